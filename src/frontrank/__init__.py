@@ -1,0 +1,60 @@
+"""frontrank: which page should a web crawler fetch next?
+
+    import frontrank as fr
+    web = fr.load("path/to/web")
+    runs = fr.compare(web, ["fpr:m=100", "fica"], budget=0.2)
+    runs.report("out.html")
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from frontrank.crawl import Crawl
+    from frontrank.errors import FrontrankError
+    from frontrank.kernel import Column
+    from frontrank.policy import Out, Policy
+    from frontrank.ranker import CrawlView, Periodic, Ranker
+    from frontrank.registry import parse, register
+    from frontrank.runs import Runs, compare, order
+    from frontrank.simulate import Run
+    from frontrank.sources import load
+    from frontrank.trace import Trace
+    from frontrank.web import Links, Web, row
+
+__version__ = "0.1.0"
+
+# Name to module: read when first asked for, so that importing frontrank costs nothing.
+_HOME = {
+    "Column": "kernel",
+    "Crawl": "crawl",
+    "CrawlView": "ranker",
+    "FrontrankError": "errors",
+    "Links": "web",
+    "Out": "policy",
+    "Periodic": "ranker",
+    "Policy": "policy",
+    "Ranker": "ranker",
+    "Run": "simulate",
+    "Runs": "runs",
+    "Trace": "trace",
+    "Web": "web",
+    "compare": "runs",
+    "load": "sources",
+    "order": "runs",
+    "parse": "registry",
+    "register": "registry",
+    "row": "web",
+}
+__all__ = sorted([*_HOME, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'frontrank' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"frontrank.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

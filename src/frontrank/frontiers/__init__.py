@@ -1,0 +1,19 @@
+"""Frontiers: who waits, and who goes next. Larger is sooner; among equals, the page discovered first.
+
+Each kind is a module with the same kernels, so that a driver can be linked with any of them:
+
+    put(queue, page, key)   discover a page or change its key; does nothing to a page that has left
+    pop(queue)              take the next page, -1 if none waits
+    remove(queue, page)     a page leaves out of turn
+    new(pages), grown(queue, pages), waiting(queue)
+
+A kind whose order follows from discovery alone (fifo, lifo) ignores keys and costs a fraction of the heap.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from frontrank.frontiers import fifo, heap, lifo
+
+KINDS: dict[str, ModuleType] = {"heap": heap, "fifo": fifo, "lifo": lifo}

@@ -1,0 +1,164 @@
+"""Kernels: plain functions over arrays, interpreted as they stand or compiled by numba.
+
+``@kernel`` only marks a function: it stays the Python function it was, so calling it *is* the interpreted driver, the
+oracle of every compiled run. ``compiled(f)`` gives the machine-code twin: all kernels that f calls are compiled
+with it, and the result is kept in numba's on-disk cache.
+
+This is the only file that knows numba's habits:
+
+- A jitted function that arrives as an argument or through a closure defeats the on-disk cache. So a function that
+  needs others is rebuilt with them as *globals* (``types.FunctionType``) before it is jitted.
+- The cache of a caller goes stale silently when a callee in another file changes. So a checksum of the sources of all
+  kernels involved is part of the rebuilt function's qualified name.
+- State travels as a namedtuple, and a cached kernel remembers the classes it was called with, by name. So the name of a
+  state class lists its fields, and this module makes any such class when it is asked for.
+- numba takes half a second to import. Nothing here imports it before the first ``compiled``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import types
+import zlib
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
+Kernel = Callable[..., Any]
+Array = np.ndarray[Any, np.dtype[Any]]
+
+GROWTH = 2  # arrays at least double, so that n discoveries copy O(n) values in all
+
+
+def kernel(f: F) -> F:
+    """Mark f as a kernel: free of closures, default arguments and Python objects."""
+    f.__kernel__ = True  # type: ignore[attr-defined]
+    return f
+
+
+class Column(NamedTuple):
+    """One array of a policy's state: the engine allocates, grows and saves it.
+
+    ``per`` says what it is indexed by: a page, a host, or (``"crawl"``) nothing: then it has ``slots`` of its own.
+    """
+
+    dtype: Any = np.float64
+    fill: Any = 0
+    per: Literal["page", "host", "crawl"] = "page"
+    slots: int = 1
+
+    def new(self, size: int) -> Array:
+        array = np.zeros(self.slots if self.per == "crawl" else size, dtype=self.dtype)
+        if isinstance(self.fill, dict):
+            for name, value in self.fill.items():
+                array[name] = value
+        elif self.fill != 0:
+            array[:] = self.fill
+        return array
+
+    def grown(self, array: Array, size: int) -> Array:
+        """The same array with room for size slots; new slots hold the fill value."""
+        if self.per == "crawl" or size <= array.size:
+            return array
+        bigger = self.new(max(size, GROWTH * array.size))
+        bigger[: array.size] = array
+        return bigger
+
+
+def state_type(fields: tuple[str, ...]) -> type[tuple[Any, ...]]:
+    """The namedtuple class with these fields, one for all who ask."""
+    made: type[tuple[Any, ...]] = getattr(sys.modules[__name__], "__".join(("State", *fields)))
+    return made
+
+
+def __getattr__(name: str) -> Any:
+    """State classes are made when first asked for, by a policy or by a cached kernel that is loaded: the name says all."""
+    first, *fields = name.split("__")
+    if first != "State" or not fields:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    made = namedtuple(name, fields)  # type: ignore[misc]  # noqa: PYI024
+    made.__module__ = __name__
+    globals()[name] = made
+    return made
+
+
+_made: dict[tuple[Any, ...], Kernel] = {}
+
+
+def compiled(f: Kernel, **bind: Kernel) -> Kernel:
+    """The machine-code twin of kernel f. ``bind`` fills names that f leaves open (as the drivers leave ``on_fetch``)."""
+    key = ("compiled", f, *bind.items())
+    if key not in _made:
+        _made[key] = _jit(_linked(f, bind, jit=True))
+    return _made[key]
+
+
+def interpreted(f: Kernel, **bind: Kernel) -> Kernel:
+    """Kernel f as plain Python, with the open names filled: itself a kernel."""
+    key = ("interpreted", f, *bind.items())
+    if key not in _made:
+        _made[key] = _linked(f, bind, jit=False) if bind else f
+    return _made[key]
+
+
+def _linked(f: Kernel, bind: Mapping[str, Kernel], jit: bool) -> types.FunctionType:
+    assert isinstance(f, types.FunctionType)
+    callees = dict(_callees(f, bind))
+    names = dict(f.__globals__)
+    for name, callee in callees.items():
+        names[name] = compiled(callee) if jit else callee
+    rebuilt = types.FunctionType(f.__code__, names, f.__name__, f.__defaults__)
+    rebuilt.__module__ = f.__module__
+    tag = "_".join(g.__qualname__ for g in bind.values())
+    readable = f"{f.__qualname__}_{tag}".replace("<locals>.", "")[:80]  # it becomes part of a file name
+    rebuilt.__qualname__ = f"{readable}_{_fingerprint(f, bind):08x}"
+    return kernel(rebuilt)
+
+
+def _callees(f: types.FunctionType, bind: Mapping[str, Kernel]) -> Iterator[tuple[str, Kernel]]:
+    """The kernels that f calls by a global name or an open name."""
+    for name in f.__code__.co_names:
+        callee = bind.get(name, f.__globals__.get(name))
+        if isinstance(callee, types.FunctionType) and getattr(callee, "__kernel__", False):
+            yield name, callee
+
+
+def _fingerprint(f: Kernel, bind: Mapping[str, Kernel]) -> int:
+    """A checksum of the sources of f and of every kernel it reaches, and of the constants they read."""
+    seen: dict[Kernel, None] = {}
+    crc = 0
+    stack: list[tuple[Kernel, Mapping[str, Kernel]]] = [(f, bind)]
+    while stack:
+        g, bound = stack.pop()
+        if g in seen:
+            continue
+        seen[g] = None
+        assert isinstance(g, types.FunctionType)
+        crc = zlib.crc32(_source(g).encode(), crc)
+        for name in g.__code__.co_names:
+            value = g.__globals__.get(name)
+            if isinstance(value, int | float | np.generic):
+                crc = zlib.crc32(f"{name}={value!r}".encode(), crc)
+        stack.extend((callee, {}) for _, callee in _callees(g, bound))
+    return crc
+
+
+def _source(f: types.FunctionType) -> str:
+    try:
+        return inspect.getsource(f)
+    except OSError:  # typed in at a prompt: the byte code stands for it
+        return f.__code__.co_code.hex() + repr(f.__code__.co_consts)
+
+
+def _jit(f: types.FunctionType) -> Kernel:
+    from numba import njit
+
+    # Without a source file (a prompt, exec) there is no place for numba's cache.
+    cache = os.path.exists(f.__code__.co_filename)
+    made: Kernel = njit(cache=cache, nogil=True)(f)
+    return made

@@ -1,0 +1,1 @@
+"""Sums along links: PageRank and in-degrees, on one machine."""

@@ -1,0 +1,82 @@
+"""Where webs come from: one function, ``load``, for every format; ``save`` writes the one that loads fastest.
+
+What lies at the path decides the format (see ``docs/sources.md``):
+
+    synthetic:pages=1000,seed=7                   a generated web
+    a directory with web.json                     a web directory, as ``save`` writes it
+    a directory with pages.tsv and links.tsv      a crawl as tab-separated files (or .tsv.gz)
+    BASE, where BASE.properties exists            a BVGraph; also BASE.graph, BASE.properties, or a directory with one
+    any other file                                an edge list
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from frontrank.errors import SourceError
+from frontrank.sources.directory import save
+from frontrank.web import Web
+
+__all__ = ["load", "save"]
+
+SYNTHETIC = "synthetic:"
+Progress = Callable[[str], None]
+
+
+def load(path: str | os.PathLike[str], progress: Progress | None = None) -> Web:
+    """The web at a path, whatever its format. ``progress`` is told, in a few words, what is being read."""
+    where = os.fspath(path)
+    if where.startswith(SYNTHETIC):
+        from frontrank.sources.synthetic import synthetic
+
+        return synthetic(where.removeprefix(SYNTHETIC))
+    if os.path.isdir(where):
+        return _load_directory(where, progress)
+    base = bvgraph_base(where)
+    if base is not None:
+        return _load_bvgraph(base, progress)
+    if os.path.isfile(where):
+        from frontrank.sources.edges import load_edges
+
+        return load_edges(where, progress=progress)
+    raise SourceError(
+        f"{where}: no such file; expected an edge list, a crawl or web directory, the base name of a BVGraph "
+        f"({where}.properties does not exist either) or synthetic:pages=...,seed=..."
+    )
+
+
+def bvgraph_base(path: str) -> str | None:
+    """The base name of the BVGraph that this path is part of, if it is. Base names hold dots, so none is cut off."""
+    for base in (path, path.removesuffix(".graph"), path.removesuffix(".properties")):
+        if os.path.isfile(base + ".properties"):
+            return base
+    if path.endswith(".graph") and os.path.isfile(path):
+        raise SourceError(f"{path}: {path.removesuffix('.graph')}.properties is missing; a BVGraph needs both files")
+    return None
+
+
+def _load_bvgraph(base: str, progress: Progress | None) -> Web:
+    from frontrank.sources.bvgraph import load_bvgraph
+
+    if progress is not None:
+        progress(f"decoding {os.path.basename(base)}.graph")
+    return load_bvgraph(base)
+
+
+def _load_directory(where: str, progress: Progress | None) -> Web:
+    from frontrank.sources import directory, tsvcrawl
+
+    if os.path.isfile(os.path.join(where, directory.MANIFEST)):
+        return directory.load_directory(where)
+    if tsvcrawl.find(where, "pages") and tsvcrawl.find(where, "links"):
+        return tsvcrawl.load_tsv_crawl(where, progress)
+    found = sorted(name for name in os.listdir(where) if name.endswith(".properties"))
+    if len(found) == 1:
+        return _load_bvgraph(os.path.join(where, found[0].removesuffix(".properties")), progress)
+    if found:
+        raise SourceError(f"{where}: {len(found)} graphs in it ({', '.join(found)}); name one of these files")
+    raise SourceError(
+        f"{where}: a directory of no known kind; expected web.json, or pages.tsv and links.tsv (or .tsv.gz), "
+        "or one BVGraph (a .properties and a .graph file)"
+    )

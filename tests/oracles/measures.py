@@ -1,0 +1,55 @@
+"""The measures by their definitions, slowly: sorting, counting, all pairs, and PageRank by a dense solve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def crawl_and_stop(order: Sequence[int], importance: Sequence[float], k: int) -> float:
+    """P_CS(k): pages as important as the k-th most important, among the first k fetched, over k.
+
+    With ties at the k-th place more than k pages are hot, yet no crawl of k pages has more than k of them.
+    """
+    threshold = sorted(importance, reverse=True)[k - 1]
+    return sum(importance[p] >= threshold for p in order[:k]) / k
+
+
+def crawl_with_threshold(order: Sequence[int], importance: Sequence[float], threshold: float, k: int) -> float:
+    """P_ST: the share of all pages with importance at or above the threshold that is among the first k fetched."""
+    hot = {p for p, value in enumerate(importance) if value >= threshold}
+    return len(hot.intersection(order[:k])) / len(hot)
+
+
+def mass(order: Sequence[int], importance: Sequence[float], k: int) -> float:
+    """The importance of the first k fetched pages, summed."""
+    return math.fsum(importance[p] for p in order[:k])
+
+
+def relative_mass(order: Sequence[int], importance: Sequence[float], k: int) -> float:
+    """The same over what the k most important pages have."""
+    return mass(order, importance, k) / math.fsum(sorted(importance, reverse=True)[:k])
+
+
+def kendall_tau_b(x: Sequence[float], y: Sequence[float]) -> float:
+    """Concordant minus discordant pairs over the geometric mean of the pairs untied in x and in y; nan if none are."""
+    score = untied_x = untied_y = 0
+    for i in range(len(x)):
+        for j in range(i):
+            dx = (x[i] > x[j]) - (x[i] < x[j])
+            dy = (y[i] > y[j]) - (y[i] < y[j])
+            score += dx * dy
+            untied_x += dx != 0
+            untied_y += dy != 0
+    return score / math.sqrt(untied_x * untied_y) if untied_x and untied_y else math.nan
+
+
+def pagerank(rows: Sequence[Sequence[int]], damping: float = 0.85) -> list[float]:
+    """(I - damping P)^-1 (1 - damping)/n, where a page without links leads to every page alike."""
+    n = len(rows)
+    step = np.zeros((n, n))
+    for p, row in enumerate(rows):
+        step[list(row) if row else slice(None), p] = 1.0 / (len(row) or n)
+    return list(np.linalg.solve(np.eye(n) - damping * step, np.full(n, (1.0 - damping) / n)).tolist())

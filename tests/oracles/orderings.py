@@ -1,0 +1,608 @@
+"""Every ordering once more, plainly: lists, dicts and heapq, written from the definitions and not from the engine.
+
+``order(name, rows, seeds, budget, ...)`` gives the pages in fetch order. An ordering here keeps one key for each page,
+larger is fetched sooner; ``learn(p)`` updates keys after p was fetched and names the pages whose key may have changed.
+The queue is a heap of (-key, discovery number, page) in which old entries stay until they come up and are dropped.
+
+Only ``pagerank`` uses numpy, to add up the links. ``first_wrong`` judges an order given from elsewhere: for scores that
+two right implementations may round differently. ``rankmass`` and ``largest-site`` have loops of their own.
+
+Cost: O(log n) a link for all but ``pagerank`` (a power iteration every k fetches) and ``largest-site-scan``.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from heapq import heappop, heappush
+from typing import Any
+from urllib.parse import urlsplit
+
+Rows = Sequence[Sequence[int]]
+
+
+class Crawl:
+    """What is known so far: discovery numbers, who is fetched, in which order; and the columns of the web."""
+
+    def __init__(self, rows: Rows, seeds: Iterable[int], **columns: Any) -> None:
+        self.rows = rows
+        self.seeds = list(dict.fromkeys(seeds))
+        self.number = [-1] * len(rows)
+        self.known: list[int] = []
+        self.fetched = [False] * len(rows)
+        self.order: list[int] = []
+        self.columns = columns
+        self.discover(self.seeds)
+
+    def column(self, name: str) -> Any:
+        held = self.columns.get(name)
+        if held is None:
+            raise ValueError(f"this ordering needs {name}")
+        return held
+
+    def discover(self, pages: Iterable[int]) -> None:
+        number, known = self.number, self.known
+        for q in pages:
+            if number[q] < 0:
+                number[q] = len(known)
+                known.append(q)
+
+    def fetch(self, p: int) -> None:
+        self.fetched[p] = True
+        self.order.append(p)
+        self.discover(self.rows[p])
+
+
+class Ordering:
+    """Keys all 0 that never change: first discovered, first fetched."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self.crawl = crawl
+        self.key: list[float] = [0.0] * len(crawl.rows)
+
+    def learn(self, p: int) -> Iterable[int]:
+        return self.crawl.rows[p]
+
+    def place(self, q: int) -> Any:
+        """Where q stands in the queue: smaller is sooner."""
+        return -self.key[q]
+
+
+class DepthFirst(Ordering):
+    def place(self, q: int) -> int:
+        return -self.crawl.number[q]
+
+
+class Ideal(Ordering):
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self.key = list(crawl.column("truth"))
+
+
+class Backlink(Ordering):
+    def learn(self, p: int) -> Iterable[int]:
+        for q in self.crawl.rows[p]:
+            self.key[q] += 1.0
+        return self.crawl.rows[p]
+
+
+class Forward(Ordering):
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self.total, self.parents = [0] * len(crawl.rows), [0] * len(crawl.rows)
+
+    def learn(self, p: int) -> Iterable[int]:
+        row = self.crawl.rows[p]
+        for q in row:
+            self.total[q] += len(row)
+            self.parents[q] += 1
+            self.key[q] = self.total[q] / self.parents[q]
+        return row
+
+
+class Location(Ordering):
+    def __init__(
+        self,
+        crawl: Crawl,
+        slashes: float = 1.0,
+        suffix: str = "",
+        suffix_bonus: float = 0.0,
+        word: str = "",
+        word_bonus: float = 0.0,
+    ) -> None:
+        super().__init__(crawl)
+        for q, url in enumerate(crawl.column("urls")):
+            self.key[q] = -slashes * url.count("/")
+            if suffix and host_name(url).endswith(suffix):
+                self.key[q] += suffix_bonus
+            if word and word in url:
+                self.key[q] += word_bonus
+
+
+def host_name(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+class Opic(Ordering):
+    """key = cash. Cash of a page without links goes to its history and nowhere else."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self.history = [0.0] * len(crawl.rows)
+        for s in crawl.seeds:
+            self.key[s] = 1.0 / len(crawl.seeds)
+
+    def learn(self, p: int) -> Iterable[int]:
+        row, cash = self.crawl.rows[p], self.key
+        self.history[p] += cash[p]
+        if row:
+            share = cash[p] / len(row)
+            for q in row:
+                cash[q] += share
+        cash[p] = 0.0
+        return row
+
+
+RATES: dict[str, Callable[[float], float]] = {
+    "exp": lambda x: math.exp(-x),
+    "inverse": lambda x: min(1.0, 1.0 / x),
+    "power": lambda x: min(1.0, x**-2.1),
+    "linear": lambda x: max(0.0, 1.0 - x),
+}
+
+
+class Fica(Ordering):
+    """key = -d. ``schedule="sum"`` is the paper's equation 2, d = d_p + log10 O(p), the distance of its Figure 1."""
+
+    def __init__(self, crawl: Crawl, k: int = 250_000, beta: float = 0.1, schedule: str = "exp") -> None:
+        super().__init__(crawl)
+        self.k, self.beta, self.schedule = k, beta, schedule
+        self.key = [-math.inf] * len(crawl.rows)
+        for s in crawl.seeds:
+            self.key[s] = 0.0
+
+    def distance(self, p: int) -> float:
+        weight, before = math.log10(len(self.crawl.rows[p])), -self.key[p]
+        if self.schedule == "sum":
+            return before + weight
+        x = self.beta * (len(self.crawl.order) // self.k)
+        a = RATES[self.schedule](x) if x > 0.0 else 1.0
+        return a * weight + (1.0 - a) * before
+
+    def learn(self, p: int) -> Iterable[int]:
+        row, fetched, key = self.crawl.rows[p], self.crawl.fetched, self.key
+        if not row:
+            return ()
+        offer = -self.distance(p)
+        nearer = [q for q in row if not fetched[q] and offer > key[q]]
+        for q in nearer:
+            key[q] = offer
+        return nearer
+
+
+class FractionalPageRank(Ordering):
+    def __init__(self, crawl: Crawl, damping: float = 0.85, m: float = 1.0) -> None:
+        super().__init__(crawl)
+        self.damping, self.m = damping, m
+        self.hosts = None if m == 1.0 else crawl.column("hosts")
+        for s in crawl.seeds:
+            self.key[s] = (1.0 - damping) * (1.0 / len(crawl.seeds))
+
+    def learn(self, p: int) -> Iterable[int]:
+        row, f = self.crawl.rows[p], self.key
+        host = self.hosts
+        weights = [1.0 if host is None or host[p] == host[q] else self.m for q in row]
+        total = 0.0
+        for w in weights:
+            total += w
+        share = (self.damping * f[p]) / total if row else 0.0
+        for q, w in zip(row, weights, strict=True):
+            if not self.crawl.fetched[q]:
+                f[q] += w * share
+        f[p] = 0.0
+        return row
+
+
+class Ranked(Ordering):
+    """Scores set anew after every k-th fetch; pages not scored yet have key -1, behind every score."""
+
+    def __init__(self, crawl: Crawl, every: int = 1000) -> None:
+        super().__init__(crawl)
+        self.every = every
+        self.key = [-1.0] * len(crawl.rows)
+
+    def note(self, p: int) -> None:
+        """Take in the links of p, leaving the keys as they are."""
+
+    def score(self) -> Iterable[int]:
+        """Set the keys of all waiting pages; name those that changed."""
+        raise NotImplementedError
+
+    def learn(self, p: int) -> Iterable[int]:
+        self.note(p)
+        return self.score() if len(self.crawl.order) % self.every == 0 else self.crawl.rows[p]
+
+
+class Indegree(Ranked):
+    def __init__(self, crawl: Crawl, every: int = 1000) -> None:
+        super().__init__(crawl, every)
+        self.count = [0] * len(crawl.rows)
+        self.stale = set(crawl.seeds)
+
+    def note(self, p: int) -> None:
+        for q in self.crawl.rows[p]:
+            self.count[q] += 1
+        self.stale.update(self.crawl.rows[p])
+
+    def score(self) -> Iterable[int]:
+        changed, self.stale = self.stale, set()
+        for q in changed:
+            self.key[q] = float(self.count[q])
+        return changed
+
+
+class PageRank(Ranked):
+    """On all known pages, over the links of fetched ones; pages without links (the frontier) give to all alike."""
+
+    def __init__(self, crawl: Crawl, alpha: float = 0.85, every: int = 1000, tolerance: float = 1e-12) -> None:
+        super().__init__(crawl, every)
+        self.alpha, self.tolerance = alpha, tolerance
+        self.source, self.target = array("q"), array("q")  # discovery numbers
+
+    def note(self, p: int) -> None:
+        number, row = self.crawl.number, self.crawl.rows[p]
+        self.source.extend([number[p]] * len(row))
+        self.target.extend([number[q] for q in row])
+
+    def score(self) -> Iterable[int]:
+        waiting = [q for q in self.crawl.known if not self.crawl.fetched[q]]
+        x = self.solve()
+        for q in waiting:
+            self.key[q] = x[self.crawl.number[q]]
+        return waiting
+
+    def solve(self) -> list[float]:
+        import numpy as np
+
+        n = len(self.crawl.known)
+        source, target = np.array(self.source, np.int64), np.array(self.target, np.int64)
+        out = np.bincount(source, minlength=n)
+        dangling, per_link = out == 0, 1.0 / out[source]
+        x, change = np.full(n, 1.0 / n), math.inf
+        while change >= self.tolerance:
+            jump = (self.alpha * x[dangling].sum() + 1.0 - self.alpha) / n
+            new = self.alpha * np.bincount(target, x[source] * per_link, n) + jump
+            change, x = float(np.abs(new - x).sum()), new
+        return list(x.tolist())
+
+
+class Similarity(Ordering):
+    """Two queues. Distances from hot pages run along links of fetched pages and are shortened wherever they can be."""
+
+    def __init__(
+        self,
+        crawl: Crawl,
+        topic: str,
+        body: int = 10,
+        distance: int = 3,
+        inner: str = "bfs",
+        every: int = 1000,
+        parents: bool = True,
+        **inner_params: Any,
+    ) -> None:
+        super().__init__(crawl)
+        self.topic, self.body, self.distance, self.parents = topic.lower(), body, distance, parents
+        self.inner = make(inner, crawl, **({"every": every} if inner == "pagerank" else {}), **inner_params)
+        self.steps = [distance + 1] * len(crawl.rows)  # from the nearest page found hot, as far as that matters
+        for s in crawl.seeds:
+            self.key[s] = float(self.named(s))
+
+    def place(self, q: int) -> Any:
+        return -self.key[q], self.inner.place(q)
+
+    def says(self, column: str, at: int) -> bool:
+        held = self.crawl.columns.get(column)
+        return held is not None and self.topic in held[at].lower()
+
+    def named(self, q: int) -> bool:
+        return self.says("urls", q)
+
+    def found_hot(self, p: int) -> bool:
+        texts = self.crawl.columns.get("texts")
+        return self.says("titles", p) or (texts is not None and texts[p].lower().count(self.topic) >= self.body)
+
+    def learn(self, p: int) -> Iterable[int]:
+        row, anchors = self.crawl.rows[p], self.crawl.columns.get("anchors")
+        for at, q in enumerate(row):
+            if self.key[q] == 0.0 and ((anchors and self.topic in anchors[p][at].lower()) or self.named(q)):
+                self.key[q] = 1.0
+        changed = {*row, *self.inner.learn(p)}
+        if self.parents:
+            if self.found_hot(p):
+                self.steps[p] = 0
+            changed.update(self.nearer(p))
+        return changed
+
+    def nearer(self, p: int) -> Iterable[int]:
+        """Pages brought within distance now that p is fetched."""
+        level = [p]
+        while level:
+            following = []
+            for u in level:
+                for q in self.crawl.rows[u]:
+                    if self.steps[u] + 1 < self.steps[q]:
+                        self.steps[q] = self.steps[u] + 1
+                        self.key[q] = 1.0
+                        yield q
+                        if self.crawl.fetched[q]:
+                            following.append(q)
+            level = following
+
+
+class Combine(Ordering):
+    """Weights times keys, added in the order given; a similarity part counts 1 for a hot page and 0 for another."""
+
+    def __init__(self, crawl: Crawl, parts: Iterable[tuple[float, str, dict[str, Any]]]) -> None:
+        super().__init__(crawl)
+        self.parts = [(weight, make(name, crawl, **params)) for weight, name, params in parts]
+        for s in crawl.seeds:
+            self.add_up(s)
+
+    def add_up(self, q: int) -> None:
+        total = 0.0
+        for weight, part in self.parts:
+            total += weight * part.key[q]
+        self.key[q] = total
+
+    def learn(self, p: int) -> Iterable[int]:
+        changed = set(self.crawl.rows[p])
+        for _, part in self.parts:
+            changed.update(part.learn(p))
+        for q in changed:
+            self.add_up(q)
+        return changed
+
+
+ORDERINGS: dict[str, Callable[..., Ordering]] = {
+    "bfs": Ordering,
+    "dfs": DepthFirst,
+    "oracle": Ideal,
+    "backlink": Backlink,
+    "forward": Forward,
+    "location": Location,
+    "similarity": Similarity,
+    "opic": Opic,
+    "fica": Fica,
+    "fpr": FractionalPageRank,
+    "indegree": Indegree,
+    "pagerank": PageRank,
+    "combine": Combine,
+}
+
+
+def make(name: str, crawl: Crawl, **params: Any) -> Ordering:
+    return ORDERINGS[name](crawl, **params)
+
+
+class Queue:
+    """Who waits, best first. A page is entered anew when its place changes; its old entries are dropped when met."""
+
+    def __init__(self, ordering: Ordering) -> None:
+        self.ordering, self.crawl = ordering, ordering.crawl
+        self.heap: list[tuple[Any, int, int]] = []
+        self.places: list[Any] = [None] * len(self.crawl.rows)
+        self.enter(self.crawl.seeds)
+
+    def enter(self, pages: Iterable[int]) -> None:
+        heap, places, place = self.heap, self.places, self.ordering.place
+        fetched, number = self.crawl.fetched, self.crawl.number
+        for q in pages:
+            if not fetched[q]:
+                at = place(q)
+                if at != places[q]:
+                    places[q] = at
+                    heappush(heap, (at, number[q], q))
+
+    def best(self) -> int | None:
+        heap, places, fetched = self.heap, self.places, self.crawl.fetched
+        while heap:
+            at, _, q = heap[0]
+            if not fetched[q] and at == places[q]:
+                return q
+            heappop(heap)
+        return None
+
+    def fetch(self, p: int) -> None:
+        self.crawl.fetch(p)
+        self.enter(self.ordering.learn(p))
+
+
+def play(name: str, rows: Rows, seeds: Iterable[int], budget: int, params: dict[str, Any], **columns: Any) -> Ordering:
+    """The ordering and all its state after the crawl."""
+    ordering = make(name, Crawl(rows, seeds, **columns), **params)
+    queue = Queue(ordering)
+    while len(ordering.crawl.order) < budget and (p := queue.best()) is not None:
+        queue.fetch(p)
+    return ordering
+
+
+class RankMass:
+    """The page with the largest r, fetched or not; ``left`` is the mass that pages without links passed to nobody.
+
+    The heap holds only pages with r >= floor: mass drips on most pages many times before their turn comes.
+    """
+
+    def __init__(self, crawl: Crawl, damping: float = 0.85, epsilon: float = 1e-7) -> None:
+        self.crawl, self.damping, self.epsilon = crawl, damping, epsilon
+        self.r = [0.0] * len(crawl.rows)
+        self.covered = self.left = 0.0
+        self.heap: list[tuple[float, int, int]] = []
+        self.floor = math.inf
+        for s in crawl.seeds:
+            self.r[s] = (1.0 - damping) * (1.0 / len(crawl.seeds))
+
+    def may_go(self, q: int) -> bool:
+        return not self.crawl.fetched[q] or self.r[q] > self.epsilon
+
+    def handle(self, p: int) -> None:
+        crawl, r, floor = self.crawl, self.r, self.floor
+        if not crawl.fetched[p]:
+            crawl.fetch(p)
+        row, mass = crawl.rows[p], r[p]
+        self.covered += mass
+        r[p] = 0.0
+        if not row:
+            self.left += self.damping * mass
+            return
+        share = (self.damping * mass) / len(row)
+        for q in row:
+            r[q] = has = r[q] + share
+            if has >= floor and self.may_go(q):
+                heappush(self.heap, (-has, crawl.number[q], q))
+
+    def best(self) -> int | None:
+        heap, r = self.heap, self.r
+        while True:
+            while heap:
+                minus, _, q = heap[0]
+                if -minus == r[q] and self.may_go(q):
+                    return q
+                heappop(heap)
+            candidates = [q for q in self.crawl.known if self.may_go(q)]
+            if not candidates:
+                return None
+            most = max(r[q] for q in candidates)
+            self.floor = 0.9 * most if most > self.epsilon else 0.0
+            for q in candidates:
+                if r[q] >= self.floor:
+                    heappush(heap, (-r[q], self.crawl.number[q], q))
+
+    def cascade(self) -> None:
+        """Let fetched pages pass mass on until the largest r is that of a waiting page, or is at most epsilon."""
+        while (p := self.best()) is not None and self.crawl.fetched[p]:
+            self.handle(p)
+
+    def all_fetched(self) -> bool:
+        return len(self.crawl.order) == len(self.crawl.known)
+
+    def run(self, budget: int) -> None:
+        while len(self.crawl.order) < budget and not self.all_fetched():
+            p = self.best()
+            assert p is not None
+            self.handle(p)
+
+    def run_rounds(self, budget: int, window: float) -> None:
+        crawl, r = self.crawl, self.r
+        while len(crawl.order) < budget and not self.all_fetched():
+            ranked = sorted(crawl.known, key=lambda q: -r[q])  # stable: equal ones stay in discovery order
+            idle = True
+            for p in ranked[: max(1, int(window * len(ranked)))]:
+                if len(crawl.order) < budget and self.may_go(p):
+                    self.handle(p)
+                    idle = False
+            if idle:
+                self.handle(next(q for q in ranked if not crawl.fetched[q]))
+
+
+def rank_mass(crawl: Crawl, budget: int, window: float | None = None, **params: Any) -> RankMass:
+    """RankMass and all its state after the crawl; what the last fetch set off is not yet passed on (``cascade``)."""
+    made = RankMass(crawl, **params)
+    if window is None:
+        made.run(budget)
+    else:
+        made.run_rounds(budget, window)
+    return made
+
+
+def largest_site_scan(crawl: Crawl, budget: int) -> None:
+    """By the definition: count and compare all waiting pages before every fetch."""
+    hosts = crawl.column("hosts")
+    while len(crawl.order) < budget:
+        waiting = [q for q in crawl.known if not crawl.fetched[q]]
+        sizes: dict[int, int] = {}
+        for q in waiting:
+            sizes[hosts[q]] = sizes.get(hosts[q], 0) + 1
+        if not waiting:
+            return
+        crawl.fetch(min(waiting, key=lambda q: (-sizes[hosts[q]], crawl.number[q])))
+
+
+def largest_site(crawl: Crawl, budget: int) -> None:
+    """The same: pages of one host have one key, so they go in discovery order, and only hosts need a heap."""
+    hosts = crawl.column("hosts")
+    lines: dict[int, list[int]] = {}  # all known pages of a host, in discovery order
+    gone: dict[int, int] = {}  # how many of them are fetched
+    heap: list[tuple[int, int, int]] = []
+    seen = 0
+
+    def entry(host: int) -> tuple[int, int, int] | None:
+        line, at = lines[host], gone[host]
+        return (at - len(line), crawl.number[line[at]], host) if at < len(line) else None
+
+    while len(crawl.order) < budget:
+        changed = {hosts[q] for q in crawl.known[seen:]} | {hosts[p] for p in crawl.order[-1:]}
+        for q in crawl.known[seen:]:
+            lines.setdefault(hosts[q], []).append(q)
+            gone.setdefault(hosts[q], 0)
+        seen = len(crawl.known)
+        for host in changed:
+            if (now := entry(host)) is not None:
+                heappush(heap, now)
+        while heap and heap[0] != entry(heap[0][2]):
+            heappop(heap)
+        if not heap:
+            return
+        host = heap[0][2]
+        gone[host] += 1
+        crawl.fetch(lines[host][gone[host] - 1])
+
+
+LOOPS: dict[str, Callable[..., Any]] = {
+    "rankmass": rank_mass,
+    "largest-site": largest_site,
+    "largest-site-scan": largest_site_scan,
+}
+
+
+def order(
+    name: str, rows: Rows, seeds: Iterable[int], budget: int, *,
+    hosts: Sequence[int] | None = None, urls: Sequence[str] | None = None, titles: Sequence[str] | None = None,
+    texts: Sequence[str] | None = None, anchors: Sequence[Sequence[str]] | None = None,
+    truth: Sequence[float] | None = None, **params: Any,
+) -> list[int]:
+    """The pages in the order in which they are fetched."""
+    columns = {"hosts": hosts, "urls": urls, "titles": titles, "texts": texts, "anchors": anchors, "truth": truth}
+    if name in ORDERINGS:
+        return play(name, rows, seeds, budget, params, **columns).crawl.order
+    crawl = Crawl(rows, seeds, **columns)
+    LOOPS[name](crawl, budget, **params)
+    return crawl.order
+
+
+def first_wrong(
+    name: str, rows: Rows, seeds: Iterable[int], given: Iterable[int], *, slack: float = 0.0,
+    params: dict[str, Any] | None = None, **columns: Any,
+) -> int | None:
+    """Where the given order first fetches a page whose key is more than slack below the best waiting one, or None.
+
+    With slack 0 only the breaking of ties is left open. A page fetched twice or not yet known is wrong as well.
+    """
+    ordering = make(name, Crawl(rows, seeds, **columns), **(params or {}))
+    queue, crawl = Queue(ordering), ordering.crawl
+    for at, p in enumerate(given):
+        best = queue.best()
+        if best is None or crawl.number[p] < 0 or crawl.fetched[p] or not near(ordering, p, best, slack):
+            return at
+        queue.fetch(p)
+    return None
+
+
+def near(ordering: Ordering, p: int, best: int, slack: float) -> bool:
+    mine, other = ordering.place(p), ordering.place(best)
+    if isinstance(mine, tuple):
+        return bool(mine[0] == other[0] and mine[1] <= other[1] + slack)
+    return bool(mine <= other + slack)
