@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from frontrank.errors import SourceError
 from frontrank.sources import load
-from frontrank.sources.bitstream import CODE_NAMES
-from frontrank.sources.bvgraph import ALLOWED, decode, load_bvgraph, read_shape
+from frontrank.sources.bitstream import CODE_NAMES, read_words
+from frontrank.sources.bvgraph import ALLOWED, FINE, _decode, decode, load_bvgraph, read_shape
 from frontrank.sources.properties import parse_properties
 from tests.oracles import bvgraph as oracle
 
@@ -93,6 +93,17 @@ def test_long_lists_and_far_gaps_decode(tmp_path: Path) -> None:
     graph[n - 1] = [0, n - 2]
     oracle.write(tmp_path / "g", graph, oracle.Format(min_interval=0, codes={"RESIDUALS": "GOLOMB"}))
     assert lists_of(*decode(f"{tmp_path}/g.graph", read_shape(f"{tmp_path}/g.properties"))) == graph
+
+
+@pytest.mark.parametrize("residuals", ["GAMMA", "DELTA", "ZETA", "NIBBLE", "GOLOMB"])
+def test_the_decoder_is_the_same_interpreted(tmp_path: Path, residuals: str) -> None:
+    graph = [[1, 2, 3, 4, 5, 9], [0, 1, 2, 3, 9, 12], [], [12], list(range(13)), [0, 12], *[[] for _ in range(7)]]
+    oracle.write(tmp_path / "g", graph, oracle.Format(codes={"RESIDUALS": residuals}), seed=3)
+    shape = read_shape(f"{tmp_path}/g.properties")
+    words, bits = read_words(f"{tmp_path}/g.graph")
+    indptr, targets = np.zeros(shape.nodes + 1, np.int64), np.empty(shape.arcs, np.int32)
+    assert _decode(words, bits, indptr, targets, shape.codes, 3, 7, 4) == (FINE, shape.nodes)
+    assert lists_of(indptr, targets) == graph
 
 
 # --- real graphs ---

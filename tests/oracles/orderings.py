@@ -499,13 +499,9 @@ class RankMass:
         crawl, r = self.crawl, self.r
         while len(crawl.order) < budget and not self.all_fetched():
             ranked = sorted(crawl.known, key=lambda q: -r[q])  # stable: equal ones stay in discovery order
-            idle = True
             for p in ranked[: max(1, int(window * len(ranked)))]:
-                if len(crawl.order) < budget and self.may_go(p):
+                if len(crawl.order) < budget:
                     self.handle(p)
-                    idle = False
-            if idle:
-                self.handle(next(q for q in ranked if not crawl.fetched[q]))
 
 
 def rank_mass(crawl: Crawl, budget: int, window: float | None = None, **params: Any) -> RankMass:

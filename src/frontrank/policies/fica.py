@@ -12,8 +12,8 @@ from frontrank.kernel import Array, Column, kernel
 from frontrank.policy import Out, Policy, State
 from frontrank.web import Links, row
 
-SCHEDULES = ("exp", "inverse", "power", "linear")
-EXP, INVERSE, POWER = 0, 1, 2
+SCHEDULES = ("exp", "inverse", "power", "linear", "sum")
+EXP, INVERSE, POWER, SUM = 0, 1, 2, 4
 
 
 @kernel
@@ -42,7 +42,8 @@ class Fica(Policy):
     Parameters: ``k`` pages make a step of t (the paper: 250,000 of 18 million, so a web of n pages wants about n/72);
     ``beta``; ``schedule`` for the paper's comparison of learning rates, of x = beta t: ``exp`` exp(-x), ``inverse`` 1/x,
     ``power`` x^-2.1, both at most 1, ``linear`` 1 - x, at least 0. (The paper writes the last as x, yet asks for functions
-    that fall; one that rises from 0 would leave every distance at 0.)
+    that fall; one that rises from 0 would leave every distance at 0.) ``sum`` is the paper's eq. 2, the logarithmic distance
+    before any learning: d = log10 O(p) + d(p).
 
     Reference: fica07, Algorithm 1. Cost: O(log n) for each link.
 
@@ -80,8 +81,11 @@ class Fica(Policy):
         state.size[0] += 1
         if targets.size == 0:
             return 0
-        a = _rate(state.schedule, state.beta * (state.size[0] // state.k))
-        d = a * math.log10(targets.size) + (1 - a) * state.distance[page]
+        if state.schedule == SUM:
+            d = math.log10(targets.size) + state.distance[page]
+        else:
+            a = _rate(state.schedule, state.beta * (state.size[0] // state.k))
+            d = a * math.log10(targets.size) + (1 - a) * state.distance[page]
         count = 0
         for j in range(targets.size):
             q = targets[j]

@@ -89,61 +89,64 @@ def _seed_ranked(state: State, page: int, weight: float) -> float:
 
 
 @kernel
-def _new_batch(state: State, out: Out, count: int) -> tuple[int, bool]:
-    """Sort all known pages by mass and take the top share of them; says whether there is anything to do in it."""
+def _new_batch(state: State, out: Out, count: int) -> int:
+    """Take the top share of all known pages by mass, in order; among equals the first discovered."""
     known = state.size[0]
-    masses = np.empty(known, np.float64)
-    for i in range(known):
-        masses[i] = -state.mass[state.known[i]]
-    by_mass = np.argsort(masses, kind="mergesort")  # stable: among equals the first discovered
     size = max(1, int(state.window * known))
+    minus = np.empty(known, np.float64)
+    for i in range(known):
+        minus[i] = -state.mass[state.known[i]]
+    last = np.partition(minus, size - 1)[size - 1]
+    ties = size - np.sum(minus < last)
+    chosen = np.empty(size, np.int32)
+    keys = np.empty(size, np.float64)
+    n = 0
+    for i in range(known):
+        if minus[i] < last or (minus[i] == last and ties > 0):
+            if minus[i] == last:
+                ties -= 1
+            chosen[n] = state.known[i]
+            keys[n] = minus[i]
+            n += 1
+    by_mass = np.argsort(keys, kind="mergesort")  # stable: chosen stand in the order of their discovery
     state.size[1] = size
     state.size[2] = 0
-    useful = False
     for i in range(size):
-        p = state.known[by_mass[i]]
+        p = chosen[by_mass[i]]
         state.batch[i] = p
         state.place[p] = i
-        if state.fetched[p] == 0:
-            useful = True
-            if state.written[p] == 0:
-                state.written[p] = 1
-                out.page[count] = p
-                count += 1
-        elif state.mass[p] > state.epsilon:
-            useful = True
-    return count, useful
+        if state.fetched[p] == 0 and state.written[p] == 0:
+            state.written[p] = 1
+            out.page[count] = p
+            count += 1
+    return count
 
 
 @kernel
 def _windowed(state: State, links: Links, page: int, out: Out) -> int:
     """rankmass with a window: work through the batch up to its next waiting page; then a new batch."""
+    state.size[3] += 1
     state.place[page] = -1
     count = _pass_on(state, links, page, out, 0)
-    useful = True
-    while useful:
+    while True:
         while state.size[2] < state.size[1]:
             p = state.batch[state.size[2]]
             if state.fetched[p] == 0:
                 return _write(state, out, count)
             if state.place[p] >= 0:  # fetched before this round began; those fetched in it have handed on already
                 state.place[p] = -1
-                if state.mass[p] > state.epsilon:
-                    count = _pass_on(state, links, p, out, count)
+                count = _pass_on(state, links, p, out, count)
             state.size[2] += 1
-        count, useful = _new_batch(state, out, count)
-    for i in range(state.size[1]):  # nothing but fetched pages below the floor: the best waiting page goes next
-        state.place[state.batch[i]] = -1
-    state.size[2] = state.size[1]
-    return _write(state, out, count)
+        if state.size[3] == state.size[0]:  # nothing waits, so there is nothing to decide
+            return _write(state, out, count)
+        count = _new_batch(state, out, count)
 
 
 @kernel
 def _first_batch(state: State, out: Out) -> int:
     if state.size[1] > 0:
         return 0
-    count, _ = _new_batch(state, out, 0)
-    return _write(state, out, count)
+    return _write(state, out, _new_batch(state, out, 0))
 
 
 @dataclass(frozen=True)
@@ -159,11 +162,12 @@ class RankMass(Policy):
     has been fetched: ``rankmass:until=0.9`` stops when it reaches 0.9. At every moment
     covered + (waiting + leaked)/(1 - d) = 1, where leaked is what pages without links could not hand on.
 
-    With ``window`` the same in rounds: at its start all known pages are sorted by r, the top share of them is handled in
-    that order, each with the r it has when its turn comes; then the next round.
+    With ``window`` the same in rounds: at its start all known pages, fetched or not, are sorted by r, and the top share of
+    them (at least one) is handled in that order, each with the r it has when its turn comes; then the next round. Rounds
+    are finite by themselves, so no floor applies in them.
 
-    Parameters: ``d``, damping; ``epsilon``, below which a fetched page keeps its mass, so that cascades end; ``window``, 0
-    for none, 0.05 is fpr10's baseline; ``until``, the stopping rule, 0 for none.
+    Parameters: ``d``, damping; ``epsilon``, at or below which a fetched page keeps its mass, so that cascades end;
+    ``window``, 0 for none, 0.05 is fpr10's baseline; ``until``, the stopping rule, 0 for none.
 
     Reference: Cho, Schonfeld 2007; windowed as compared by fpr10. Cost: at most (number of links) times 1/epsilon, in practice
     a few passes over the links; the window saves the heap.
@@ -186,7 +190,7 @@ class RankMass(Policy):
         "seen": Column(np.uint8),
         "written": Column(np.uint8),
         "known": Column(np.int32),  # pages in the order of their discovery
-        "size": Column(np.int64, per="crawl", slots=3),  # [known pages, batch, done of the batch]
+        "size": Column(np.int64, per="crawl", slots=4),  # [known, batch, done of the batch, fetched]
         "covered": Column(per="crawl"),
         "leaked": Column(per="crawl"),
         "place": Column(np.int32, -1),  # in the batch

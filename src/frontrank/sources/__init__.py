@@ -71,7 +71,10 @@ def _load_directory(where: str, progress: Progress | None) -> Web:
         return directory.load_directory(where)
     if tsvcrawl.find(where, "pages") and tsvcrawl.find(where, "links"):
         return tsvcrawl.load_tsv_crawl(where, progress)
-    found = sorted(name for name in os.listdir(where) if name.endswith(".properties"))
+    try:
+        found = sorted(name for name in os.listdir(where) if name.endswith(".properties"))
+    except OSError as error:
+        raise SourceError(f"{where}: cannot be read ({error.strerror or error})") from None
     if len(found) == 1:
         return _load_bvgraph(os.path.join(where, found[0].removesuffix(".properties")), progress)
     if found:

@@ -8,7 +8,7 @@ after a bit that is 1 for the last.
 A reader takes the words, a position and the end, both in bits, and returns (value, next position). The value is -1
 where there is no number, the position lies after the end where bits were missing; nothing is read outside the words.
 
-Constants are passed from kernel to kernel as np.int64(c): numba compiles the callee again for every literal it is given.
+Constants are passed from kernel to kernel as np.int64(c): numba compiles the callee again for every literal it gets.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ UNARY, GAMMA, DELTA, ZETA, NIBBLE, GOLOMB = range(6)
 CODE_NAMES = ("UNARY", "GAMMA", "DELTA", "ZETA", "NIBBLE", "GOLOMB", "SKEWED_GOLOMB")
 LARGEST = 2**62 - 1  # no number of a graph comes near it
 
+
 def read_words(path: str) -> tuple[Array, int]:
     """The stream as native 64-bit words, two zero words after it, and its length in bits."""
     try:
@@ -36,7 +37,7 @@ def read_words(path: str) -> tuple[Array, int]:
 
 
 @kernel
-def _bits(words: Array, pos: int, n: int) -> Any:
+def _bits(words: Array, pos: int, n: Any) -> Any:
     """The next n bits, 0 <= n <= 63, the first one highest; zeros after the end."""
     w = pos >> 6
     if w + 1 >= words.size:

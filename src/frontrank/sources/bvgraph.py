@@ -21,7 +21,7 @@ rows already decoded are the reference window, so nothing is kept beside the lin
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -338,7 +338,7 @@ def _decode(
     """Fill indptr and targets; returns a status and the node it is about."""
     nodes = indptr.size - 1
     row = np.empty(1024, np.int64)
-    pos = np.int64(0)
+    pos: Any = np.int64(0)
     for node in range(nodes):
         degree, pos = read_code(words, pos, end, codes[OUTDEGREES], k)
         if pos > end:

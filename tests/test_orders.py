@@ -1,0 +1,128 @@
+"""The engine fetches page by page what an independent plain implementation fetches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import frontrank as fr
+from frontrank.importance import importance
+from frontrank.web import Web
+from tests.oracles import orderings
+from tests.webs import random_web, rows_of
+
+ON_EVERY_WEB: dict[str, tuple[str, dict[str, Any]]] = {
+    "bfs": ("bfs", {}),
+    "dfs": ("dfs", {}),
+    "oracle": ("oracle", {}),
+    "backlink": ("backlink", {}),
+    "forward": ("forward", {}),
+    "opic": ("opic", {}),
+    "fica:k=5": ("fica", {"k": 5, "beta": 0.1}),
+    "fica:k=3,beta=0.7,schedule=inverse": ("fica", {"k": 3, "beta": 0.7, "schedule": "inverse"}),
+    "fica:k=3,beta=0.7,schedule=power": ("fica", {"k": 3, "beta": 0.7, "schedule": "power"}),
+    "fica:k=3,beta=0.1,schedule=linear": ("fica", {"k": 3, "beta": 0.1, "schedule": "linear"}),
+    "fica:schedule=sum": ("fica", {"k": 250_000, "beta": 0.1, "schedule": "sum"}),
+    "fpr": ("fpr", {}),
+    "fpr:d=0.5": ("fpr", {"damping": 0.5}),
+    "rankmass": ("rankmass", {"epsilon": 1e-7}),
+    "rankmass:epsilon=0.001": ("rankmass", {"epsilon": 1e-3}),
+    "rankmass:window=0.05": ("rankmass", {"window": 0.05}),
+    "rankmass:window=0.4": ("rankmass", {"window": 0.4}),
+    "indegree:every=1": ("indegree", {"every": 1}),
+    "indegree:every=7": ("indegree", {"every": 7}),
+}
+WITH_HOSTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "fpr:m=100": ("fpr", {"m": 100.0}),
+    "fpr:m=2": ("fpr", {"m": 2.0}),
+    "fpr:m=0.1": ("fpr", {"m": 0.1}),
+    "largest-site": ("largest-site", {}),
+    "location": ("location", {}),
+    "location:suffix=.com,suffix_bonus=1.5,word=d,word_bonus=0.5": (
+        "location",
+        {"suffix": ".com", "suffix_bonus": 1.5, "word": "d", "word_bonus": 0.5},
+    ),
+    "combine:backlink=1,location=0.3": (
+        "combine",
+        {"parts": [(1.0, "backlink", {}), (0.3, "location", {})]},
+    ),
+    "combine:opic=2,fica=0.5,fica.k=4,fpr=1,fpr.m=10": (
+        "combine",
+        {"parts": [(2.0, "opic", {}), (0.5, "fica", {"k": 4, "beta": 0.1}), (1.0, "fpr", {"m": 10.0})]},
+    ),
+}
+WITH_TEXT: dict[str, tuple[str, dict[str, Any]]] = {
+    "similarity:topic=computer": ("similarity", {"topic": "computer"}),
+    "similarity:topic=computer,parents=off": ("similarity", {"topic": "computer", "parents": False}),
+    "similarity:topic=computer,distance=1": ("similarity", {"topic": "computer", "distance": 1}),
+    "similarity:topic=computer,inner=backlink": ("similarity", {"topic": "computer", "inner": "backlink"}),
+    "combine:similarity=10,similarity.topic=computer,backlink=1": (
+        "combine",
+        {"parts": [(10.0, "similarity", {"topic": "computer"}), (1.0, "backlink", {})]},
+    ),
+}
+ALL = {**ON_EVERY_WEB, **WITH_HOSTS, **WITH_TEXT}
+
+
+def plain_order(web: Web, spec: str, seeds: list[int], budget: int) -> list[int]:
+    name, params = ALL[spec]
+    rows = rows_of(web)
+    columns: dict[str, Any] = {}
+    if name == "oracle":
+        columns["truth"] = importance(web).tolist()
+    if web.hosts is not None:
+        columns["hosts"] = web.hosts.tolist()
+    for column in ("urls", "titles", "texts"):
+        if getattr(web, column) is not None and (column == "urls" or spec in WITH_TEXT):
+            columns[column] = list(getattr(web, column))
+    if spec in WITH_TEXT:
+        assert web.anchors is not None
+        flat = list(web.anchors)
+        columns["anchors"] = [flat[web.indptr[p] : web.indptr[p + 1]] for p in range(web.pages)]
+    return orderings.order(name, rows, seeds, budget, **columns, **params)
+
+
+@pytest.mark.parametrize("spec", ALL)
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6), pages=st.integers(1, 60), density=st.floats(0.2, 8), starts=st.integers(1, 5)
+)
+def test_random_webs(spec: str, seed: int, pages: int, density: float, starts: int) -> None:
+    web = random_web(pages, int(density * pages), seed)
+    seeds = np.random.default_rng(seed).integers(0, pages, starts).tolist()
+    assert fr.order(web, spec, seeds) == plain_order(web, spec, seeds, web.pages)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("spec", [s for s in ON_EVERY_WEB if s not in ("rankmass:epsilon=0.001", "indegree:every=1")])
+def test_real_graphs_without_hosts(spec: str, uk: Web) -> None:
+    spec_here = {"fica:k=5": "fica:k=1388", "indegree:every=7": "indegree:every=5000"}.get(spec, spec)
+    ALL[spec_here] = (ALL[spec][0], {**ALL[spec][1]})
+    if spec_here == "fica:k=1388":
+        ALL[spec_here][1]["k"] = 1388
+    if spec_here == "indegree:every=5000":
+        ALL[spec_here][1]["every"] = 5000
+    seeds = np.random.default_rng(7).choice(uk.pages, 1000, replace=False).tolist()
+    assert fr.order(uk, spec_here, seeds, 20_000) == plain_order(uk, spec_here, seeds, 20_000)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("spec", ["backlink", "opic", "fpr", "rankmass", *WITH_HOSTS, *WITH_TEXT])
+def test_real_site_with_hosts_and_text(spec: str, uci: Web) -> None:
+    seeds = [uci.page_of("https://www.ics.uci.edu")]
+    assert fr.order(uci, spec, seeds, 15_000) == plain_order(uci, spec, seeds, 15_000)
+
+
+@pytest.fixture(scope="session")
+def uk(data_dir: Path) -> Web:
+    return fr.load(data_dir / "uk-2007-05@100000" / "uk-2007-05@100000")
+
+
+@pytest.fixture(scope="session")
+def uci(data_dir: Path) -> Web:
+    return fr.load(data_dir / "uci-ics")
