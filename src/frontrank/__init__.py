@@ -47,7 +47,28 @@ _HOME = {
     "register": "registry",
     "row": "web",
 }
-__all__ = sorted([*_HOME, "__version__"])
+__all__ = [
+    "Column",
+    "Crawl",
+    "CrawlView",
+    "FrontrankError",
+    "Links",
+    "Out",
+    "Periodic",
+    "Policy",
+    "Ranker",
+    "Run",
+    "Runs",
+    "Trace",
+    "Web",
+    "__version__",
+    "compare",
+    "load",
+    "order",
+    "parse",
+    "register",
+    "row",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -81,7 +81,7 @@ def __getattr__(name: str) -> Any:
     first, *fields = name.split("__")
     if first != "State" or not fields:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    made = namedtuple(name, fields)  # type: ignore[misc]  # noqa: PYI024
+    made = namedtuple(name, fields)  # type: ignore[misc]
     made.__module__ = __name__
     globals()[name] = made
     return made

@@ -83,19 +83,10 @@ INPUTS = {
 
 
 @dataclass(frozen=True)
-class Policy:
-    """Base of all online orderings. Subclass it, decorate with ``@dataclass(frozen=True)``, write the kernels."""
+class Parameters:
+    """What policies and rankers share: a name, and fields that are checked when one is made."""
 
     name: ClassVar[str] = ""
-    columns: ClassVar[dict[str, Column]] = {}
-    queue: ClassVar[str] = "heap"  # or "fifo", "lifo", when the order follows from discovery alone
-    reach: ClassVar[str] = "links"  # or "known": on_fetch may touch pages beyond the links of the fetched one
-    combines: ClassVar[bool] = True  # whether its keys can be added to others' (see combine)
-
-    on_seed: ClassVar[Kernel] = staticmethod(zero)
-    on_fetch: ClassVar[Kernel] = staticmethod(every_link)
-    on_start: ClassVar[Kernel] = staticmethod(nothing)
-    done: ClassVar[Kernel] = staticmethod(never)
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -111,6 +102,21 @@ class Policy:
         if not holds:
             given = getattr(self, parameter)
             raise SpecError(f"{self.name}: parameter {parameter}={given} given, {expected} expected")
+
+
+@dataclass(frozen=True)
+class Policy(Parameters):
+    """Base of all online orderings. Subclass it, decorate with ``@dataclass(frozen=True)``, write the kernels."""
+
+    columns: ClassVar[dict[str, Column]] = {}
+    queue: ClassVar[str] = "heap"  # or "fifo", "lifo", when the order follows from discovery alone
+    reach: ClassVar[str] = "links"  # or "known": on_fetch may touch pages beyond the links of the fetched one
+    combines: ClassVar[bool] = True  # whether its keys can be added to others' (see combine)
+
+    on_seed: ClassVar[Kernel] = staticmethod(zero)
+    on_fetch: ClassVar[Kernel] = staticmethod(every_link)
+    on_start: ClassVar[Kernel] = staticmethod(nothing)
+    done: ClassVar[Kernel] = staticmethod(never)
 
     # What the policy reads ------------------------------------------------------------------------------------------
     def needs(self) -> frozenset[str]:

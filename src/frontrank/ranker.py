@@ -7,13 +7,13 @@ since wait behind all scored ones, in the order of their discovery. ``Replay(pol
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from frontrank.errors import SpecError
 from frontrank.kernel import GROWTH, Array, Column, compiled, kernel
-from frontrank.policy import Out, Policy, State
+from frontrank.policy import Out, Parameters, Policy, State
 from frontrank.web import Links, row
 
 UNRANKED = -1e300  # below every score, and finite
@@ -56,18 +56,8 @@ class CrawlView:
 
 
 @dataclass(frozen=True)
-class Ranker:
+class Ranker(Parameters):
     """Base of all batch orderings: a frozen dataclass whose fields are its parameters."""
-
-    name: ClassVar[str] = ""
-
-    def __post_init__(self) -> None:
-        Policy.__post_init__(self)  # type: ignore[arg-type]  # the same rules for parameters
-
-    def validate(self) -> None:
-        """Raise SpecError if a parameter is out of range."""
-
-    require = Policy.require
 
     def score(self, view: CrawlView) -> Array:
         """One score for each known page, larger is better."""

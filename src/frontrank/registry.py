@@ -30,7 +30,8 @@ def register(ordering: Ordering) -> Ordering:
     return ordering
 
 
-for _ordering in (*POLICIES, *RANKERS):
+_builtin: tuple[Ordering, ...] = (*POLICIES, *RANKERS)
+for _ordering in _builtin:
     register(_ordering)
 
 
@@ -76,6 +77,16 @@ def parameters(ordering: Ordering) -> dict[str, tuple[type, Any]]:
     hints = get_type_hints(ordering)
     own = {f.name: (hints[f.name], None if f.default is MISSING else f.default) for f in fields(ordering)}
     return {**own, "every": (int, 1000)} if issubclass(ordering, Ranker) else own
+
+
+def describe(ordering: Ordering) -> dict[str, Any]:
+    """What a list of orderings says of one: its description and parameters."""
+    first = (ordering.__doc__ or "").strip().splitlines()[0]
+    known = {
+        key: {"type": kind.__name__, "default": "on" if default is True else default}
+        for key, (kind, default) in parameters(ordering).items()
+    }
+    return {"description": first.partition(": ")[2] or first, "parameters": known}
 
 
 def _pairs(spec: str, rest: str) -> dict[str, str]:

@@ -2,23 +2,72 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from frontrank.engine import check_needs
-from frontrank.errors import InputError
+from frontrank.errors import FrontrankError, InputError
 from frontrank.policy import Policy
 from frontrank.ranker import Ranker
-from frontrank.registry import parse
+from frontrank.registry import orderings, parse
 from frontrank.seeds import find_seeds
 from frontrank.simulate import Run, simulate
+from frontrank.trace import Trace
 from frontrank.web import Web
 
+SAVED = "runs.json"
 Seeds = str | os.PathLike[str] | Iterable[int | str] | None
 Progress = Callable[[str, int, int], None]
+
+
+def runnable(web: Web) -> list[Policy]:
+    """Every known ordering that needs no parameter and no more than this web knows."""
+    policies = []
+    for name in orderings():
+        try:
+            policy = parse(name)
+            check_needs(policy, web)
+        except FrontrankError:
+            continue
+        policies.append(policy)
+    return policies
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Raise InputError if nothing can be written there: to be asked before the work, not after."""
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise InputError(f"{os.fspath(path)} cannot be written: there is no directory {folder}; make it first")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{os.fspath(path)} cannot be written: the directory {folder} is read-only")
+
+
+def save_order(web: Web, trace: Trace, path: str | os.PathLike[str]) -> None:
+    """Write the source's node ids in fetch order, int64; beside first, then renamed."""
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(f"{target} cannot be written: it is a directory; give a file name")
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with open(beside, "wb") as file:
+            np.save(file, web.ids_of(trace.order))
+        beside.replace(target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise InputError(f"{target} cannot be written: {error.strerror}") from None
+
+
+def is_saved(path: str | os.PathLike[str]) -> bool:
+    """Whether a directory holds runs that were saved."""
+    return (Path(path) / SAVED).is_file()
 
 
 def order(web: Web, policy: str | Policy | Ranker, seeds: Seeds = None, budget: float | int | None = None) -> list[int]:
@@ -35,6 +84,7 @@ class Runs(Sequence[Run]):
     web: Web
     runs: tuple[Run, ...]
     metric: str = "pagerank"  # the importance that pages are judged by
+    source: str = ""  # what the web was loaded from
     command: str = ""  # what a person types to get these runs again
 
     def __len__(self) -> int:
@@ -73,6 +123,70 @@ class Runs(Sequence[Run]):
             "web": {"pages": self.web.pages, "links": self.web.links},
         }
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """A directory with the orders (.npy), the curves (Parquet), the figures (JSON) and the report."""
+        check_target(path)
+        target = Path(path)
+        if target.exists() and not is_saved(target):
+            raise InputError(f"{target} exists and holds no saved runs; give a new directory")
+        with tempfile.TemporaryDirectory(dir=target.absolute().parent, prefix=f".{target.name}.") as beside:
+            made = Path(beside) / target.name
+            made.mkdir()
+            for at, run in enumerate(self.runs):
+                save_order(self.web, run.trace, made / f"order-{at}.npy")
+            np.save(made / "seeds.npy", self.web.ids_of(self.runs[0].trace.seeds))
+            self._save_curves(made / "curves.parquet")
+            (made / SAVED).write_text(json.dumps(self._record(), indent=2), encoding="utf-8")
+            self.report(made / "report.html")
+            if target.exists():
+                target.rename(Path(beside) / "before")
+            made.rename(target)
+
+    def _record(self) -> dict[str, Any]:
+        runs = [
+            {"spec": run.spec, "seconds": run.seconds, "ended": run.trace.ended, "gauges": run.trace.gauges}
+            for run in self.runs
+        ]
+        source = self.source if self.source.startswith("synthetic:") else os.path.abspath(self.source)
+        return {"source": source, "metric": self.metric, "command": self.command, "runs": runs, **self.json()}
+
+    def _save_curves(self, path: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        from frontrank.metrics import hot_curve, mass_curve
+
+        rows: dict[str, list[Any]] = {"policy": [], "measure": [], "share": [], "value": []}
+        for run in self.runs:
+            for measure, curve in (
+                ("hot", hot_curve(run.trace, self.web, self.metric)),
+                ("mass", mass_curve(run.trace, self.web, self.metric)),
+            ):
+                rows["policy"] += [run.spec] * len(curve.x)
+                rows["measure"] += [measure] * len(curve.x)
+                rows["share"] += curve.x.tolist()
+                rows["value"] += curve.y.tolist()
+        pq.write_table(pa.table(rows), path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Runs:
+        """Runs that were saved; the web must still be where it was."""
+        from frontrank.sources import load
+
+        try:
+            record = json.loads((Path(path) / SAVED).read_text(encoding="utf-8"))
+            web = load(record["source"])
+            seeds = find_seeds(web, np.load(Path(path) / "seeds.npy").tolist())
+            runs = []
+            for at, one in enumerate(record["runs"]):
+                ids = np.load(Path(path) / f"order-{at}.npy").tolist()
+                order = np.array([web.page_of(str(page)) for page in ids], np.int32)
+                trace = Trace(seeds, order, one["ended"], one["gauges"])
+                runs.append(Run(parse(one["spec"]), trace, None, one["seconds"]))
+        except (OSError, ValueError, KeyError) as error:
+            raise InputError(f"{os.fspath(path)}: the saved runs cannot be read ({error})") from None
+        return cls(web, tuple(runs), record["metric"], record["source"], record["command"])
+
     def report(self, path: str | os.PathLike[str]) -> None:
         """One self-contained HTML page: curves of every ordering against ideal and random, a table, run times."""
         from frontrank.report import write
@@ -87,6 +201,7 @@ def compare(
     budget: float | int | str | None = None,
     metric: str = "pagerank",
     progress: Progress | None = None,
+    source: str = "",
     command: str = "",
 ) -> Runs:
     """Crawl the web once with each ordering, from the same seeds and with the same budget.
@@ -103,4 +218,4 @@ def compare(
     for policy in parsed:
         tell = None if progress is None else partial(progress, policy.spec())
         runs.append(simulate(web, policy, pages, budget, tell))
-    return Runs(web, tuple(runs), metric, command)
+    return Runs(web, tuple(runs), metric, source or web.name, command)

@@ -69,7 +69,7 @@ def _drawn(web: Web, spec: str) -> Array:
     if not count.isdigit() or (at and not draw.isdigit()) or (at and kind == "top"):
         raise SeedError(f"seeds {spec!r} given, top:COUNT or random:COUNT@SEED expected")
     if not 1 <= int(count) <= web.pages:
-        raise SeedError(f"seeds {spec!r} given, but {web.name} has {web.pages:,} pages; a count from 1 to that expected")
+        raise SeedError(f"seeds {spec!r} given, but {web.name} has {web.pages:,} pages; a count up to that expected")
     if kind == "top":
         return np.argsort(-importance(web, "pagerank"), kind="stable")[: int(count)].astype(np.int32)
     return _random(web, int(count), int(draw or 0))

@@ -11,6 +11,7 @@ import numpy as np
 from frontrank.engine import Engine
 from frontrank.errors import InputError, SpecError
 from frontrank.kernel import Array
+from frontrank.policies.rankmass import RankMass
 from frontrank.policy import Policy
 from frontrank.trace import Trace
 from frontrank.web import Web
@@ -62,7 +63,7 @@ def with_stop(policy: Policy, until: str | None) -> Policy:
     if until is None:
         return policy
     rule, _, value = until.partition("=")
-    if rule != "coverage" or not hasattr(policy, "until"):
+    if rule != "coverage" or not isinstance(policy, RankMass):
         raise SpecError(f"{policy.spec()}: stopping rule {until!r} given; only rankmass has one, coverage=SHARE")
     try:
         return replace(policy, until=float(value))

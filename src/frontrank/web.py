@@ -6,7 +6,7 @@ p itself, in the order in which they stand on the page. Every source brings its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, overload
 
@@ -53,6 +53,10 @@ class Texts(Sequence[str]):
             return Texts(self.array[at])
         return self.array[int(at)].as_py() or ""
 
+    def __iter__(self) -> Iterator[str]:
+        for begin in range(0, len(self.array), 1024):  # many at a time: an Arrow scalar for each costs ten times as much
+            yield from (text or "" for text in self.array[begin : begin + 1024].to_pylist())
+
 
 @dataclass(frozen=True, eq=False)
 class Web:
@@ -86,7 +90,7 @@ class Web:
         for column in ("hosts", "urls", "titles", "texts", "ids"):
             held = getattr(self, column)
             if held is not None and len(held) != self.pages:
-                raise SourceError(f"{self.name}: {len(held):,} {column} for {self.pages:,} pages; expected one for each")
+                raise SourceError(f"{self.name}: {len(held):,} {column} for {self.pages:,} pages, expected one each")
         if self.anchors is not None and len(self.anchors) != self.links:
             raise SourceError(f"{self.name}: {len(self.anchors):,} anchors for {self.links:,} links; expected one each")
 

@@ -14,7 +14,7 @@ ABSENT, WAITS, GONE = 0, 1, 2
 class Fifo(NamedTuple):
     items: Array  # pages in the order of their discovery; each enters once
     mark: Array
-    count: Array  # [waiting, discovered, next to go]
+    counts: Array  # [waiting, discovered, next to go]
 
 
 def new(pages: int) -> Fifo:
@@ -27,27 +27,27 @@ def grown(queue: Fifo, pages: int) -> Fifo:
     bigger = new(max(pages, GROWTH * queue.items.size))
     bigger.items[: queue.items.size] = queue.items
     bigger.mark[: queue.mark.size] = queue.mark
-    return Fifo(bigger.items, bigger.mark, queue.count)
+    return Fifo(bigger.items, bigger.mark, queue.counts)
 
 
 def waiting(queue: Fifo) -> int:
-    return int(queue.count[0])
+    return int(queue.counts[0])
 
 
 @kernel
 def put(queue: Fifo, page: int, key: float) -> None:
     if queue.mark[page] == ABSENT:
         queue.mark[page] = WAITS
-        queue.items[queue.count[1]] = page
-        queue.count[0] += 1
-        queue.count[1] += 1
+        queue.items[queue.counts[1]] = page
+        queue.counts[0] += 1
+        queue.counts[1] += 1
 
 
 @kernel
 def put_row(queue: Fifo, pages: Array) -> None:
     """put for all links of a page. The hot loop of breadth-first search, so it keeps the counter in a register."""
     mark, items = queue.mark, queue.items
-    first = queue.count[1]
+    first = queue.counts[1]
     last = first
     for j in range(pages.size):
         page = pages[j]
@@ -55,8 +55,8 @@ def put_row(queue: Fifo, pages: Array) -> None:
             mark[page] = WAITS
             items[last] = page
             last += 1
-    queue.count[0] += last - first
-    queue.count[1] = last
+    queue.counts[0] += last - first
+    queue.counts[1] = last
 
 
 @kernel
@@ -64,17 +64,17 @@ def remove(queue: Fifo, page: int) -> None:
     if queue.mark[page] == ABSENT:
         put(queue, page, 0.0)
     if queue.mark[page] == WAITS:
-        queue.count[0] -= 1
+        queue.counts[0] -= 1
     queue.mark[page] = GONE
 
 
 @kernel
 def pop(queue: Fifo) -> int:
-    while queue.count[2] < queue.count[1]:
-        page: int = queue.items[queue.count[2]]
-        queue.count[2] += 1
+    while queue.counts[2] < queue.counts[1]:
+        page: int = queue.items[queue.counts[2]]
+        queue.counts[2] += 1
         if queue.mark[page] == WAITS:
             queue.mark[page] = GONE
-            queue.count[0] -= 1
+            queue.counts[0] -= 1
             return page
     return -1

@@ -20,7 +20,7 @@ GONE = -2  # has been here and left
 class Heap(NamedTuple):
     items: Array  # pages, heap-ordered
     node: Array  # one record for each page
-    count: Array  # [waiting, discovered]
+    counts: Array  # [waiting, discovered]
 
 
 def new(pages: int) -> Heap:
@@ -35,11 +35,11 @@ def grown(queue: Heap, pages: int) -> Heap:
     bigger = new(max(pages, GROWTH * queue.items.size))
     bigger.items[: queue.items.size] = queue.items
     bigger.node[: queue.node.size] = queue.node
-    return Heap(bigger.items, bigger.node, queue.count)
+    return Heap(bigger.items, bigger.node, queue.counts)
 
 
 def waiting(queue: Heap) -> int:
-    return int(queue.count[0])
+    return int(queue.counts[0])
 
 
 def discovered(queue: Heap) -> Array:
@@ -96,17 +96,17 @@ def _down(items: Array, node: Array, size: int, i: int) -> None:
 
 @kernel
 def put(queue: Heap, page: int, key: float) -> None:
-    items, node, count = queue
+    items, node, counts = queue
     at = node[page]["pos"]
     if at == GONE:
         return
     if at == ABSENT:
-        at = count[0]
+        at = counts[0]
         items[at] = page
         node[page]["key"] = key
-        node[page]["seq"] = count[1]
-        count[0] += 1
-        count[1] += 1
+        node[page]["seq"] = counts[1]
+        counts[0] += 1
+        counts[1] += 1
         _up(items, node, at)
         return
     old = node[page]["key"]
@@ -114,7 +114,7 @@ def put(queue: Heap, page: int, key: float) -> None:
     if key > old:
         _up(items, node, at)
     elif key < old:
-        _down(items, node, count[0], at)
+        _down(items, node, counts[0], at)
 
 
 @kernel
@@ -125,7 +125,7 @@ def put_all(queue: Heap, pages: Array, keys: Array) -> None:
 
 @kernel
 def peek(queue: Heap) -> int:
-    if queue.count[0] == 0:
+    if queue.counts[0] == 0:
         return -1
     page: int = queue.items[0]
     return page
@@ -133,30 +133,30 @@ def peek(queue: Heap) -> int:
 
 @kernel
 def remove(queue: Heap, page: int) -> None:
-    items, node, count = queue
+    items, node, counts = queue
     at = node[page]["pos"]
     if at >= 0:
-        count[0] -= 1
-        size = count[0]
+        counts[0] -= 1
+        size = counts[0]
         if at < size:
             items[at] = items[size]
             node[items[at]]["pos"] = at
             _up(items, node, at)
             _down(items, node, size, node[items[at]]["pos"])
     elif at == ABSENT:
-        node[page]["seq"] = count[1]
-        count[1] += 1
+        node[page]["seq"] = counts[1]
+        counts[1] += 1
     node[page]["pos"] = GONE
 
 
 @kernel
 def pop(queue: Heap) -> int:
-    items, node, count = queue
-    if count[0] == 0:
+    items, node, counts = queue
+    if counts[0] == 0:
         return -1
     page: int = items[0]
-    count[0] -= 1
-    size = count[0]
+    counts[0] -= 1
+    size = counts[0]
     if size > 0:
         items[0] = items[size]
         node[items[0]]["pos"] = 0

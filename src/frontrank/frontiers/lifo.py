@@ -14,7 +14,7 @@ ABSENT, WAITS, GONE = 0, 1, 2
 class Lifo(NamedTuple):
     items: Array
     mark: Array
-    count: Array  # [waiting, height of the stack]
+    counts: Array  # [waiting, height of the stack]
 
 
 def new(pages: int) -> Lifo:
@@ -27,20 +27,20 @@ def grown(queue: Lifo, pages: int) -> Lifo:
     bigger = new(max(pages, GROWTH * queue.items.size))
     bigger.items[: queue.items.size] = queue.items
     bigger.mark[: queue.mark.size] = queue.mark
-    return Lifo(bigger.items, bigger.mark, queue.count)
+    return Lifo(bigger.items, bigger.mark, queue.counts)
 
 
 def waiting(queue: Lifo) -> int:
-    return int(queue.count[0])
+    return int(queue.counts[0])
 
 
 @kernel
 def put(queue: Lifo, page: int, key: float) -> None:
     if queue.mark[page] == ABSENT:
         queue.mark[page] = WAITS
-        queue.items[queue.count[1]] = page
-        queue.count[0] += 1
-        queue.count[1] += 1
+        queue.items[queue.counts[1]] = page
+        queue.counts[0] += 1
+        queue.counts[1] += 1
 
 
 @kernel
@@ -53,17 +53,17 @@ def put_row(queue: Lifo, pages: Array) -> None:
 @kernel
 def remove(queue: Lifo, page: int) -> None:
     if queue.mark[page] == WAITS:
-        queue.count[0] -= 1
+        queue.counts[0] -= 1
     queue.mark[page] = GONE
 
 
 @kernel
 def pop(queue: Lifo) -> int:
-    while queue.count[1] > 0:
-        queue.count[1] -= 1
-        page: int = queue.items[queue.count[1]]
+    while queue.counts[1] > 0:
+        queue.counts[1] -= 1
+        page: int = queue.items[queue.counts[1]]
         if queue.mark[page] == WAITS:
             queue.mark[page] = GONE
-            queue.count[0] -= 1
+            queue.counts[0] -= 1
             return page
     return -1

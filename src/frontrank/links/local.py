@@ -90,12 +90,13 @@ class Pusher:
         if x is None:
             x = np.full(self.pages, 1.0 / self.pages)
         dangling = float(x[self.linked == 0].sum())
-        for iteration in range(1, MAX_ITERATIONS + 1):
+        iterations = 0
+        change = np.inf
+        while change * damping > tolerance * (1.0 - damping) and iterations < MAX_ITERATIONS:
             change, dangling = self.step(x, damping, dangling)
-            if change * damping <= tolerance * (1.0 - damping):
-                break
+            iterations += 1
         self.close()
-        return x, iteration
+        return x, iterations
 
     def close(self) -> None:
         if self.pool is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def _fetch_pair(state: State, links: Links, page: int, out: Out) -> int:
     return count
 
 
-@lru_cache(maxsize=None)
+@cache
 def _linked(on_seed_a: Kernel, on_fetch_a: Kernel, on_seed_b: Kernel, on_fetch_b: Kernel) -> tuple[Kernel, Kernel]:
     seed = interpreted(_seed_pair, seed_a=on_seed_a, seed_b=on_seed_b)
     fetch = interpreted(_fetch_pair, fetch_a=on_fetch_a, fetch_b=on_fetch_b)

@@ -100,4 +100,5 @@ class Fica(Policy):
         # Pages never discovered are at no distance: they come last, behind the farthest.
         reached = np.isfinite(state.distance)
         farthest = state.distance[reached].max(initial=0.0)
-        return -np.where(reached, state.distance, farthest + 1.0)
+        scores: Array = -np.where(reached, state.distance, farthest + 1.0)
+        return scores

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.frontiers.heap import ABSENT, NODE, Heap, peek, put
-from frontrank.kernel import Array, Column, Kernel, kernel
+from frontrank.kernel import Column, Kernel, kernel
 from frontrank.policy import Out, Policy, State
 from frontrank.web import Links, row
 

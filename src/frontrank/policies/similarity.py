@@ -169,4 +169,5 @@ class Similarity(Policy):
         state.score[view.pages] = PageRank().score(view)
         hot = (state.named[view.pages] == 1) | (state.distance[view.pages] <= state.reach)
         score = state.score[view.pages]
-        return np.where(hot, score * HOT_SCALE, score)
+        keys: Array = np.where(hot, score * HOT_SCALE, score)
+        return keys

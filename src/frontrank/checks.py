@@ -1,0 +1,220 @@
+"""The contract of an ordering, as code: run it on your own.
+
+    from frontrank.checks import yield_checks
+    for check in yield_checks(MyOrdering()):
+        check()
+
+Each check raises AssertionError, naming the ordering and what it broke. All registered orderings are held to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from frontrank.crawl import Crawl
+from frontrank.engine import Engine
+from frontrank.importance import importance
+from frontrank.kernel import Array, interpreted
+from frontrank.policy import Policy
+from frontrank.simulate import simulate
+from frontrank.sources.synthetic import synthetic
+from frontrank.web import Web
+
+Check = Callable[[], None]
+PAGES = 300
+
+
+def yield_checks(policy: Policy, web: Web | None = None) -> Iterator[Check]:
+    """All contracts as callables named after what they check. The web must know what the policy needs."""
+    if web is None:
+        web = synthetic(f"pages={PAGES},links=6,text=1,seed=5")
+    for check in CHECKS:
+        bound = partial(check, policy, web)
+        bound.__name__ = check.__name__  # type: ignore[attr-defined]
+        bound.__doc__ = check.__doc__
+        yield bound
+
+
+def _seeds(web: Web) -> Array:
+    return np.array([web.pages // 2, 0, web.pages // 3], np.int32)
+
+
+def _order(policy: Policy, web: Web, jit: bool = True, steps: int = 1) -> Array:
+    return simulate(web, policy, _seeds(web), jit=jit, steps=steps).trace.order
+
+
+def _equal(policy: Policy, one: Array, other: Array, what: str) -> None:
+    if not np.array_equal(one, other):
+        shared = min(len(one), len(other))
+        differ = np.flatnonzero(one[:shared] != other[:shared])
+        at = int(differ[0]) if differ.size else shared
+        raise AssertionError(f"{policy.spec()}: {what}; the orders part at place {at} of {len(one)} and {len(other)}")
+
+
+def compiled_as_interpreted(policy: Policy, web: Web) -> None:
+    """Compiled kernels fetch what the same code fetches when Python interprets it."""
+    _equal(policy, _order(policy, web), _order(policy, web, jit=False), "compiled and interpreted runs differ")
+
+
+def live_as_simulated(policy: Policy, web: Web) -> None:
+    """One event at a time, from 16 slots, knowing only what events told: the same order as over the whole graph."""
+    names = [web.name_of(page) for page in range(web.pages)]
+    live = np.array([names.index(name) for name in _crawled(policy, web, names, 16)])
+    _equal(policy, _order(policy, web), live, "live and simulated crawls differ")
+
+
+def growth_is_invisible(policy: Policy, web: Web) -> None:
+    """State that grows from 16 slots gives the order of state that was large enough from the start."""
+    names = [web.name_of(page) for page in range(web.pages)]
+    small, large = (_crawled(policy, web, names, slots) for slots in (16, 4 * web.pages))
+    _equal(policy, np.array(small), np.array(large), "a crawl that grew differs from one with room from the start")
+
+
+def _crawled(policy: Policy, web: Web, names: list[str], capacity: int) -> list[str]:
+    truth = None
+    if "truth" in policy.needs():
+        values = importance(web, getattr(policy, "truth", "pagerank"))
+        truth = dict(zip(names, values.tolist(), strict=True)).__getitem__
+    crawl = Crawl(policy, capacity, truth)
+    crawl.seed(names[page] for page in _seeds(web))
+    number = {name: page for page, name in enumerate(names)}
+    order: list[str] = []
+    while taken := crawl.take():
+        page = number[taken[0]]
+        first = int(web.indptr[page])
+        links = [
+            (names[q], web.anchors[first + j] if web.anchors is not None else "")
+            for j, q in enumerate(web.targets_of(page).tolist())
+        ]
+        title = web.titles[page] if web.titles is not None else ""
+        text = web.texts[page] if web.texts is not None else ""
+        crawl.fetched(taken[0], links, title, text)
+        order.append(taken[0])
+    return order
+
+
+def chunking_is_invisible(policy: Policy, web: Web) -> None:
+    """Fetching in many small runs gives the order of one long run."""
+    _equal(policy, _order(policy, web), _order(policy, web, steps=web.pages), "the order depends on the size of steps")
+
+
+def seeded_twice_equal(policy: Policy, web: Web) -> None:
+    """The same crawl twice is the same crawl."""
+    _equal(policy, _order(policy, web), _order(policy, web), "two runs of the same crawl differ")
+
+
+def relabelling_is_invisible(policy: Policy, web: Web) -> None:
+    """How pages are numbered changes nothing but the numbers."""
+    number = np.random.default_rng(3).permutation(web.pages).astype(np.int32)
+    other = relabelled(web, number)
+    order = simulate(other, policy, number[_seeds(web)]).trace.order
+    _equal(policy, number[_order(policy, web)], order, "the order depends on how pages are numbered")
+
+
+def relabelled(web: Web, number: Array) -> Web:
+    """The same web with page p called number[p]."""
+    old = np.argsort(number)
+    lengths = web.out_degree()[old]
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    at = np.concatenate([np.arange(web.indptr[p], web.indptr[p + 1]) for p in old]) if web.links else np.empty(0, int)
+    columns = {
+        column: [getattr(web, column)[int(p)] for p in old]
+        for column in ("urls", "titles", "texts")
+        if getattr(web, column) is not None
+    }
+    if web.anchors is not None:
+        columns["anchors"] = [web.anchors[int(j)] for j in at]
+    other = Web(
+        indptr,
+        number[web.targets[at]].astype(np.int32),
+        hosts=None if web.hosts is None else web.hosts[old],
+        host_names=web.host_names,
+        name=web.name,
+        **columns,  # type: ignore[arg-type]
+    )
+    # True importance is a fact about pages, whatever they are called: not to be summed up anew in another order.
+    other.cache.update({key: value[old] for key, value in web.cache.items() if key.startswith("importance ")})
+    return other
+
+
+def replay_restores_the_state(policy: Policy, web: Web) -> None:
+    """Following the order of a crawl event by event restores its state and queue, bit for bit."""
+    crawled, followed = Engine(policy, web), Engine(policy, web)
+    order = np.empty(web.pages // 2, np.int32)
+    for engine in (crawled, followed):
+        engine.seed(_seeds(web))
+    reached = crawled.run(order, 0, len(order))
+    followed.follow(order[:reached])
+    rest = np.empty((2, web.pages), np.int32)
+    ends = [engine.run(rest[i], 0, web.pages) for i, engine in enumerate((crawled, followed))]
+    _equal(policy, rest[0, : ends[0]], rest[1, : ends[1]], "a replayed crawl goes on differently")
+    for one, other in zip(_arrays(crawled.state), _arrays(followed.state), strict=True):
+        assert one.tobytes() == other.tobytes(), f"{policy.spec()}: replay leaves a different state"
+
+
+def _arrays(state: object) -> Iterator[Array]:
+    assert isinstance(state, tuple)
+    for name, value in zip(getattr(state, "_fields", ()), state, strict=True):
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, tuple) and not name.startswith("out_"):  # those hold only what was written last
+            yield from _arrays(value)
+
+
+def priorities_are_finite(policy: Policy, web: Web) -> None:
+    """Every key that an event writes is a finite number, for a page of the web, at most twice in one event."""
+    engine = Engine(policy, web, jit=False)
+    on_fetch = interpreted(policy.kernels()["on_fetch"])
+    engine.seed(_seeds(web))
+    order = _order(policy, web)[:50]
+    for page in order.tolist():
+        engine.state.fetched[page] = 1
+        count = on_fetch(engine.state, engine.links, page, engine.out)
+        pages, keys = engine.out.page[:count], engine.out.key[:count]
+        assert np.isfinite(keys).all(), f"{policy.spec()}: a key is not finite after page {page}"
+        assert ((pages >= 0) & (pages < web.pages)).all(), f"{policy.spec()}: a written page is none of the web"
+        assert np.bincount(pages, minlength=1).max() <= 2, f"{policy.spec()}: a page is written more than twice"
+
+
+def every_page_once(policy: Policy, web: Web) -> None:
+    """No page is fetched twice, and unless a stopping rule holds all that can be reached is fetched."""
+    trace = simulate(web, policy, _seeds(web)).trace
+    assert len(np.unique(trace.order)) == trace.fetched, f"{policy.spec()}: a page is fetched twice"
+    if trace.ended == "stopping rule":
+        return
+    reached = np.zeros(web.pages, bool)
+    stack = _seeds(web).tolist()
+    while stack:
+        page = stack.pop()
+        if not reached[page]:
+            reached[page] = True
+            stack.extend(web.targets_of(page).tolist())
+    expected = int(reached.sum())
+    assert trace.fetched == expected, f"{policy.spec()}: {expected} pages can be reached, {trace.fetched} fetched"
+
+
+def documented(policy: Policy, web: Web) -> None:
+    """The class says in its docstring what it does, with a first line of its own."""
+    from frontrank.ranker import Periodic
+
+    ordering = type(policy.ranker) if isinstance(policy, Periodic) else type(policy)
+    text = (ordering.__doc__ or "").strip()
+    assert text and not text.startswith(f"{ordering.__name__}("), f"{policy.spec()}: the class has no docstring"
+    assert len(text.splitlines()[0]) <= 120, f"{policy.spec()}: the first line of the docstring is too long"
+
+
+CHECKS = (
+    compiled_as_interpreted,
+    live_as_simulated,
+    growth_is_invisible,
+    chunking_is_invisible,
+    seeded_twice_equal,
+    relabelling_is_invisible,
+    replay_restores_the_state,
+    priorities_are_finite,
+    every_page_once,
+    documented,
+)

@@ -1,0 +1,76 @@
+"""The command line: a thin layer over the library. One file for each command, read only when it is called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from frontrank.errors import FrontrankError
+
+COMMANDS = {
+    "demo": "The whole story on a small generated web, in under a minute.",
+    "simulate": "Crawl a known web with one or more orderings, and measure them.",
+    "report": "One HTML page that compares orderings.",
+    "reproduce": "Run a paper's comparisons, and set its claims beside what was measured.",
+    "convert": "Write any web as a web directory, which loads at once.",
+    "policies": "List the orderings with their parameters.",
+}
+
+
+class Commands(click.Group):
+    """Commands by name; their modules are imported when they are run, so that --help answers at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"frontrank.cli.{name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS:
+            from frontrank.errors import SpecError, nearest
+
+            raise SpecError(f"unknown command {args[0]!r}{nearest(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="frontrank")
+def command() -> None:
+    """Which page should a web crawler fetch next? Simulate, compare and explain crawl orderings.
+
+    \b
+    frontrank demo
+    frontrank simulate WEB --policy bfs --policy fpr --budget 0.3
+    frontrank policies
+
+    WEB is a BVGraph base name, an edge list, a directory, or synthetic:pages=100000,seed=7.
+    """
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run a command. Bad input: one sentence on standard error, exit code 2."""
+    try:
+        command.main(args=args, prog_name="frontrank", standalone_mode=False)
+    except FrontrankError as error:
+        print(f"frontrank: {error}", file=sys.stderr)
+        sys.exit(2)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.Abort:
+        print("frontrank: stopped", file=sys.stderr)
+        sys.exit(130)
+    except click.ClickException as error:
+        print(f"frontrank: {error.format_message()}", file=sys.stderr)
+        sys.exit(2)

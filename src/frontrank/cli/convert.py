@@ -1,0 +1,31 @@
+"""frontrank convert: write any web as a web directory."""
+
+from __future__ import annotations
+
+import click
+
+from frontrank.cli.screen import progress, show_json
+
+
+@click.command(name="convert")
+@click.argument("source")
+@click.argument("target")
+@click.option("--json", "as_json", is_flag=True, help="Print what was written for a program.")
+def command(source: str, target: str, as_json: bool) -> None:
+    """Write the web SOURCE (any that simulate takes) as the web directory TARGET, which loads at once.
+
+    \b
+    frontrank convert uk-2007-05 uk.web
+    frontrank convert synthetic:pages=1000000,seed=7 million.web
+    """
+    from frontrank.sources import load, save
+
+    with progress() as tell:
+        web = load(source, progress=lambda text: tell(text, 0, 0))
+        tell(f"writing {target}", 0, 0)
+        save(web, target)
+    columns = [column for column in web.COLUMNS if web.has(column)]
+    if as_json:
+        show_json({"web": {"pages": web.pages, "links": web.links}, "columns": columns, "path": target})
+    else:
+        print(f"{target}: {web.pages:,} pages, {web.links:,} links, {', '.join(columns) or 'links only'}")

@@ -1,0 +1,35 @@
+"""frontrank report: one HTML page that compares orderings."""
+
+from __future__ import annotations
+
+import click
+
+from frontrank.cli.screen import show_json
+from frontrank.cli.simulate import run, run_options
+
+
+@click.command(name="report")
+@click.argument("web")
+@run_options
+@click.option("--out", default="report.html", show_default=True, metavar="FILE", help="Where the page goes.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures for a program too.")
+def command(
+    web: str,
+    policies: tuple[str, ...],
+    seeds: str | None,
+    budget: str | None,
+    until: str | None,
+    metric: str,
+    out: str,
+    as_json: bool,
+) -> None:
+    """Compare orderings on WEB (or show again a directory that simulate --out wrote) in one self-contained page."""
+    from frontrank.runs import Runs, check_target, is_saved
+
+    check_target(out)
+    runs = Runs.load(web) if is_saved(web) else run(web, policies, seeds, budget, until, metric)
+    runs.report(out)
+    if as_json:
+        show_json({**runs.json(), "report": out})
+    else:
+        print(f"report: {out}")

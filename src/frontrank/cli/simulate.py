@@ -1,0 +1,114 @@
+"""frontrank simulate: crawl a known web with one or more orderings, and measure them."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from frontrank.cli.screen import percent, progress, show_json, show_table
+
+if TYPE_CHECKING:
+    from frontrank.runs import Runs
+
+F = Callable[..., Any]
+
+
+def run_options(f: F) -> F:
+    """The options of every command that runs orderings."""
+    options = (
+        click.option("--policy", "policies", multiple=True, metavar="P", help="NAME or NAME:KEY=VALUE,...; repeatable; all."),
+        click.option("--seeds", metavar="SEEDS", help="A file of ids or URLs, top:160 or random:1000@7."),
+        click.option("--budget", metavar="B", help="Pages to fetch: a share such as 0.3, or a count. All if not given."),
+        click.option("--until", metavar="RULE", help="Stop rankmass early: coverage=0.9."),
+        click.option("--metric", default="pagerank", show_default=True, help="Importance that pages are judged by."),
+    )
+    for option in reversed(options):
+        f = option(f)
+    return f
+
+
+def run(web: str, policies: tuple[str, ...], seeds: str | None, budget: str | None, until: str | None, metric: str) -> Runs:
+    """Load the web and run the orderings, with progress on a terminal."""
+    from frontrank.registry import parse
+    from frontrank.runs import compare, runnable
+    from frontrank.simulate import pages_of, with_stop
+    from frontrank.sources import load
+
+    named = [name for name in policies or ("bfs", "fpr") if name != "all"]
+    parsed = [with_stop(parse(name), until) if until else parse(name) for name in named]
+    pages_of(budget, 1_000_000)  # a budget that cannot be used is said before a large web is loaded
+    with progress() as tell:
+        loaded = load(web, progress=lambda text: tell(text, 0, 0))
+        if "all" in policies:
+            given = {policy.spec() for policy in parsed}
+            parsed += [policy for policy in runnable(loaded) if policy.spec() not in given]
+        command = shlex.join(["frontrank", *sys.argv[1:]])
+        return compare(loaded, parsed, seeds, budget, metric, tell, source=web, command=command)
+
+
+def show(runs: Runs) -> None:
+    """The table that a person reads."""
+    values = runs.json()["policies"]
+    shares = ["0.05", "0.1", "0.2", "0.3", "0.5"]
+    header = ["ordering", *(f"hot@{float(s):.0%}" for s in shares), *(f"mass@{float(s):.0%}" for s in shares), "fetched", "s"]
+    rows = []
+    for spec, value in values.items():
+        cells = [percent(value[measure][s]) for measure in ("hot", "mass") for s in shares]
+        rows.append([spec, *cells, f"{value['fetched']:,}", f"{value['seconds']:.2f}"])
+    web = runs.web
+    show_table(header, rows, f"{web.name}: {web.pages:,} pages, {web.links:,} links")
+    print("hot@10%: share of the 10% most important pages among the first 10% fetched; mass@10%: share of the best")
+    print(f"possible importance fetched by then; importance: {runs.metric}")
+    for run_ in runs:
+        if "coverage" in run_.trace.gauges:
+            covered = run_.trace.gauges["coverage"][-1][1]
+            print(f"{run_.spec}: at least {percent(covered)} of the personalised PageRank mass is covered ({run_.trace.ended})")
+
+
+@click.command(name="simulate")
+@click.argument("web")
+@run_options
+@click.option("--order-out", metavar="FILE.npy", help="Write the node ids in fetch order (int64); for one ordering.")
+@click.option("--out", metavar="DIR", help="Write orders, curves (Parquet), figures as JSON and the report.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures for a program.")
+def command(
+    web: str,
+    policies: tuple[str, ...],
+    seeds: str | None,
+    budget: str | None,
+    until: str | None,
+    metric: str,
+    order_out: str | None,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    """Crawl WEB with one or more orderings and show how good they were.
+
+    \b
+    frontrank simulate uk-2007-05 --policy fpr --policy bfs --seeds random:1000@7 --budget 0.3
+    frontrank simulate edges.txt.gz --policy fica:k=1388 --seeds seeds.txt --order-out order.npy
+    frontrank simulate synthetic:pages=100000,seed=7 --policy all
+    """
+    from frontrank.errors import InputError
+    from frontrank.runs import check_target, save_order
+
+    if order_out and (len(policies) != 1 or "all" in policies):
+        raise InputError(f"--order-out {order_out} takes one ordering, {len(policies) or 2} given; use --out DIR for several")
+    for path in (order_out, out):
+        if path:
+            check_target(path)
+    runs = run(web, policies, seeds, budget, until, metric)
+    if order_out:
+        save_order(runs.web, runs[0].trace, order_out)
+    if out:
+        runs.save(out)
+    if as_json:
+        show_json(runs.json())
+        return
+    show(runs)
+    if out:
+        print(f"report: {out}/report.html")
