@@ -45,6 +45,24 @@ def done(state: State) -> bool:
     raise NotImplementedError
 
 
+def on_seed(state: State, page: int, weight: float) -> float:
+    raise NotImplementedError
+
+
+def on_start(state: State, out: Out) -> int:
+    raise NotImplementedError
+
+
+@kernel
+def plant(state: State, queue: Queue, seeds: Array, weight: float, out: Out) -> None:
+    """Discover the seeds, in their order."""
+    for i in range(seeds.size):
+        put(queue, seeds[i], on_seed(state, seeds[i], weight))
+    count = on_start(state, out)
+    for j in range(count):
+        put(queue, out.page[j], out.key[j])
+
+
 @kernel
 def drive(state: State, queue: Queue, links: Links, order: Array, begin: int, end: int, out: Out) -> int:
     """Fetch from place begin to place end of the order; stops early when nothing waits or the policy is done."""
@@ -111,15 +129,11 @@ class Engine:
         self._link = compiled if jit else interpreted
 
     def seed(self, seeds: Array) -> None:
-        on_seed, put_seed = self._kernel("on_seed"), self._link(self.kind.put)
-        weight = 1.0 / len(seeds)
-        for page in seeds.tolist():
-            put_seed(self.queue, page, on_seed(self.state, page, weight))
-        for j in range(self._kernel("on_start")(self.state, self.out)):
-            put_seed(self.queue, self.out.page[j], self.out.key[j])
+        self._planter()(self.state, self.queue, np.asarray(seeds, np.int32), 1.0 / max(1, len(seeds)), self.out)
 
     def warm(self, order: Array) -> None:
-        """Compile the driver, or load it from the cache, without fetching anything."""
+        """Compile the drivers, or load them from the cache, without an event."""
+        self._planter()(self.state, self.queue, order[:0], 1.0, self.out)
         self._driver()(self.state, self.queue, self.links, order, 0, 0, self.out)
 
     def run(self, order: Array, begin: int, end: int) -> int:
@@ -157,6 +171,10 @@ class Engine:
 
     def _kernel(self, name: str) -> Kernel:
         return self._link(self.policy.kernels()[name])
+
+    def _planter(self) -> Kernel:
+        kernels = self.policy.kernels()
+        return self._link(plant, put=self.kind.put, on_seed=kernels["on_seed"], on_start=kernels["on_start"])
 
     def _driver(self) -> Kernel:
         kernels = self.policy.kernels()

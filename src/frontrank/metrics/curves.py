@@ -81,9 +81,7 @@ def threshold_curve(trace: Trace, web: Web, least: float, metric: str = "pageran
     return Curve(k / web.pages, found[np.minimum(k, trace.fetched)] / _hot_count(web, least, metric))
 
 
-def ideal_threshold_curve(
-    web: Web, least: float, metric: str = "pagerank", points: int = POINTS, until: float = 1.0
-) -> Curve:
+def ideal_threshold_curve(web: Web, least: float, metric: str = "pagerank", points: int = POINTS, until: float = 1.0) -> Curve:
     k = _places(pages_at(until, web.pages), points, from_zero=True)
     return Curve(k / web.pages, np.minimum(1.0, k / _hot_count(web, least, metric)))
 
@@ -94,8 +92,11 @@ def random_threshold_curve(web: Web, points: int = POINTS, until: float = 1.0) -
 
 
 def mass_curve(trace: Trace, web: Web, metric: str = "pagerank", points: int = POINTS, relative: bool = True) -> Curve:
-    """Importance gathered by a crawl: relative to an ideal crawl of as many pages, or to the whole web."""
-    known = _unsigned(web, metric)
+    """Importance gathered by a crawl: relative to an ideal crawl of as many pages, or to the whole web.
+
+    Empty if the metric has negative values, as ``location`` has: then a sum of it says nothing.
+    """
+    known = standing(web, metric)
     gathered = np.concatenate([[0.0], np.cumsum(known.value[trace.order])])
     k = _places(_end(trace, web), points, from_zero=not relative)
     return _mass(known, k, gathered[np.minimum(k, trace.fetched)], relative)
@@ -104,7 +105,7 @@ def mass_curve(trace: Trace, web: Web, metric: str = "pagerank", points: int = P
 def ideal_mass_curve(
     web: Web, metric: str = "pagerank", points: int = POINTS, relative: bool = True, until: float = 1.0
 ) -> Curve:
-    known = _unsigned(web, metric)
+    known = standing(web, metric)
     k = _places(pages_at(until, web.pages), points, from_zero=not relative)
     return _mass(known, k, known.best_mass[k], relative)
 
@@ -112,21 +113,16 @@ def ideal_mass_curve(
 def random_mass_curve(
     web: Web, metric: str = "pagerank", points: int = POINTS, relative: bool = True, until: float = 1.0
 ) -> Curve:
-    known = _unsigned(web, metric)
+    known = standing(web, metric)
     k = _places(pages_at(until, web.pages), points, from_zero=not relative)
     return _mass(known, k, k / web.pages * known.best_mass[-1], relative)
 
 
 def _mass(known: Standing, k: Array, gathered: Array, relative: bool) -> Curve:
+    if known.best[-1] < 0.0:
+        return Curve(np.empty(0), np.empty(0))
     possible = known.best_mass[k] if relative else np.full(len(k), known.best_mass[-1])
     return Curve(k / len(known.best), np.minimum(1.0, ratio(gathered, possible)))
-
-
-def _unsigned(web: Web, metric: str) -> Standing:
-    known = standing(web, metric)
-    if known.best[-1] < 0.0:
-        raise InputError(f"importance {metric!r} has negative values in {web.name}; mass needs a metric that has none")
-    return known
 
 
 def _hot_count(web: Web, least: float, metric: str) -> int:

@@ -26,9 +26,7 @@ from frontrank.web import Web
 LOOKS = 1000
 
 
-def buffer(
-    web: Web, policy: Policy, seeds: Array, size: int, metric: str = "pagerank", every: int | None = None
-) -> float:
+def buffer(web: Web, policy: Policy, seeds: Array, size: int, metric: str = "pagerank", every: int | None = None) -> float:
     """P_BC with a buffer of this many pages, looked at after every so many fetches (default: 1,000 times in all)."""
     if not 1 <= size <= web.pages:
         raise InputError(f"a buffer of {size} pages given, 1 to {web.pages} expected: {web.name} has no more")

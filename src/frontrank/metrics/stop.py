@@ -30,9 +30,7 @@ def reaches(trace: Trace, k: int) -> bool:
     return trace.fetched >= k or trace.ended == EXHAUSTED
 
 
-def hot(
-    trace: Trace, web: Web, shares: Iterable[float] = SHARES, metric: str = "pagerank"
-) -> dict[float, float | None]:
+def hot(trace: Trace, web: Web, shares: Iterable[float] = SHARES, metric: str = "pagerank") -> dict[float, float | None]:
     """P_CS after these shares of the web.
 
     >>> web = Web.from_edges([0, 1, 2, 3], [2, 2, 1, 2], pages=4)
@@ -47,9 +45,7 @@ def hot(
     return values
 
 
-def mass(
-    trace: Trace, web: Web, shares: Iterable[float] = SHARES, metric: str = "pagerank"
-) -> dict[float, float | None]:
+def mass(trace: Trace, web: Web, shares: Iterable[float] = SHARES, metric: str = "pagerank") -> dict[float, float | None]:
     """Importance gathered after these shares of the web, over the most that was possible.
 
     None also for every share if the metric has negative values, as ``location`` has: then a sum of it says nothing.

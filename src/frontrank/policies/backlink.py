@@ -40,12 +40,15 @@ class Backlink(Policy):
     @kernel
     def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
         targets = row(links, page)
+        count = 0
         for j in range(targets.size):
             q = targets[j]
             state.backlinks[q] += 1
-            out.page[j] = q
-            out.key[j] = state.backlinks[q]
-        return targets.size
+            if state.fetched[q] == 0:
+                out.page[count] = q
+                out.key[count] = state.backlinks[q]
+                count += 1
+        return count
 
     def ranking(self, state: State) -> Array | None:
         return np.asarray(state.backlinks, np.float64)

@@ -35,10 +35,13 @@ class Forward(Policy):
     @kernel
     def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
         targets = row(links, page)
+        count = 0
         for j in range(targets.size):
             q = targets[j]
             state.degrees[q] += targets.size
             state.parents[q] += 1
-            out.page[j] = q
-            out.key[j] = state.degrees[q] / state.parents[q]
-        return targets.size
+            if state.fetched[q] == 0:
+                out.page[count] = q
+                out.key[count] = state.degrees[q] / state.parents[q]
+                count += 1
+        return count

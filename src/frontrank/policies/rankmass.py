@@ -144,7 +144,7 @@ def _windowed(state: State, links: Links, page: int, out: Out) -> int:
 
 @kernel
 def _first_batch(state: State, out: Out) -> int:
-    if state.size[1] > 0:
+    if state.size[0] == 0 or state.size[1] > 0:
         return 0
     return _write(state, out, _new_batch(state, out, 0))
 

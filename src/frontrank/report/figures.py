@@ -51,14 +51,12 @@ def styles(names: Sequence[str]) -> dict[str, Style]:
     >>> styles(["bfs", "fpr"])["fpr"]
     Style(colour='#D55E00', dash='solid', width=2.2)
     """
-    return {
-        name: Style(COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)]) for i, name in enumerate(names)
-    }
+    return {name: Style(COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)]) for i, name in enumerate(names)}
 
 
 def lines(series: Sequence[Series], x: str, y: str, percent: bool = True, unit_range: bool = True) -> Figure:
     """Lines over one x axis. ``percent``: both axes are shares; ``unit_range``: y goes from 0 to 1."""
-    form = ".0%" if percent else "~g"
+    form = ".2~%" if percent else "~g"
     value = "%{y:.1%}" if percent else "%{y:.4~g}"
     unified = len(series) <= UNIFIED
     hover = value if unified else f"{value} at %{{x:{'.1%' if percent else '~g'}}}"
@@ -81,6 +79,7 @@ def lines(series: Sequence[Series], x: str, y: str, percent: bool = True, unit_r
     layout["yaxis"] = {**_axis("", form), "rangemode": "tozero"}
     if percent:
         layout["xaxis"]["hoverformat"] = ".1%"
+        layout["xaxis"]["range"] = [0, 1.004 * max((max(one.x, default=0.0) for one in series), default=1.0) or 1.0]
     if unit_range:
         layout["yaxis"]["range"] = [0, 1.02]
     return {"data": traces, "layout": layout}
@@ -89,7 +88,7 @@ def lines(series: Sequence[Series], x: str, y: str, percent: bool = True, unit_r
 def bars(names: Sequence[str], values: Sequence[float], labels: Sequence[str], looks: Sequence[Style], x: str) -> Figure:
     """Horizontal bars, the first on top, each with its label."""
     layout = _layout("")
-    layout["xaxis"] = {**_axis(x, "~g"), "rangemode": "tozero", "range": [0, max([*values, 1e-12]) * 1.18]}
+    layout["xaxis"] = {**_axis(x, "~g"), "rangemode": "tozero", "range": [0, max([*values, 1e-12]) * 1.3]}
     layout["yaxis"] = {**_axis("", ""), "autorange": "reversed", "showgrid": False, "type": "category"}
     layout["yaxis"]["tickvals"], layout["yaxis"]["ticktext"] = list(range(len(names))), [html.escape(n) for n in names]
     layout["height"] = AROUND_BARS + BAR * len(names)
@@ -146,6 +145,7 @@ def _layout(y: str) -> dict[str, Any]:
         "margin": {"l": 44, "r": 12, "t": 30, "b": 48},
         "height": 420,
         "showlegend": False,
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#8c959f", "activecolor": INK},
         "hoverlabel": {"bgcolor": "#ffffff", "bordercolor": GRID, "font": {"size": 12, "color": INK}},
         "annotations": [above] if y else [],
     }

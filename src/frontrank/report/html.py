@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,6 +58,10 @@ class Table:
         columns = zip(*self.cells(), strict=True) if self.rows else [()] * len(self.header)
         return [any(isinstance(c.value, float) for c in column) for column in columns]
 
+    def edges(self) -> list[int]:
+        """The columns at which a group begins, but the first."""
+        return list(accumulate(width for _, width in self.groups))[:-1]
+
 
 @dataclass(frozen=True)
 class Section:
@@ -87,14 +92,14 @@ def cell(value: Value) -> Cell:
         return value
     if value is None:
         return Cell("–")
+    if isinstance(value, bool):
+        return Cell("yes" if value else "no", "yes" if value else "no")
     if isinstance(value, str):
         return Cell(value, value)
     return Cell(f"{value:,}" if isinstance(value, int) else f"{value:.4g}", float(value))
 
 
-def page(
-    title: str, lead: str, sections: Sequence[Section], facts: Sequence[tuple[str, str]] = (), command: str = ""
-) -> str:
+def page(title: str, lead: str, sections: Sequence[Section], facts: Sequence[tuple[str, str]] = (), command: str = "") -> str:
     """The whole page as text. The first paragraph of the lead is what a hurried reader takes away."""
     from jinja2 import Environment, StrictUndefined
     from plotly.offline import get_plotlyjs

@@ -1,0 +1,88 @@
+"""How fast are the orderings? Against a plain Python implementation, and against each other, on one generated web."""
+
+from __future__ import annotations
+
+import gc
+from time import perf_counter
+
+import numpy as np
+
+from benchmarks import plain
+from benchmarks.show import Result, table
+from frontrank.registry import parse
+from frontrank.seeds import find_seeds
+from frontrank.simulate import simulate
+from frontrank.web import Web
+
+ALSO = ("dfs", "random", "forward", "largest-site", "fpr:m=100", "rankmass", "rankmass:window=0.05", "indegree:every=100000")
+REPEATS = 3
+
+
+def engine_seconds(web: Web, spec: str, seeds: np.ndarray) -> tuple[float, list[int]]:
+    """The best of a few runs, and the order."""
+    runs = [simulate(web, parse(spec), seeds, steps=1) for _ in range(REPEATS)]
+    return min(run.seconds for run in runs), runs[0].trace.order.tolist()
+
+
+def against_plain(web: Web, targets: dict[str, tuple[float, float]]) -> list[Result]:
+    """targets: ordering -> (at least, aim) times the speed of the plain implementation."""
+    seeds = find_seeds(web, "random:1000@7")
+    flat = web.targets.tolist()
+    rows = {p: flat[web.indptr[p] : web.indptr[p + 1]] for p in range(web.pages)}
+    gc.collect()
+    gc.disable()  # as anyone would who times a loop over millions of objects
+    lines, results = [], []
+    for name, (least, aim) in targets.items():
+        ours, order = engine_seconds(web, name, seeds)
+        begun = perf_counter()
+        theirs_order = plain.ORDERINGS[name](rows, seeds.tolist())
+        theirs = perf_counter() - begun
+        assert order == theirs_order, f"{name}: the baseline fetches in another order, so its time says nothing"
+        ratio = theirs / ours
+        lines.append([name, f"{ours:.2f}", f"{theirs:.1f}", f"{ratio:.1f}", f"{least:g}", f"{aim:g}"])
+        results.append(Result(f"{name} against plain Python", ratio, least, "times as fast"))
+    gc.enable()
+    table(
+        f"Orderings against plain Python (dicts, heapq), whole web of {web.pages:,} pages and {web.links:,} links",
+        ["ordering", "seconds", "plain", "ratio", "at least", "aim"],
+        lines,
+    )
+    return results
+
+
+def against_bfs(web: Web) -> None:
+    """Links per second of each ordering relative to bfs."""
+    seeds = find_seeds(web, "random:1000@7")
+    bfs, _ = engine_seconds(web, "bfs", seeds)
+    lines = [["bfs", f"{bfs:.2f}", f"{web.links / bfs / 1e6:.1f}", "1.00"]]
+    for spec in ("backlink", "opic", "fica", "fpr", *ALSO):
+        seconds = simulate(web, parse(spec), seeds, steps=1).seconds
+        lines.append([spec, f"{seconds:.2f}", f"{web.links / seconds / 1e6:.1f}", f"{bfs / seconds:.2f}"])
+    table("Links per second relative to bfs", ["ordering", "seconds", "M links/s", "of bfs"], lines)
+
+
+def pagerank_against_scipy(web: Web) -> list[Result]:
+    """One PageRank iteration (product, dangling mass, residual) against scipy's bare sparse product."""
+    from scipy.sparse import csr_array
+
+    from frontrank.links.local import Pusher
+
+    degree = np.maximum(web.out_degree(), 1)
+    forward = csr_array((np.repeat(1.0 / degree, web.out_degree()), web.targets, web.indptr), shape=(web.pages, web.pages))
+    by_target = forward.T.tocsr()
+    x = np.full(web.pages, 1.0 / web.pages)
+    pusher = Pusher(np.arange(web.pages, dtype=np.int32), web.indptr, web.targets, web.pages)
+    pusher.step(x.copy(), 0.85, 0.0)
+    ours, theirs = [], []
+    for _ in range(10):  # taking turns, so that a busy moment hits both
+        begun = perf_counter()
+        pusher.step(x, 0.85, 0.0)
+        ours.append(perf_counter() - begun)
+        begun = perf_counter()
+        _ = by_target @ x
+        theirs.append(perf_counter() - begun)
+    pusher.close()
+    ratio = min(theirs) / min(ours)
+    lines = [["frontrank, whole iteration", f"{min(ours):.4f}"], ["scipy, product alone", f"{min(theirs):.4f}"]]
+    table("One PageRank iteration", ["", "seconds"], lines)
+    return [Result("PageRank iteration against scipy's product", ratio, 1.0, "times as fast")]

@@ -1,0 +1,71 @@
+"""Crawls: each ordering run once on a web, from the same seeds and with the same budget, and remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from frontrank.kernel import Array
+from frontrank.metrics import (
+    Curve,
+    hot_curve,
+    ideal_hot_curve,
+    ideal_threshold_curve,
+    random_hot_curve,
+    random_threshold_curve,
+    threshold_curve,
+)
+from frontrank.lab.reproduction import IDEAL, RANDOM, Plot, Tell
+from frontrank.registry import parse
+from frontrank.simulate import Run, simulate
+from frontrank.web import Web
+
+Progress = Callable[[str, int, int], None]  # what is being done, how much of it, of how much
+QUICK_S = 0.5  # a run as short as this is repeated where its time counts
+REPEATS = 3
+
+
+def silent(text: str, done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+class Crawls:
+    """The crawls of one web that an experiment compares."""
+
+    def __init__(self, web: Web, seeds: Array, tell: Tell, budget: int | None = None) -> None:
+        self.web, self.seeds, self.tell, self.budget = web, seeds, tell, budget
+        self._runs: dict[str, Run] = {}
+
+    def __getitem__(self, spec: str) -> Run:
+        if spec not in self._runs:
+            self.tell(spec)
+            self._runs[spec] = simulate(self.web, parse(spec), self.seeds, self.budget)
+        return self._runs[spec]
+
+    def seconds(self, spec: str, budget: int | None = None) -> float:
+        """The time of deciding; the least of three where it is so short that the machine's noise would show."""
+        end = budget or self.budget
+        times = [self[spec].seconds] if end == self.budget else []
+        while not times or (len(times) < REPEATS and min(times) < QUICK_S):
+            self.tell(f"{spec}, timed")
+            times.append(simulate(self.web, parse(spec), self.seeds, end).seconds)
+        return min(times)
+
+    def found(self, specs: Iterable[str], least: float, metric: str) -> dict[str, Curve]:
+        """P_ST of each ordering."""
+        return {spec: threshold_curve(self[spec].trace, self.web, least, metric) for spec in specs}
+
+    def stopped(self, specs: Iterable[str], metric: str) -> dict[str, Curve]:
+        """P_CS of each ordering."""
+        return {spec: hot_curve(self[spec].trace, self.web, metric) for spec in specs}
+
+
+def threshold_plot(web: Web, curves: dict[str, Curve], least: float, metric: str) -> Plot:
+    """P_ST between what is possible and what chance gives."""
+    ideal, chance = ideal_threshold_curve(web, least, metric), random_threshold_curve(web)
+    return Plot({IDEAL: ideal, **curves, RANDOM: chance}, "share of the hot pages found")
+
+
+def stop_plot(web: Web, curves: dict[str, Curve], metric: str) -> Plot:
+    """P_CS between what is possible and what chance gives."""
+    lines = {IDEAL: ideal_hot_curve(web), **curves, RANDOM: random_hot_curve(web, metric)}
+    return Plot(lines, "hot pages among those fetched")

@@ -1,0 +1,221 @@
+"""The command line as a person or a program meets it: real processes, real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import frontrank as fr
+from frontrank.cli import COMMANDS
+
+SHARES = ["0.05", "0.1", "0.15", "0.2", "0.3", "0.5"]
+SMALL = "synthetic:pages=500,links=5,seed=1"
+
+
+def frontrank(*args: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "frontrank", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120, check=False)
+
+
+def good(*args: object, cwd: Path | None = None) -> str:
+    done = frontrank(*args, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.fixture
+def edges(tmp_path: Path) -> Path:
+    path = tmp_path / "edges.txt"
+    path.write_text("# a small web\n0 1\n0 2\n1 3\n1 4\n2 4\n", encoding="utf-8")
+    return path
+
+
+class TestSimulate:
+    def test_json_has_the_promised_shape(self) -> None:
+        figures = json.loads(good("simulate", SMALL, "--policy", "bfs", "--policy", "fpr:m=100", "--json"))
+        assert set(figures["policies"]) == {"bfs", "fpr:m=100"}
+        for value in figures["policies"].values():
+            assert list(value["hot"]) == list(value["mass"]) == SHARES
+            assert all(0 <= x <= 1 for measure in ("hot", "mass") for x in value[measure].values())
+            assert value["fetched"] == 500
+            assert value["seconds"] > 0
+        assert figures["web"] == {"pages": 500, "links": fr.load(SMALL).links}
+
+    def test_figures_beyond_the_budget_are_null(self) -> None:
+        figures = json.loads(good("simulate", SMALL, "--policy", "bfs", "--budget", "0.15", "--json"))
+        hot = figures["policies"]["bfs"]["hot"]
+        assert [share for share in SHARES if hot[share] is not None] == ["0.05", "0.1", "0.15"]
+        assert figures["policies"]["bfs"]["fetched"] == 75
+
+    def test_order_out_holds_node_ids_in_fetch_order(self, edges: Path, tmp_path: Path) -> None:
+        seeds = tmp_path / "seeds.txt"
+        seeds.write_text("0\n", encoding="utf-8")
+        good("simulate", edges, "--policy", "fpr", "--seeds", seeds, "--order-out", "o.npy", cwd=tmp_path)
+        order = np.load(tmp_path / "o.npy")
+        assert order.dtype == np.int64
+        assert order.tolist() == [0, 1, 2, 4, 3]
+
+    def test_ids_of_a_sparse_edge_list_are_its_own(self, tmp_path: Path) -> None:
+        (tmp_path / "sparse.txt").write_text("1000000 5000000\n5000000 70\n", encoding="utf-8")
+        (tmp_path / "seeds.txt").write_text("1000000\n", encoding="utf-8")
+        good("simulate", "sparse.txt", "--policy", "bfs", "--seeds", "seeds.txt", "--order-out", "o.npy", cwd=tmp_path)
+        assert np.load(tmp_path / "o.npy").tolist() == [1000000, 5000000, 70]
+
+    def test_all_runs_every_ordering_the_web_allows(self, edges: Path) -> None:
+        with_hosts = json.loads(good("simulate", SMALL, "--policy", "all", "--budget", "50", "--json"))["policies"]
+        links_only = json.loads(good("simulate", edges, "--policy", "all", "--json"))["policies"]
+        assert {"bfs", "fpr", "rankmass", "pagerank", "largest-site", "location"} <= set(with_hosts)
+        assert "largest-site" not in links_only
+        assert "fpr" in links_only
+
+    def test_out_holds_orders_curves_figures_and_report(self, tmp_path: Path) -> None:
+        good("simulate", SMALL, "--policy", "bfs", "--policy", "opic", "--out", "runs", cwd=tmp_path)
+        names = {path.name for path in (tmp_path / "runs").iterdir()}
+        assert names == {"order-0.npy", "order-1.npy", "seeds.npy", "curves.parquet", "runs.json", "report.html"}
+        good("report", "runs", "--out", "again.html", cwd=tmp_path)
+        assert "opic" in (tmp_path / "again.html").read_text(encoding="utf-8")
+
+    def test_coverage_stops_rankmass(self) -> None:
+        done = json.loads(good("simulate", SMALL, "--policy", "rankmass", "--until", "coverage=0.5", "--json"))
+        (value,) = done["policies"].values()
+        assert value["ended"] == "stopping rule"
+        assert 0.5 <= value["coverage"] < 0.6
+        assert value["fetched"] < 500
+
+
+class TestOtherCommands:
+    def test_convert_writes_a_web_that_crawls_alike(self, tmp_path: Path) -> None:
+        good("convert", SMALL, "small.web", cwd=tmp_path)
+        web, again = fr.load(SMALL), fr.load(tmp_path / "small.web")
+        assert fr.order(web, "fpr:m=100") == fr.order(again, "fpr:m=100")
+
+    def test_policies_lists_every_ordering_with_its_parameters(self) -> None:
+        listed = json.loads(good("policies", "--json"))
+        assert listed["fpr"]["parameters"]["m"] == {"type": "float", "default": 1.0}
+        assert all(entry["description"] for entry in listed.values())
+        assert "Fractional PageRank" in good("policies", "fpr")
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_every_command_has_help_and_json(self, command: str) -> None:
+        text = good(command, "--help")
+        assert "--json" in text
+
+    def test_every_command_is_documented(self) -> None:
+        page = (Path(__file__).parent.parent / "docs" / "commands.md").read_text(encoding="utf-8")
+        for command in COMMANDS:
+            assert f"frontrank {command}" in page
+
+
+class TestBadInput:
+    """One clear sentence, exit code 2, no traceback, nothing left behind."""
+
+    def refused(self, tmp_path: Path, *args: object) -> str:
+        before = sorted(path.name for path in tmp_path.iterdir())
+        done = frontrank(*args, cwd=tmp_path)
+        assert done.returncode == 2, done.stderr
+        assert done.stdout == ""
+        assert "Traceback" not in done.stderr
+        assert done.stderr.startswith("frontrank: ")
+        assert len(done.stderr.strip().splitlines()) == 1
+        assert sorted(path.name for path in tmp_path.iterdir()) == before
+        return done.stderr
+
+    @pytest.mark.parametrize(
+        ("args", "says"),
+        [
+            (["missing.txt", "--policy", "bfs"], ["missing.txt"]),
+            (["empty.txt", "--policy", "bfs"], ["empty.txt"]),
+            (["short.gz", "--policy", "bfs"], ["short.gz"]),
+            (["bad-line.txt", "--policy", "bfs"], ["bad-line.txt", "line 2"]),
+            (["negative.txt", "--policy", "bfs"], ["negative.txt", "line 1"]),
+            (["other", "--policy", "bfs"], ["ImmutableGraph"]),
+            (["edges.txt", "--policy", "bsf"], ["'bsf'", "did you mean 'bfs'"]),
+            (["edges.txt", "--policy", "fica:kk=3"], ["'kk'", "did you mean 'k'"]),
+            (["edges.txt", "--policy", "fica:k=x"], ["k=x", "whole number"]),
+            (["edges.txt", "--policy", "fica:k=0"], ["k=0"]),
+            (["edges.txt", "--policy", "fica:beta=nan"], ["beta=nan"]),
+            (["edges.txt", "--policy", "fica:schedule=expp"], ["expp", "did you mean 'exp'"]),
+            (["edges.txt", "--policy", "combine:backlink=nan"], ["backlink=nan"]),
+            (["edges.txt", "--policy", "combine:largest-site=1"], ["largest-site"]),
+            (["edges.txt", "--policy", "similarity"], ["topic"]),
+            (["edges.txt", "--policy", "similarity:topic=x"], ["anchors", "texts", "urls"]),
+            (["edges.txt", "--policy", "fpr:m=100"], ["fpr:m=100", "hosts", "edges"]),
+            (["edges.txt", "--policy", "bfs", "--budget", "-5"], ["-5"]),
+            (["edges.txt", "--policy", "bfs", "--budget", "0"], ["0"]),
+            (["edges.txt", "--policy", "bfs", "--budget", "nan"], ["nan"]),
+            (["edges.txt", "--policy", "bfs", "--budget", "many"], ["many"]),
+            (["edges.txt", "--policy", "bfs", "--seeds", "none.txt"], ["none.txt"]),
+            (["edges.txt", "--policy", "bfs", "--seeds", "outside.txt"], ["outside.txt", "line 2", "99"]),
+            (["edges.txt", "--policy", "bfs", "--seeds", "urls.txt"], ["http://nowhere/", "line 1"]),
+            (["edges.txt", "--policy", "bfs", "--seeds", "blank.txt"], ["blank.txt"]),
+            (["edges.txt", "--policy", "bfs", "--seeds", "top:99"], ["top:99"]),
+            (["edges.txt", "--policy", "bfs", "--seeds", "random:x"], ["random:x"]),
+            (["edges.txt", "--policy", "bfs", "--metric", "pagerang"], ["pagerang", "did you mean 'pagerank'"]),
+            (["edges.txt", "--policy", "bfs", "--until", "coverage=0.5"], ["rankmass"]),
+            (["edges.txt", "--policy", "rankmass", "--until", "coverage=2"], ["until=2"]),
+            (["edges.txt", "--policy", "bfs", "--order-out", "no/such/o.npy"], ["no/such"]),
+            (["edges.txt", "--policy", "bfs", "--policy", "dfs", "--order-out", "o.npy"], ["o.npy", "one ordering"]),
+            (["synthetic:pages=-1", "--policy", "bfs"], ["pages=-1"]),
+            (["synthetic:pagse=10", "--policy", "bfs"], ["'pagse'", "did you mean 'pages'"]),
+        ],
+    )
+    def test_simulate(self, tmp_path: Path, edges: Path, args: list[str], says: list[str]) -> None:
+        files = {
+            "empty.txt": b"",
+            "short.gz": b"\x1f\x8b\x08\x00\x00",
+            "bad-line.txt": b"0 1\n2 x\n",
+            "negative.txt": b"-1 2\n",
+            "other.properties": b"graphclass=it.unimi.dsi.webgraph.ImmutableGraph\nnodes=3\narcs=2\n",
+            "other.graph": b"",
+            "outside.txt": b"0\n99\n",
+            "urls.txt": b"http://nowhere/\n",
+            "blank.txt": b"\n# nothing\n",
+        }
+        for name, content in files.items():
+            (tmp_path / name).write_bytes(content)
+        sentence = self.refused(tmp_path, "simulate", *args)
+        for part in says:
+            assert part in sentence
+
+    def test_other_commands(self, tmp_path: Path, edges: Path) -> None:
+        assert "did you mean 'simulate'" in self.refused(tmp_path, "simulat", "x")
+        assert "did you mean 'fpr'" in self.refused(tmp_path, "policies", "fprr")
+        assert "--polcy" in self.refused(tmp_path, "simulate", "edges.txt", "--polcy", "bfs")
+        assert "cho98" in self.refused(tmp_path, "reproduce", "cho99")
+        (tmp_path / "taken").mkdir()
+        (tmp_path / "taken" / "thesis.tex").write_text("years of work", encoding="utf-8")
+        assert "taken" in self.refused(tmp_path, "convert", "edges.txt", "taken")
+        assert "taken" in self.refused(tmp_path, "simulate", "edges.txt", "--out", "taken")
+        assert (tmp_path / "taken" / "thesis.tex").read_text(encoding="utf-8") == "years of work"
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+    def test_a_read_only_directory(self, tmp_path: Path, edges: Path) -> None:
+        tmp_path.chmod(0o500)
+        assert "read-only" in self.refused(tmp_path, "simulate", "edges.txt", "--order-out", "o.npy")
+
+
+class TestStartUp:
+    """Bounds with room for a busy machine; `make bench` measures the real figures."""
+
+    def test_help_imports_nothing_heavy(self) -> None:
+        listed = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "frontrank", "--help"], capture_output=True, text=True, check=True
+        ).stderr
+        for heavy in ("numpy", "numba", "pyarrow", "plotly", "scipy", "rich"):
+            assert f" {heavy}\n" not in listed
+
+    def test_second_start_of_simulate_is_quick(self) -> None:
+        seconds = []
+        for _ in range(3):
+            begun = time.perf_counter()
+            good("simulate", SMALL, "--policy", "fpr", "--json")
+            seconds.append(time.perf_counter() - begun)
+        assert min(seconds[1:]) < 5.0

@@ -1,0 +1,289 @@
+"""Facts about the report: it is whole, needs nothing but itself, says what was measured, and works in a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import frontrank as fr
+from frontrank import report
+from frontrank.errors import InputError
+from frontrank.policy import Policy
+from frontrank.report.comparison import percent
+from frontrank.runs import Runs
+from frontrank.web import Web
+
+ORDERINGS = ["bfs", "fpr", "opic", "rankmass", "oracle"]
+
+
+@dataclass(frozen=True)
+class Bold(Policy):
+    """<b>Bold</b> & "quoted"."""
+
+    name = "<script>alert(1)</script>&amp"
+
+
+class Page(HTMLParser):
+    """What a page would load, its visible text, and the data in it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.text = ""
+        self.scripts: list[str] = []
+        self.figures: list[dict[str, Any]] = []
+        self.rows: list[list[str]] = []
+        self.inside: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.loads += [values[a] or "" for a in ("src", "href", "srcset", "data", "action", "poster") if a in values]
+        if tag not in ("meta", "link", "line"):
+            self.inside.append((tag, values))
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th") and self.rows:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.inside and tag == self.inside[-1][0]:
+            self.inside.pop()
+
+    def handle_data(self, data: str) -> None:
+        tag, values = self.inside[-1] if self.inside else ("", {})
+        if tag == "script":
+            self.scripts.append(data)
+            if values.get("type") == "application/json":
+                self.figures.append(json.loads(data))
+        elif tag == "style":
+            assert "url(" not in data
+            assert "@import" not in data
+        else:
+            self.text += data
+            if any(tag in ("td", "th") for tag, _ in self.inside):
+                self.rows[-1][-1] += data
+
+
+@pytest.fixture(scope="module")
+def runs() -> Runs:
+    web = fr.load("synthetic:pages=3000,seed=2")
+    return fr.compare(web, ORDERINGS, seeds="random:20@7", budget=0.4, command="frontrank simulate 'a <web>' --policy bfs")
+
+
+@pytest.fixture(scope="module")
+def written(runs: Runs, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    runs.report(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(written: Path) -> Page:
+    return Page(written)
+
+
+def test_the_page_loads_nothing_and_is_little_more_than_plotly(written: Path, page: Page) -> None:
+    from plotly.offline import get_plotlyjs
+
+    assert page.loads == ["data:,"]
+    assert written.stat().st_size < len(get_plotlyjs().encode()) + 1_000_000
+    assert sum("plotly.js v" in script for script in page.scripts) == 1
+    assert [path.name for path in written.parent.iterdir()] == ["report.html"]
+
+
+def test_the_page_names_every_ordering_the_facts_the_command_and_the_version(runs: Runs, page: Page) -> None:
+    names = [row[0] for row in page.rows[2:]]
+    for ordering, told in zip(ORDERINGS, names, strict=True):
+        assert told.startswith(ordering)
+    assert "Breadth-first: first discovered, first fetched." in names[0]
+    for fact in ("3,000", f"{runs.web.links:,}", "1,200 pages", "PageRank", "frontrank simulate 'a <web>' --policy bfs"):
+        assert fact in page.text
+    assert f"frontrank {fr.__version__}" in page.text
+
+
+def test_the_verdict_names_the_best_ordering_that_was_not_told_the_truth(runs: Runs, page: Page) -> None:
+    found = {name: values["hot"]["0.1"] for name, values in runs.json()["policies"].items()}
+    del found["oracle"]
+    best = max(found, key=lambda name: found[name])
+    told = f"{best} found {percent(found[best])} of the hot pages after 10% of the web; bfs {percent(found['bfs'])}."
+    assert told in page.text
+
+
+def test_the_table_holds_what_the_measures_say_without_shares_that_no_crawl_reached(runs: Runs, page: Page) -> None:
+    numbers = runs.json()["policies"]
+    assert page.rows[1][:11] == ["ordering", *["5%", "10%", "15%", "20%", "30%"] * 2]
+    for name, row in zip(ORDERINGS, page.rows[2:], strict=True):
+        values = [*numbers[name]["hot"].values()][:5] + [*numbers[name]["mass"].values()][:5]
+        assert row[1:11] == [percent(value) for value in values]
+        assert row[11:13] == ["1,200", "budget"]
+
+
+def test_every_figure_has_every_ordering_in_its_own_colour_between_ideal_and_random(page: Page) -> None:
+    hot, mass, top, coverage, time = page.figures
+    for figure in (hot, mass, top):
+        assert [trace["meta"] for trace in figure["data"]] == ["ideal", *ORDERINGS, "drawn at random"]
+        assert all(len(trace["x"]) == len(trace["y"]) <= 200 for trace in figure["data"])
+    colours = [{trace["meta"]: trace["line"] for trace in figure["data"]} for figure in (hot, mass, top)]
+    assert colours[0] == colours[1] == colours[2]
+    assert len({json.dumps(line) for line in colours[0].values()}) == len(ORDERINGS) + 2
+    assert [trace["meta"] for trace in coverage["data"]] == ["rankmass"]
+    assert len(time["data"][0]["x"]) == len(ORDERINGS)
+
+
+def test_curves_end_at_the_numbers_of_the_table(runs: Runs, page: Page) -> None:
+    from frontrank.metrics import hot
+
+    for run, trace in zip(runs, page.figures[0]["data"][1:-1], strict=True):
+        assert trace["x"][-1] == 0.4
+        assert trace["y"][-1] == pytest.approx(hot(run.trace, runs.web, [0.4])[0.4], rel=1e-4)
+
+
+def test_names_are_escaped_wherever_they_stand(tmp_path: Path) -> None:
+    web = replace(fr.load("synthetic:pages=200,seed=2"), name="</title><img src=x>", cache={})
+    fr.compare(web, [Bold(), "bfs"], seeds=[0]).report(tmp_path / "r.html")
+    page = Page(tmp_path / "r.html")
+    assert page.loads == ["data:,"]
+    assert page.rows[2][0] == '<script>alert(1)</script>&amp<b>Bold</b> & "quoted".'
+    assert "2 orderings on </title><img src=x>" in page.text
+    assert page.figures[0]["data"][1]["name"].startswith("&lt;script&gt;")
+    assert not any(script.startswith("alert") for script in page.scripts)
+
+
+@pytest.mark.parametrize("seeds", [[3, 77], list(range(100, 400)), None], ids=["few", "many", "usual"])
+def test_without_a_command_the_page_gives_python_that_makes_the_same_runs(
+    seeds: list[int] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web = fr.load("synthetic:pages=500,seed=2")
+    runs = fr.compare(web, ["opic", "similarity:topic=a b"], seeds=seeds, budget=0.8, metric="backlink")
+    runs.report(tmp_path / "first.html")
+    code = re.search(r"import frontrank as fr.*runs\.report\(.*?\)", Page(tmp_path / "first.html").text, re.DOTALL)
+    assert code is not None
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "first.html").unlink()
+    names: dict[str, Any] = {}
+    exec(code[0], names)
+    again = names["runs"]
+    assert [run.trace.order.tolist() for run in again] == [run.trace.order.tolist() for run in runs]
+    assert again.metric == "backlink"
+    assert (tmp_path / "first.html").exists()
+
+
+@pytest.mark.parametrize("count", [1, 20])
+def test_one_ordering_and_twenty_have_looks_of_their_own(count: int, tmp_path: Path) -> None:
+    web = fr.load("synthetic:pages=300,seed=2")
+    fr.compare(web, [f"fica:k={10 + i}" for i in range(count)], seeds=[0]).report(tmp_path / "r.html")
+    page = Page(tmp_path / "r.html")
+    assert len(page.rows) == count + 2
+    assert len({json.dumps(trace["line"]) for trace in page.figures[0]["data"]}) == count + 2
+
+
+def test_equal_orderings_keep_names_apart(tmp_path: Path) -> None:
+    web = fr.load("synthetic:pages=300,seed=2")
+    fr.compare(web, ["bfs", "bfs"], seeds=[0]).report(tmp_path / "r.html")
+    assert [trace["meta"] for trace in Page(tmp_path / "r.html").figures[0]["data"]][1:3] == ["bfs", "bfs (2)"]
+
+
+def test_an_importance_that_cannot_be_summed_leaves_out_what_is_summed(tmp_path: Path) -> None:
+    web = fr.load("synthetic:pages=300,seed=2")
+    fr.compare(web, ["bfs", "location"], seeds=[0], metric="location").report(tmp_path / "r.html")
+    page = Page(tmp_path / "r.html")
+    assert "Importance gathered" not in page.text
+    assert len(page.rows[1]) == 1 + 6 + 4
+
+
+def test_a_web_of_one_page_has_a_report(tmp_path: Path) -> None:
+    fr.compare(Web.from_edges([], [], pages=1), ["bfs"], seeds=[0]).report(tmp_path / "r.html")
+    assert "bfs found 100% of the hot pages after 100% of the web" in Page(tmp_path / "r.html").text
+
+
+def test_a_page_that_cannot_be_written_is_said_and_leaves_nothing_behind(runs: Runs, tmp_path: Path) -> None:
+    for path in (tmp_path / "missing" / "r.html", tmp_path):
+        with pytest.raises(InputError, match="cannot be written"):
+            runs.report(path)
+    assert list(tmp_path.iterdir()) == []
+    assert not list(tmp_path.parent.glob(f".{tmp_path.name}*"))
+
+
+def test_parts_make_any_other_page(tmp_path: Path) -> None:
+    series = [report.Series("a", [0.0, 1.0], [0.2, float("nan")], report.styles(["a"])["a"])]
+    table = report.Table(["claim", "measured"], [["a < b", 0.5], ["b", None]])
+    sections = [
+        report.Section("Figure 1", "One.\n\nTwo.", report.lines(series, "x", "y")),
+        report.Section("Table 1", table=table, code="1 < 2"),
+    ]
+    report.save(report.page("Title", "Lead.\n\nMore.", sections, [("pages", "3")]), tmp_path / "r.html")
+    page = Page(tmp_path / "r.html")
+    assert page.rows == [["claim", "measured"], ["a < b", "0.5"], ["b", "–"]]
+    assert page.figures[0]["data"][0]["y"] == [0.2, None]
+    assert "1 < 2" in page.text
+    assert "plotly.js" not in report.page("Title", "Lead.", sections[1:])
+    with pytest.raises(InputError, match="1 cells given for 2 columns"):
+        report.Table(["a", "b"], [["c"]])
+
+
+# In a browser ---------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def browser() -> Iterator[Any]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1400, 420])
+def test_in_a_browser_curves_are_drawn_keys_toggle_them_and_the_table_sorts(browser: Any, written: Path, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    trouble: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: trouble.append(message.text))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(written.as_uri())
+    page.wait_for_selector(".plot .barlayer .point")
+
+    def drawn() -> list[int]:
+        counts: list[int] = page.evaluate(
+            "[...document.querySelectorAll('.plot')].map(plot => plot.querySelectorAll('.scatterlayer .trace').length)"
+        )
+        return counts
+
+    lines = len(ORDERINGS) + 2
+    assert drawn() == [lines, lines, lines, 1, 0]
+    assert page.locator(".barlayer .point").count() == len(ORDERINGS)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+    page.locator("button[data-series=opic]").first.click()
+    assert drawn() == [lines - 1, lines - 1, lines - 1, 1, 0]
+    assert page.locator("button[data-series=opic][aria-pressed=false]").count() == 3
+    page.locator("button[data-series=fpr]").nth(1).dblclick()
+    assert drawn()[:3] == [1, 1, 1]
+
+    def column(at: int) -> list[str]:
+        return [text.strip().split("\n")[0] for text in page.locator(f"tbody tr > :nth-child({at})").all_inner_texts()]
+
+    assert column(1) == ORDERINGS
+    heads = page.locator("thead button")
+    heads.nth(2).click()
+    shares = [float(text.rstrip("%")) for text in column(3)]
+    assert shares == sorted(shares, reverse=True)
+    assert column(1)[0] == "oracle"
+    heads.nth(2).click()
+    assert column(1)[-1] == "oracle"
+    heads.nth(0).click()
+    assert column(1) == sorted(ORDERINGS)
+    assert trouble == []
+    assert asked == [written.as_uri()]
