@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 
 from frontrank.kernel import Array
+from frontrank.lab.reproduction import IDEAL, RANDOM, Plot, Tell
 from frontrank.metrics import (
     Curve,
     hot_curve,
@@ -14,7 +15,6 @@ from frontrank.metrics import (
     random_threshold_curve,
     threshold_curve,
 )
-from frontrank.lab.reproduction import IDEAL, RANDOM, Plot, Tell
 from frontrank.registry import parse
 from frontrank.simulate import Run, simulate
 from frontrank.web import Web
@@ -50,13 +50,13 @@ class Crawls:
             times.append(simulate(self.web, parse(spec), self.seeds, end).seconds)
         return min(times)
 
-    def found(self, specs: Iterable[str], least: float, metric: str) -> dict[str, Curve]:
-        """P_ST of each ordering."""
-        return {spec: threshold_curve(self[spec].trace, self.web, least, metric) for spec in specs}
+    def found(self, specs: Mapping[str, str], least: float, metric: str) -> dict[str, Curve]:
+        """P_ST of each ordering, by its name."""
+        return {name: threshold_curve(self[spec].trace, self.web, least, metric) for name, spec in specs.items()}
 
-    def stopped(self, specs: Iterable[str], metric: str) -> dict[str, Curve]:
-        """P_CS of each ordering."""
-        return {spec: hot_curve(self[spec].trace, self.web, metric) for spec in specs}
+    def stopped(self, specs: Mapping[str, str], metric: str) -> dict[str, Curve]:
+        """P_CS of each ordering, by its name."""
+        return {name: hot_curve(self[spec].trace, self.web, metric) for name, spec in specs.items()}
 
 
 def threshold_plot(web: Web, curves: dict[str, Curve], least: float, metric: str) -> Plot:

@@ -42,7 +42,10 @@ def _figure(plot: Plot) -> Figure:
 def _cell(value: str | int | float | None) -> Cell | None:
     if value is None:
         return None
-    return Cell(shown(value), value if isinstance(value, str) else float(value))
+    try:
+        return Cell(shown(value), float(value))
+    except ValueError:
+        return Cell(str(value), str(value))
 
 
 def _verdicts(told: Reproduction) -> Table:

@@ -17,6 +17,7 @@ from frontrank.web import Web
 
 CANDIDATES = 20  # pages that are tried as a start
 FEWEST = 50  # pages of a site that is worth a crawl
+REMEMBERED = 50_000  # pages whose texts are read once and kept
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,13 @@ def part_of(web: Web, pages: Array, name: str) -> Web:
     columns: dict[str, Any] = {"ids": web.ids_of(pages), "name": name}
     for column in ("urls", "titles", "texts"):
         held = getattr(web, column)
-        columns[column] = None if held is None else Picked(held, pages)
+        if held is not None:
+            picked = Picked(held, pages)
+            columns[column] = picked if column == "texts" and len(pages) > REMEMBERED else list(picked)
     if web.hosts is not None:
         columns |= {"hosts": web.hosts[pages], "host_names": web.host_names}
     if web.anchors is not None:
-        columns["anchors"] = Picked(web.anchors, kept)
+        columns["anchors"] = list(Picked(web.anchors, kept))
     return Web(np.concatenate([[0], np.cumsum(degrees)]), number[web.targets[kept]], **columns)
 
 

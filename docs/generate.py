@@ -1,0 +1,75 @@
+"""Write one page for each ordering from its docstring: docs/orderings/NAME.md, and their index.
+
+    python docs/generate.py            write
+    python docs/generate.py --check    exit 1 if a page is not what would be written
+"""
+
+from __future__ import annotations
+
+import sys
+from inspect import cleandoc
+from pathlib import Path
+
+from frontrank.registry import Ordering, describe, orderings
+
+FOLDER = Path(__file__).parent / "orderings"
+
+
+def page(name: str, ordering: Ordering) -> str:
+    entry = describe(ordering)
+    first, _, rest = cleandoc(ordering.__doc__ or "").partition("\n")
+    text, _, example = rest.partition(">>> ")
+    lines = [f"# {name}", "", first.strip(), "", _formulas(text.strip("\n").rstrip())]
+    if entry["parameters"]:
+        lines += ["", "| parameter | type | default |", "|---|---|---|"]
+        lines += [f"| `{key}` | {value['type']} | {value['default']} |" for key, value in entry["parameters"].items()]
+    if example:
+        lines += ["", "```python", f">>> {example.strip()}", "```"]
+    module = ordering.__module__.replace(".", "/")
+    lines += ["", f"Source: `src/{module}.py`. This page is made from its docstring by `make docs`."]
+    return "\n".join(lines) + "\n"
+
+
+def _formulas(text: str) -> str:
+    """Indented blocks are formulas: fence them, so that they keep their shape."""
+    made: list[str] = []
+    inside = False
+    for line in text.split("\n"):
+        formula = line.startswith("    ")
+        if formula != inside and (line.strip() or not inside):
+            made.append("```" if not inside else "```\n")
+            inside = formula
+        made.append(line.removeprefix("    ") if formula else line)
+    if inside:
+        made.append("```")
+    return "\n".join(made).replace("\n\n```\n\n", "\n```\n\n")
+
+
+def index(known: dict[str, Ordering]) -> str:
+    rows = [f"| [{name}]({name}.md) | {describe(ordering)['description']} |" for name, ordering in known.items()]
+    head = ["# The orderings", "", "Larger priority is fetched sooner; among equals, the page discovered first.", ""]
+    return "\n".join([*head, "| name | which page next |", "|---|---|", *rows]) + "\n"
+
+
+def main() -> int:
+    known = orderings()
+    pages = {f"{name}.md": page(name, ordering) for name, ordering in known.items()}
+    pages["README.md"] = index(known)
+    if "--check" in sys.argv[1:]:
+        stale = [name for name, text in pages.items() if not _is(FOLDER / name, text)]
+        stale += [path.name for path in FOLDER.glob("*.md") if path.name not in pages]
+        for name in stale:
+            print(f"docs/orderings/{name} is not up to date: run `make docs`")
+        return 1 if stale else 0
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in pages.items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+def _is(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

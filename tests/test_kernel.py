@@ -1,0 +1,96 @@
+"""Kernels: compiled twins are cached on disk, and never stale."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from frontrank.kernel import Column, compiled, interpreted, kernel, state_type
+
+CALLEE = """
+from frontrank.kernel import kernel
+FACTOR = {factor}
+@kernel
+def change(x):
+    return {body}
+"""
+CALLER = """
+import sys
+from callee import change
+from frontrank.kernel import compiled, kernel
+@kernel
+def total(values):
+    s = 0.0
+    for i in range(values.size):
+        s += change(values[i])
+    return s
+if __name__ == "__main__":
+    import numpy as np
+    f = compiled(total)
+    print(f(np.arange(4.0)), sum(f.stats.cache_hits.values()))
+"""
+
+
+def run(folder: Path) -> tuple[float, int]:
+    done = subprocess.run([sys.executable, "caller.py"], cwd=folder, capture_output=True, text=True, check=True)
+    value, hits = done.stdout.split()
+    return float(value), int(hits)
+
+
+def test_a_changed_callee_or_constant_in_another_file_is_compiled_anew(tmp_path: Path) -> None:
+    (tmp_path / "caller.py").write_text(CALLER, encoding="utf-8")
+
+    def write(factor: int, body: str) -> None:
+        (tmp_path / "callee.py").write_text(CALLEE.format(factor=factor, body=body), encoding="utf-8")
+
+    write(2, "x * FACTOR")
+    assert run(tmp_path) == (12.0, 0)
+    assert run(tmp_path) == (12.0, 1)  # from the cache
+    write(3, "x * FACTOR")
+    assert run(tmp_path) == (18.0, 0)
+    write(3, "x + FACTOR")
+    assert run(tmp_path) == (18.0, 0)
+    write(2, "x * FACTOR")
+    assert run(tmp_path) == (12.0, 1)
+
+
+@kernel
+def open_sum(values: np.ndarray) -> float:
+    total = 0.0
+    for i in range(values.size):
+        total += weigh(values[i])  # noqa: F821 - bound when linked
+    return total
+
+
+@kernel
+def double(x: float) -> float:
+    return 2 * x
+
+
+@kernel
+def square(x: float) -> float:
+    return x * x
+
+
+def test_open_names_are_bound_for_each_link() -> None:
+    values = np.arange(4.0)
+    for link in (compiled, interpreted):
+        assert link(open_sum, weigh=double)(values) == 12.0
+        assert link(open_sum, weigh=square)(values) == 14.0
+
+
+def test_columns_grow_and_keep_what_they_hold() -> None:
+    column = Column(np.int32, -1)
+    array = column.new(3)
+    array[:] = [5, 6, 7]
+    assert column.grown(array, 4).tolist() == [5, 6, 7, -1, -1, -1]
+    assert column.grown(array, 3) is array
+    assert Column(per="crawl", slots=2).new(100).tolist() == [0.0, 0.0]
+
+
+def test_one_state_class_for_one_set_of_fields() -> None:
+    assert state_type(("fetched", "cash")) is state_type(("fetched", "cash"))
+    assert state_type(("fetched", "cash"))(1, 2).cash == 2  # type: ignore[attr-defined]
