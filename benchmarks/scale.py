@@ -46,7 +46,9 @@ def growth(folder: Path, sizes: tuple[int, ...] = SIZES) -> list[Result]:
             grown = f"{figures['seconds'] / before[spec]:.1f}" if spec in before else ""
             before[spec] = figures["seconds"]
             links = f"{figures['links']:,.0f}"
-            lines.append([f"{pages:,}", links, spec, f"{figures['seconds']:.3f}", grown, f"{per_link:.1f}", f"{figures['peak']:.2f}"])
+            lines.append(
+                [f"{pages:,}", links, spec, f"{figures['seconds']:.3f}", grown, f"{per_link:.1f}", f"{figures['peak']:.2f}"]
+            )
             if pages == 10_000_000:
                 results.append(Result(f"{spec}: peak memory, 10M pages and 200M links", figures["peak"], 2.5, "GB", most=True))
     header = ["pages", "links", "ordering", "seconds", "times", "ns/link", "peak GB"]

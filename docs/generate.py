@@ -1,7 +1,7 @@
 """Write one page for each ordering from its docstring: docs/orderings/NAME.md, and their index.
 
-    python docs/generate.py            write
-    python docs/generate.py --check    exit 1 if a page is not what would be written
+python docs/generate.py            write
+python docs/generate.py --check    exit 1 if a page is not what would be written
 """
 
 from __future__ import annotations

@@ -26,6 +26,12 @@ SPECS = (
     "rankmass:until=0.4",
     "indegree:every=20",
     "pagerank:every=20",
+    "rw:every=20",
+    "rw-eg:omega=0.5,every=20",
+    "rw-virtual:gamma=1,every=20",
+    "q-overlap:every=150",
+    "q-hybrid:every=150",
+    "fusion:of=q-overlap+rw-eg+indegree,rw-eg.omega=0.3,every=150",
     "combine:backlink=1,location=0.5",
     "combine:similarity=10,similarity.topic=computer,opic=1,fpr=2,fpr.m=20",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from frontrank.checks import CHECKS, yield_checks
+from frontrank.checks import CHECKS, searched, yield_checks
 from frontrank.registry import orderings, parse
 from frontrank.sources.synthetic import synthetic
 from frontrank.web import Web
@@ -13,7 +13,7 @@ from tests.specs import SPECS
 
 @pytest.fixture(scope="module")
 def web() -> Web:
-    return synthetic("pages=300,links=6,text=1,seed=5")
+    return searched(synthetic("pages=300,links=6,text=1,seed=5"))
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 import frontrank as fr
+from frontrank.checks import searched
 from frontrank.web import Web
 from tests.specs import SPECS
 
 GOLDEN = Path(__file__).with_name("golden.tsv")
-WEB = "synthetic:pages=2000,links=8,text=1,seed=11"
+WEB = "synthetic:pages=1000,links=8,text=1,seed=11"
 
 
 def line(web: Web, spec: str) -> str:
@@ -26,7 +27,7 @@ def line(web: Web, spec: str) -> str:
 
 @pytest.fixture(scope="module")
 def web() -> Web:
-    return fr.load(WEB)
+    return searched(fr.load(WEB))
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -36,5 +37,5 @@ def test_golden_order(spec: str, web: Web) -> None:
 
 
 if __name__ == "__main__":
-    made = fr.load(WEB)
+    made = searched(fr.load(WEB))
     GOLDEN.write_text("".join(f"{line(made, spec)}\n" for spec in SPECS), encoding="utf-8")

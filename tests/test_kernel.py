@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -94,3 +95,16 @@ def test_columns_grow_and_keep_what_they_hold() -> None:
 def test_one_state_class_for_one_set_of_fields() -> None:
     assert state_type(("fetched", "cash")) is state_type(("fetched", "cash"))
     assert state_type(("fetched", "cash"))(1, 2).cash == 2  # type: ignore[attr-defined]
+
+
+def test_a_kernel_cached_under_one_module_is_not_looked_up_under_another(tmp_path: Path) -> None:
+    root = Path(__file__).parent.parent
+    for command in (["-c", "import examples.own_ordering as e, frontrank as f; " + USE], ["-m", "examples.own_ordering"]):
+        subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, check=True, env=_env(tmp_path, root))
+
+
+USE = "print(f.order(f.load('synthetic:pages=50,text=0'), e.FewestLinksFirst()))"
+
+
+def _env(cache: Path, root: Path) -> dict[str, str]:
+    return {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(root)}

@@ -34,7 +34,9 @@ def test_every_ordering_describes_itself_in_one_line() -> None:
 
 
 def test_the_pages_of_the_orderings_are_up_to_date() -> None:
-    done = subprocess.run([sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -43,9 +43,7 @@ def graphs(draw: st.DrawFn) -> list[list[int]]:
 
 @st.composite
 def forms(draw: st.DrawFn) -> oracle.Format:
-    codes = {
-        part: CODE_NAMES[draw(st.sampled_from(allowed))] for part, allowed in ALLOWED.items() if draw(st.booleans())
-    }
+    codes = {part: CODE_NAMES[draw(st.sampled_from(allowed))] for part, allowed in ALLOWED.items() if draw(st.booleans())}
     return oracle.Format(draw(st.integers(0, 9)), draw(st.integers(0, 5)), draw(st.integers(1, 7)), codes)
 
 
@@ -277,9 +275,7 @@ def test_a_stream_without_its_last_bytes_is_refused(
 
 @given(st.binary(min_size=1, max_size=200), forms(), st.integers(1, 40), st.integers(0, 300))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_noise_is_refused_or_is_a_graph(
-    tmp_path: Path, noise: bytes, form: oracle.Format, nodes: int, arcs: int
-) -> None:
+def test_noise_is_refused_or_is_a_graph(tmp_path: Path, noise: bytes, form: oracle.Format, nodes: int, arcs: int) -> None:
     base = tmp_path / "g"
     Path(f"{base}.graph").write_bytes(noise)
     Path(f"{base}.properties").write_text(form.properties(nodes, arcs))

@@ -10,7 +10,7 @@ import pytest
 from frontrank.errors import SourceError
 from frontrank.sources import load
 
-PAGES = "id\turl\thost\ttitle\n0\thttp://a/\ta\tHome \"A\n1\thttp://b/é\tb\t\n2\thttp://a/2\ta\tTwo\n"
+PAGES = 'id\turl\thost\ttitle\n0\thttp://a/\ta\tHome "A\n1\thttp://b/é\tb\t\n2\thttp://a/2\ta\tTwo\n'
 LINKS = "src\tdst\tanchor\n2\t0\thome\n0\t2\ttwo\n0\t1\t\n0\t2\t\n0\t2\tagain\n1\t1\tself\n"
 TEXT = "id\ttext\n0\tWelcome\n1\t\n2\tPage two\n"
 

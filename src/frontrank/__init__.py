@@ -1,9 +1,9 @@
 """frontrank: which page should a web crawler fetch next?
 
-    import frontrank as fr
-    web = fr.load("path/to/web")
-    runs = fr.compare(web, ["fpr:m=100", "fica"], budget=0.2)
-    runs.report("out.html")
+import frontrank as fr
+web = fr.load("path/to/web")
+runs = fr.compare(web, ["fpr:m=100", "fica"], budget=0.2)
+runs.report("out.html")
 """
 
 from __future__ import annotations

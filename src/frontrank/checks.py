@@ -10,6 +10,7 @@ Each check raises AssertionError, naming the ordering and what it broke. All reg
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -19,6 +20,7 @@ from frontrank.engine import Engine
 from frontrank.importance import importance
 from frontrank.kernel import Array, interpreted
 from frontrank.policy import Policy
+from frontrank.search.view import Workload
 from frontrank.simulate import simulate
 from frontrank.sources.synthetic import synthetic
 from frontrank.web import Web
@@ -30,12 +32,21 @@ PAGES = 300
 def yield_checks(policy: Policy, web: Web | None = None) -> Iterator[Check]:
     """All contracts as callables named after what they check. The web must know what the policy needs."""
     if web is None:
-        web = synthetic(f"pages={PAGES},links=6,text=1,seed=5")
+        web = searched(synthetic(f"pages={PAGES},links=6,text=1,seed=5"))
     for check in CHECKS:
         bound = partial(check, policy, web)
         bound.__name__ = check.__name__  # type: ignore[attr-defined]
         bound.__doc__ = check.__doc__
         yield bound
+
+
+def searched(web: Web) -> Web:
+    """The web with searchers: some queries, and how often each page is shown."""
+    assert web.titles is not None
+    words = [title.lower() for title in web.titles[:40]]
+    draw = np.random.default_rng(7)
+    views = np.floor(draw.pareto(1.0, web.pages)).clip(0, 100)
+    return replace(web, views=views, queries=Workload(tuple(dict.fromkeys(words)), np.ones(len(dict.fromkeys(words)))))
 
 
 def _seeds(web: Web) -> Array:
@@ -61,6 +72,8 @@ def compiled_as_interpreted(policy: Policy, web: Web) -> None:
 
 def live_as_simulated(policy: Policy, web: Web) -> None:
     """One event at a time, from 16 slots, knowing only what events told: the same order as over the whole graph."""
+    if "queries" in policy.needs():
+        return  # searches over all fetched texts have no live driver
     names = [web.name_of(page) for page in range(web.pages)]
     live = np.array([names.index(name) for name in _crawled(policy, web, names, 16)])
     _equal(policy, _order(policy, web), live, "live and simulated crawls differ")
@@ -68,6 +81,8 @@ def live_as_simulated(policy: Policy, web: Web) -> None:
 
 def growth_is_invisible(policy: Policy, web: Web) -> None:
     """State that grows from 16 slots gives the order of state that was large enough from the start."""
+    if "queries" in policy.needs():
+        return
     names = [web.name_of(page) for page in range(web.pages)]
     small, large = (_crawled(policy, web, names, slots) for slots in (16, 4 * web.pages))
     _equal(policy, np.array(small), np.array(large), "a crawl that grew differs from one with room from the start")
@@ -91,7 +106,7 @@ def _crawled(policy: Policy, web: Web, names: list[str], capacity: int) -> list[
         ]
         title = web.titles[page] if web.titles is not None else ""
         text = web.texts[page] if web.texts is not None else ""
-        crawl.fetched(taken[0], links, title, text)
+        crawl.fetched(taken[0], links, title, text, 0.0 if web.views is None else float(web.views[page]))
         order.append(taken[0])
     return order
 
@@ -131,6 +146,8 @@ def relabelled(web: Web, number: Array) -> Web:
         indptr,
         number[web.targets[at]].astype(np.int32),
         hosts=None if web.hosts is None else web.hosts[old],
+        views=None if web.views is None else web.views[old],
+        queries=web.queries,
         host_names=web.host_names,
         name=web.name,
         **columns,  # type: ignore[arg-type]
@@ -143,14 +160,14 @@ def relabelled(web: Web, number: Array) -> Web:
 def replay_restores_the_state(policy: Policy, web: Web) -> None:
     """Following the order of a crawl event by event restores its state and queue, bit for bit."""
     crawled, followed = Engine(policy, web), Engine(policy, web)
-    order = np.empty(web.pages // 2, np.int32)
     for engine in (crawled, followed):
         engine.seed(_seeds(web))
-    reached = crawled.run(order, 0, len(order))
-    followed.follow(order[:reached])
-    rest = np.empty((2, web.pages), np.int32)
-    ends = [engine.run(rest[i], 0, web.pages) for i, engine in enumerate((crawled, followed))]
-    _equal(policy, rest[0, : ends[0]], rest[1, : ends[1]], "a replayed crawl goes on differently")
+    order = np.empty(web.pages, np.int32)
+    half = crawled.run(order, 0, web.pages // 2)
+    again = order.copy()
+    followed.follow(again[:half])
+    ends = [engine.run(orders, half, web.pages) for engine, orders in ((crawled, order), (followed, again))]
+    _equal(policy, order[: ends[0]], again[: ends[1]], "a replayed crawl goes on differently")
     for one, other in zip(_arrays(crawled.state), _arrays(followed.state), strict=True):
         assert one.tobytes() == other.tobytes(), f"{policy.spec()}: replay leaves a different state"
 

@@ -34,8 +34,11 @@ class Crawl:
     """A policy at work on pages that are named by the events: URLs, or any other text."""
 
     def __init__(self, policy: Policy, capacity: int = 16, truth: Callable[[str], float] | None = None) -> None:
+        if "queries" in policy.needs():
+            raise InputError(f"{policy.spec()} is driven by queries over the texts of a whole crawl; use simulate or rank")
         self.policy = policy
         self.truth = truth
+        self.impact: dict[int, float] = {}
         self.kind: ModuleType = KINDS[policy.queue]
         self.state = policy.allocate(capacity, 1)
         self.queue: Any = self.kind.new(capacity)
@@ -82,9 +85,10 @@ class Crawl:
             taken.append(self.names[page])
         return taken
 
-    def fetched(self, url: str, links: Iterable[Link] = (), title: str = "", text: str = "") -> None:
-        """A taken page has arrived, with these links (each a URL, or a URL and its anchor) and this text."""
+    def fetched(self, url: str, links: Iterable[Link] = (), title: str = "", text: str = "", impact: float = 0.0) -> None:
+        """A taken page has arrived, with these links (each a URL, or a URL and its anchor), this text and this impact."""
         page = self._settle(url)
+        self.impact[page] = impact
         self._note_links(page, links)
         self.policy.see_text(self.state, page, title, text)
         self.state.fetched[page] = 1
@@ -153,9 +157,12 @@ class Crawl:
             self._put(self.queue, self.out.page[j], self.out.key[j])
 
     def _rescore(self) -> None:
+        if "history" in self.policy.needs():
+            self.view.remember()
         fetched = np.array(self.order[self.viewed :], np.int32)
         self.view.extend(self.links, fetched, self.kind.discovered(self.queue), self.queue.node["seq"])
         self.viewed = len(self.order)
+        self.view.impact = np.array([self.impact.get(page, 0.0) for page in self.view.pages.tolist()])
         for page, key in zip(self.view.pages, self.policy.rescore(self.state, self.view), strict=True):
             self._put(self.queue, page, key)
 

@@ -115,6 +115,8 @@ class Engine:
     def __init__(self, policy: Policy, web: Web, jit: bool = True) -> None:
         check_needs(policy, web)
         self.policy = policy
+        self.web = web
+        self.seeds = np.empty(0, np.int32)
         self.kind: ModuleType = KINDS[policy.queue]
         self.links = web.rows(anchor_values(policy, web))
         hosts = 1 if web.hosts is None else int(web.hosts.max()) + 1
@@ -129,7 +131,8 @@ class Engine:
         self._link = compiled if jit else interpreted
 
     def seed(self, seeds: Array) -> None:
-        self._planter()(self.state, self.queue, np.asarray(seeds, np.int32), 1.0 / max(1, len(seeds)), self.out)
+        self.seeds = np.asarray(seeds, np.int32)
+        self._planter()(self.state, self.queue, self.seeds, 1.0 / max(1, len(seeds)), self.out)
 
     def warm(self, order: Array) -> None:
         """Compile the drivers, or load them from the cache, without an event."""
@@ -164,8 +167,11 @@ class Engine:
         return bool(self._kernel("done")(self.state))
 
     def _rescore(self, order: Array) -> None:
+        if "history" in self.policy.needs():
+            self.view.remember()
         self.view.extend(self.links, order[self.viewed :], heap.discovered(self.queue), self.queue.node["seq"])
         self.viewed = len(order)
+        watch(self.view, self.policy, self.web, self.seeds, order)
         keys = self.policy.rescore(self.state, self.view)
         self._link(heap.put_all)(self.queue, self.view.pages, keys)
 
@@ -186,12 +192,31 @@ class Engine:
 
 def check_needs(policy: Policy, web: Web) -> None:
     """Raise InputError if the web lacks what the policy reads."""
-    missing = sorted(need for need in policy.needs() if need != "truth" and not web.has(need))
+    needs = policy.needs()
+    missing = sorted(need for need in needs if need in web.COLUMNS and not web.has(need))
+    if "queries" in needs and web.queries is None:
+        missing.append("queries")
+    if "impact" in needs and web.views is None and web.clicks is None and web.queries is None:
+        missing.append("views or clicks or queries")
     if missing:
         raise InputError(
             f"{policy.spec()} needs a web with {' and '.join(missing)}, but {web.name} has none; "
             f"use a source that knows them, or another ordering"
         )
+
+
+def watch(view: CrawlView, policy: Policy, web: Web, seeds: Array, order: Array) -> None:
+    """Note in the view what searchers have made of the pages fetched so far, if the policy asks for it."""
+    needs = policy.needs()
+    if "queries" in needs or ("impact" in needs and web.views is None and web.clicks is None):
+        from frontrank.search.observe import observe
+
+        seen = observe(web, seeds, order, web.queries)
+        view.search, view.impact = seen.search, seen.impact
+    elif "impact" in needs:
+        known = web.views if web.views is not None else web.clicks
+        assert known is not None
+        view.impact = np.where(view.fetched, known[view.pages], 0.0)
 
 
 def anchor_values(policy: Policy, web: Web) -> Array:

@@ -139,7 +139,8 @@ def _fingerprint(f: Kernel, bind: Mapping[str, Kernel]) -> int:
             continue
         seen[g] = None
         assert isinstance(g, types.FunctionType)
-        crc = zlib.crc32(_source(g).encode(), crc)
+        # A cached caller looks its callees up by module: the same source under another module is another kernel.
+        crc = zlib.crc32(f"{g.__module__} {_source(g)}".encode(), crc)
         for name in g.__code__.co_names:
             value = g.__globals__.get(name)
             if isinstance(value, int | float | np.generic):

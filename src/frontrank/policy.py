@@ -17,6 +17,8 @@ pages fetched so far, and the values it *needs*:
     "anchors"   links.value[link]           policy.anchor_value(anchor), when its source is fetched
     "texts"     state.text_value[page]      policy.text_value(title, text), when the page is fetched
     "truth"     state.truth[page]           an importance metric of the whole web; in simulations only
+    "impact"    the view of rescore         observed clicks or views of fetched pages
+    "queries"   the view of rescore         what searchers ask, and what an engine over fetched pages shows them
 
 What on_fetch must keep: every link of the page that was not known before is written to out, in row order (that is its
 discovery); no page more than twice; keys are finite. ``frontrank.checks`` tests all of this for your own ordering.
@@ -91,6 +93,9 @@ class Parameters:
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
+            if f.type in ("float", float) and isinstance(value, int):
+                value = float(value)  # kernels are compiled for the type of a parameter
+                object.__setattr__(self, f.name, value)
             if isinstance(value, float) and not math.isfinite(value):
                 raise SpecError(f"{self.name}: parameter {f.name}={value} given, a finite number expected")
         self.validate()
@@ -102,6 +107,11 @@ class Parameters:
         if not holds:
             given = getattr(self, parameter)
             raise SpecError(f"{self.name}: parameter {parameter}={given} given, {expected} expected")
+
+    def spec(self) -> str:
+        """How this ordering is written on the command line."""
+        given = [f"{f.name}={_text(getattr(self, f.name))}" for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"{self.name}:{','.join(given)}" if given else self.name
 
 
 @dataclass(frozen=True)
@@ -208,11 +218,6 @@ class Policy(Parameters):
     def gauges(self, state: State) -> dict[str, float]:
         """Numbers worth watching while the crawl runs."""
         return {}
-
-    def spec(self) -> str:
-        """How this policy is written on the command line."""
-        given = [f"{f.name}={_text(getattr(self, f.name))}" for f in fields(self) if getattr(self, f.name) != f.default]
-        return f"{self.name}:{','.join(given)}" if given else self.name
 
 
 def _text(value: object) -> str:

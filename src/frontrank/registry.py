@@ -13,8 +13,9 @@ from frontrank.errors import SpecError, nearest
 from frontrank.policies import POLICIES
 from frontrank.policies.combine import Combine, combined
 from frontrank.policy import Policy
-from frontrank.ranker import Periodic, Ranker
+from frontrank.ranker import EVERY, Periodic, Ranker
 from frontrank.rankers import RANKERS
+from frontrank.rankers.fusion import Fusion
 
 Ordering = type[Policy] | type[Ranker]
 _known: dict[str, Ordering] = {}
@@ -63,11 +64,29 @@ def parse(spec: str | Policy | Ranker) -> Policy:
     if ordering is Combine:
         return _combine(given)
     if issubclass(ordering, Ranker):
-        every = _value(name, "every", given.pop("every", "1000"), int)
-        return Periodic(_made(ordering, given, ("every",)), every)
+        every = _value(name, "every", given.pop("every", str(EVERY)), int)
+        return Periodic(_ranker(ordering, given), every)
     made = _made(ordering, given)
     assert isinstance(made, Policy)
     return made
+
+
+def parse_ranker(spec: str) -> Ranker:
+    """The ranker that a specification names, as it is, without a rhythm.
+
+    >>> parse_ranker("rw-eg:omega=0.3").spec()
+    'rw-eg:omega=0.3'
+    """
+    name, _, rest = spec.strip().partition(":")
+    ordering = _known.get(name)
+    if ordering is None or not issubclass(ordering, Ranker):
+        raise SpecError(f"unknown ranker {name!r}{nearest(name, rankers())}")
+    return _ranker(ordering, _pairs(spec, rest))
+
+
+def rankers() -> list[str]:
+    """The names of all batch orderings."""
+    return [name for name, ordering in _known.items() if issubclass(ordering, Ranker)]
 
 
 def parameters(ordering: Ordering) -> dict[str, tuple[type, Any]]:
@@ -76,7 +95,7 @@ def parameters(ordering: Ordering) -> dict[str, tuple[type, Any]]:
         return {}
     hints = get_type_hints(ordering)
     own = {f.name: (hints[f.name], None if f.default is MISSING else f.default) for f in fields(ordering)}
-    return {**own, "every": (int, 1000)} if issubclass(ordering, Ranker) else own
+    return {**own, "every": (int, EVERY)} if issubclass(ordering, Ranker) else own
 
 
 def describe(ordering: Ordering) -> dict[str, Any]:
@@ -126,18 +145,39 @@ def _value(name: str, key: str, text: str, kind: type) -> Any:
         raise SpecError(f"{name}: parameter {key}={text} given, {expected} expected") from None
 
 
+def _ranker(ordering: type[Ranker], given: dict[str, str]) -> Ranker:
+    if ordering is Fusion:
+        return _fusion(given)
+    made = _made(ordering, given, ("every",))
+    assert isinstance(made, Ranker)
+    return made
+
+
+def _fusion(given: dict[str, str]) -> Ranker:
+    names = given.pop("of", "q-overlap+rw-eg").split("+")
+    inner, own = _inner("fusion", names, given)
+    for key in own:
+        if key != "k":
+            raise SpecError(f"fusion: unknown parameter {key!r}{nearest(key, ['of', 'k'])}")
+    return Fusion(tuple(parse_ranker(inner[name]) for name in names), _value("fusion", "k", own.get("k", "60"), float))
+
+
 def _combine(given: dict[str, str]) -> Policy:
-    parts = {key: text for key, text in given.items() if "." not in key}
-    inner: dict[str, list[str]] = {name: [] for name in parts}
+    weights = {key: text for key, text in given.items() if "." not in key}
+    inner, _ = _inner("combine", list(weights), given)
+    return combined([(_value("combine", name, weight, float), parse(inner[name])) for name, weight in weights.items()])
+
+
+def _inner(outer: str, names: list[str], given: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The specifications of the parts, whose parameters are written NAME.KEY=VALUE, and what is left."""
+    parts: dict[str, list[str]] = {name: [] for name in names}
+    own = {}
     for key, text in given.items():
         name, dot, parameter = key.partition(".")
-        if dot and name not in inner:
-            raise SpecError(f"combine: parameter {key!r} given, but no weight for {name!r}; write {name}=WEIGHT")
-        if dot:
-            inner[name].append(f"{parameter}={text}")
-    return combined(
-        [
-            (_value("combine", name, weight, float), parse(f"{name}:{','.join(inner[name])}" if inner[name] else name))
-            for name, weight in parts.items()
-        ]
-    )
+        if not dot:
+            own[key] = text
+        elif name not in parts:
+            raise SpecError(f"{outer}: parameter {key!r} given, but {name!r} is no part; parts are {', '.join(parts)}")
+        else:
+            parts[name].append(f"{parameter}={text}")
+    return {name: f"{name}:{','.join(pairs)}" if pairs else name for name, pairs in parts.items()}, own

@@ -218,4 +218,4 @@ def compare(
     for policy in parsed:
         tell = None if progress is None else partial(progress, policy.spec())
         runs.append(simulate(web, policy, pages, budget, tell))
-    return Runs(web, tuple(runs), metric, source or web.name, command)
+    return Runs(web, tuple(runs), metric, source or web.source, command)

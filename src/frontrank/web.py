@@ -77,17 +77,21 @@ class Web:
     anchors: Sequence[str] | None = None  # one for each link, beside targets; several on one page are joined by a blank
     ids: Array | None = None  # the source's own page numbers, where they are not 0 .. pages - 1
     seeds: Array | None = None
+    views: Array | None = None  # how often searchers were shown a page
+    clicks: Array | None = None  # how often they clicked on it
+    queries: Any = None  # what searchers ask: a frontrank.search.view.Workload
     name: str = "web"
+    source: str = ""  # what it was loaded from, to load it again
     cache: dict[str, Any] = field(default_factory=dict, repr=False)  # importance vectors, lookups: derived, never input
 
-    COLUMNS = ("hosts", "urls", "titles", "texts", "anchors", "seeds", "ids")
+    COLUMNS = ("hosts", "urls", "titles", "texts", "anchors", "seeds", "ids", "views", "clicks")
 
     def __post_init__(self) -> None:
         if self.pages == 0:
             raise SourceError(f"{self.name}: the web has no pages; a web needs at least one")
         if self.pages > MAX_PAGES:
             raise SourceError(f"{self.name}: {self.pages:,} pages given, at most {MAX_PAGES:,} fit in memory here")
-        for column in ("hosts", "urls", "titles", "texts", "ids"):
+        for column in ("hosts", "urls", "titles", "texts", "ids", "views", "clicks"):
             held = getattr(self, column)
             if held is not None and len(held) != self.pages:
                 raise SourceError(f"{self.name}: {len(held):,} {column} for {self.pages:,} pages, expected one each")
@@ -103,7 +107,7 @@ class Web:
         return len(self.targets)
 
     def has(self, column: str) -> bool:
-        """Whether this web knows its hosts, urls, titles, texts, anchors, seeds or ids."""
+        """Whether this web knows one of its columns: hosts, urls, titles, texts, anchors, seeds, ids, views, clicks."""
         if column not in self.COLUMNS:
             raise InputError(f"a web has no column {column!r}; its columns are {', '.join(self.COLUMNS)}")
         return getattr(self, column) is not None

@@ -498,8 +498,9 @@ class RankMass:
     def run_rounds(self, budget: int, window: float) -> None:
         crawl, r = self.crawl, self.r
         while len(crawl.order) < budget and not self.all_fetched():
-            ranked = sorted(crawl.known, key=lambda q: -r[q])  # stable: equal ones stay in discovery order
-            for p in ranked[: max(1, int(window * len(ranked)))]:
+            able = [q for q in crawl.known if self.may_go(q)]
+            ranked = sorted(able, key=lambda q: -r[q])  # stable: equal ones stay in discovery order
+            for p in ranked[: max(1, int(window * len(crawl.known)))]:
                 if len(crawl.order) < budget:
                     self.handle(p)
 
@@ -565,10 +566,18 @@ LOOPS: dict[str, Callable[..., Any]] = {
 
 
 def order(
-    name: str, rows: Rows, seeds: Iterable[int], budget: int, *,
-    hosts: Sequence[int] | None = None, urls: Sequence[str] | None = None, titles: Sequence[str] | None = None,
-    texts: Sequence[str] | None = None, anchors: Sequence[Sequence[str]] | None = None,
-    truth: Sequence[float] | None = None, **params: Any,
+    name: str,
+    rows: Rows,
+    seeds: Iterable[int],
+    budget: int,
+    *,
+    hosts: Sequence[int] | None = None,
+    urls: Sequence[str] | None = None,
+    titles: Sequence[str] | None = None,
+    texts: Sequence[str] | None = None,
+    anchors: Sequence[Sequence[str]] | None = None,
+    truth: Sequence[float] | None = None,
+    **params: Any,
 ) -> list[int]:
     """The pages in the order in which they are fetched."""
     columns = {"hosts": hosts, "urls": urls, "titles": titles, "texts": texts, "anchors": anchors, "truth": truth}
@@ -580,8 +589,14 @@ def order(
 
 
 def first_wrong(
-    name: str, rows: Rows, seeds: Iterable[int], given: Iterable[int], *, slack: float = 0.0,
-    params: dict[str, Any] | None = None, **columns: Any,
+    name: str,
+    rows: Rows,
+    seeds: Iterable[int],
+    given: Iterable[int],
+    *,
+    slack: float = 0.0,
+    params: dict[str, Any] | None = None,
+    **columns: Any,
 ) -> int | None:
     """Where the given order first fetches a page whose key is more than slack below the best waiting one, or None.
 

@@ -14,9 +14,15 @@ COMMANDS = {
     "simulate": "Crawl a known web with one or more orderings, and measure them.",
     "report": "One HTML page that compares orderings.",
     "reproduce": "Run a paper's comparisons, and set its claims beside what was measured.",
+    "import": "Bring crawl tables, query logs and result tables into a crawl directory.",
+    "rank": "The pages of a crawl's frontier to fetch next, and what each score is made of.",
+    "evaluate": "Which ranker finds the search impact that waits in a frontier?",
+    "tune": "Choose omega and gamma of rw-eg on pages whose impact is known.",
+    "explain": "Why does a page stand where it stands?",
     "convert": "Write any web as a web directory, which loads at once.",
     "policies": "List the orderings with their parameters.",
 }
+MODULES = {"import": "import_"}  # a command that is a word of Python's own
 
 
 class Commands(click.Group):
@@ -28,12 +34,10 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"frontrank.cli.{name}").command
+        command: click.Command = import_module(f"frontrank.cli.{MODULES.get(name, name)}").command
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS:
             from frontrank.errors import SpecError, nearest
 

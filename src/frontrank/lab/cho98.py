@@ -14,16 +14,17 @@ Reference: J. Cho, H. Garcia-Molina, L. Page: Efficient Crawling Through URL Ord
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from frontrank.importance import importance
 from frontrank.lab.cho98_site import small_site
 from frontrank.lab.cho98_topics import topics
-from frontrank.lab.claims import ALIKE, MARGIN, Claim, is_best, listed, mean_height, number, reaches_at, tested, untested
+from frontrank.lab.claims import ALIKE, READING, Claim, decided, is_best, listed, mean_height, number, reaches_at, untested
 from frontrank.lab.crawls import Crawls, Progress, stop_plot, threshold_plot
 from frontrank.lab.parts import reachable
-from frontrank.lab.reproduction import Experiment, Plot, Reproduction, Table, describe
+from frontrank.lab.reproduction import Experiment, Plot, Reproduction, Table, Value, describe
 from frontrank.metrics import Curve, buffer, threshold_for
 from frontrank.registry import parse
 from frontrank.web import Web
@@ -54,8 +55,7 @@ def reproduce(web: Web, progress: Progress) -> Reproduction:
         f"Every crawl starts from {part.name_of(start)} and is followed over the {part.pages:,} pages that it reaches "
         f"({part.pages / web.pages:.0%} of the web); the others are left out, as in the paper. The PageRank ordering has "
         f"damping 0.9 and ranks its queue {RANKINGS} times in a crawl; PageRank as importance has 0.85. A curve's mean height "
-        f"is taken over the whole crawl; curves whose means differ by at most {MARGIN} count as equal, by at most {ALIKE} as "
-        f"similar."
+        f"is taken over the whole crawl. {READING}"
     )
     return Reproduction("cho98", f"cho98 on {web.name}", PAPER, describe(web), setting, done)
 
@@ -69,7 +69,9 @@ def thresholds(crawls: Crawls) -> Experiment:
     """One ordering, several G (the paper's first experiment)."""
     web = crawls.web
     levels = {share: threshold_for(web, IB, share) for share in LAX_TO_STRINGENT}
-    curves, rows, half = {}, [], {}
+    curves: dict[str, Curve] = {}
+    half: dict[float, float | None] = {}
+    rows: list[list[Value]] = []
     for share, least in levels.items():
         count = int(np.count_nonzero(importance(web, IB) >= least))
         curve = crawls.found({"backlink": "backlink"}, least, IB)["backlink"]
@@ -79,7 +81,8 @@ def thresholds(crawls: Crawls) -> Experiment:
     how = "Backlink ordering, hot pages by number of backlinks: how much of the web is fetched before half of them are found?"
     table = Table(["G (backlinks)", "hot pages", "share hot", "half found at", "80% found at", "mean P_ST"], rows)
     claim = _stringent(list(levels.values()), [half[share] for share in LAX_TO_STRINGENT])
-    return Experiment("More and less stringent thresholds", how, ["backlink"], Plot(curves, "share of the hot pages found"), table, [claim])
+    plot = Plot(curves, "share of the hot pages found")
+    return Experiment("More and less stringent thresholds", how, ["backlink"], plot, table, [claim])
 
 
 def _stringent(levels: list[float], half: list[float | None]) -> Claim:
@@ -89,7 +92,7 @@ def _stringent(levels: list[float], half: list[float | None]) -> Claim:
     at = [share for share in half if share is not None]
     measured = ", ".join(f"G = {g:g}: {number(x)}" for g, x in zip(levels, at, strict=True))
     rule = "half of the hot pages are found after a smaller share of the web at each higher G"
-    return tested(says, rule, f"half found after {measured}", all(a > b for a, b in zip(at, at[1:], strict=False)))
+    return decided(says, rule, f"half found after {measured}", all(a > b for a, b in pairwise(at)))
 
 
 def by_threshold(crawls: Crawls, metric: str) -> Experiment:
@@ -98,7 +101,7 @@ def by_threshold(crawls: Crawls, metric: str) -> Experiment:
     levels = {share: threshold_for(web, metric, share) for share in HOT}
     curves = {share: crawls.found(specs, least, metric) for share, least in levels.items()}
     means = {share: {spec: mean_height(curve) for spec, curve in found.items()} for share, found in curves.items()}
-    rows = [[spec, *(means[share][spec] for share in HOT), *_at(curves[SHOWN][spec])] for spec in specs]
+    rows: list[list[Value]] = [[spec, *(means[share][spec] for share in HOT), *_at(curves[SHOWN][spec])] for spec in specs]
     table = Table(["ordering", *(f"mean P_ST, {share:.0%} hot" for share in HOT), *_AT], rows)
     how = (
         f"Crawl and stop with threshold, hot pages by {TITLES[metric]}, for thresholds that make {_shares()} of all pages hot; "
@@ -128,14 +131,14 @@ def _pagerank_best(metric: str, means: dict[float, dict[str, float]]) -> Claim:
     says += ", even before the ordering by backlinks itself." if metric == IB else "."
     measured = "; ".join(f"{share:.0%} hot: {listed(values)}" for share, values in means.items())
     rule = f"its mean P_ST is the highest with {_shares()} of the pages hot"
-    return tested(says, rule, measured, all(is_best(values, IR) for values in means.values()))
+    return decided(says, rule, measured, all(is_best(values, IR) for values in means.values()))
 
 
 def _alike(means: dict[str, float]) -> Claim:
     says = "With importance PageRank (IR) the backlink and breadth-first orderings do similarly well."
     values = {spec: means[spec] for spec in ("bfs", "backlink")}
     rule = f"their mean P_ST with {SHOWN:.0%} hot differ by at most {ALIKE}"
-    return tested(says, rule, listed(values), abs(values["bfs"] - values["backlink"]) <= ALIKE)
+    return decided(says, rule, listed(values), abs(values["bfs"] - values["backlink"]) <= ALIKE)
 
 
 def crawl_and_stop(crawls: Crawls) -> Experiment:
@@ -143,10 +146,12 @@ def crawl_and_stop(crawls: Crawls) -> Experiment:
     web, specs = crawls.web, orderings(crawls.web)
     curves = {metric: crawls.stopped(specs, metric) for metric in (IB, IR)}
     means = {metric: {spec: mean_height(curve) for spec, curve in found.items()} for metric, found in curves.items()}
-    rows = [[spec, means[IB][spec], *_at(curves[IB][spec]), means[IR][spec], *_at(curves[IR][spec])] for spec in specs]
+    rows: list[list[Value]] = [
+        [spec, means[IB][spec], *_at(curves[IB][spec]), means[IR][spec], *_at(curves[IR][spec])] for spec in specs
+    ]
     header = ["ordering", *(f"{name} {head}" for name in ("IB", "IR") for head in ("mean P_CS", *_AT))]
     says = "In the crawl-and-stop model too the PageRank ordering is the best for importance backlinks (IB)."
-    claim = tested(says, "its mean P_CS is the highest", listed(means[IB]), is_best(means[IB], IR))
+    claim = decided(says, "its mean P_CS is the highest", listed(means[IB]), is_best(means[IB], IR))
     how = "Crawl and stop: of the k pages fetched, those among the k most important. Drawn for backlinks (IB); IR beside it."
     return Experiment("Crawl and stop", how, list(specs.values()), stop_plot(web, curves[IB], IB), Table(header, rows), [claim])
 
@@ -165,8 +170,8 @@ def limited(crawls: Crawls) -> Experiment:
     sizes = np.array(BUFFERS)
     curves = {spec: Curve(sizes, np.array(found)) for spec, found in values.items()}
     how = (
-        "Limited buffer: all pages are visited, only B can be kept; the one of the lowest ordering value is flushed. The share of "
-        f"hot pages (IR) in the buffer at the end. Values are looked at {RANKINGS} times in a crawl. The paper defines this "
+        "Limited buffer: all pages are visited, only B can be kept; the one of the lowest ordering value is flushed. The share "
+        f"of hot pages (IR) in the buffer at the end. Values are looked at {RANKINGS} times in a crawl. The paper defines this "
         "model without measuring it, so there is no claim to test."
     )
     plot = Plot(curves, "share of the buffer that is hot", "size of the buffer, share of the web")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontrank.lab.claims import Claim, height_at, is_best, listed, mean_height, tested
+from frontrank.lab.claims import Claim, decided, height_at, higher, is_best, listed, mean_height
 from frontrank.lab.crawls import Crawls, threshold_plot
 from frontrank.lab.parts import site
-from frontrank.lab.reproduction import Experiment, Table, skip
+from frontrank.lab.reproduction import Experiment, Table, Value, skip
 from frontrank.metrics import Curve, threshold_for
 from frontrank.web import Web
 
@@ -45,7 +45,7 @@ def small_site(web: Web, crawls: Crawls) -> list[Experiment]:
         "backlink": [_worse(curves["backlink"]), _flat(curves["backlink"]), _smaller(means["backlink"]["backlink"], large)],
         "pagerank": [
             _better(means),
-            tested(BEST, "its mean P_ST is the highest", listed(means["pagerank"]), is_best(means["pagerank"], "pagerank")),
+            decided(BEST, "its mean P_ST is the highest", listed(means["pagerank"]), is_best(means["pagerank"], "pagerank")),
         ],
     }
     how = (
@@ -56,7 +56,7 @@ def small_site(web: Web, crawls: Crawls) -> list[Experiment]:
     header = ["ordering", "mean P_ST", *(f"at {share:.0%}" for share in shares), "farthest below random"]
     made = []
     for metric, heading in HEADINGS.items():
-        rows = [
+        rows: list[list[Value]] = [
             [spec, means[metric][spec], *(height_at(curve, s) for s in shares), _below(curve)]
             for spec, curve in curves[metric].items()
         ]
@@ -73,21 +73,21 @@ def _below(curve: Curve) -> float:
 def _worse(curves: dict[str, Curve]) -> Claim:
     below = {spec: _below(curve) for spec, curve in curves.items()}
     rule = f"each curve lies more than {BELOW} below the line of chance somewhere"
-    return tested(WORSE, rule, f"farthest below: {listed(below)}", min(below.values()) > BELOW)
+    return decided(WORSE, rule, f"farthest below: {listed(below)}", min(below.values()) > BELOW)
 
 
 def _flat(curves: dict[str, Curve]) -> Claim:
     early = {spec: height_at(curve, EARLY) for spec, curve in curves.items()}
     rule = f"after {EARLY:.0%} of the site backlink has found no more than chance would, and less than PageRank"
-    return tested(FLAT, rule, f"found: {listed(early)}", early["backlink"] < early["pagerank"] and early["backlink"] <= EARLY)
+    return decided(FLAT, rule, f"found: {listed(early)}", early["backlink"] < early["pagerank"] and early["backlink"] <= EARLY)
 
 
 def _smaller(small: float, large: float) -> Claim:
     measured = f"site {small:.3f}, whole web {large:.3f}"
-    return tested(SMALLER, f"mean P_ST of backlink, {HOT:.0%} hot by IB, is lower on the site", measured, small < large)
+    return decided(SMALLER, f"mean P_ST of backlink, {HOT:.0%} hot by IB, is lower on the site", measured, higher(large, small))
 
 
 def _better(means: dict[str, dict[str, float]]) -> Claim:
     measured = f"IR: {listed(means['pagerank'])}; IB: {listed(means['backlink'])}"
-    holds = all(means["pagerank"][spec] > value for spec, value in means["backlink"].items())
-    return tested(BETTER, "each mean P_ST is higher with IR than with IB", measured, holds)
+    holds = all(higher(means["pagerank"][spec], value) for spec, value in means["backlink"].items())
+    return decided(BETTER, "each mean P_ST is higher with IR than with IB", measured, holds)

@@ -31,14 +31,14 @@ class Claim:
     rule: str  # when it counts as borne out
     measured: str
     verdict: str
-    reason: str = ""  # why it cannot be tested
+    reason: str = ""  # why it cannot be decided
 
     @property
     def finding(self) -> str:
         return f"{self.verdict}: {self.reason}" if self.reason else self.verdict
 
 
-def tested(says: str, rule: str, measured: str, holds: bool) -> Claim:
+def decided(says: str, rule: str, measured: str, holds: bool) -> Claim:
     """A claim and whether its rule holds."""
     return Claim(says, rule, measured, AGREES if holds else DISAGREES)
 
@@ -78,9 +78,23 @@ def reaches_at(curve: Curve, height: float) -> float | None:
     return x0 + (x1 - x0) * (height - y0) / (y1 - y0)
 
 
+READING = (
+    f"Values that differ by at most {MARGIN} count as equal: one is higher if it is so by more, and the highest if no other is "
+    f"higher and it is itself higher than at least one."
+)
+
+
+def higher(a: float, b: float) -> bool:
+    return a > b + MARGIN
+
+
 def is_best(values: Mapping[str, float], name: str) -> bool:
-    """Whether no other value is above this one by more than the margin."""
-    return all(values[name] >= value - MARGIN for value in values.values())
+    """Whether no other value is higher, and this one is higher than some other: where all are equal, none is best.
+
+    >>> is_best({"a": 0.5, "b": 0.504, "c": 0.4}, "a"), is_best({"a": 0.5, "b": 0.5}, "a")
+    (True, False)
+    """
+    return not any(higher(v, values[name]) for v in values.values()) and higher(values[name], min(values.values()))
 
 
 def listed(values: Mapping[str, float | None], digits: int = 3) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
 
 from frontrank.kernel import Array
 from frontrank.lab.reproduction import IDEAL, RANDOM, Plot, Tell
@@ -20,8 +22,9 @@ from frontrank.simulate import Run, simulate
 from frontrank.web import Web
 
 Progress = Callable[[str, int, int], None]  # what is being done, how much of it, of how much
-QUICK_S = 0.5  # a run as short as this is repeated where its time counts
-REPEATS = 3
+ENOUGH_S = 0.25  # where its time counts, a run is repeated until so much was spent on it,
+REPEATS = 7  # or so often
+ROUNDS = 5  # of timing crawls of growing size
 
 
 def silent(text: str, done: int, total: int) -> None:
@@ -41,14 +44,27 @@ class Crawls:
             self._runs[spec] = simulate(self.web, parse(spec), self.seeds, self.budget)
         return self._runs[spec]
 
-    def seconds(self, spec: str, budget: int | None = None) -> float:
-        """The time of deciding; the least of three where it is so short that the machine's noise would show."""
-        end = budget or self.budget
-        times = [self[spec].seconds] if end == self.budget else []
-        while not times or (len(times) < REPEATS and min(times) < QUICK_S):
+    def seconds(self, spec: str) -> float:
+        """The time of deciding; the least of several where it is so short that the machine's noise would show."""
+        times = [self[spec].seconds]
+        while len(times) < REPEATS and sum(times) < ENOUGH_S:
             self.tell(f"{spec}, timed")
-            times.append(simulate(self.web, parse(spec), self.seeds, end).seconds)
+            times.append(simulate(self.web, parse(spec), self.seeds, self.budget).seconds)
         return min(times)
+
+    def growth(self, specs: Sequence[str], budgets: Sequence[int]) -> dict[str, Array]:
+        """The times of deciding for crawls of several sizes, each the least of several rounds.
+
+        Orderings take turns, so that a slow spell of the machine falls on all of them and not on the one that is just timed.
+        """
+        least = {spec: np.full(len(budgets), np.inf) for spec in specs}
+        for turn in range(ROUNDS):
+            for i, budget in enumerate(budgets):
+                self.tell(f"timing {budget:,} pages, round {turn + 1} of {ROUNDS}")
+                for spec in specs:
+                    seconds = simulate(self.web, parse(spec), self.seeds, budget).seconds
+                    least[spec][i] = min(least[spec][i], seconds)
+        return least
 
     def found(self, specs: Mapping[str, str], least: float, metric: str) -> dict[str, Curve]:
         """P_ST of each ordering, by its name."""

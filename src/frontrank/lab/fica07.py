@@ -1,12 +1,12 @@
 """fica07: FICA against breadth-first, backlink count, partial PageRank and OPIC.
 
-Throughput is P_CS by PageRank: of the k pages fetched, those among the k most important. The paper reranks the queue of every ordering
-that is not itself a schedule each K = n/72 pages (250,000 of 18 million); FICA's time steps are as long. So its back-link
-count is ``indegree:every=K`` here; ``backlink``, which ranks at once, is beside it.
+Throughput is P_CS by PageRank: of the k pages fetched, those among the k most important. The paper ranks the queue of every
+ordering that is not itself a schedule anew each K = n/72 pages (250,000 of 18 million); FICA's time steps are as long. So
+its back-link count is ``indegree:every=K`` here; ``backlink``, which ranks at once, is beside it.
 
-Kendall's tau needs a ranking of all pages. FICA's is the distance, OPIC's the cash. For the others the paper must have taken the
-order of fetching: a PageRank of the whole crawl would agree with the benchmark nearly everywhere, and the paper has .18. Both
-are given here: by fetch order, and by the scores that an ordering holds at the end.
+Kendall's tau needs a ranking of all pages. FICA's is the distance, OPIC's the cash. For the others the paper must have taken
+the order of fetching: a PageRank of the whole crawl would agree with the benchmark nearly everywhere, and the paper has
+.18. Both are given here: by fetch order, and by the scores that an ordering holds at the end.
 
 Reference: A. M. Zareh Bidoki, N. Yazdani, P. Ghodsnia: FICA: A Fast Intelligent Crawling Algorithm, 2007.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from frontrank.importance import importance
-from frontrank.lab.claims import ALIKE, MARGIN, Claim, height_at, is_best, listed, mean_height, number, tested
+from frontrank.lab.claims import ALIKE, READING, Claim, decided, height_at, higher, is_best, listed, mean_height, number
 from frontrank.lab.crawls import Crawls, Progress, stop_plot
 from frontrank.lab.reproduction import Experiment, Reproduction, Table, Value, describe
 from frontrank.metrics import SAMPLE, final_scores, kendall
@@ -46,8 +46,8 @@ def reproduce(web: Web, progress: Progress) -> Reproduction:
         done.append(experiment(crawls))
     setting = (
         f"Every crawl starts from {len(crawls.seeds):,} random pages (`--seeds {seeds}`) and fetches all it can reach "
-        f"({crawls['bfs'].trace.fetched / web.pages:.1%} of the web). K = n/{STEPS} = {step(web):,} pages. Importance is PageRank "
-        f"with damping 0.85. Values that differ by at most {MARGIN} count as equal. The paper's web is the .uk of 18 million pages."
+        f"({crawls['bfs'].trace.fetched / web.pages:.1%} of the web). K = n/{STEPS} = {step(web):,} pages. Importance is "
+        f"PageRank with damping 0.85. {READING} The paper's web is the .uk of 18 million pages."
     )
     return Reproduction("fica07", f"fica07 on {web.name}", PAPER, describe(web), setting, done)
 
@@ -82,27 +82,27 @@ def throughput(crawls: Crawls) -> Experiment:
     in_paper = {name: value for name, value in early.items() if name not in NOT_IN_PAPER}
     told = f"at {QUOTED:.0%}: {listed(at)}"
     claims = [
-        tested(
+        decided(
             "FICA finds more hot pages than the other algorithms, above all in the early stages.",
             f"its mean throughput up to {EARLY:.0%} of the web is the highest of the paper's five",
             listed(in_paper),
             is_best(in_paper, "FICA"),
         ),
-        tested(
+        decided(
             f"At {QUOTED:.0%} FICA is ahead of OPIC ({number(THROUGHPUT['FICA'], 2)} against {number(THROUGHPUT['OPIC'], 2)}).",
             "its throughput there is higher",
             told,
-            at["FICA"] > at["OPIC"] + MARGIN,
+            higher(at["FICA"], at["OPIC"]),
         ),
-        tested(
+        decided(
             f"At {QUOTED:.0%} OPIC is ahead of partial PageRank ({number(THROUGHPUT['OPIC'], 2)} against "
             f"{number(THROUGHPUT['partial PageRank'], 2)}).",
             "its throughput there is higher",
             told,
-            at["OPIC"] > at["partial PageRank"] + MARGIN,
+            higher(at["OPIC"], at["partial PageRank"]),
         ),
     ]
-    how = "Throughput: of the k pages fetched, those among the k of the greatest PageRank. fpr and rankmass are not in the paper."
+    how = "Of the k pages fetched, those among the k of the greatest PageRank. fpr and rankmass are not in the paper."
     return Experiment("Throughput", how, list(specs.values()), stop_plot(web, curves, "pagerank"), Table(header, rows), claims)
 
 
@@ -122,9 +122,9 @@ def ranking(crawls: Crawls) -> Experiment:
         rows.append([name, kendall(by_order, truth), held, taken[name], kendall(scores, truth, SAMPLE, DRAW), TAU.get(name)])
     header = ["ordering", "tau by fetch order", "tau by its scores", "as the paper takes it", f"{SAMPLE:,} sampled", "paper"]
     how = (
-        "Kendall's tau-b between the ranking after the crawl and PageRank, on all pages. As the paper takes it: FICA by distance, "
-        f"OPIC by cash received, the others by the order of fetching; also on {SAMPLE:,} pages drawn at random (on all where "
-        "there are no more). Pages never fetched come last, all equal."
+        "Kendall's tau-b between the ranking after the crawl and PageRank, on all pages. As the paper takes it: FICA by "
+        f"distance, OPIC by cash received, the others by the order of fetching; also on {SAMPLE:,} pages drawn at random "
+        "(on all where there are no more). Pages never fetched come last, all equal."
     )
     return Experiment("The ranking left behind", how, list(specs.values()), None, Table(header, rows), _tau_claims(taken))
 
@@ -134,19 +134,19 @@ def _tau_claims(taken: dict[str, float]) -> list[Claim]:
     least = min(in_paper[name] for name in OWN_SCORES)
     others = {name: value for name, value in in_paper.items() if name not in OWN_SCORES}
     return [
-        tested(
+        decided(
             "FICA and OPIC leave the rankings nearest to PageRank (.61, .62; the others at most .18).",
             "their tau, as the paper takes it, are the two highest of the five",
             listed(in_paper),
-            least > max(others.values()),
+            higher(least, max(others.values())),
         ),
-        tested(
+        decided(
             "FICA's ranking is as good as OPIC's (.61, .62).",
             f"FICA's tau is at most {ALIKE} lower",
             listed({name: in_paper[name] for name in OWN_SCORES}),
             in_paper["FICA"] >= in_paper["OPIC"] - ALIKE,
         ),
-        tested(
+        decided(
             "FICA's distances are by themselves an acceptable ranking of the pages (tau .61).",
             f"its tau is at least {ACCEPTABLE}",
             listed({"FICA": in_paper["FICA"]}),
@@ -158,7 +158,7 @@ def _tau_claims(taken: dict[str, float]) -> list[Claim]:
 def schedules(crawls: Crawls) -> Experiment:
     k = step(crawls.web)
     specs = {name: f"fica:k={k}" + (f",schedule={name}" if name != "exp" else "") for name in SCHEDULES}
-    says = "Of the learning-rate schedules exp(-x), 1/x, x^-2.1 and linear, x = beta t, the exponential gives the best throughput."
+    says = "Of the learning rates exp(-x), 1/x, x^-2.1 and linear, x = beta t, the exponential gives the best throughput."
     how = "FICA with each schedule, beta = 0.1. The linear one is 1 - x, at least 0."
     return _learning(crawls, "Learning-rate schedules", how, specs, "exp", says)
 
@@ -174,9 +174,11 @@ def _learning(crawls: Crawls, heading: str, how: str, specs: dict[str, str], bes
     curves = crawls.stopped(specs, "pagerank")
     early = {name: mean_height(curve, EARLY) for name, curve in curves.items()}
     shares = (0.05, QUOTED, EARLY, 0.5)
-    rows = [[name, specs[name], *(height_at(curve, s) for s in shares), early[name]] for name, curve in curves.items()]
+    rows: list[list[Value]] = [
+        [name, specs[name], *(height_at(curve, s) for s in shares), early[name]] for name, curve in curves.items()
+    ]
     table = Table(["", "as run", *(f"at {share:.0%}" for share in shares), f"mean to {EARLY:.0%}"], rows)
-    claim = tested(says, f"its mean throughput up to {EARLY:.0%} is the highest", listed(early), is_best(early, best))
+    claim = decided(says, f"its mean throughput up to {EARLY:.0%} is the highest", listed(early), is_best(early, best))
     return Experiment(heading, how, list(specs.values()), stop_plot(crawls.web, curves, "pagerank"), table, [claim])
 
 
@@ -186,13 +188,13 @@ def running_time(crawls: Crawls) -> Experiment:
     times = {name: value / seconds["breadth-first"] for name, value in seconds.items()}
     rows = [[name, f"{times[name]:.1f}", f"{seconds[name]:.3f}"] for name in specs]
     ratio = seconds["partial PageRank"] / seconds["FICA"]
-    says = "FICA costs O(E log V), partial PageRank some 100 passes over the links at each of its rankings: FICA is much faster."
-    claim = tested(
+    says = "FICA costs O(E log V), partial PageRank some 100 passes over the links at each ranking: FICA is much faster."
+    claim = decided(
         says,
         f"partial PageRank takes at least {MUCH_FASTER:g} times as long in the same process",
         f"{ratio:.0f} times as long",
         ratio >= MUCH_FASTER,
     )
-    how = "Time of deciding for the whole crawl, as a multiple of breadth-first in the same process; seconds are for information."
+    how = "Time of deciding for the whole crawl, as a multiple of breadth-first's in the same process; seconds as information."
     table = Table(["ordering", "times breadth-first", "seconds"], rows)
     return Experiment("Running time", how, list(specs.values()), None, table, [claim])

@@ -9,6 +9,7 @@ from frontrank.lab.claims import AGREES, DISAGREES, Claim
 from frontrank.lab.reproduction import IDEAL, RANDOM, Plot, Reproduction, shown
 from frontrank.report import REFERENCE, Cell, Section, Series, Table, lines, page, save, styles
 from frontrank.report.figures import Figure
+from frontrank.report.html import Value
 
 COLOURS = {AGREES: "#009E73", DISAGREES: "#D55E00"}
 OPEN = "#8c959f"
@@ -25,7 +26,7 @@ def written(told: Reproduction, path: str | os.PathLike[str]) -> None:
         if one.claims:
             sections.append(Section(f"{one.heading}: claims", "", table=_claims(one.claims)))
     facts = [(name, value if isinstance(value, str) else f"{value:,}") for name, value in told.web.items()]
-    lead = f"{told.summary()}\n\n{told.paper}\n\n{told.setting}"
+    lead = f"{told.summary()}\n\n{told.paper}\n\n{told.setting.replace('`', '')}"
     save(page(told.title, lead, sections, facts, told.command), path)
 
 
@@ -49,13 +50,13 @@ def _cell(value: str | int | float | None) -> Cell | None:
 
 
 def _verdicts(told: Reproduction) -> Table:
-    rows = [[one.heading, claim.says, _verdict(claim)] for one in told.experiments for claim in one.claims]
-    return Table(["experiment", "the paper", "verdict"], rows)
+    rows: list[list[Value]] = [[_verdict(claim), claim.says, one.heading] for one in told.experiments for claim in one.claims]
+    return Table(["verdict", "the paper", "experiment"], rows)
 
 
 def _claims(claims: Sequence[Claim]) -> Table:
-    rows = [[claim.says, claim.rule or None, claim.measured or None, _verdict(claim)] for claim in claims]
-    return Table(["the paper", "holds here if", "measured", "verdict"], rows)
+    rows: list[list[Value]] = [[_verdict(claim), claim.says, claim.rule or None, claim.measured or None] for claim in claims]
+    return Table(["verdict", "the paper", "holds here if", "measured"], rows)
 
 
 def _verdict(claim: Claim) -> Cell:

@@ -119,7 +119,7 @@ class Reproduction:
             if one.table is not None:
                 parts.append(_markdown_table(one.table.header, one.table.rows))
             if one.claims:
-                rows = [[c.says, c.rule, c.measured, f"**{c.verdict}**" + (f": {c.reason}" if c.reason else "")] for c in one.claims]
+                rows = [[c.says, c.rule, c.measured, c.finding.replace(c.verdict, f"**{c.verdict}**", 1)] for c in one.claims]
                 parts.append(_markdown_table(["the paper", "holds here if", "measured", "verdict"], rows))
         return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -37,11 +37,11 @@ class FractionalPageRank(Policy):
         fetching p: every q in L(p) not fetched: f(q) += w(p, q) * d f(p)/W(p);  then f(p) = 0
         w = m for a link between hosts, else 1;  W(p) = sum of w over all of L(p);  key(q) = f(q)
 
-    What reaches a fetched page is dropped, so a fetch never sets off a cascade as in rankmass: nearly as good, and much
-    faster. ``fpr:m=100`` is the paper's FPR@100, the best of its comparison: a link from another host is a judgement that a
-    page's owner could not write.
+    What reaches a fetched page is dropped, so a fetch never sets off a cascade as in rankmass: much faster, and in the paper
+    nearly as good. ``fpr:m=100`` is the paper's FPR@100, the best of its comparison: a link from another host is a judgement
+    that a page's owner could not write.
 
-    Parameters: ``d``, damping; ``m``, the weight of a link between hosts (above 1 the web must know its hosts).
+    Parameters: ``d``, damping; ``m``, the weight of a link between hosts (unless it is 1 the web must know its hosts).
 
     Reference: fpr10, Algorithms 1 and 2. Cost: O(log n) for each link.
 

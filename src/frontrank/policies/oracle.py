@@ -17,10 +17,12 @@ class Oracle(Policy):
 
         key(q) = importance of q in the whole web
 
-    It needs to know the web before crawling it, so it exists in simulations only. It is the best that an ordering can do
-    page by page, not the ideal line of a plot: even an oracle can fetch only what it has discovered.
+    It needs to know the web before crawling it, so it exists in simulations only. It is not the ideal line of a plot: even an
+    oracle can fetch only what it has discovered. And it is greedy: it never takes a poor page for the sake of what lies
+    behind it.
 
-    Parameters: ``truth``, the importance metric: pagerank, backlink, forward or location.
+    Parameters: ``truth``, the importance metric: pagerank, backlink, forward, location, similarity:topic=WORD, or a weighted
+    sum such as 0.5*pagerank+2*backlink.
 
     Cost: O(log n) for each discovery, after the metric has been computed.
 

@@ -47,7 +47,7 @@ class Random(Policy):
     >>> from frontrank import Web, order
     >>> web = Web.from_edges([0, 0, 0, 0], [1, 2, 3, 4], pages=5)
     >>> order(web, "random:seed=1", seeds=[0])
-    [0, 4, 1, 2, 3]
+    [0, 1, 3, 4, 2]
     """
 
     seed: int = 0

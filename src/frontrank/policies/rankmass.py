@@ -90,24 +90,32 @@ def _seed_ranked(state: State, page: int, weight: float) -> float:
 
 @kernel
 def _new_batch(state: State, out: Out, count: int) -> int:
-    """Take the top share of all known pages by mass, in order; among equals the first discovered."""
-    known = state.size[0]
-    size = max(1, int(state.window * known))
-    minus = np.empty(known, np.float64)
-    for i in range(known):
-        minus[i] = -state.mass[state.known[i]]
-    last = np.partition(minus, size - 1)[size - 1]
-    ties = size - np.sum(minus < last)
+    """Take the top share of all known pages by mass, in order; among equals the first discovered.
+
+    Fetched pages at or below the floor have no turn; there is always a waiting page, so the batch is never empty.
+    """
+    minus = np.empty(state.size[0], np.float64)
+    able = np.empty(state.size[0], np.int32)
+    n = 0
+    for i in range(state.size[0]):
+        p = state.known[i]
+        if state.fetched[p] == 0 or state.mass[p] > state.epsilon:
+            able[n] = p
+            minus[n] = -state.mass[p]
+            n += 1
+    size = min(n, max(1, int(state.window * state.size[0])))
+    last = np.partition(minus[:n], size - 1)[size - 1]
+    ties = size - np.sum(minus[:n] < last)
     chosen = np.empty(size, np.int32)
     keys = np.empty(size, np.float64)
-    n = 0
-    for i in range(known):
+    k = 0
+    for i in range(n):
         if minus[i] < last or (minus[i] == last and ties > 0):
             if minus[i] == last:
                 ties -= 1
-            chosen[n] = state.known[i]
-            keys[n] = minus[i]
-            n += 1
+            chosen[k] = able[i]
+            keys[k] = minus[i]
+            k += 1
     by_mass = np.argsort(keys, kind="mergesort")  # stable: chosen stand in the order of their discovery
     state.size[1] = size
     state.size[2] = 0
@@ -162,9 +170,9 @@ class RankMass(Policy):
     has been fetched: ``rankmass:until=0.9`` stops when it reaches 0.9. At every moment
     covered + (waiting + leaked)/(1 - d) = 1, where leaked is what pages without links could not hand on.
 
-    With ``window`` the same in rounds: at its start all known pages, fetched or not, are sorted by r, and the top share of
-    them (at least one) is handled in that order, each with the r it has when its turn comes; then the next round. Rounds
-    are finite by themselves, so no floor applies in them.
+    With ``window`` the same in rounds: at its start all known pages, fetched or not, are sorted by r, and a share of as many
+    as are known (at least one) is handled from the top, each with the r it has when its turn comes; then the next round.
+    Fetched pages whose r is at or below the floor at the start of a round have no turn in it.
 
     Parameters: ``d``, damping; ``epsilon``, at or below which a fetched page keeps its mass, so that cascades end;
     ``window``, 0 for none, 0.05 is fpr10's baseline; ``until``, the stopping rule, 0 for none.

@@ -29,7 +29,7 @@ class PageRank(Ranker):
     >>> from frontrank import Web, order
     >>> web = Web.from_edges([0, 0, 1, 1, 2], [1, 2, 3, 4, 4], pages=5)
     >>> order(web, "pagerank:every=1", seeds=[0])
-    [0, 1, 2, 4, 3]
+    [0, 1, 3, 4, 2]
     """
 
     alpha: float = 0.85

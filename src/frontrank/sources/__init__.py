@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 
 from frontrank.errors import SourceError
 from frontrank.sources.directory import save
@@ -26,7 +27,10 @@ Progress = Callable[[str], None]
 
 def load(path: str | os.PathLike[str], progress: Progress | None = None) -> Web:
     """The web at a path, whatever its format. ``progress`` is told, in a few words, what is being read."""
-    where = os.fspath(path)
+    return replace(_load(os.fspath(path), progress), source=os.fspath(path))
+
+
+def _load(where: str, progress: Progress | None) -> Web:
     if where.startswith(SYNTHETIC):
         from frontrank.sources.synthetic import synthetic
 

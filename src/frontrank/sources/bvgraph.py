@@ -162,9 +162,7 @@ def decode(path: str, shape: Shape) -> tuple[Array, Array]:
         indptr, targets = np.zeros(shape.nodes + 1, np.int64), np.empty(shape.arcs, np.int32)
     except MemoryError:
         raise SourceError(f"{path}: {shape.arcs:,} arcs do not fit in memory") from None
-    status, node = compiled(_decode)(
-        words, bits, indptr, targets, shape.codes, shape.zeta_k, shape.window, shape.min_interval
-    )
+    status, node = compiled(_decode)(words, bits, indptr, targets, shape.codes, shape.zeta_k, shape.window, shape.min_interval)
     if status != FINE:
         raise SourceError(f"{path}: node {node}: {COMPLAINTS[status]}")
     if indptr[-1] != shape.arcs:
@@ -182,9 +180,7 @@ def _unfold(n: int) -> int:
 
 
 @kernel
-def _copy(
-    words: Array, pos: int, end: int, codes: Array, k: int, listed: Array, row: Array, room: int
-) -> tuple[int, int]:
+def _copy(words: Array, pos: int, end: int, codes: Array, k: int, listed: Array, row: Array, room: int) -> tuple[int, int]:
     count, pos = read_code(words, pos, end, codes[BLOCK_COUNT], k)
     if count < 0 or count > listed.size + 1:
         return -1, pos

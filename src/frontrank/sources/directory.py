@@ -5,6 +5,7 @@
     targets.npy       int32, links
     hosts.npy         int32, pages: host numbers          hosts.parquet    host
     ids.npy           int64, pages                        pages.parquet    url, title, text
+    views.npy         float64, pages                      clicks.npy       float64, pages
     seeds.npy         integers                            anchors.parquet  anchor, one row a link
 
 Only web.json, indptr and targets must be there; ``columns`` lists the others. Arrays are memory-mapped; strings are
@@ -35,6 +36,7 @@ VERSION = 1
 MANIFEST = "web.json"
 PARQUET_MAGIC = b"PAR1"
 ROWS = 16_384  # of a row group: a few hundred MB of text at most
+ARRAYS: dict[str, Any] = {"hosts": np.int32, "ids": np.int64, "seeds": None, "views": np.float64, "clicks": np.float64}
 STRINGS = {"urls": ("pages", "url"), "titles": ("pages", "title"), "texts": ("pages", "text")}
 
 
@@ -91,7 +93,7 @@ def _check_target(target: str) -> None:
 def _write(web: Web, where: str) -> None:
     np.save(os.path.join(where, "indptr.npy"), np.asarray(web.indptr, np.int64))
     np.save(os.path.join(where, "targets.npy"), np.asarray(web.targets, np.int32))
-    for name, dtype in (("hosts", np.int32), ("ids", np.int64), ("seeds", None)):
+    for name, dtype in ARRAYS.items():
         array = getattr(web, name)
         if array is not None:
             np.save(os.path.join(where, f"{name}.npy"), np.asarray(array, dtype))
@@ -152,8 +154,8 @@ def load_directory(path: str | os.PathLike[str]) -> Web:
         raise SourceError(f"{where}/indptr.npy: expected numbers that go up from 0 to {links:,}; write the web again")
     _check_range(targets, pages, f"{where}/targets.npy", "page")
     found: dict[str, Any] = {
-        name: _array(where, name, dtype, length)
-        for name, dtype, length in (("hosts", np.int32, pages), ("ids", np.int64, pages), ("seeds", None, None))
+        name: _array(where, name, dtype, None if name == "seeds" else pages)
+        for name, dtype in ARRAYS.items()
         if name in columns
     }
     if "seeds" in found:
@@ -179,7 +181,7 @@ def _read_manifest(path: str) -> dict[str, Any]:
     except ValueError:
         raise SourceError(f"{path}: not JSON; expected what frontrank wrote there") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise SourceError(f"{path}: not a frontrank web; expected \"format\": \"{FORMAT}\"")
+        raise SourceError(f'{path}: not a frontrank web; expected "format": "{FORMAT}"')
     version: Any = manifest.get("version")
     if not _is_count(version):
         raise SourceError(f"{path}: version is {version!r}, expected {VERSION}")

@@ -190,16 +190,12 @@ class Synthetic:
     def _whole(self, key: str, least: int, most: int, why: str = "") -> None:
         value = getattr(self, key)
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise SpecError(
-                f"synthetic: {key}={_short(value)} was given; expected a whole number from {least} to {most}{why}"
-            )
+            raise SpecError(f"synthetic: {key}={_short(value)} was given; expected a whole number from {least} to {most}{why}")
 
     def _number(self, key: str, least: float, most: float, why: str = "") -> None:
         value = getattr(self, key)
         if not isinstance(value, int | float) or isinstance(value, bool) or not least <= value <= most:
-            raise SpecError(
-                f"synthetic: {key}={_short(value)} was given; expected a number from {least:g} to {most:g}{why}"
-            )
+            raise SpecError(f"synthetic: {key}={_short(value)} was given; expected a number from {least:g} to {most:g}{why}")
 
     def _check_memory(self) -> None:
         needed = self.pages * (44 + 4 * self.links)

@@ -250,9 +250,7 @@ def _navigate(layout: Layout, p: Any, local: int, rows: Rows, rng: Array) -> Any
 
 
 @kernel
-def _wander(
-    layout: Layout, order: Array, p: Any, local: int, remote: int, rows: Rows, copying: float, rng: Array
-) -> None:
+def _wander(layout: Layout, order: Array, p: Any, local: int, remote: int, rows: Rows, copying: float, rng: Array) -> None:
     """The other links, those that stay and those that leave mixed; where one kind finds no page, the other is tried."""
     h = layout.host[p]
     n = layout.size[h]

@@ -1,0 +1,50 @@
+"""frontrank explain: why does a page stand where it stands?"""
+
+from __future__ import annotations
+
+import click
+
+from frontrank.cli.screen import percent, progress, show_json
+
+
+@click.command(name="explain")
+@click.argument("crawl")
+@click.argument("url")
+@click.option("--ranker", "specs", multiple=True, metavar="R", help="NAME or NAME:KEY=VALUE,...; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Print it for a program.")
+def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None:
+    """Say in words and numbers why the waiting page URL of CRAWL stands where it stands."""
+    from frontrank.crawldir import load_crawl
+    from frontrank.evaluate import ranker_of
+    from frontrank.ranking import explain, view_for
+
+    with progress() as tell:
+        tell("reading the crawl", 0, 0)
+        loaded = load_crawl(crawl)
+        usual = ["indegree", "pagerank"]
+        if loaded.web.has("views") or loaded.web.has("clicks") or loaded.queries:
+            usual += ["rw", "rw-eg"]
+        if loaded.queries:
+            usual += ["q-overlap", "fusion"]
+        rankers = [ranker_of(spec) for spec in specs or usual]
+        view = view_for(loaded, rankers)
+        told = explain(loaded, view, url, rankers)
+    if as_json:
+        show_json(told)
+        return
+    print(told["url"])
+    for spec, place in told["rankers"].items():
+        made_of = ", ".join(f"{name} {value:.3g}" for name, value in place["parts"].items())
+        print(f"  {spec}: place {place['place']:,} of {place['of']:,}, score {place['score']:.4g} ({made_of})")
+    if told["voters"]:
+        print("Voted for by:")
+        for voter in told["voters"]:
+            worth = f"impact {voter['impact']:g}, one of {voter['links']:,} links"
+            print(f"  {percent(voter['share']):>6}  {voter['url']} ({worth})")
+    if told["queries"]:
+        print("Matches the queries:")
+        for query in told["queries"]:
+            found = f"{query['results']} results, mean score {query['mean_score']:.2f}"
+            print(f"  {query['query']!r}, asked {query['frequency']:g} times: {found}")
+    elif loaded.queries:
+        print("Neither its URL nor its anchors match a query of the log.")

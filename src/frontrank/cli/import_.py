@@ -1,0 +1,111 @@
+"""frontrank import: a crawl and its search log from the tables that a search team has."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from frontrank.cli.screen import progress, show_json
+from frontrank.errors import InputError
+
+if TYPE_CHECKING:
+    from frontrank.sources.searchlog import Counts, Observed
+    from frontrank.sources.wikipedia import WikipediaCounts
+
+TABLES = ("pages", "links", "queries", "log", "results")
+WIKIPEDIA = ("wikipedia_links", "wikipedia_pages", "wikipedia_targets", "clickstream")
+SAID = {
+    "duplicate_pages": "rows of a page that was there before; the first counts",
+    "repeated_queries": "rows of a query that was there before; frequencies are added",
+    "unknown_log_rows": "rows of the log with a URL that is no page",
+    "unknown_result_rows": "results with a URL that is no page",
+    "unasked_result_rows": "results of a query that is not asked",
+    "repeated_results": "results given twice; the best rank counts",
+    "unlinked_frontier": "unfetched pages that no fetched page links to; not yet in the frontier",
+    "other_links": "links from or to pages that are no articles",
+    "unknown_clickstream_rows": "rows of the clickstream with an article that is not in the dumps",
+}
+
+
+@click.command(name="import")
+@click.option("--pages", metavar="TABLE", help="url, fetched [, clicks, views, title, text, host]")
+@click.option("--links", metavar="TABLE", help="source, target [, anchor]")
+@click.option("--queries", metavar="TABLE", help="query, frequency")
+@click.option("--log", metavar="TABLE", help="query, url, clicks, views")
+@click.option("--results", metavar="TABLE", help="query, url, rank [, score]")
+@click.option("--wikipedia-links", metavar="DUMP", help="XXwiki-DATE-pagelinks.sql.gz, with its page and linktarget beside it.")
+@click.option("--wikipedia-pages", metavar="DUMP", help="The page dump, if it lies elsewhere.")
+@click.option("--wikipedia-targets", metavar="DUMP", help="The linktarget dump, if it lies elsewhere.")
+@click.option("--clickstream", metavar="TSV", help="Wikipedia's clickstream: clicks from search engines.")
+@click.argument("target")
+@click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be used, and say how many.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was written for a program.")
+def command(target: str, skip_bad: bool, as_json: bool, **given: str | None) -> None:
+    """Write the crawl directory TARGET from tables: Parquet, CSV or TSV (also .gz), SQLite (file.db#table) or DuckDB.
+
+    \b
+    frontrank import --pages pages.parquet --links links.parquet --log clicks.csv.gz team.crawl
+    frontrank import --pages crawl.db --links crawl.db --queries crawl.db#asked team.crawl
+    frontrank import --clickstream clickstream-enwiki-2024-05.tsv.gz wikipedia.crawl
+    """
+    from frontrank.crawldir import save_crawl
+
+    with progress() as tell:
+        crawl, counts = _read(target, given, skip_bad, lambda text: tell(text, 0, 0))
+        tell(f"writing {target}", 0, 0)
+        save_crawl(target, crawl)
+    figures = _figures(crawl, counts.json())
+    if as_json:
+        show_json({"path": target, **figures})
+        return
+    listed = ", ".join(f"{figures[name]:,} {name}" for name in ("pages", "fetched", "links", "queries", "results"))
+    print(f"{target}: {listed}; {' and '.join(figures['impacts']) or 'neither clicks nor views'} known")
+    for table, rows in figures["skipped"].items():
+        print(f"  {rows:,} bad rows of {table} skipped")
+    for name, said in SAID.items():
+        if figures.get(name):
+            print(f"  {figures[name]:,} {said}")
+
+
+def _read(target: str, given: dict[str, str | None], skip_bad: bool, tell: Any) -> tuple[Observed, Counts | WikipediaCounts]:
+    tables = {name: given[name] for name in TABLES if given[name] is not None}
+    wikipedia = {name: given[name] for name in WIKIPEDIA if given[name] is not None}
+    if wikipedia and tables:
+        options = " and ".join(f"--{next(iter(held)).replace('_', '-')}" for held in (tables, wikipedia))
+        raise InputError(f"{options} given; expected tables of a crawl or files of Wikipedia, not both")
+    if wikipedia:
+        from frontrank.sources.wikipedia import read_wikipedia
+
+        return read_wikipedia(
+            given["wikipedia_links"],
+            given["wikipedia_pages"],
+            given["wikipedia_targets"],
+            given["clickstream"],
+            skip_bad=skip_bad,
+            progress=tell,
+        )
+    from frontrank.sources.searchlog import read_observed
+
+    pages, links = given["pages"], given["links"]
+    if pages is None or links is None:
+        missing = "--pages" if pages is None else "--links"
+        raise InputError(f"{missing} is missing; expected --pages and --links, or --wikipedia-links or --clickstream")
+    name = os.path.basename(os.path.normpath(target)).removesuffix(".crawl")
+    return read_observed(
+        pages, links, given["queries"], given["log"], given["results"], skip_bad=skip_bad, name=name, progress=tell
+    )
+
+
+def _figures(crawl: Observed, counts: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "pages": crawl.web.pages,
+        "fetched": len(crawl.fetched),
+        "links": crawl.web.links,
+        "queries": 0 if crawl.queries is None else len(crawl.queries),
+        "results": 0 if crawl.results is None else len(crawl.results.query),
+        "impacts": [name for name in ("clicks", "views") if crawl.web.has(name)],
+        "columns": [column for column in crawl.web.COLUMNS if crawl.web.has(column)],
+        **counts,
+    }

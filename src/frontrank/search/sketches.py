@@ -1,0 +1,83 @@
+"""Query sketches and the impact they foretell (pandey08, sections 3.2 and 5).
+
+The sketch of query q is the top K of the scores S(p, q) of fetched pages and the expected scores S'(p, q) of frontier
+pages that match q. The query-based impact of page p is
+
+    I(p, Q) = sum over q of f(q) * V(rank of p in the sketch of q)
+
+with V the visibility of a rank: 1 down to rank K and 0 below by default, or any decreasing series of K numbers. Equal
+scores: fetched pages before frontier pages, then by page number.
+
+Cost: one pass over results and matches; K numbers are held for one query at a time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frontrank.errors import InputError
+from frontrank.kernel import Array, compiled, kernel
+from frontrank.search.view import Results, Workload
+
+
+def step(k: int = 10) -> Array:
+    """The step visibility: the first k ranks are seen, the others are not."""
+    return np.ones(k)
+
+
+def sketch_impact(workload: Workload, results: Results, expected: Results, pages: int, visibility: Array) -> Array:
+    """The query-based impact of each page, fetched (from ``results``) or frontier (from ``expected``, in any order).
+
+    >>> log = Workload(("q",), np.array([5.0]))
+    >>> fetched = Results(np.array([0, 2]), np.array([0, 1]), np.array([9.0, 3.0]))
+    >>> frontier = Results(np.array([0, 2]), np.array([2, 3]), np.array([2.0, 4.0]))
+    >>> sketch_impact(log, fetched, frontier, 4, step(2)).tolist()
+    [5.0, 0.0, 0.0, 5.0]
+    """
+    seen = np.asarray(visibility, np.float64)
+    if not np.all(np.isfinite(seen)) or np.any(seen < 0) or np.any(np.diff(seen) > 0):
+        raise InputError("the visibility of ranks must be finite, from 0, and nowhere rising; give such a series")
+    impact = np.zeros(pages)
+    compiled(_add_sketches)(np.asarray(workload.frequency, np.float64), _parts(results), _parts(expected), seen, impact)
+    return impact
+
+
+def _parts(rows: Results) -> tuple[Array, Array, Array]:
+    return rows.indptr.astype(np.int64), rows.page.astype(np.int64), rows.score.astype(np.float64)
+
+
+@kernel
+def _offer(page: int, score: float, held: int, best: Array, who: Array) -> int:
+    """Insert into the sketch behind all that are not worse; returns how many it holds."""
+    at = held
+    while at > 0 and score > best[at - 1]:
+        at -= 1
+    if at == best.size:
+        return held
+    last = held if held < best.size else best.size - 1
+    for i in range(last, at, -1):
+        best[i] = best[i - 1]
+        who[i] = who[i - 1]
+    best[at] = score
+    who[at] = page
+    return last + 1
+
+
+@kernel
+def _add_sketches(
+    frequency: Array,
+    fetched: tuple[Array, Array, Array],
+    frontier: tuple[Array, Array, Array],
+    visibility: Array,
+    impact: Array,
+) -> None:
+    best = np.empty(visibility.size)
+    who = np.empty(visibility.size, np.int64)
+    for query in range(frequency.size):
+        held = 0
+        for j in range(fetched[0][query], fetched[0][query + 1]):
+            held = _offer(fetched[1][j], fetched[2][j], held, best, who)
+        for j in range(frontier[0][query], frontier[0][query + 1]):
+            held = _offer(frontier[1][j], frontier[2][j], held, best, who)
+        for rank in range(held):
+            impact[who[rank]] += frequency[query] * visibility[rank]

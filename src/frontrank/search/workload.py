@@ -1,0 +1,129 @@
+"""Query logs: what searchers asked and how often.
+
+    NAME.txt[.gz]        one query a line; a query on several lines is asked that often
+    NAME.tsv[.gz]        query, frequency, separated by a tab (any file whose first line holds a tab is read so)
+    NAME.csv[.gz]        query, frequency, separated by a comma, quoted where needed
+    NAME.parquet         columns query, frequency
+
+Tables may begin with a line of column names, in either order. Queries are lower-cased, blanks at the ends are cut and
+those inside become one; queries that are then empty are dropped, equal ones are added up. Queries keep the order of
+their first appearance.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from frontrank.errors import InputError
+from frontrank.search.view import Workload
+from frontrank.sources.lines import read_lines
+
+COLUMNS = ("query", "frequency")
+Asked = tuple[str, str, float]  # where it stands, the query, its frequency
+
+
+def load_workload(path: str | os.PathLike[str]) -> Workload:
+    """The queries of a log file."""
+    given = os.fspath(path)
+    if not os.path.exists(given):
+        raise InputError(f"{given}: there is no such query log; give a file with one query a line, or a table of them")
+    name = given.lower().removesuffix(".gz")
+    asked = _parquet(given) if name.endswith(".parquet") else _text(given, name.endswith(".csv"), name.endswith(".tsv"))
+    return workload_of(asked, given)
+
+
+def workload_of(asked: Iterable[Asked], name: str = "query log") -> Workload:
+    """A workload from (place, query, frequency); the place is named in errors.
+
+    >>> log = workload_of([("line 1", " New  York ", 1), ("line 2", "new york", 2), ("line 3", "", 5)])
+    >>> log.queries, log.frequency.tolist()
+    (('new york',), [3.0])
+    """
+    total: dict[str, float] = {}
+    for place, query, frequency in asked:
+        if not math.isfinite(frequency) or frequency < 0:
+            raise InputError(f"{name}, {place}: frequency {frequency:g} given, a finite number from 0 expected")
+        if words := normalised(query):
+            total[words] = total.get(words, 0.0) + frequency
+    if not any(total.values()):
+        raise InputError(f"{name}: no query with a frequency above 0 in it; a workload needs at least one")
+    return Workload(tuple(total), np.fromiter(total.values(), np.float64, len(total)))
+
+
+def normalised(query: str) -> str:
+    """One form for each query.
+
+    >>> normalised("  Web\\t Crawler ")
+    'web crawler'
+    """
+    return " ".join(query.lower().split())
+
+
+def _text(path: str, comma: bool, tab: bool) -> Iterator[Asked]:
+    lines = read_lines(path)
+    if lines:
+        lines[0] = lines[0].removeprefix("\ufeff")
+    if not comma and not tab and not (lines and "\t" in lines[0]):
+        return ((f"line {number}", query, 1.0) for number, query in enumerate(lines, 1))
+    rows = csv.reader(lines, strict=True) if comma else iter([line.split("\t") for line in lines])
+    return _table(_numbered(rows, path), path)
+
+
+def _numbered(rows: Any, path: str) -> Iterator[tuple[int, list[str]]]:
+    number = 0
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise InputError(f"{path}, line {rows.line_num}: not comma-separated text ({error})") from None
+        number = getattr(rows, "line_num", number + 1)
+        yield number, row
+
+
+def _table(rows: Iterator[tuple[int, list[str]]], path: str) -> Iterator[Asked]:
+    query_at, first = 0, True
+    for number, row in rows:
+        if not row or row == [""]:
+            continue
+        if len(row) != len(COLUMNS):
+            raise InputError(f"{path}, line {number}: {len(row)} fields given, 2 expected (query, frequency)")
+        names = [field.strip().lower() for field in row]
+        if first and sorted(names) == sorted(COLUMNS):
+            query_at = names.index("query")
+        else:
+            yield f"line {number}", row[query_at], _number(row[1 - query_at], f"{path}, line {number}")
+        first = False
+
+
+def _number(text: str, place: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{place}: frequency {text.strip()[:40]!r} given, a number from 0 expected") from None
+
+
+def _parquet(path: str) -> Iterator[Asked]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+        missing = [column for column in COLUMNS if column not in table.column_names]
+        if missing:
+            raise InputError(f"{path}: no column {missing[0]!r} in it; a query log has the columns query and frequency")
+        queries = table["query"].cast(pa.string()).to_pylist()
+        frequencies = table["frequency"].cast(pa.float64()).to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: cannot be read as a Parquet query log ({error})") from None
+    for row, (query, frequency) in enumerate(zip(queries, frequencies, strict=True), 1):
+        if frequency is None:
+            raise InputError(f"{path}, row {row}: no frequency given, a number from 0 expected")
+        yield f"row {row}", query or "", frequency

@@ -1,0 +1,589 @@
+"""Facts about importing what a search team has: tables in, a crawl directory and a view of the crawl out."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from frontrank.cli.import_ import command
+from frontrank.crawldir import CrawlTables, load_crawl, save_crawl
+from frontrank.errors import FrontrankError, InputError, SourceError
+from frontrank.ranker import CrawlView
+from frontrank.sources import load
+from frontrank.sources.searchlog import LINKS as LINKS_TABLE
+from frontrank.sources.searchlog import LOG as LOG_TABLE
+from frontrank.sources.searchlog import PAGES as PAGES_TABLE
+from frontrank.sources.searchlog import QUERIES as QUERIES_TABLE
+from frontrank.sources.searchlog import RESULTS as RESULTS_TABLE
+from frontrank.sources.searchlog import read_observed
+from frontrank.sources.sqldump import Dump
+from frontrank.sources.tables import Field, Schema, read_table
+from frontrank.sources.wikipedia import read_wikipedia
+
+PAGES = '''URL,Fetched,Title,Text
+http://b.org/,true,"Bees, and ""more""","All about
+bees"
+http://a.org/,1,Ants,ants
+http://c.org/c,0,,
+'''
+LINKS = """source,target,anchor
+http://a.org/,http://d.org/new,honey
+http://b.org/,http://c.org/c,sea
+http://b.org/,http://a.org/,ants
+http://b.org/,http://b.org/,self
+http://b.org/,http://c.org/c,see
+http://c.org/c,http://e.org/,hidden
+"""
+QUERIES = "query,frequency\nbees,5\nants,2.5\nnobody asks,0\n"
+LOG = "query,url,clicks,views,date\nbees,http://b.org/,2,10,mon\nbees,http://b.org/,1,4,tue\nants,HTTP://A.org,1,3,mon\nx,http://z/,9,9,mon\n"
+RESULTS = (
+    "query,url,rank,score\nants,http://a.org/,1,0.5\nbees,http://c.org/c,1,9\nbees,http://a.org/,3,1\nbees,http://b.org/,2,4\n"
+)
+TABLES = {"pages": PAGES, "links": LINKS, "queries": QUERIES, "log": LOG, "results": RESULTS}
+
+
+def write(where: Path, **tables: str | bytes) -> dict[str, str]:
+    paths = {}
+    for name, text in tables.items():
+        path = where / f"{name}.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        paths[name] = str(path)
+    return paths
+
+
+def options(paths: dict[str, str]) -> list[str]:
+    return [word for name, path in paths.items() for word in (f"--{name}", path)]
+
+
+def run(*args: str) -> Any:
+    done = CliRunner().invoke(command, [*args, "--json"])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def imported(tmp_path: Path) -> CrawlTables:
+    run(*options(write(tmp_path, **TABLES)), str(tmp_path / "team.crawl"))
+    return load_crawl(tmp_path / "team.crawl")
+
+
+# --- what is read ---
+
+
+def test_pages_are_numbered_by_rows_then_by_links(imported: CrawlTables) -> None:
+    web = imported.web
+    assert list(web.urls or []) == ["http://b.org/", "http://a.org/", "http://c.org/c", "http://d.org/new", "http://e.org/"]
+    assert imported.fetched.tolist() == [0, 1]
+    assert [web.targets_of(page).tolist() for page in range(5)] == [[2, 1], [3], [4], [], []]
+    assert list(web.anchors or []) == ["sea see", "ants", "honey", "hidden"]
+    assert list(web.titles or []) == ['Bees, and "more"', "Ants", "", "", ""]
+    assert (web.texts or [""])[0] == "All about\nbees"
+    assert list(web.host_names or []) == ["b.org", "a.org", "c.org", "d.org", "e.org"]
+    assert web.name == "team"
+
+
+def test_impacts_are_summed_from_the_log_by_canonical_url(imported: CrawlTables) -> None:
+    assert imported.web.clicks is not None and imported.web.views is not None
+    assert imported.web.clicks.tolist() == [3, 1, 0, 0, 0]
+    assert imported.web.views.tolist() == [14, 3, 0, 0, 0]
+
+
+def test_impacts_of_the_pages_win_over_the_log(tmp_path: Path) -> None:
+    pages = "url,fetched,clicks\nhttp://b.org/,1,7\nhttp://a.org/,1,\n"
+    crawl, _ = read_observed(**write(tmp_path, pages=pages, links=LINKS, log=LOG))
+    assert crawl.web.clicks is not None and crawl.web.views is not None
+    assert crawl.web.clicks[:2].tolist() == [7, 0]
+    assert crawl.web.views[:2].tolist() == [14, 3]
+
+
+def test_what_was_met_on_the_way_is_reported(tmp_path: Path) -> None:
+    tables = dict(TABLES)
+    tables["pages"] += "http://A.org,0,again,\n"
+    tables["queries"] += "bees,1\n"
+    tables["results"] += "bees,http://nowhere/,4,0\nwasps,http://a.org/,1,1\nbees,http://b.org/,7,0\n"
+    found = run(*options(write(tmp_path, **tables)), str(tmp_path / "t"))
+    assert (found["pages"], found["fetched"], found["links"], found["queries"], found["results"]) == (5, 2, 4, 3, 4)
+    told = {name: found[name] for name in found if name.startswith(("dup", "unknown", "unasked", "repeated", "unlinked"))}
+    assert told == {
+        "duplicate_pages": 1,
+        "repeated_queries": 1,
+        "unknown_log_rows": 1,
+        "unknown_result_rows": 1,
+        "unasked_result_rows": 1,
+        "repeated_results": 1,
+        "unlinked_frontier": 1,
+    }
+    crawl = load_crawl(tmp_path / "t")
+    assert crawl.frequency is not None
+    assert crawl.frequency.tolist() == [6, 2.5, 0]
+
+
+def test_without_queries_the_log_tells_how_often_each_was_asked(tmp_path: Path) -> None:
+    log = LOG + "bees,http://a.org/,0,12,mon\n"
+    crawl, _ = read_observed(**write(tmp_path, pages=PAGES, links=LINKS, log=log))
+    assert dict(zip(crawl.queries or [], (crawl.frequency if crawl.frequency is not None else []), strict=True)) == {
+        "bees": 14,  # b.org on two days; a.org only 12
+        "ants": 3,
+        "x": 9,
+    }
+
+
+# --- the view ---
+
+
+def of_pages(view: CrawlView, values: Any) -> dict[int, Any]:
+    """What the view says of each page, by the page's number in the crawl directory."""
+    return dict(zip(view.pages.tolist(), list(values), strict=True))
+
+
+def test_the_view_knows_fetched_pages_in_their_order_and_what_they_link_to(imported: CrawlTables) -> None:
+    view = imported.view("clicks")
+    assert view.pages[view.source].tolist() == [0, 1]
+    assert view.impact is not None
+    # Page 4 (e.org) is known only to a page that was never fetched.
+    assert of_pages(view, view.impact) == {0: 3, 1: 1, 2: 0, 3: 0}
+
+
+def test_the_frontier_has_no_impact_in_the_view_whatever_the_tables_say(tmp_path: Path) -> None:
+    pages = "url,fetched,views\nhttp://b.org/,1,7\nhttp://c.org/c,0,100\n"
+    crawl, _ = read_observed(**write(tmp_path, pages=pages, links=LINKS))
+    save_crawl(tmp_path / "c", crawl)
+    view = load_crawl(tmp_path / "c").view()
+    assert view.impact is not None
+    assert of_pages(view, view.impact) == {0: 7, 1: 0, 2: 0}
+    assert load(tmp_path / "c").views.tolist()[:2] == [7, 100]  # type: ignore[union-attr]
+
+
+def test_the_search_view_shows_fetched_pages_only_best_first(imported: CrawlTables) -> None:
+    view = imported.view()
+    search = view.search
+    assert search is not None
+    assert search.workload.queries == ("bees", "ants", "nobody asks")
+    pages, scores = search.results.of(0)
+    assert (view.pages[pages].tolist(), scores.tolist()) == ([0, 1], [4.0, 1.0])
+    assert view.pages[search.results.of(1)[0]].tolist() == [1]
+    assert search.results.of(2)[0].tolist() == []
+    urls = ["http://b.org/", "http://a.org/", "http://c.org/c", "http://d.org/new"]
+    assert of_pages(view, search.urls) == dict(enumerate(urls))
+    assert of_pages(view, search.anchors) == {0: "", 1: "ants", 2: "sea see", 3: "honey"}
+    assert len(set(search.hosts.tolist())) == 4
+
+
+def test_without_results_the_embedded_engine_searches_the_fetched_pages(tmp_path: Path) -> None:
+    paths = write(tmp_path, **{name: TABLES[name] for name in ("pages", "links", "queries", "log")})
+    save_crawl(tmp_path / "c", read_observed(**paths)[0])
+    crawl = load_crawl(tmp_path / "c")
+    view = crawl.view()
+    assert view.search is not None and view.impact is not None
+    assert [view.pages[view.search.results.of(query)[0]].tolist() for query in range(3)] == [[0], [1], []]
+    assert of_pages(view, view.impact) == {0: 14, 1: 3, 2: 0, 3: 0}  # what the log says, not what the engine would show
+    assert crawl.view(search=False).search is None
+
+
+def test_a_score_that_is_not_given_falls_with_the_rank(tmp_path: Path) -> None:
+    results = "query,url,rank\nbees,http://a.org/,4\nbees,http://b.org/,2\n"
+    crawl, _ = read_observed(**write(tmp_path, **{**TABLES, "results": results}))
+    assert crawl.results is not None
+    assert (crawl.results.page.tolist(), crawl.results.score.tolist()) == ([0, 1], [0.5, 0.25])
+
+
+def test_an_impact_that_nobody_knows_is_refused_when_asked_for(tmp_path: Path) -> None:
+    crawl, _ = read_observed(**write(tmp_path, pages=PAGES, links=LINKS))
+    save_crawl(tmp_path / "c", crawl)
+    assert load_crawl(tmp_path / "c").view().impact is None
+    with pytest.raises(InputError, match="knows no clicks"):
+        load_crawl(tmp_path / "c").view("clicks")
+
+
+# --- formats ---
+
+
+def as_tsv(text: str) -> str:
+    import csv
+    import io
+
+    return "".join("\t".join(cell.replace("\n", " ") for cell in row) + "\n" for row in csv.reader(io.StringIO(text)))
+
+
+def as_rows(text: str) -> list[list[str]]:
+    import csv
+    import io
+
+    return list(csv.reader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("form", ["tsv", "tsv.gz", "csv.gz", "semicolon", "bom", "parquet", "sqlite", "sqlite#"])
+def test_every_format_gives_the_same_crawl(tmp_path: Path, form: str) -> None:
+    tables = {**TABLES, "pages": PAGES.replace("All about\nbees", "All about bees")}
+    expected, _ = read_observed(**write(tmp_path, **tables))
+    paths = {name: str(tmp_path / f"{name}.{form}") for name in tables}
+    if form.startswith("sqlite"):
+        with sqlite3.connect(tmp_path / "crawl.db") as database:
+            for name, text in tables.items():
+                head, *rows = as_rows(text)
+                stored = f"{name}_x" if form.endswith("#") else name
+                database.execute(f"CREATE TABLE {stored} ({', '.join(head)})")
+                database.executemany(f"INSERT INTO {stored} VALUES ({', '.join('?' * len(head))})", rows)
+                paths[name] = f"{tmp_path / 'crawl.db'}{f'#{stored}' if form.endswith('#') else ''}"
+            stored = "links_x" if form.endswith("#") else "links"
+            database.execute(f"CREATE INDEX covering ON {stored} (target, source, anchor)")
+        database.close()
+    for name, text in tables.items():
+        path = tmp_path / f"{name}.{form}"
+        if form == "parquet":
+            import pyarrow as pa
+            import pyarrow.csv as pacsv
+            import pyarrow.parquet as pq
+
+            pq.write_table(pacsv.read_csv(pa.BufferReader(text.encode())), path)  # numbers and booleans, by themselves
+        elif form.startswith("tsv"):
+            data = as_tsv(text).encode()
+            path.write_bytes(gzip.compress(data) if form.endswith("gz") else data)
+        elif form == "csv.gz":
+            path.write_bytes(gzip.compress(text.encode()))
+        elif form in ("semicolon", "bom"):
+            path = tmp_path / f"{name}-{form}.csv"
+            rows = "".join(";".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\r\n" for row in as_rows(text))
+            path.write_bytes(rows.encode() if form == "semicolon" else b"\xef\xbb\xbf" + text.encode())
+            paths[name] = str(path)
+    found, counts = read_observed(**paths)
+    assert counts.unknown_log_rows == 1
+    assert list(found.web.urls or []) == list(expected.web.urls or [])
+    assert list(found.web.texts or []) == list(expected.web.texts or [])
+    assert list(found.web.titles or []) == list(expected.web.titles or [])
+    for array in ("indptr", "targets", "clicks", "views", "hosts"):
+        np.testing.assert_array_equal(getattr(found.web, array), getattr(expected.web, array))
+    np.testing.assert_array_equal(found.fetched, expected.fetched)
+    assert found.results is not None and expected.results is not None
+    for array in ("query", "page", "rank", "score"):
+        np.testing.assert_array_equal(getattr(found.results, array), getattr(expected.results, array))
+
+
+def test_a_duckdb_file_needs_the_duckdb_package_or_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.duckdb"
+    try:
+        import duckdb
+    except ImportError:
+        path.write_bytes(b"\0" * 8 + b"DUCK" + b"\0" * 100)
+        with pytest.raises(InputError, match=r"pip install 'frontrank\[duckdb\]'"):
+            read_observed(str(path), str(path))
+        return
+    with duckdb.connect(str(path)) as database:
+        for name in ("pages", "links", "log"):
+            database.execute(f"CREATE TABLE {name} AS SELECT * FROM read_csv('{write(tmp_path, **TABLES)[name]}')")
+    found, _ = read_observed(str(path), str(path), log=str(path))
+    assert found.web.clicks is not None
+    assert found.web.clicks.tolist() == [3, 1, 0, 0, 0]
+
+
+# --- bad input ---
+
+
+@pytest.mark.parametrize(
+    ("table", "old", "new", "words"),
+    [
+        ("pages", "http://a.org/,1", "http://a.org/,maybe", r"pages.csv, line 4, column fetched: 'maybe', expected 0, 1, true"),
+        ("pages", "URL,", "address,", r"pages.csv, line 1: no column 'url', which pages need"),
+        ("pages", "Fetched", "fetchd", r"no column 'fetched', which pages need; did you mean 'fetchd'\?"),
+        ("pages", "Title", "url", r"2 columns named 'url'; expected one"),
+        ("links", ",http://a.org/,ants", ",,ants", r"links.csv, line 4, column target: missing, expected a URL"),
+        ("links", "/,http://b.org/,self", "/", r"links.csv, line 5: 1 fields, expected 3"),
+        ("log", "tue", "tue,wed", r"log.csv, line 3: 6 fields, expected 5"),
+        ("log", ",1,4,", ",-1,4,", r"log.csv, line 3, column clicks: '-1', expected a number, finite and not negative"),
+        ("log", ",1,4,", ",1,four,", r"log.csv, line 3, column views: 'four'"),
+        ("log", ",1,4,", ",1,nan,", r"log.csv, line 3, column views: 'nan'"),
+        ("log", "clicks,views", "a,b", r"neither clicks nor views"),
+        ("queries", "2.5", "", r"queries.csv, line 3, column frequency: missing"),
+        ("queries", "2.5", "inf", r"queries.csv, line 3, column frequency: 'inf'"),
+        ("results", ",3,1\n", ",0,1\n", r"results.csv, line 4, column rank: '0', expected a whole number from 1"),
+        ("results", ",3,1\n", ",1.5,1\n", r"results.csv, line 4, column rank: '1.5'"),
+    ],
+)
+def test_a_fault_is_told_with_file_line_and_column(tmp_path: Path, table: str, old: str, new: str, words: str) -> None:
+    assert old in TABLES[table]
+    with pytest.raises(InputError, match=words) as told:
+        read_observed(**write(tmp_path, **{**TABLES, table: TABLES[table].replace(old, new, 1)}))
+    assert "\n" not in str(told.value)
+
+
+def test_bad_rows_can_be_skipped_and_are_counted(tmp_path: Path) -> None:
+    tables: dict[str, str | bytes] = dict(TABLES)
+    tables["links"] = LINKS.replace(",self", ",self,extra").replace("http://c.org/c,see", ",see")
+    tables["log"] = LOG.replace(",1,4,", ",-1,4,").encode() + b"caf\xe9,http://b.org/,1,1,mon\n"
+    tables["results"] = RESULTS.replace(",3,1\n", ",third,1\n")
+    paths = write(tmp_path, **tables)
+    found = run(*options(paths), str(tmp_path / "t"), "--skip-bad")
+    assert found["skipped"] == {"links": 2, "log": 2, "results": 1}
+    crawl = load_crawl(tmp_path / "t")
+    assert crawl.web.clicks is not None
+    assert crawl.web.clicks.tolist()[:2] == [2, 1]
+    with pytest.raises(InputError):
+        read_observed(**paths)
+
+
+def test_text_that_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"queries.csv, line 2, column query: not UTF-8 text"):
+        read_observed(**write(tmp_path, **{**TABLES, "queries": b"query,frequency\ncaf\xe9,1\n"}))
+
+
+def test_rows_of_a_database_are_told_by_number(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE queries (query TEXT, frequency)")
+        database.executemany("INSERT INTO queries VALUES (?, ?)", [("a", 1), ("b", -2.5)])
+    database.close()
+    schema = Schema("queries", (Field("query", "text"), Field("frequency", "amount")))
+    with pytest.raises(InputError, match=r"x.db, row 2, column frequency: '-2.5', expected a number"):
+        read_table(str(path), schema)
+    assert read_table(str(path), schema, skip_bad=True).skipped == 1
+    with pytest.raises(InputError, match=r"no table 'querys' in it; did you mean 'queries'"):
+        read_table(f"{path}#querys", schema)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("pages.csv", b"", "empty; expected a table as Parquet"),
+        ("pages.csv", b"\n\n", "no column 'url'"),
+        ("pages.xlsx", b"PK\x03\x04 something", "of no known format; expected Parquet"),
+        ("pages.parquet", b"PAR1 and then nothing", "not a whole Parquet file"),
+        ("pages.csv.gz", gzip.compress(b"url,fetched\n" + b"http://a/,1\n" * 5000)[:-30], "truncated"),
+        ("pages.db", b"SQLite format 3\0 but not really", "not a readable SQLite database"),
+        ("pages.csv", b"url,fetched\n", "no pages, and no links"),
+    ],
+)
+def test_a_file_that_is_no_table_is_told_in_one_sentence(tmp_path: Path, name: str, data: bytes, words: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    links = write(tmp_path, links="source,target\n")["links"]
+    with pytest.raises(FrontrankError, match=words) as told:
+        read_observed(str(tmp_path / name), links)
+    assert "\n" not in str(told.value) and str(tmp_path / name) in str(told.value)
+
+
+def test_options_that_do_not_go_together(tmp_path: Path) -> None:
+    paths = write(tmp_path, **TABLES)
+    for given, words in (
+        (["--links", paths["links"]], "--pages is missing"),
+        ([*options({"pages": paths["pages"], "links": paths["links"]}), "--clickstream", "x"], "not both"),
+        ([*options({n: paths[n] for n in ("pages", "links", "results")})], "give --queries or --log"),
+        (["--wikipedia-pages", "x"], "expected --wikipedia-links"),
+    ):
+        done = CliRunner().invoke(command, [*given, str(tmp_path / "t")])
+        assert isinstance(done.exception, InputError)
+        assert words in str(done.exception)
+    assert not (tmp_path / "t").exists()
+
+
+# --- the crawl directory ---
+
+
+def test_a_crawl_directory_is_a_web_and_comes_back_as_it_was(tmp_path: Path, imported: CrawlTables) -> None:
+    web = load(tmp_path / "team.crawl")
+    assert (web.pages, web.links) == (5, 4)
+    save_crawl(tmp_path / "again.crawl", imported)
+    again = load_crawl(tmp_path / "again.crawl")
+    assert again.queries == imported.queries
+    for name in ("query", "page", "rank", "score"):
+        np.testing.assert_array_equal(getattr(again.results, name), getattr(imported.results, name))
+    assert sorted(os.listdir(tmp_path / "again.crawl")) == sorted(os.listdir(tmp_path / "team.crawl"))
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def test_another_crawl_is_replaced_and_anything_else_is_not(tmp_path: Path, imported: CrawlTables) -> None:
+    save_crawl(tmp_path / "team.crawl", imported)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "diary.txt").write_text("mine")
+    with pytest.raises(InputError, match="holds no frontrank web"):
+        save_crawl(tmp_path / "other", imported)
+    assert os.listdir(tmp_path / "other") == ["diary.txt"]
+
+
+@pytest.mark.parametrize(
+    ("file", "data", "words"),
+    [
+        ("crawl.json", b"{", "not JSON"),
+        ("crawl.json", b'{"format": "frontrank-crawl", "version": 2}', "version 2, but this frontrank reads up to 1"),
+        ("crawl.json", b'{"format": "frontrank-crawl", "version": 1, "fetched": -1}', "fetched is -1"),
+        ("fetched.npy", b"", "fetched.npy"),
+        ("queries.parquet", b"PAR1", "queries.parquet: cannot be read"),
+        ("results.parquet", None, "results.parquet: cannot be read"),
+    ],
+)
+def test_a_damaged_crawl_directory_is_refused(
+    tmp_path: Path, imported: CrawlTables, file: str, data: bytes | None, words: str
+) -> None:
+    path = tmp_path / "team.crawl" / file
+    path.unlink()
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(SourceError, match=words):
+        load_crawl(tmp_path / "team.crawl")
+
+
+def test_a_web_is_no_crawl(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="frontrank import writes crawl directories"):
+        load_crawl(tmp_path)
+
+
+# --- Wikipedia ---
+
+HEAD = "/*M!999999\\- sandbox */ \n-- MariaDB dump 10.19\n--\n-- Host: db1    Database: testwiki\n/*!40101 SET NAMES utf8 */;\n"
+PAGE = (
+    HEAD + "DROP TABLE IF EXISTS `page`;\nCREATE TABLE `page` (\n  `page_id` int(8) unsigned NOT NULL AUTO_INCREMENT,\n"
+    "  `page_namespace` int(11) NOT NULL DEFAULT 0,\n  `page_title` varbinary(255) NOT NULL DEFAULT '',\n"
+    "  `page_random` double NOT NULL,\n  `page_lang` varbinary(35) DEFAULT NULL,\n  PRIMARY KEY (`page_id`),\n"
+    "  UNIQUE KEY `name` (`page_namespace`,`page_title`)\n) ENGINE=InnoDB AUTO_INCREMENT=9 DEFAULT CHARSET=binary;\n"
+    "LOCK TABLES `page` WRITE;\n"
+    r"INSERT INTO `page` VALUES (7,0,'Rock_\'n\'_Roll',0.5,NULL),(3,0,'A),(B;',1e-05,'en'),(4,1,'A),(B;',0.1,NULL);"
+    "\n"
+    r"INSERT INTO `page` VALUES (9,0,'Back\\slash\\',0.25,'x\"y'),(11,0,'',0.1,NULL);"
+    "\nUNLOCK TABLES;\n-- Dump completed on 2024-05-01"
+)
+PAGELINKS = (
+    HEAD + "CREATE TABLE `pagelinks` (\n  `pl_from` int(8) unsigned NOT NULL DEFAULT 0,\n"
+    "  `pl_from_namespace` int(11) NOT NULL DEFAULT 0,\n  `pl_target_id` bigint(20) unsigned NOT NULL,\n"
+    "  PRIMARY KEY (`pl_from`,`pl_target_id`)\n) ENGINE=InnoDB DEFAULT CHARSET=binary;\n"
+    "INSERT INTO `pagelinks` VALUES\n(9,0,101),\n(7,0,102),\n(7,0,101),\n(4,1,101),\n(3,0,103),\n(7,0,999);\n"
+)
+LINKTARGET = (
+    HEAD + "CREATE TABLE `linktarget` (\n  `lt_id` bigint(20) unsigned NOT NULL,\n  `lt_namespace` int(11) NOT NULL,\n"
+    "  `lt_title` varbinary(255) NOT NULL,\n  PRIMARY KEY (`lt_id`)\n) ENGINE=InnoDB;\n"
+    "INSERT INTO `linktarget` VALUES (101,0,'A),(B;'),(102,0,'Missing_élan?'),(103,14,'Category');\n"
+)
+OLD_PAGELINKS = (
+    HEAD + "CREATE TABLE `pagelinks` (\n  `pl_from` int(8) unsigned NOT NULL,\n  `pl_namespace` int(11) NOT NULL,\n"
+    "  `pl_title` varbinary(255) NOT NULL,\n  `pl_from_namespace` int(11) NOT NULL\n) ENGINE=InnoDB;\n"
+    "INSERT INTO `pagelinks` VALUES (9,0,'A),(B;',0),(7,0,'Missing_élan?',0),(7,0,'A),(B;',0),(4,0,'A),(B;',1),"
+    "(3,14,'Category',0);\n"
+)
+CLICKSTREAM = (
+    "other-search\tRock_'n'_Roll\texternal\t120\nother-empty\tRock_'n'_Roll\texternal\t50\n"
+    "Rock_'n'_Roll\tA),(B;\tlink\t30\nother-search\tA),(B;\texternal\t11\nother-search\tNowhere\texternal\t10\n"
+)
+
+
+def dumps(where: Path, pagelinks: str = PAGELINKS, packed: bool = True) -> str:
+    for name, text in (("page", PAGE), ("pagelinks", pagelinks), ("linktarget", LINKTARGET)):
+        (where / f"testwiki-latest-{name}.sql.gz").write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    (where / "clickstream-testwiki-2024-05.tsv").write_text(CLICKSTREAM, encoding="utf-8")
+    return str(where / "testwiki-latest-pagelinks.sql.gz")
+
+
+@pytest.mark.parametrize("pagelinks", [PAGELINKS, OLD_PAGELINKS])
+def test_wikipedia_dumps_of_both_kinds_give_the_same_web(tmp_path: Path, pagelinks: str) -> None:
+    links = dumps(tmp_path, pagelinks)
+    crawl, counts = read_wikipedia(links, clickstream=str(tmp_path / "clickstream-testwiki-2024-05.tsv"))
+    assert list(crawl.web.titles or []) == ["Rock 'n' Roll", "A),(B;", "Back\\slash\\", "Missing élan?"]
+    assert (crawl.web.urls or [])[3] == "https://test.wikipedia.org/wiki/Missing_%C3%A9lan%3F"
+    assert crawl.fetched.tolist() == [0, 1, 2]
+    assert [crawl.web.targets_of(page).tolist() for page in range(4)] == [[3, 1], [], [1], []]
+    assert crawl.web.clicks is not None
+    assert crawl.web.clicks.tolist() == [120, 11, 0, 0]
+    assert counts.unknown_clickstream_rows == 1
+    assert counts.other_links == (3 if pagelinks is PAGELINKS else 2)
+
+
+def test_the_clickstream_alone_is_a_crawl_with_a_frontier(tmp_path: Path) -> None:
+    dumps(tmp_path)
+    found = run("--clickstream", str(tmp_path / "clickstream-testwiki-2024-05.tsv"), str(tmp_path / "w"))
+    assert (found["pages"], found["fetched"], found["links"], found["impacts"]) == (3, 1, 1, ["clicks"])
+    view = load_crawl(tmp_path / "w").view()
+    assert view.impact is not None
+    assert of_pages(view, view.impact) == {0: 120, 1: 0}
+
+
+@pytest.mark.parametrize("piece", [1, 7, 64, 1000])
+def test_where_the_stream_is_cut_into_pieces_does_not_matter(
+    tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dumps(tmp_path, packed=False)
+    dump = Dump(str(tmp_path / "testwiki-latest-page.sql.gz"), "page")
+    monkeypatch.setattr("frontrank.sources.sqldump.PIECE", piece)
+    assert list(dump.rows("page_title", "page_id", "page_lang")) == [
+        ("Rock_'n'_Roll", "7", None),
+        ("A),(B;", "3", "en"),
+        ("A),(B;", "4", None),
+        ("Back\\slash\\", "9", 'x"y'),
+        ("", "11", None),
+    ]
+    assert dump.database == "testwiki"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (PAGE[: PAGE.index("'x\\")], r"line 18: cannot be read from .*9,0"),
+        (PAGE.replace("(3,0,", "(3,"), r"line 17: cannot be read from .,\(3,"),
+        (PAGE.replace("`page_title`", "`page_titel`"), "has no column 'page_title'; did you mean 'page_titel'"),
+        ("hello", "no CREATE TABLE `page` in it"),
+    ],
+)
+def test_a_dump_that_is_cut_off_or_broken_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "page.sql"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SourceError, match=words):
+        list(Dump(str(path), "page").rows("page_id", "page_namespace", "page_title"))
+
+
+def test_a_bad_line_of_the_clickstream_is_told_or_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "clickstream-dewiki-2024-05.tsv"
+    path.write_text(CLICKSTREAM + "a\tb\tlink\tmany\nonly\ttwo\n", encoding="utf-8")
+    with pytest.raises(SourceError, match=r"line 6: n is 'many', expected a whole number"):
+        read_wikipedia(clickstream=str(path))
+    crawl, counts = read_wikipedia(clickstream=str(path), skip_bad=True)
+    assert counts.skipped == {"clickstream": 2}
+    assert list(crawl.web.host_names or []) == ["de.wikipedia.org"]
+
+
+def test_dumps_that_are_not_beside_the_links_must_be_named(tmp_path: Path) -> None:
+    links = dumps(tmp_path)
+    (tmp_path / "testwiki-latest-linktarget.sql.gz").rename(tmp_path / "lt.gz")
+    with pytest.raises(SourceError, match="table linktarget is not beside it; name it with --wikipedia-targets"):
+        read_wikipedia(links)
+    crawl, _ = read_wikipedia(links, targets=str(tmp_path / "lt.gz"))
+    assert crawl.web.links == 3
+
+
+# --- the command ---
+
+
+def test_the_command_writes_a_crawl_and_says_what_is_in_it(tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, [*options(write(tmp_path, **TABLES)), str(tmp_path / "team.crawl")])
+    assert done.exit_code == 0
+    first, *more = done.stdout.splitlines()
+    assert first.endswith("team.crawl: 5 pages, 2 fetched, 4 links, 3 queries, 4 results; clicks and views known")
+    assert more == [
+        "  1 rows of the log with a URL that is no page",
+        "  1 unfetched pages that no fetched page links to; not yet in the frontier",
+    ]
+
+
+def test_bad_input_leaves_with_code_2_one_sentence_and_no_directory(tmp_path: Path) -> None:
+    paths = write(tmp_path, **{**TABLES, "log": LOG.replace(",1,4,", ",-1,4,")})
+    words = [sys.executable, "-m", "frontrank", "import", *options(paths), str(tmp_path / "t")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "log.csv, line 3, column clicks: '-1'" in done.stderr
+    assert not (tmp_path / "t").exists()
+
+
+def test_the_options_are_documented() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "import.md").read_text(encoding="utf-8")
+    for parameter in command.params:
+        for option in (word for word in parameter.opts if word.startswith("--")):
+            assert option in text, option
+    for schema in (PAGES_TABLE, LINKS_TABLE, QUERIES_TABLE, LOG_TABLE, RESULTS_TABLE):
+        assert all(f"`{field.name}`" in text for field in schema.fields), schema.table

@@ -1,0 +1,233 @@
+"""The lab: papers run again on small webs; what they claim is decided by what was measured."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from frontrank import lab
+from frontrank.cli.reproduce import command
+from frontrank.errors import SpecError
+from frontrank.lab import AGREES, DISAGREES, UNTESTED, Reproduction, fpr10
+from frontrank.lab.claims import decided, higher, is_best, mean_height, reaches_at, untested
+from frontrank.lab.crawls import Crawls
+from frontrank.lab.parts import part_of, reachable, site, start_page
+from frontrank.metrics import Curve, threshold_curve
+from frontrank.seeds import find_seeds
+from frontrank.sources import load
+from frontrank.web import Web
+from tests.webs import random_web
+
+SPEC = "synthetic:pages=3000,hosts=12,seed=2"
+
+
+@pytest.fixture(scope="module")
+def web() -> Web:
+    return load(SPEC)
+
+
+@pytest.fixture(scope="module")
+def bare(web: Web) -> Web:
+    """The same links, and nothing else known."""
+    return Web(web.indptr, web.targets, name="bare")
+
+
+@pytest.fixture(scope="module", params=lab.PAPERS)
+def told(request: pytest.FixtureRequest, web: Web) -> Reproduction:
+    return lab.run(request.param, web, source=SPEC)
+
+
+def test_every_claim_has_a_verdict_that_follows_from_a_rule(told: Reproduction) -> None:
+    assert len(told.claims()) >= 8
+    for claim in told.claims():
+        assert claim.verdict in (AGREES, DISAGREES)  # this web knows all that the papers ask for
+        assert claim.rule
+        assert claim.measured
+
+
+def test_every_experiment_has_figures(told: Reproduction) -> None:
+    for one in told.experiments:
+        assert not one.skipped
+        assert one.table is not None
+        assert all(len(row) == len(one.table.header) for row in one.table.rows)
+        assert len(one.orderings) >= 1
+
+
+def test_curves_lie_between_nothing_and_all(told: Reproduction) -> None:
+    for one in told.experiments:
+        if one.plot is not None and one.plot.shares:
+            for curve in one.plot.lines.values():
+                assert curve.y.min() >= 0.0
+                assert curve.y.max() <= 1.0 + 1e-12
+
+
+def test_json_holds_finite_numbers_and_counts_the_verdicts(told: Reproduction) -> None:
+    read = json.loads(json.dumps(told.json(), allow_nan=False))
+    assert sum(read["verdicts"].values()) == len(told.claims())
+    assert read["command"] == f"frontrank reproduce {told.key} --web {SPEC}"
+    assert [one["heading"] for one in read["experiments"]] == [one.heading for one in told.experiments]
+
+
+def test_markdown_states_every_claim_and_how_to_repeat_it(told: Reproduction) -> None:
+    text = told.markdown()
+    assert told.command in text
+    for claim in told.claims():
+        assert f"| {claim.says} |" in text
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    assert all(line.endswith("|") for line in tables)
+
+
+def test_the_page_is_whole_and_needs_nothing_else(told: Reproduction, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    told.html(path)
+    text = path.read_text(encoding="utf-8")
+    assert text.rstrip().endswith("</html>")
+    assert told.summary() in text
+    assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_run_is_repeated_to_the_last_verdict() -> None:
+    small = load("synthetic:pages=800,seed=2")
+    first, again = (lab.run("cho98", small).json() for _ in range(2))  # no times in it
+    assert first == again
+
+
+@pytest.mark.parametrize(("paper", "open_claims"), [("cho98", 12), ("fica07", 0), ("fpr10", 5)])
+def test_what_a_bare_web_cannot_decide_stays_open_with_a_reason(bare: Web, paper: str, open_claims: int) -> None:
+    told = lab.run(paper, bare)
+    left = [claim for claim in told.claims() if claim.verdict == UNTESTED]
+    assert len(left) == open_claims
+    assert all(claim.reason.startswith("bare does not know its") for claim in left)
+    assert f"{UNTESTED}: bare does not know its hosts" in {claim.finding for claim in left} or paper != "cho98"
+
+
+def test_a_topic_that_few_pages_are_about_is_left_out(web: Web) -> None:
+    silent = replace(web, titles=[""] * web.pages, texts=[""] * web.pages, cache={})
+    told = lab.run("cho98", silent)
+    skipped = [one for one in told.experiments if one.skipped]
+    assert len(skipped) == 3
+    assert skipped[0].skipped == f"0 pages of {web.name} are about 'computer', at least 20 are wanted"
+
+
+def test_progress_goes_forward_and_never_beyond_its_end(bare: Web) -> None:
+    steps: list[tuple[int, int]] = []
+    lab.run("fica07", bare, lambda text, done, total: steps.append((done, total)))
+    assert steps == sorted(steps)
+    assert {total for _, total in steps} == {5}
+    assert steps[-1][0] == 4
+
+
+def test_an_unknown_paper_is_said_with_a_suggestion() -> None:
+    with pytest.raises(SpecError) as error:
+        lab.run("cho99", random_web())
+    assert str(error.value) == "unknown paper 'cho99'; did you mean 'cho98'? Known: cho98, fica07, fpr10"
+
+
+# Rules ---------------------------------------------------------------------------------------------------------------
+def test_the_verdict_is_the_rule_and_nothing_else() -> None:
+    assert decided("a", "b", "c", True).finding == AGREES
+    assert decided("a", "b", "c", False).finding == DISAGREES
+    assert untested("a", "no hosts").finding == "cannot be tested here: no hosts"
+
+
+def test_where_all_are_equal_none_is_best() -> None:
+    assert not is_best({"a": 0.500, "b": 0.499}, "a")
+    assert is_best({"a": 0.500, "b": 0.503, "c": 0.4}, "a")
+    assert not is_best({"a": 0.500, "b": 0.506, "c": 0.4}, "a")
+    assert not higher(0.505, 0.5)
+
+
+def test_the_mean_height_of_chance_is_one_half() -> None:
+    chance = Curve(np.linspace(0, 1, 11), np.linspace(0, 1, 11))
+    assert mean_height(chance) == pytest.approx(0.5)
+    assert mean_height(chance, until=0.4) == pytest.approx(0.2)
+    assert reaches_at(chance, 0.25) == pytest.approx(0.25)
+    assert reaches_at(Curve(chance.x, chance.y / 2), 0.9) is None
+
+
+# Parts of a web --------------------------------------------------------------------------------------------------------
+def test_a_part_keeps_the_links_anchors_and_names_of_its_pages() -> None:
+    web = random_web(pages=80, links=500, seed=5)
+    pages = np.arange(0, 80, 3)
+    part = part_of(web, pages[::-1], "part")
+    assert part.urls is not None and web.urls is not None and part.anchors is not None and web.anchors is not None
+    for p, page in enumerate(pages.tolist()):
+        assert part.urls[p] == web.urls[page]
+        kept = [j for j in range(web.indptr[page], web.indptr[page + 1]) if web.targets[j] % 3 == 0]
+        assert part.ids_of(part.targets_of(p)).tolist() == web.targets[kept].tolist()
+        assert [part.anchors[j] for j in range(part.indptr[p], part.indptr[p + 1])] == [web.anchors[j] for j in kept]
+
+
+def test_the_start_page_is_a_home_page_and_reaches_its_part(web: Web) -> None:
+    start = start_page(web)
+    assert web.urls is not None
+    assert web.urls[start].count("/") == 3
+    part, at = reachable(web)
+    assert part.name_of(at) == web.urls[start]
+    assert Crawls(part, np.array([at]), lambda text: None)["bfs"].trace.fetched == part.pages
+
+
+def test_without_urls_or_seeds_the_start_page_is_the_one_that_reaches_most() -> None:
+    hub = Web.from_edges([0, 1, 2, 3, 3, 3], [1, 2, 0, 4, 5, 6], pages=7)
+    assert start_page(hub) == 3
+    assert start_page(replace(hub, seeds=np.array([5, 0]))) == 0
+
+
+def test_a_site_is_one_host_nearest_to_the_size_asked_for(web: Web) -> None:
+    found = site(web, 0.05)
+    assert found is not None and web.hosts is not None and web.urls is not None
+    part, start = found
+    assert part.hosts is not None
+    assert len(np.unique(part.hosts)) == 1
+    assert part.name in part.name_of(start)
+    sizes = np.bincount(web.hosts)
+    assert abs(part.pages - 0.05 * web.pages) <= np.abs(sizes - 0.05 * web.pages).min() + 1  # trees: all are reached
+
+
+def test_no_site_is_taken_of_a_web_with_one_host(web: Web) -> None:
+    assert site(replace(web, hosts=np.zeros(web.pages, np.int32), cache={}), 0.05) is None
+
+
+def test_a_crawl_is_run_once_however_often_it_is_asked_for(web: Web) -> None:
+    said: list[str] = []
+    crawls = Crawls(web, np.array([start_page(web)]), said.append)
+    first, again = crawls["backlink"], crawls["backlink"]
+    assert first is again
+    assert said == ["backlink"]
+    found = crawls.found({"mine": "backlink"}, 5.0, "backlink")["mine"]
+    assert np.array_equal(found.y, threshold_curve(first.trace, web, 5.0, "backlink").y)
+
+
+# Command line ----------------------------------------------------------------------------------------------------------
+def test_the_command_writes_what_it_is_asked_for(tmp_path: Path) -> None:
+    page, text = tmp_path / "r.html", tmp_path / "r.md"
+    args = ["fpr10", "--web", "synthetic:pages=800,seed=2", "--out", str(page), "--markdown", str(text), "--json"]
+    result = CliRunner().invoke(command, args, catch_exceptions=False)
+    assert json.loads(result.stdout)["paper"] == "fpr10"
+    assert page.stat().st_size > 100_000
+    assert text.read_text(encoding="utf-8").startswith("# fpr10 on synthetic:pages=800,seed=2\n")
+
+
+def test_the_command_tells_claims_and_verdicts() -> None:
+    result = CliRunner().invoke(command, ["fpr10", "--web", "synthetic:pages=800,seed=2"], catch_exceptions=False)
+    assert result.stdout.startswith("fpr10 on synthetic:pages=800,seed=2: Of 8 claims")
+    assert "FPR is almost as effective as RankMass" in result.stdout
+
+
+def test_the_command_says_before_it_works_what_cannot_be_written(tmp_path: Path) -> None:
+    result = CliRunner().invoke(command, ["fpr10", "--out", str(tmp_path / "none" / "r.html")])
+    assert "there is no directory" in str(result.exception)
+
+
+@pytest.mark.data
+def test_fractional_pagerank_is_near_windowed_rankmass_on_a_real_web(data_dir: Path) -> None:
+    web = load(data_dir / "uci-ics")
+    assert web.name_of(start_page(web)) == "https://www.ics.uci.edu/"
+    near = fpr10.effectiveness(Crawls(web, find_seeds(web, "top:160"), lambda text: None, 15_000)).claims[0]
+    assert near.says.startswith("FPR is almost as effective as RankMass")
+    assert near.verdict == AGREES
