@@ -17,6 +17,7 @@ lint: .venv/tested-with
 	$(BIN)/lint-imports --no-logo
 
 bench: .venv/tested-with
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e .[bench]
 	$(BIN)/python -m benchmarks
 
 docs: .venv/tested-with

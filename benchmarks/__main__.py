@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from benchmarks import scale, speed
+from benchmarks import scale, speed, walks
 from benchmarks.show import verdict
 from benchmarks.startup import start_up
 from frontrank.sources import load
@@ -24,6 +24,9 @@ def main() -> None:
         results += speed.against_plain(web, TARGETS)
         results += speed.pagerank_against_scipy(web)
         speed.against_bfs(web)
+        results += walks.iterations(web)
+        results += walks.pagerank_against_networkit(web)
+        results += walks.overlap((20_000, 40_000, 80_000) if small else (250_000, 500_000, 1_000_000))
         results += scale.growth(Path(folder), scale.SIZES[:2] if small else scale.SIZES)
     verdict(results)
 

@@ -103,7 +103,7 @@ class TestIdealAndRandom:
         web = synthetic("pages=2000,seed=3,text=0")
         shares = (0.05, 0.1, 0.5)
         ideal = np.argsort(-importance(web), kind="stable").astype(np.int32)
-        assert hot(Trace(ideal[:1], ideal), web, shares) == {share: 1.0 for share in shares}
+        assert hot(Trace(ideal[:1], ideal), web, shares) == dict.fromkeys(shares, 1.0)
         draws: list[list[float]] = []
         for seed in range(40):
             order = np.random.default_rng(seed).permutation(web.pages).astype(np.int32)

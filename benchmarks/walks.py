@@ -1,0 +1,114 @@
+"""Impact-aware walks against PageRank, PageRank against networkit, and query overlap as the frontier grows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from time import perf_counter
+
+import numpy as np
+
+from benchmarks.show import Result, table
+from frontrank.links.local import Pusher
+from frontrank.links.walk import Walker
+from frontrank.web import Web
+
+ROUNDS = 7
+
+
+def iterations(web: Web) -> list[Result]:
+    """One iteration of each walk over the same links, taking turns."""
+    pages = np.arange(web.pages, dtype=np.int32)
+    factor = np.random.default_rng(0).random(web.pages)
+    pusher = Pusher(pages, web.indptr, web.targets, web.pages)
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(2)
+    walks = {
+        name: Walker(pages, web.indptr, web.targets, factor, factor, 0.85, omega)
+        for name, omega in (("rw", 1.0), ("rw-eg", 0.7))
+    }
+    x = np.full(web.pages, 1.0 / web.pages)
+    times: dict[str, list[float]] = {"pagerank": [], "rw": [], "rw-eg": []}
+    for _ in range(ROUNDS):
+        begun = perf_counter()
+        pusher.step(x.copy(), 0.85, 0.0)
+        times["pagerank"].append(perf_counter() - begun)
+        for name, walker in walks.items():
+            y = x.copy()
+            begun = perf_counter()
+            walker.step(y, walker.spread * y, pool)
+            times[name].append(perf_counter() - begun)
+    pusher.close()
+    pool.shutdown()
+    best = {name: min(taken) for name, taken in times.items()}
+    rows = [[name, f"{seconds:.4f}", f"{seconds / best['pagerank']:.2f}"] for name, seconds in best.items()]
+    table("One iteration of each walk", ["walk", "seconds", "of PageRank"], rows)
+    return [
+        Result("rw iteration", best["rw"] / best["pagerank"], 1.3, "PageRank iterations", most=True),
+        Result("rw-eg iteration", best["rw-eg"] / best["pagerank"], 3.5, "PageRank iterations", most=True),
+    ]
+
+
+def pagerank_against_networkit(web: Web, count: int = 20) -> list[Result]:
+    """The same number of iterations on the same links; networkit is a peer for this benchmark only."""
+    try:
+        import networkit as nk
+    except ImportError:
+        print("\nnetworkit is not installed: pip install networkit for this comparison")
+        return []
+    nk.setNumberOfThreads(2)
+    source = np.repeat(np.arange(web.pages), web.out_degree())
+    graph = nk.GraphFromCoo((source, web.targets.astype(np.int64)), n=web.pages, directed=True)
+    ours, theirs = [], []
+    for _ in range(3):
+        pusher = Pusher(np.arange(web.pages, dtype=np.int32), web.indptr, web.targets, web.pages)
+        x, dangling = np.full(web.pages, 1.0 / web.pages), 0.0
+        begun = perf_counter()
+        for _ in range(count):
+            _, dangling = pusher.step(x, 0.85, dangling)
+        ours.append(perf_counter() - begun)
+        pusher.close()
+        peer = nk.centrality.PageRank(graph, damp=0.85, tol=1e-300)
+        peer.maxIterations = count
+        begun = perf_counter()
+        peer.run()
+        theirs.append(perf_counter() - begun)
+    ratio = min(theirs) / min(ours)
+    rows = [["frontrank", f"{min(ours):.2f}"], ["networkit", f"{min(theirs):.2f}"]]
+    table(f"PageRank, {count} iterations, two threads", ["", "seconds"], rows)
+    return [Result("PageRank against networkit", ratio, 2.0, "times as fast")]
+
+
+OVERLAP = """
+import json, resource, sys, time
+import numpy as np
+from frontrank.search.ngrams import NGramIndex
+pages, queries = int(sys.argv[1]), 10_000
+draw = np.random.default_rng(3)
+words = np.array([f"w{i}" for i in range(20_000)])
+def text(count):
+    return [" ".join(words[(20_000 * draw.random(n) ** 2.5).astype(int)]) for n in draw.integers(2, 5, count)]
+asked = tuple(dict.fromkeys(text(queries)))
+anchors = text(pages)
+urls = [f"http://h{i % 997}.example/{i}" for i in range(pages)]
+begun = time.perf_counter()
+index = NGramIndex(asked, urls, anchors, 3)
+matches = sum(len(index.match(1.0, first, last).page) for first, last in index.batches(1.0))
+seconds = time.perf_counter() - begun
+print(json.dumps({"matches": matches, "seconds": seconds, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2}))
+"""
+
+
+def overlap(sizes: tuple[int, ...] = (250_000, 500_000, 1_000_000)) -> list[Result]:
+    """10,000 queries against frontiers of three sizes, each in a process of its own."""
+    rows, peak = [], 0.0
+    for pages in sizes:
+        done = subprocess.run([sys.executable, "-c", OVERLAP, str(pages)], check=True, capture_output=True, text=True)
+        told = json.loads(done.stdout)
+        peak = max(peak, told["peak"])
+        each = 1e6 * told["seconds"] / pages
+        rows.append([f"{pages:,}", f"{told['matches']:,}", f"{told['seconds']:.1f}", f"{each:.1f}", f"{told['peak']:.2f}"])
+    table("Query overlap: 10,000 queries", ["frontier pages", "matches", "seconds", "µs/page", "peak GB"], rows)
+    return [Result("query overlap, 1M frontier pages: peak memory", peak, 4.0, "GB", most=True)]

@@ -1,0 +1,142 @@
+"""Search impact on the command line: evaluate, tune, import, rank, explain, and rankers in simulations."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import frontrank as fr
+from tests.test_cli import frontrank, good
+
+WEB = "synthetic:pages=1500,links=8,text=1,seed=4"
+SHARES = ["0.01", "0.02", "0.05", "0.1", "0.2"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A query log from words of titles, and crawl tables of the same web: 500 pages fetched breadth-first."""
+    path = tmp_path_factory.mktemp("search")
+    web = fr.load(WEB)
+    assert web.titles is not None and web.urls is not None and web.anchors is not None and web.texts is not None
+    pairs = Counter(" ".join(title.lower().split()[:2]) for title in web.titles)
+    with gzip.open(path / "log.txt.gz", "wt", encoding="utf-8") as file:
+        file.writelines(f"{query}\n" * count for query, count in pairs.items())
+    order = fr.order(web, "bfs", budget=500)
+    fetched = set(order)
+    views = np.random.default_rng(1).poisson(3, web.pages)
+    pages = ["url\tfetched\tviews\ttitle\ttext", *(f"{web.urls[p]}\t1\t{views[p]}\t{web.titles[p]}\t{web.texts[p]}" for p in order)]
+    (path / "pages.tsv").write_text("\n".join(pages) + "\n", encoding="utf-8")
+    links = ["source\ttarget\tanchor"]
+    for p in order:
+        first = int(web.indptr[p])
+        links += [f"{web.urls[p]}\t{web.urls[q]}\t{web.anchors[first + j]}" for j, q in enumerate(web.targets_of(p).tolist())]
+    (path / "links.tsv").write_text("\n".join(links) + "\n", encoding="utf-8")
+    queries = ["query\tfrequency", *(f"{query}\t{count}" for query, count in pairs.items())]
+    (path / "queries.tsv").write_text("\n".join(queries) + "\n", encoding="utf-8")
+    assert len(fetched) == 500
+    good("import", "--pages", "pages.tsv", "--links", "links.tsv", "--queries", "queries.tsv", "my.crawl", cwd=path)
+    return path
+
+
+class TestEvaluate:
+    def test_json_has_the_promised_shape(self, folder: Path) -> None:
+        rankers = ["random", "pagerank", "rw", "rw-eg:omega=0.5", "q-overlap", "fusion", "fpr"]
+        asked = [part for name in rankers for part in ("--ranker", name)]
+        told = json.loads(good("evaluate", WEB, "--queries", folder / "log.txt.gz", "--crawled", "bfs:0.3", *asked, "--json"))
+        assert list(told["pages"]) == ["D", "F", "tested"]
+        assert told["pages"]["D"] == 450
+        assert len(told["rankers"]) == len(rankers)
+        for value in told["rankers"].values():
+            assert list(value["views"]) == SHARES
+            assert all(0 <= share <= 1 for share in value["views"].values())
+        walk = told["rankers"]["rw"]["convergence"]
+        assert next(iter(walk.values()))["residual"] <= 1e-10
+
+    def test_split_tests_only_the_pages_that_were_not_revealed(self, folder: Path) -> None:
+        log = folder / "log.txt.gz"
+        told = json.loads(good("evaluate", WEB, "--queries", log, "--protocol", "split", "--ranker", "rw", "--json"))
+        assert told["pages"]["tested"] == told["pages"]["F"] - round(0.65 * told["pages"]["F"])
+
+    def test_tune_tells_the_curve_and_the_best(self, folder: Path) -> None:
+        told = json.loads(good("tune", WEB, "--queries", folder / "log.txt.gz", "--omega", "0,0.5,1", "--gamma", "0,1", "--json"))
+        assert len(told["settings"]) == 6
+        best = max(told["settings"], key=lambda setting: setting["estimate"])
+        assert told["best"] == {"omega": best["omega"], "gamma": best["gamma"]}
+
+
+class TestRank:
+    def test_next_pages_with_parts_that_add_up(self, folder: Path) -> None:
+        good("rank", "my.crawl", "--ranker", "rw-eg", "--budget", "50", "--out", "next.parquet", cwd=folder)
+        table = pq.read_table(folder / "next.parquet").to_pydict()
+        assert list(table) == ["url", "score", "links", "virtual edges", "jump"]
+        assert len(table["url"]) == 50
+        assert table["score"] == sorted(table["score"], reverse=True)
+        assert np.add(np.add(table["links"], table["virtual edges"]), table["jump"]) == pytest.approx(table["score"])
+
+    @pytest.mark.parametrize("ranker", ["indegree", "q-overlap", "q-hybrid:fit=tree", "fusion", "opic"])
+    def test_every_kind_of_ranker(self, folder: Path, ranker: str) -> None:
+        told = json.loads(good("rank", "my.crawl", "--ranker", ranker, "--budget", "5", "--out", "n.parquet", "--json", cwd=folder))
+        assert len(told["next"]) == 5
+        assert told["pages"]["D"] == 500
+
+    def test_explain_says_who_votes_and_which_queries_match(self, folder: Path) -> None:
+        best = json.loads(good("rank", "my.crawl", "--ranker", "fusion", "--budget", "1", "--json", cwd=folder))["next"][0]
+        told = json.loads(good("explain", "my.crawl", best["url"], "--json", cwd=folder))
+        assert told["rankers"][best_spec(told)]["place"] == 1
+        assert sum(voter["share"] for voter in told["voters"]) <= 1 + 1e-9
+        assert told["queries"]
+        text = good("explain", "my.crawl", best["url"], cwd=folder)
+        assert "Voted for by:" in text
+        assert "Matches the queries:" in text
+
+
+def best_spec(told: dict[str, dict[str, object]]) -> str:
+    (spec,) = [name for name in told["rankers"] if name.startswith("fusion")]
+    return spec
+
+
+def test_rankers_run_online_where_the_web_has_impact(folder: Path) -> None:
+    told = json.loads(good("simulate", "my.crawl", "--policy", "rw-eg:every=100", "--policy", "bfs", "--json", cwd=folder))
+    assert set(told["policies"]) == {"rw-eg:every=100", "bfs"}
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("args", "says"),
+        [
+            (["evaluate", WEB, "--ranker", "rw"], ["--queries"]),
+            (["evaluate", WEB, "--queries", "none.txt"], ["none.txt"]),
+            (["evaluate", WEB, "--queries", "empty.txt"], ["empty.txt"]),
+            (["evaluate", WEB, "--queries", "log.txt.gz", "--ranker", "rw-eg:omega=1.5"], ["omega=1.5"]),
+            (["evaluate", WEB, "--queries", "log.txt.gz", "--ranker", "rw-gg"], ["did you mean 'rw-eg'"]),
+            (["evaluate", WEB, "--queries", "log.txt.gz", "--crawled", "bfs"], ["bfs", "ORDERING:SHARE"]),
+            (["evaluate", WEB, "--queries", "log.txt.gz", "--crawled", "bfs:1.0"], ["no frontier"]),
+            (["evaluate", WEB, "--queries", "log.txt.gz", "--protocol", "half"], ["half"]),
+            (["evaluate", WEB, "--queries", "strange.txt"], ["all observed impacts are zero"]),
+            (["rank", "my.crawl", "--budget", "0"], ["0"]),
+            (["rank", "elsewhere.crawl"], ["elsewhere.crawl"]),
+            (["rank", "my.crawl", "--ranker", "fusion:of=rw+zz"], ["zz"]),
+            (["explain", "my.crawl", "http://nowhere.example/"], ["nowhere.example"]),
+            (["tune", WEB, "--queries", "log.txt.gz", "--omega", "0.5,2"], ["omega=2"]),
+            (["import", "--pages", "bad.tsv", "--links", "links.tsv", "bad.crawl"], ["bad.tsv", "views"]),
+            (["simulate", "synthetic:pages=50", "--policy", "rw"], ["views or clicks or queries"]),
+        ],
+    )
+    def test_one_sentence(self, folder: Path, args: list[str], says: list[str]) -> None:
+        (folder / "empty.txt").write_text("", encoding="utf-8")
+        (folder / "strange.txt").write_text("zzzzz qqqqq\n", encoding="utf-8")
+        (folder / "bad.tsv").write_text("url\tfetched\tviews\nhttp://a/\t1\t-3\n", encoding="utf-8")
+        before = sorted(path.name for path in folder.iterdir())
+        done = frontrank(*args, cwd=folder)
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.startswith("frontrank: ")
+        assert len(done.stderr.strip().splitlines()) == 1
+        for part in says:
+            assert part in done.stderr
+        assert sorted(path.name for path in folder.iterdir()) == before
