@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
 import numpy as np
@@ -22,8 +23,6 @@ def iterations(web: Web) -> list[Result]:
     pages = np.arange(web.pages, dtype=np.int32)
     factor = np.random.default_rng(0).random(web.pages)
     pusher = Pusher(pages, web.indptr, web.targets, web.pages)
-    from concurrent.futures import ThreadPoolExecutor
-
     pool = ThreadPoolExecutor(2)
     walks = {
         name: Walker(pages, web.indptr, web.targets, factor, factor, 0.85, omega)
@@ -97,7 +96,8 @@ begun = time.perf_counter()
 index = NGramIndex(asked, urls, anchors, 3)
 matches = sum(len(index.match(1.0, first, last).page) for first, last in index.batches(1.0))
 seconds = time.perf_counter() - begun
-print(json.dumps({"matches": matches, "seconds": seconds, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2}))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+print(json.dumps({"matches": matches, "seconds": seconds, "peak": peak}))
 """
 
 

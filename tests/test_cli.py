@@ -219,3 +219,8 @@ class TestStartUp:
             good("simulate", SMALL, "--policy", "fpr", "--json")
             seconds.append(time.perf_counter() - begun)
         assert min(seconds[1:]) < 5.0
+
+
+def test_figures_stand_under_the_specification_as_it_was_written() -> None:
+    spec = "fica:k=250000,beta=0.10"
+    assert list(json.loads(good("simulate", SMALL, "--policy", spec, "--json"))["policies"]) == [spec]

@@ -30,7 +30,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     order = fr.order(web, "bfs", budget=500)
     fetched = set(order)
     views = np.random.default_rng(1).poisson(3, web.pages)
-    pages = ["url\tfetched\tviews\ttitle\ttext", *(f"{web.urls[p]}\t1\t{views[p]}\t{web.titles[p]}\t{web.texts[p]}" for p in order)]
+    pages = ["url\tfetched\tviews\ttitle\ttext"]
+    pages += [f"{web.urls[p]}\t1\t{views[p]}\t{web.titles[p]}\t{web.texts[p]}" for p in order]
     (path / "pages.tsv").write_text("\n".join(pages) + "\n", encoding="utf-8")
     links = ["source\ttarget\tanchor"]
     for p in order:
@@ -64,7 +65,8 @@ class TestEvaluate:
         assert told["pages"]["tested"] == told["pages"]["F"] - round(0.65 * told["pages"]["F"])
 
     def test_tune_tells_the_curve_and_the_best(self, folder: Path) -> None:
-        told = json.loads(good("tune", WEB, "--queries", folder / "log.txt.gz", "--omega", "0,0.5,1", "--gamma", "0,1", "--json"))
+        settings = ("--omega", "0,0.5,1", "--gamma", "0,1")
+        told = json.loads(good("tune", WEB, "--queries", folder / "log.txt.gz", *settings, "--json"))
         assert len(told["settings"]) == 6
         best = max(told["settings"], key=lambda setting: setting["estimate"])
         assert told["best"] == {"omega": best["omega"], "gamma": best["gamma"]}
@@ -81,7 +83,8 @@ class TestRank:
 
     @pytest.mark.parametrize("ranker", ["indegree", "q-overlap", "q-hybrid:fit=tree", "fusion", "opic"])
     def test_every_kind_of_ranker(self, folder: Path, ranker: str) -> None:
-        told = json.loads(good("rank", "my.crawl", "--ranker", ranker, "--budget", "5", "--out", "n.parquet", "--json", cwd=folder))
+        asked = ("--ranker", ranker, "--budget", "5", "--out", "n.parquet")
+        told = json.loads(good("rank", "my.crawl", *asked, "--json", cwd=folder))
         assert len(told["next"]) == 5
         assert told["pages"]["D"] == 500
 

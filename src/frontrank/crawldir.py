@@ -26,11 +26,7 @@ from frontrank.errors import InputError, SourceError
 from frontrank.kernel import Array
 from frontrank.ranker import CrawlView
 from frontrank.search.view import Results, SearchView, Workload
-from frontrank.sources.directory import _array as mapped
-from frontrank.sources.directory import _check_range as check_range
-from frontrank.sources.directory import _check_target as check_target
-from frontrank.sources.directory import _exchange as exchange
-from frontrank.sources.directory import load_directory, save
+from frontrank.sources.directory import check_range, check_target, exchange, load_directory, mapped, save
 from frontrank.sources.searchlog import IMPACTS, Observed, ResultTable
 
 FORMAT = "frontrank-crawl"
@@ -68,8 +64,7 @@ class CrawlTables(Observed):
         return view
 
     def _searched(self, workload: Workload) -> CrawlView:
-        from frontrank.search.observe import _anchors as anchors_of
-        from frontrank.search.observe import observe
+        from frontrank.search.observe import anchors_of, observe
 
         web = self.web
         if self.results is None and (web.has("texts") or web.has("titles")):

@@ -57,6 +57,7 @@ class Finding:
     """What one ranker found."""
 
     ranker: Ranker
+    name: str  # as a person wrote it
     views: dict[float, float]
     clicks: dict[float, float] | None
     pagerank: dict[float, float]
@@ -138,7 +139,7 @@ def _true_impact(web: Web, workload: Workload | None, tell: Progress) -> tuple[A
     return views, web.clicks
 
 
-def find(scene: Scene, ranker: Ranker, shares: tuple[float, ...] = FRONTIER_SHARES) -> Finding:
+def find(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[float, ...] = FRONTIER_SHARES) -> Finding:
     """Let a ranker score the frontier, and compare what it puts first with the ideal."""
     begun = perf_counter()
     scores = ranker.score(scene.view)[scene.tested]
@@ -146,6 +147,7 @@ def find(scene: Scene, ranker: Ranker, shares: tuple[float, ...] = FRONTIER_SHAR
     views, clicks = scene.views[scene.tested], None if scene.clicks is None else scene.clicks[scene.tested]
     return Finding(
         ranker,
+        name or ranker.spec(),
         impact_shares(scores, views, shares),
         None if clicks is None else impact_shares(scores, clicks, shares),
         impact_shares(scores, scene.pagerank[scene.tested], shares),
@@ -169,7 +171,7 @@ class Evaluation:
         view = self.scene.view
         return {
             "rankers": {
-                finding.ranker.spec(): {
+                finding.name: {
                     "views": at(finding.views),
                     "clicks": at(finding.clicks),
                     "ctr": at(finding.ctr),
@@ -203,8 +205,8 @@ def evaluate(
     learns = any("history" in ranker.needs() for ranker in made)
     scene = stage(web, workload, crawled, seeds, protocol, learns, draw, progress)
     findings = []
-    for at, ranker in enumerate(made):
+    for at, (spec, ranker) in enumerate(zip(rankers, made, strict=True)):
         if progress is not None:
             progress(ranker.spec(), at, len(made))
-        findings.append(find(scene, ranker))
+        findings.append(find(scene, ranker, spec if isinstance(spec, str) else ranker.spec()))
     return Evaluation(scene, tuple(findings))

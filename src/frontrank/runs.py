@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from frontrank.policy import Policy
 from frontrank.ranker import Ranker
 from frontrank.registry import orderings, parse
 from frontrank.seeds import find_seeds
-from frontrank.simulate import Run, simulate
+from frontrank.simulate import Run, simulate, with_stop
 from frontrank.trace import Trace
 from frontrank.web import Web
 
@@ -182,7 +182,7 @@ class Runs(Sequence[Run]):
                 ids = np.load(Path(path) / f"order-{at}.npy").tolist()
                 order = np.array([web.page_of(str(page)) for page in ids], np.int32)
                 trace = Trace(seeds, order, one["ended"], one["gauges"])
-                runs.append(Run(parse(one["spec"]), trace, None, one["seconds"]))
+                runs.append(Run(parse(one["spec"]), trace, None, one["seconds"], one["spec"]))
         except (OSError, ValueError, KeyError) as error:
             raise InputError(f"{os.fspath(path)}: the saved runs cannot be read ({error})") from None
         return cls(web, tuple(runs), record["metric"], record["source"], record["command"])
@@ -203,19 +203,24 @@ def compare(
     progress: Progress | None = None,
     source: str = "",
     command: str = "",
+    until: str | None = None,
 ) -> Runs:
     """Crawl the web once with each ordering, from the same seeds and with the same budget.
 
-    An ordering is a specification such as ``"fpr:m=100"`` or an object of your own.
+    An ordering is a specification such as ``"fpr:m=100"`` or an object of your own. ``until`` is a stopping rule, such as
+    ``"coverage=0.9"`` for rankmass.
     """
-    parsed = [parse(policy) for policy in policies]
+    named = list(policies)
+    parsed = [parse(policy) for policy in named]
     if not parsed:
         raise InputError("no ordering given; name at least one, such as bfs")
     for policy in parsed:
         check_needs(policy, web)
     pages = find_seeds(web, seeds)
     runs = []
-    for policy in parsed:
-        tell = None if progress is None else partial(progress, policy.spec())
-        runs.append(simulate(web, policy, pages, budget, tell))
+    for name, policy in zip(named, parsed, strict=True):
+        spec = name if isinstance(name, str) else policy.spec()
+        tell = None if progress is None else partial(progress, spec)
+        policy = with_stop(policy, until) if until else policy
+        runs.append(replace(simulate(web, policy, pages, budget, tell), given=spec))
     return Runs(web, tuple(runs), metric, source or web.source, command)

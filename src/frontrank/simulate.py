@@ -28,10 +28,11 @@ class Run:
     trace: Trace
     ranking: Array | None
     seconds: float
+    given: str = ""  # the specification as a person wrote it
 
     @property
     def spec(self) -> str:
-        return self.policy.spec()
+        return self.given or self.policy.spec()
 
 
 def pages_of(budget: float | int | str | None, pages: int) -> int:

@@ -12,6 +12,7 @@ import click
 from frontrank.cli.screen import percent, progress, show_json, show_table
 
 if TYPE_CHECKING:
+    from frontrank.policy import Policy
     from frontrank.runs import Runs
 
 F = Callable[..., Any]
@@ -38,16 +39,16 @@ def run(web: str, policies: tuple[str, ...], seeds: str | None, budget: str | No
     from frontrank.simulate import pages_of, with_stop
     from frontrank.sources import load
 
-    named = [name for name in policies or ("bfs", "fpr") if name != "all"]
-    parsed = [with_stop(parse(name), until) if until else parse(name) for name in named]
-    pages_of(budget, 1_000_000)  # a budget that cannot be used is said before a large web is loaded
+    named: list[str | Policy] = [name for name in policies or ("bfs", "fpr") if name != "all"]
+    for policy in named:  # what cannot be run is said before a large web is loaded
+        with_stop(parse(policy), until)
+    pages_of(budget, 1_000_000)
     with progress() as tell:
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
         if "all" in policies:
-            given = {policy.spec() for policy in parsed}
-            parsed += [policy for policy in runnable(loaded) if policy.spec() not in given]
+            named += [policy for policy in runnable(loaded) if policy.spec() not in named]
         command = shlex.join(["frontrank", *sys.argv[1:]])
-        return compare(loaded, parsed, seeds, budget, metric, tell, source=web, command=command)
+        return compare(loaded, named, seeds, budget, metric, tell, source=web, command=command, until=until)
 
 
 def show(runs: Runs) -> None:

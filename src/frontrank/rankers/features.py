@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -68,19 +69,19 @@ class Groups:
 def features(view: CrawlView, pages: Array, gain: Array, told: Array) -> Table:
     """Rows for these frontier pages. gain is log(1 + impact) of all known pages, valid where told is true."""
     table = Table()
-    for name, score in (_scores(view) if view.search is None else _cached(view.search, "scores", lambda: _scores(view))).items():
+    for name, score in _cached(view, "scores", lambda: _scores(view)).items():
         table.columns[name] = score[pages]
     _links(view, pages, gain, told, table)
     if view.search is not None:
-        for name, column in _cached(view.search, "address", lambda: _address(view)).items():
+        for name, column in _cached(view, "address", lambda: _address(view)).items():
             table.columns[name] = column[pages]
-        for name, column in _cached(view.search, "asked", lambda: _asked(view)).items():
+        for name, column in _cached(view, "asked", lambda: _asked(view)).items():
             table.columns[name] = column[pages]
-        for name, groups in _cached(view.search, "company", lambda: _company(view.search)).items():
+        for name, groups in _cached(view, "company", lambda: _company(view.search)).items():
             mean, count = _encoded(groups, pages, gain, told)
             table.columns[f"mean {name}"] = mean
             table.columns[f"count {name}"] = np.log1p(count)
-        mean, most = _words(view.search, pages, gain, told)
+        mean, most = _words(view, pages, gain, told)
         table.columns["mean word"], table.columns["best word"] = mean, most
     return table
 
@@ -90,15 +91,19 @@ def places(scores: Array) -> Array:
     return 1.0 - (ranks(scores) - 1.0) / max(1, len(scores) - 1)
 
 
-def _cached(search: SearchView, key: str, make: Callable[[], dict]) -> dict:
-    held = search.cache.get(f"ml {key}")
-    if held is None:
-        held = search.cache[f"ml {key}"] = make()
-    return held
+def _cached(view: CrawlView, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Made once for a moment of a crawl: several folds and learners ask for the same."""
+    if view.search is None:
+        return make()
+    whole = f"ml {key} of {len(view.source)} fetched, {view.known} known"
+    if whole not in view.search.cache:
+        view.search.cache[whole] = make()
+    return cast("dict[str, Any]", view.search.cache[whole])
 
 
 def _scores(view: CrawlView) -> dict[str, Array]:
     waits = np.flatnonzero(~view.fetched)
+    view = replace(view, scores={}, notes={})  # from scratch: a walk that restarts ends some last bits elsewhere
     scores = {name: ranker.score(view) for name, ranker in RANKERS.items()}
     if view.search is not None:
         hybrid = QHybrid()
@@ -201,9 +206,9 @@ def _encoded(groups: Groups, pages: Array, gain: Array, told: Array) -> tuple[Ar
     return mean[groups.of[pages]], np.append(count, 0)[groups.of[pages]]
 
 
-def _words(search: SearchView, pages: Array, gain: Array, told: Array) -> tuple[Array, Array]:
+def _words(view: CrawlView, pages: Array, gain: Array, told: Array) -> tuple[Array, Array]:
     """The mean gain of told pages that hold a word: mean and most over the words of a page."""
-    index = _cached(search, "words", lambda: _word_index(search))
+    index = _cached(view, "words", lambda: _word_index(view.search))
     page_of, word = index["page"], index["word"]
     count_all = int(word.max()) + 1 if word.size else 0
     use = told[page_of]
@@ -218,7 +223,8 @@ def _words(search: SearchView, pages: Array, gain: Array, told: Array) -> tuple[
     return ((sums + usual) / (held + 1.0))[pages], most[pages]
 
 
-def _word_index(search: SearchView) -> dict[str, Array]:
+def _word_index(search: SearchView | None) -> dict[str, Array]:
+    assert search is not None
     number: dict[str, int] = {}
     page_of: list[int] = []
     word: list[int] = []

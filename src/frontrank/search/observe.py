@@ -42,7 +42,7 @@ def observe(
     urls = _urls(web)
     view = CrawlView.of(web, seeds, order)
     known_urls = [*_taken(urls, view.pages, view.known)]
-    anchors = _anchors(web, np.asarray(order, np.int64), view)
+    anchors = anchors_of(web, np.asarray(order, np.int64), view)
     fetched = np.sort(view.source)  # the engine's page i is fetched[i]: ties fall by discovery
     at = view.pages[fetched]
     engine = SearchEngine.build(
@@ -93,7 +93,7 @@ def _pagerank(view: CrawlView) -> Array:
     return Pusher(view.source, view.indptr, view.target[: view.links], view.known).solve(0.85, 1e-10)[0]
 
 
-def _anchors(web: Web, order: Array, view: CrawlView) -> list[str]:
+def anchors_of(web: Web, order: Array, view: CrawlView) -> list[str]:
     """For each known page the anchors of links from fetched pages, in the order of fetching."""
     lengths = np.diff(view.indptr[: len(order) + 1])
     begin = np.repeat(web.indptr[order] - view.indptr[: len(order)], lengths)

@@ -56,19 +56,19 @@ def is_web_directory(path: str) -> bool:
 def save(web: Web, path: str | os.PathLike[str]) -> None:
     """Write the web as a directory: beside the target first, then renamed. Another web at the target is replaced."""
     target = os.path.normpath(os.fspath(path))
-    _check_target(target)
+    check_target(target)
     beside = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{secrets.token_hex(4)}")
     try:
         os.mkdir(beside + ".new")
         _write(web, beside + ".new")
-        _exchange(beside + ".new", target, beside + ".old")
+        exchange(beside + ".new", target, beside + ".old")
     except OSError as error:
         raise InputError(f"{target}: cannot be written ({error.strerror or error})") from None
     finally:
         shutil.rmtree(beside + ".new", ignore_errors=True)
 
 
-def _exchange(new: str, target: str, old: str) -> None:
+def exchange(new: str, target: str, old: str) -> None:
     if not os.path.isdir(target):
         os.rename(new, target)
         return
@@ -81,7 +81,7 @@ def _exchange(new: str, target: str, old: str) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _check_target(target: str) -> None:
+def check_target(target: str) -> None:
     if not os.path.lexists(target):
         return
     if not os.path.isdir(target) or os.path.islink(target):
@@ -148,18 +148,18 @@ def load_directory(path: str | os.PathLike[str]) -> Web:
     where = os.fspath(path)
     manifest = _read_manifest(os.path.join(where, MANIFEST))
     pages, links, columns = manifest["pages"], manifest["links"], manifest["columns"]
-    indptr = _array(where, "indptr", np.int64, pages + 1)
-    targets = _array(where, "targets", np.int32, links)
+    indptr = mapped(where, "indptr", np.int64, pages + 1)
+    targets = mapped(where, "targets", np.int32, links)
     if indptr[0] != 0 or indptr[-1] != links or not bool(np.all(indptr[1:] >= indptr[:-1])):
         raise SourceError(f"{where}/indptr.npy: expected numbers that go up from 0 to {links:,}; write the web again")
-    _check_range(targets, pages, f"{where}/targets.npy", "page")
+    check_range(targets, pages, f"{where}/targets.npy", "page")
     found: dict[str, Any] = {
-        name: _array(where, name, dtype, None if name == "seeds" else pages)
+        name: mapped(where, name, dtype, None if name == "seeds" else pages)
         for name, dtype in ARRAYS.items()
         if name in columns
     }
     if "seeds" in found:
-        _check_range(found["seeds"], pages, f"{where}/seeds.npy", "page")
+        check_range(found["seeds"], pages, f"{where}/seeds.npy", "page")
     for name, (file, column) in STRINGS.items():
         if name in columns:
             found[name] = _column(where, file, column, pages)
@@ -168,7 +168,7 @@ def load_directory(path: str | os.PathLike[str]) -> Web:
     if manifest["hosts"] is not None:
         found["host_names"] = _column(where, "hosts", "host", manifest["hosts"])
         if "hosts" in found:
-            _check_range(found["hosts"], manifest["hosts"], f"{where}/hosts.npy", "host")
+            check_range(found["hosts"], manifest["hosts"], f"{where}/hosts.npy", "host")
     return Web(indptr, targets, name=manifest["name"], **found)
 
 
@@ -205,7 +205,7 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _array(where: str, name: str, dtype: Any, length: int | None) -> Array:
+def mapped(where: str, name: str, dtype: Any, length: int | None) -> Array:
     """An array of the directory, mapped; a plain ndarray, so that kernels are compiled for one type only."""
     path = f"{where}/{name}.npy"
     try:
@@ -221,7 +221,7 @@ def _array(where: str, name: str, dtype: Any, length: int | None) -> Array:
     return array
 
 
-def _check_range(numbers: Array, limit: int, path: str, what: str) -> None:
+def check_range(numbers: Array, limit: int, path: str, what: str) -> None:
     # Seen as unsigned, a negative number is larger than every limit: one pass finds both faults.
     if numbers.size and int(numbers.view(f"u{numbers.itemsize}").max()) >= limit:
         raise SourceError(f"{path}: a {what} number is outside 0 to {limit - 1:,}; write the web again")
