@@ -32,6 +32,7 @@ SPECS = (
     "q-overlap:every=150",
     "q-hybrid:every=150",
     "fusion:of=q-overlap+rw-eg+indegree,rw-eg.omega=0.3,every=150",
+    "ml:learner=tree,every=100",
     "combine:backlink=1,location=0.5",
     "combine:similarity=10,similarity.topic=computer,opic=1,fpr=2,fpr.m=20",
 )

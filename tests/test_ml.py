@@ -22,12 +22,12 @@ PAGES = 240
 RICH = 3  # folders from this one on hold what is asked for
 
 
-def web(poison: str = "") -> Web:
+def web() -> Web:
     """A seed links to all pages; pages of the last folders answer queries, those of the first do not."""
     rng = np.random.default_rng(5)
     folder = rng.integers(0, TOPICS, PAGES)
     urls = ["http://a.org/"] + [f"http://a.org/f{folder[i]}/p{i}" for i in range(PAGES)]
-    texts = [""] + [f"word{i % 40} common" if folder[i] >= RICH else f"dull {poison}" for i in range(PAGES)]
+    texts = [""] + [f"word{i % 40} common" if folder[i] >= RICH else "dull" for i in range(PAGES)]
     source = [0] * PAGES + list(range(1, PAGES))
     target = list(range(1, PAGES + 1)) + list(range(2, PAGES + 1))
     made = Web.from_edges(source, target, PAGES + 1, urls=urls)
@@ -38,8 +38,8 @@ def log() -> Workload:
     return Workload(tuple(f"word{i}" for i in range(40)), np.ones(40))
 
 
-def view_of(fetched: int, poison: str = "") -> CrawlView:
-    return observe(web(poison), np.array([0]), np.arange(fetched), log())
+def view_of(fetched: int) -> CrawlView:
+    return observe(web(), np.array([0]), np.arange(fetched), log())
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_what_stands_on_unfetched_pages_changes_nothing() -> None:
         views = [observe(changed, np.array([0]), np.arange(n), log()) for n in (40, 80, 120)]
         views[-1].history = views[:-1]
         scores.append(Ml().score(views[-1]))
-    assert np.array_equal(*scores)
+    assert np.array_equal(scores[0], scores[1])
 
 
 def test_a_told_page_does_not_see_its_own_impact() -> None:

@@ -18,28 +18,37 @@ DEFAULT = "synthetic:pages=20000,seed=1"
 @click.command(name="reproduce")
 @click.argument("paper")
 @click.option("--web", default=DEFAULT, show_default=True, metavar="WEB", help="Any web that simulate takes.")
+@click.option("--queries", metavar="FILE", help="A query log, for pandey08 and tran15; else they make one from the web.")
 @click.option("--out", metavar="FILE.html", help="Write a page with all figures.")
 @click.option("--markdown", metavar="FILE.md", help="Write tables and claims as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything for a program.")
-def command(paper: str, web: str, out: str | None, markdown: str | None, as_json: bool) -> None:
-    """Run the comparisons of PAPER (cho98, fica07 or fpr10) on a web, and say which of its claims hold there.
+def command(paper: str, web: str, queries: str | None, out: str | None, markdown: str | None, as_json: bool) -> None:
+    """Run the comparisons of PAPER on a web, and say which of its claims hold there.
+
+    PAPER is cho98, fica07, fpr10, pandey08 or tran15.
 
     \b
     frontrank reproduce fpr10
     frontrank reproduce cho98 --web DATA/uci-ics --out cho98.html
+    frontrank reproduce tran15 --web DATA/uci-ics --queries DATA/queries/trec-terabyte-2005.txt.gz
     """
-    from frontrank.lab import check, run
+    from frontrank.cli.evaluate import workload_of
+    from frontrank.errors import InputError
+    from frontrank.lab import SEARCH_PAPERS, check, run
     from frontrank.report import save
     from frontrank.runs import check_target
     from frontrank.sources import load
 
     check(paper)
+    if queries is not None and paper not in SEARCH_PAPERS:
+        raise InputError(f"--queries {queries} given, but {paper} is about links alone; leave it out")
     for path in (out, markdown):
         if path:
             check_target(path)
     with progress() as tell:
+        log = workload_of(queries)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
-        told = run(paper, loaded, tell, source=web)
+        told = run(paper, loaded, tell, web, log, queries or "")
     if out:
         told.html(out)
     if markdown:

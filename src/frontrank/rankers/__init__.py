@@ -5,6 +5,7 @@ from __future__ import annotations
 from frontrank.ranker import Ranker
 from frontrank.rankers.fusion import Fusion
 from frontrank.rankers.indegree import InDegree
+from frontrank.rankers.ml import Ml
 from frontrank.rankers.pagerank import PageRank
 from frontrank.rankers.q_hybrid import QHybrid
 from frontrank.rankers.q_overlap import QOverlap
@@ -19,4 +20,5 @@ RANKERS: tuple[type[Ranker], ...] = (
     EnrichedWalk,
     VirtualWalk,
     Fusion,
+    Ml,
 )

@@ -139,9 +139,15 @@ def _links(view: CrawlView, pages: Array, gain: Array, told: Array, table: Table
     fetched_at = np.full(view.known, rows)
     np.minimum.at(fetched_at, target, source)
     for name, column in {
-        "parent mean": mean, "parent most": most, "sibling mean": sibling_mean, "sibling most": sibling_most,
-        "sibling pooled": pooled, "sibling count": np.log1p(pooled_count), "breadth": breadth,
-        "found at": fetched_at / max(1, rows), "inlinks": np.log1p(np.bincount(target, minlength=view.known)),
+        "parent mean": mean,
+        "parent most": most,
+        "sibling mean": sibling_mean,
+        "sibling most": sibling_most,
+        "sibling pooled": pooled,
+        "sibling count": np.log1p(pooled_count),
+        "breadth": breadth,
+        "found at": fetched_at / max(1, rows),
+        "inlinks": np.log1p(np.bincount(target, minlength=view.known)),
     }.items():
         table.columns[name] = column[pages]
 
@@ -149,8 +155,21 @@ def _links(view: CrawlView, pages: Array, gain: Array, told: Array, table: Table
 def _address(view: CrawlView) -> dict[str, Array]:
     search = view.search
     assert search is not None
-    names = ("depth", "length", "url words", "digits", "arguments", "tilde", "html", "text", "secure", "anchors",
-             "anchor length", "anchor words", "anchor digits")
+    names = (
+        "depth",
+        "length",
+        "url words",
+        "digits",
+        "arguments",
+        "tilde",
+        "html",
+        "text",
+        "secure",
+        "anchors",
+        "anchor length",
+        "anchor words",
+        "anchor digits",
+    )
     found = np.zeros((view.known, len(names)))
     for page, (url, anchor) in enumerate(zip(search.urls, search.anchors, strict=True)):
         path, _, arguments = url.partition("?")
@@ -158,10 +177,19 @@ def _address(view: CrawlView) -> dict[str, Array]:
         lines = anchor.split("\n") if anchor else []
         longest = max(lines, key=len).strip() if lines else ""
         found[page] = (
-            path.count("/"), len(url), len(url_words(url)), sum(map(str.isdigit, url)), url.count("=") + bool(arguments),
-            "~" in url, last.endswith((".html", ".htm", ".php", ".shtml")) or "." not in last,
+            path.count("/"),
+            len(url),
+            len(url_words(url)),
+            sum(map(str.isdigit, url)),
+            url.count("=") + bool(arguments),
+            "~" in url,
+            last.endswith((".html", ".htm", ".php", ".shtml")) or "." not in last,
             last.endswith((".txt", ".text", ".sql", ".csv", ".log", ".java", ".py", ".c", ".h", ".lisp", ".xml", ".words")),
-            url.startswith("https"), np.log1p(len(lines)), len(longest), len(words(longest)), sum(map(str.isdigit, longest)),
+            url.startswith("https"),
+            np.log1p(len(lines)),
+            len(longest),
+            len(words(longest)),
+            sum(map(str.isdigit, longest)),
         )
     return dict(zip(names, found.T, strict=True))
 
@@ -169,8 +197,9 @@ def _address(view: CrawlView) -> dict[str, Array]:
 def _company(search: SearchView | None) -> dict[str, Groups]:
     """By what pages are grouped."""
     assert search is not None
-    keys: dict[str, list[str]] = {name: [] for name in (
-        "host", "site", "folder", "above", "shape", "page", "file", "ending", "anchor", "parameters")}
+    keys: dict[str, list[str]] = {
+        name: [] for name in ("host", "site", "folder", "above", "shape", "page", "file", "ending", "anchor", "parameters")
+    }
     for url, anchor in zip(search.urls, search.anchors, strict=True):
         rest = url.partition("://")[2].lower()
         path, _, arguments = rest.partition("?")

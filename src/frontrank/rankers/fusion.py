@@ -38,7 +38,7 @@ class Fusion(Ranker):
     Pages with equal scores share a place.
 
     Parameters: ``of``, the rankers, joined by ``+``; theirs are written ``NAME.KEY=VALUE``; ``k`` softens the first places.
-    ``fusion`` alone is ``fusion:of=q-overlap+rw-eg,rw-eg.omega=0.7``.
+    ``fusion`` alone is ``fusion:of=q-overlap+rw-eg``.
 
     Cost: the sum of the rankers', and a sort for each.
     """

@@ -120,7 +120,7 @@ class EnrichedWalk(RandomWalk):
     2
     """
 
-    omega: float = 0.7
+    omega: float = 0.3
     name = "rw-eg"
 
     def validate(self) -> None:
