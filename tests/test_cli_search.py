@@ -143,3 +143,32 @@ class TestBadInput:
         for part in says:
             assert part in done.stderr
         assert sorted(path.name for path in folder.iterdir()) == before
+
+
+class TestImportedCrawls:
+    def test_orderings_that_need_hosts_rank_a_crawl_without_its_queries(self, folder: Path) -> None:
+        for ranker in ("fpr:m=100", "location", "largest-site"):
+            told = json.loads(good("rank", "my.crawl", "--ranker", ranker, "--budget", "3", "--json", cwd=folder))
+            assert len(told["next"]) == 3
+
+    def test_queries_of_the_crawl_drive_a_simulation(self, folder: Path) -> None:
+        told = json.loads(good("simulate", "my.crawl", "--policy", "fusion:every=400", "--budget", "450", "--json", cwd=folder))
+        assert told["policies"]["fusion:every=400"]["fetched"] == 450
+
+    def test_views_are_counted_from_results_where_no_log_tells_them(self, folder: Path) -> None:
+        pages = (folder / "pages.tsv").read_text(encoding="utf-8").splitlines()
+        plain = ["url\tfetched", *("\t".join(line.split("\t")[:2]) for line in pages[1:])]
+        (folder / "plain.tsv").write_text("\n".join(plain) + "\n", encoding="utf-8")
+        first = pages[1].split("\t")[0]
+        query = (folder / "queries.tsv").read_text(encoding="utf-8").splitlines()[1].split("\t")[0]
+        (folder / "results.tsv").write_text(f"query\turl\trank\n{query}\t{first}\t1\n", encoding="utf-8")
+        tables = ("--pages", "plain.tsv", "--links", "links.tsv", "--queries", "queries.tsv", "--results", "results.tsv")
+        good("import", *tables, "shown.crawl", cwd=folder)
+        told = json.loads(good("rank", "shown.crawl", "--ranker", "rw", "--budget", "3", "--json", cwd=folder))
+        assert len(told["next"]) == 3
+
+
+def test_a_url_is_a_seed() -> None:
+    url = fr.load("synthetic:pages=100,text=0").name_of(0)
+    told = json.loads(good("simulate", "synthetic:pages=100,text=0", "--policy", "bfs", "--seeds", url, "--json"))
+    assert told["policies"]["bfs"]["fetched"] > 50

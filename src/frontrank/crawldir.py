@@ -53,8 +53,10 @@ class CrawlTables(Observed):
         workload = self.workload() if search else None
         view = self._searched(workload) if workload is not None else CrawlView.of(self.web, self.fetched[:1], self.fetched)
         named: str | None = impact or next((name for name in ("views", "clicks") if self.web.has(name)), None)
-        if named is None:
-            return view  # the views that the embedded engine gives, if it was asked
+        if named is None:  # the views that results give, of the table or of the embedded engine
+            if view.impact is None and view.search is not None and self.results is not None:
+                view.impact = view.search.results.views(view.search.workload, view.known)
+            return view
         if named not in IMPACTS:
             raise InputError(f"impact={named!r} given, expected views or clicks")
         known: Array | None = getattr(self.web, named)

@@ -6,6 +6,7 @@ since wait behind all scored ones, in the order of their discovery. ``Replay(pol
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import numpy as np
 from frontrank.errors import SpecError
 from frontrank.kernel import GROWTH, Array, Column, compiled, kernel
 from frontrank.policy import Out, Parameters, Policy, State
-from frontrank.web import Links, Web, row
+from frontrank.web import Links, Picked, Web, row
 
 if TYPE_CHECKING:
     from frontrank.search.view import SearchView
@@ -72,6 +73,8 @@ class CrawlView:
     target: Array = field(default_factory=lambda: np.empty(0, np.int32))
     scores: dict[str, Array] = field(default_factory=dict)  # last vectors of rankers that restart from them
     notes: dict[str, dict[str, float]] = field(default_factory=dict)  # how rankers got there: iterations, residual
+    hosts: Array | None = None  # of each known page
+    urls: Sequence[str] | None = None  # of each known page
     impact: Array | None = None  # observed clicks or views of each known page; 0 for the frontier
     search: SearchView | None = None  # queries, results and words, where a search engine stands behind the crawl
     history: list[CrawlView] = field(default_factory=list)  # earlier views of the same crawl: to learn from what came of them
@@ -88,6 +91,8 @@ class CrawlView:
         known = compiled(_discover)(links, np.asarray(seeds, np.int32), np.asarray(order, np.int32), number, pages)
         view = cls(seeded=len(np.unique(seeds)))
         view.extend(links, np.asarray(order, np.int32), pages[:known].copy(), number)
+        view.hosts = None if web.hosts is None else web.hosts[view.pages]
+        view.urls = None if web.urls is None else Picked(web.urls, view.pages)
         return view
 
     def remember(self) -> None:

@@ -44,5 +44,4 @@ def _as_web(view: CrawlView) -> Web:
     """The links of the view, pages numbered by discovery."""
     degree = np.diff(view.indptr[: len(view.source) + 1])
     source = np.repeat(view.source, degree)
-    columns = {} if view.search is None else {"urls": view.search.urls, "hosts": view.search.hosts}
-    return Web.from_edges(source, view.target[: view.links], view.known, name="the crawl", **columns)
+    return Web.from_edges(source, view.target[: view.links], view.known, name="the crawl", hosts=view.hosts, urls=view.urls)

@@ -33,6 +33,8 @@ def find_seeds(web: Web, given: str | os.PathLike[str] | Iterable[int | str] | N
         pages = web.seeds if web.seeds is not None else _random(web, min(DEFAULT, web.pages), 0)
     elif isinstance(given, str) and given.startswith(("top:", "random:")):
         pages = _drawn(web, given)
+    elif isinstance(given, str) and "://" in given:
+        pages = np.array([web.page_of(given)], np.int32)
     elif isinstance(given, str | os.PathLike):
         pages = _from_file(web, given)
     else:
@@ -47,7 +49,7 @@ def _from_file(web: Web, path: str | os.PathLike[str]) -> Array:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
     except FileNotFoundError:
-        expected = "a file of node ids or URLs, top:COUNT or random:COUNT@SEED expected"
+        expected = "a URL, a file of node ids or URLs, top:COUNT or random:COUNT@SEED expected"
         raise SeedError(f"seeds {os.fspath(path)!r} given, but there is no such file; {expected}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SeedError(f"seeds file {os.fspath(path)} cannot be read: {error}") from None

@@ -58,6 +58,23 @@ class Texts(Sequence[str]):
             yield from (text or "" for text in self.array[begin : begin + 1024].to_pylist())
 
 
+class Picked(Sequence[str]):
+    """Some of a column's strings, in another order, looked up when they are asked for."""
+
+    def __init__(self, strings: Sequence[str], at: Array) -> None:
+        self.strings, self.at = strings, at
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Picked: ...
+    def __getitem__(self, at: int | slice) -> str | Picked:
+        return Picked(self.strings, self.at[at]) if isinstance(at, slice) else self.strings[int(self.at[at])]
+
+
 @dataclass(frozen=True, eq=False)
 class Web:
     """Links (CSR) and whatever else is known of each page.

@@ -15,11 +15,6 @@ def workload_of(path: str | None) -> Any:
     return None if path is None else load_workload(path)
 
 
-def seeds_of(given: str | None) -> Any:
-    """A seed specification, or one URL."""
-    return [given] if given is not None and "://" in given else given
-
-
 @click.command(name="evaluate")
 @click.argument("web")
 @click.option("--queries", metavar="FILE", help="A query log: one query a line, or query and frequency.")
@@ -52,7 +47,7 @@ def command(
     with progress() as tell:
         log = workload_of(queries)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
-        done = evaluate(loaded, log, rankers, crawled, seeds_of(seeds), protocol, draw, tell)
+        done = evaluate(loaded, log, rankers, crawled, seeds, protocol, draw, tell)
     figures = done.json()
     if as_json:
         show_json(figures)

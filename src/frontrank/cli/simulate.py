@@ -22,7 +22,7 @@ def run_options(f: F) -> F:
     """The options of every command that runs orderings."""
     options = (
         click.option("--policy", "policies", multiple=True, metavar="P", help="NAME or NAME:KEY=VALUE,...; repeatable; all."),
-        click.option("--seeds", metavar="SEEDS", help="A file of ids or URLs, top:160 or random:1000@7."),
+        click.option("--seeds", metavar="SEEDS", help="A URL, a file of ids or URLs, top:160 or random:1000@7."),
         click.option("--budget", metavar="B", help="Pages to fetch: a share such as 0.3, or a count. All if not given."),
         click.option("--until", metavar="RULE", help="Stop rankmass early: coverage=0.9."),
         click.option("--metric", default="pagerank", show_default=True, help="Importance that pages are judged by."),
@@ -34,6 +34,7 @@ def run_options(f: F) -> F:
 
 def run(web: str, policies: tuple[str, ...], seeds: str | None, budget: str | None, until: str | None, metric: str) -> Runs:
     """Load the web and run the orderings, with progress on a terminal."""
+    from frontrank.crawldir import is_crawl_directory, load_crawl
     from frontrank.registry import parse
     from frontrank.runs import compare, runnable
     from frontrank.simulate import pages_of, with_stop
@@ -44,7 +45,10 @@ def run(web: str, policies: tuple[str, ...], seeds: str | None, budget: str | No
         with_stop(parse(policy), until)
     pages_of(budget, 1_000_000)
     with progress() as tell:
-        loaded = load(web, progress=lambda text: tell(text, 0, 0))
+        if is_crawl_directory(web):
+            loaded = load_crawl(web).web
+        else:
+            loaded = load(web, progress=lambda text: tell(text, 0, 0))
         if "all" in policies:
             named += [policy for policy in runnable(loaded) if policy.spec() not in named]
         command = shlex.join(["frontrank", *sys.argv[1:]])

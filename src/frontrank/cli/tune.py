@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from frontrank.cli.evaluate import seeds_of, workload_of
+from frontrank.cli.evaluate import workload_of
 from frontrank.cli.screen import percent, progress, show_json, show_table
 
 
@@ -45,7 +45,7 @@ def command(
     with progress() as tell:
         log = workload_of(queries)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
-        scene = stage(loaded, log, crawled, seeds_of(seeds), "split", draw=draw, progress=tell)
+        scene = stage(loaded, log, crawled, seeds, "split", draw=draw, progress=tell)
         settings = tune(scene, omega, gamma, seed=draw, progress=tell)
     if as_json:
         show_json(figures_of(settings))

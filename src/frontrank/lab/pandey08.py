@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,6 +60,7 @@ PAPER_SHARE = 0.0007
 TENTH = 0.1
 NEARLY = 0.9  # of the impact with all sketches
 EXPLAINED = 0.5  # of the variance between buckets
+FULLER = (2, 5, 10, 50)  # answers of a query: does what is learned depend on how many it has?
 POLICIES = {"query-independent": "pagerank", "query-driven": "q-overlap", "hybrid": "q-hybrid"}
 ABOVE = np.array([0.05, 0.1, 0.2, 0.5])
 
@@ -239,23 +241,31 @@ def advantage(policies: Sequence[Mapping[str, Curve]]) -> Claim:
     return decided(PRONOUNCED, rule, listed(gains), higher(gains["Dataset 2"], gains["Dataset 1"]))
 
 
+class Improved(NamedTuple):
+    """What a cycle of the hybrid policy did for each of some queries."""
+
+    average: Array  # score of the first ten results before
+    answers: Array  # results before
+    brought: Array  # of its true first ten results, those that the cycle fetched
+
+    def answered(self, least: int) -> Improved:
+        """Those with so many results before, at least."""
+        return Improved(*(column[self.answers >= least] for column in self))
+
+
 def improving(data: Dataset) -> list[Experiment]:
     """Figs. 7, 8 and 9, with the queries in two halves."""
     shuffled = np.random.default_rng(1).permutation(len(data.log))
-    training, testing = (np.sort(part) for part in np.array_split(shuffled, 2))
-    learned, heading = _improved(data, training), f"Improvability, {data.name}"
-    tested = _improved(data, testing)
-    answered = [average > 0 for average, _ in (learned, tested)]
-    if min(int(some.sum()) for some in answered) < BUCKETS:
+    halves = [np.sort(part) for part in np.array_split(shuffled, 2)]
+    learned, tested = (_improved(data, half) for half in halves)
+    heading = f"Improvability, {data.name}"
+    if _fewest(learned, tested, 1) < BUCKETS:
         reason = f"fewer than {BUCKETS} queries of each half have answers among the crawled pages"
         return [skip(heading, reason, [FALLS, CARRIES]), skip(f"Sketches kept, {data.name}", reason, [FEW, SOME])]
-    fitted = Improvability.fit(learned[0][answered[0]], learned[1][answered[0]])
-    fit = _fit(heading, fitted, tested[0][answered[1]], tested[1][answered[1]])
-    return [fit, sketches(data, testing, fitted)]
+    return [improvability(heading, learned, tested), sketches(data, halves[1], _fitted(learned, 1))]
 
 
-def _improved(data: Dataset, queries: Array) -> tuple[Array, Array]:
-    """For each query the average score before, and how many of its true first ten the hybrid policy fetched."""
+def _improved(data: Dataset, queries: Array) -> Improved:
     view, truth = data.half(queries)
     assert view.search is not None
     waits = data.waits
@@ -263,16 +273,38 @@ def _improved(data: Dataset, queries: Array) -> tuple[Array, Array]:
     chosen = np.zeros(len(data.importance), bool)
     chosen[view.pages[waits[picks(QHybrid().score(view)[waits])[:count]]]] = True
     query = np.repeat(np.arange(len(queries)), np.diff(truth.indptr))
-    return average_scores(view.search.results, SHOWN), np.bincount(query, chosen[truth.page], len(queries))
+    results = view.search.results
+    brought = np.bincount(query, chosen[truth.page], len(queries))
+    return Improved(average_scores(results, SHOWN), np.diff(results.indptr), brought)
 
 
-def _fit(heading: str, fitted: Improvability, average: Array, improvement: Array) -> Experiment:
-    buckets = np.array_split(np.argsort(average, kind="stable"), BUCKETS)
-    x = np.array([average[bucket].mean() for bucket in buckets])
-    y = np.array([improvement[bucket].mean() for bucket in buckets])
-    expected = fitted(x)
+def _fewest(learned: Improved, tested: Improved, least: int) -> int:
+    return min(int((half.answers >= least).sum()) for half in (learned, tested))
+
+
+def _fitted(learned: Improved, least: int) -> Improvability:
+    some = learned.answered(least)
+    return Improvability.fit(some.average, some.brought)
+
+
+def _buckets(tested: Improved, least: int) -> tuple[Array, Array]:
+    """Mean average score and mean improvement of queries of about the same score."""
+    some = tested.answered(least)
+    buckets = np.array_split(np.argsort(some.average, kind="stable"), BUCKETS)
+    return np.array([some.average[b].mean() for b in buckets]), np.array([some.brought[b].mean() for b in buckets])
+
+
+def _explained(fitted: Improvability, x: Array, y: Array) -> float:
+    """The share of the variance of y that the curve explains; below 0 if the mean of y would err less."""
     spread = float(((y - y.mean()) ** 2).sum())
-    explained = 1.0 - float(((y - expected) ** 2).sum()) / spread if spread > 0 else 0.0
+    return 1.0 - float(((y - fitted(x)) ** 2).sum()) / spread if spread > 0 else 0.0
+
+
+def improvability(heading: str, learned: Improved, tested: Improved) -> Experiment:
+    """Fig. 7."""
+    fitted = _fitted(learned, 1)
+    x, y = _buckets(tested, 1)
+    expected, explained = fitted(x), _explained(fitted, x, y)
     claims = [
         decided(FALLS, "the fitted curve falls", f"exp({fitted.intercept:.2f} {fitted.slope:+.3f} s)", fitted.slope < 0),
         decided(
@@ -282,14 +314,22 @@ def _fit(heading: str, fitted: Improvability, average: Array, improvement: Array
             explained >= EXPLAINED,
         ),
     ]
+    others = []
+    for least in FULLER:
+        if _fewest(learned, tested, least) >= BUCKETS:
+            curve = _fitted(learned, least)
+            others.append(f"{least}: {curve.slope:+.3f}, {_explained(curve, *_buckets(tested, least)):.0%}")
     rows: list[list[Value]] = [[f"{a:.2f}", f"{b:.3f}", f"{c:.3f}"] for a, b, c in zip(x, expected, y, strict=True)]
     how = (
         f"Each half of the queries drives a hybrid policy of its own, which fetches {BUDGET:.0%} of the uncrawled pages. "
         f"Improvement: how many of a query's first {SHOWN} results these pages are. Queries with an answer among the crawled "
-        f"pages, in {BUCKETS} buckets by the average score s of their first {SHOWN} results (missing ones count 0)."
+        f"pages, in {BUCKETS} buckets by the average score s of their first {SHOWN} results (missing ones count 0). The "
+        "verdicts are on these. "
     )
+    if others:
+        how += f"Slope and variance explained for queries with more answers, at least {'; '.join(others)}."
     plot = Plot({"learned": Curve(x, expected), "test": Curve(x, y)}, "results improved", "average score before", shares=False)
-    return Experiment(heading, how, ("q-hybrid",), plot, Table(["average score", "learned", "test"], rows), claims)
+    return Experiment(heading, how.strip(), ("q-hybrid",), plot, Table(["average score", "learned", "test"], rows), claims)
 
 
 def sketches(data: Dataset, testing: Array, fitted: Improvability) -> Experiment:

@@ -155,25 +155,25 @@ def frontier(of: Ordered) -> Experiment:
     for label, chosen in (("viewed", seen), ("not viewed", fetched & ~seen)):
         for when, enriched in (("links", False), ("links and virtual edges", True)):
             found[f"{label}, {when}"] = one = behind(view, chosen, views, enriched)
-            rows.append([label, when, one.pages, one.linked, f"{one.impact:,.0f}", f"{one.ratio:.2f}"])
+            rows.append([label, when, one.pages, one.linked, f"{one.impact:,.0f}", f"{one.ratio:.3f}"])
     how = (
         f"{len(view.source):,} pages are fetched (D), {int(waits.sum()):,} wait (F). {inside:,} links lead from D to D, "
         f"{outside:,} from D to F. Viewed: {int(seen.sum()):,} of D and {int((views[waits] > 0).sum()):,} of F, which is "
-        f"{ratio:.1%} of F (the paper: 35.5% and 0.8%). r_v: the views of all pages of F that some pages of D lead to, for each "
-        "of these pages of D."
+        f"{ratio:.1%} of F (the paper: 35.5% and 0.8%). r_v: the views of all pages of F that some pages of D lead to, for "
+        "each of these pages of D."
     )
     before, after, others = (found[k].ratio for k in ("viewed, links", "viewed, links and virtual edges", "not viewed, links"))
     claims = [
         decided(
             VIEWED,
             f"r_v of viewed pages is at least {MUCH:g} times that of the others",
-            f"viewed {before:.2f}, not viewed {others:.2f}",
+            f"viewed {before:.3f}, not viewed {others:.3f}",
             before >= MUCH * others and before > 0,
         ),
         decided(
             ENRICHED,
             f"r_v of viewed pages grows by at least {RAISED - 1:.0%}",
-            f"from {before:.2f} to {after:.2f}",
+            f"from {before:.3f} to {after:.3f}",
             after >= RAISED * before and after > 0,
         ),
     ]
@@ -320,10 +320,10 @@ def learning(of: Ordered) -> Experiment:
     drawn = {f"{name}, split": curves[name] for name in chosen} | {f"{name}, deployed": live[name] for name in chosen}
     gain = number(mean_height(live["ml"], UNTIL) - mean_height(live["rw-eg"], UNTIL))
     how = (
-        "split: the paper's way, learned from the told 65% of the frontier and tested on the rest. deployed: learned from pages "
-        "fetched since earlier moments of the same crawl, tested on the whole frontier, as in a crawl that runs; there the mean "
-        f"of ml less that of rw-eg, whose omega was tuned on the frontier itself, is {gain}. ml takes more than the paper's "
-        "features."
+        "split: the paper's way, learned from the told 65% of the frontier and tested on the rest. deployed: learned from "
+        "pages fetched since earlier moments of the same crawl, tested on the whole frontier, as in a crawl that runs; there "
+        f"the mean of ml less that of rw-eg, whose omega was tuned on the frontier itself, is {gain}. ml takes more than the "
+        "paper's features."
     )
     plot = Plot(drawn, "impact relative to the ideal", WAITS)
     claims = [_more(LEARNED, split_means, "ml", "rw-eg")]

@@ -1,0 +1,274 @@
+"""The papers about search impact, run again on a small web with text; and what they are made of, against plain oracles."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from frontrank import lab
+from frontrank.cli.reproduce import command
+from frontrank.errors import InputError
+from frontrank.evaluate import stage
+from frontrank.kernel import Array
+from frontrank.lab import AGREES, DISAGREES, UNTESTED, Reproduction, pandey08, tran15
+from frontrank.lab.impact_ratio import behind, beside, linked, links_within
+from frontrank.lab.reproduction import RANDOM
+from frontrank.lab.searches import gathered, lines, made_workload, most, of_ideal, split
+from frontrank.ranker import CrawlView
+from frontrank.search.observe import truth
+from frontrank.search.view import Workload
+from frontrank.search.words import words
+from frontrank.sources import load
+from frontrank.web import Web
+from tests.webs import random_web
+
+SPEC = "synthetic:pages=700,hosts=8,seed=2"
+
+
+@pytest.fixture(scope="module")
+def web() -> Web:
+    return load(SPEC)
+
+
+@pytest.fixture(scope="module")
+def log(web: Web) -> Workload:
+    return made_workload(web)
+
+
+@pytest.fixture(scope="module", params=lab.SEARCH_PAPERS)
+def told(request: pytest.FixtureRequest, web: Web) -> Reproduction:
+    return lab.run(request.param, web, source=SPEC)
+
+
+@pytest.fixture(scope="module")
+def both(web: Web, log: Workload) -> tuple[pandey08.Dataset, pandey08.Dataset]:
+    return pandey08.datasets(web, log, lambda text: None)
+
+
+# Whole papers ----------------------------------------------------------------------------------------------------------
+def test_every_claim_is_decided_by_a_rule_or_open_for_a_reason(told: Reproduction) -> None:
+    assert len(told.claims()) >= 10
+    for claim in told.claims():
+        if claim.verdict == UNTESTED:
+            assert claim.reason == f"{SPEC} does not know its clicks"
+        else:
+            assert claim.verdict in (AGREES, DISAGREES)
+            assert claim.rule and claim.measured
+
+
+def test_every_claim_of_a_paper_is_taken_up(told: Reproduction) -> None:
+    taken_up = {claim.says for claim in told.claims()}
+    assert taken_up == set({"pandey08": pandey08.ALL, "tran15": tran15.ALL}[told.key])
+
+
+def test_tables_are_whole_and_curves_lie_between_nothing_and_all(told: Reproduction) -> None:
+    for one in told.experiments:
+        if one.table is not None:
+            assert one.table.rows
+            assert all(len(row) == len(one.table.header) for row in one.table.rows)
+        if one.plot is not None and one.plot.shares:
+            for curve in one.plot.lines.values():
+                assert curve.y.min() >= 0.0
+                assert curve.y.max() <= 1.0 + 1e-12
+
+
+def test_everything_is_told_to_programs_in_text_and_as_a_page(told: Reproduction, tmp_path: Path) -> None:
+    read = json.loads(json.dumps(told.json(), allow_nan=False))
+    assert read["command"] == f"frontrank reproduce {told.key} --web {SPEC}"
+    assert sum(read["verdicts"].values()) == len(told.claims())
+    assert all(f"| {claim.says} |" in told.markdown() for claim in told.claims())
+    told.html(tmp_path / "page.html")
+    assert told.summary() in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("paper", lab.SEARCH_PAPERS)
+def test_where_nothing_can_be_searched_all_claims_stay_open(web: Web, paper: str) -> None:
+    bare = Web(web.indptr, web.targets, name="bare")
+    findings = {claim.finding for claim in lab.run(paper, bare).claims()}
+    assert findings == {f"{UNTESTED}: bare does not know its URLs, without which nothing can be searched"}
+
+
+def test_where_all_that_can_be_reached_is_fetched_nothing_waits() -> None:
+    alone = Web.from_edges([0, 0], [1, 2], pages=12, urls=[f"http://a/{page}" for page in range(12)], name="alone")
+    told = lab.run("tran15", alone)
+    assert {one.skipped for one in told.experiments} >= {
+        "the start page reaches 3 pages, which is not more than 60% of the web: nothing would wait"
+    }
+
+
+def test_progress_goes_forward_and_never_beyond_its_end(web: Web, log: Workload) -> None:
+    steps: list[tuple[int, int]] = []
+    lab.run("pandey08", web, lambda text, done, total: steps.append((done, total)), workload=log)
+    assert steps == sorted(steps)
+    assert all(done < total == 7 for done, total in steps)
+
+
+def test_a_paper_about_links_takes_no_queries(web: Web, log: Workload) -> None:
+    with pytest.raises(InputError, match="fpr10 is about links alone"):
+        lab.run("fpr10", web, workload=log)
+    result = CliRunner().invoke(command, ["fpr10", "--queries", "log.txt"])
+    assert str(result.exception) == "--queries log.txt given, but fpr10 is about links alone; leave it out"
+
+
+def test_the_command_names_the_query_log_it_was_given(tmp_path: Path, log: Workload) -> None:
+    path = tmp_path / "log.tsv"
+    path.write_text("".join(f"{q}\t{f:g}\n" for q, f in zip(log.queries, log.frequency, strict=True)), encoding="utf-8")
+    args = ["pandey08", "--web", SPEC, "--queries", str(path), "--json"]
+    read = json.loads(CliRunner().invoke(command, args, catch_exceptions=False).stdout)
+    assert read["command"] == f"frontrank reproduce pandey08 --web {SPEC} --queries {path}"
+    assert "(the log given)" in read["setting"]
+
+
+# Made queries ----------------------------------------------------------------------------------------------------------
+def test_a_made_log_is_the_same_twice_and_asks_for_words_of_the_web(web: Web, log: Workload) -> None:
+    again = made_workload(load(SPEC))
+    assert again.queries == log.queries
+    assert np.array_equal(again.frequency, log.frequency)
+    assert web.texts is not None and web.titles is not None
+    everything = " ".join(f" {' '.join(words(text))} " for column in (web.titles, web.texts) for text in column)
+    assert all(f" {query} " in everything for query in log.queries)
+    assert max(len(query.split()) for query in log.queries) == 3
+
+
+def test_the_frequencies_of_a_made_log_follow_zipf(log: Workload) -> None:
+    assert log.frequency[0] == len(log)
+    assert log.frequency[3] == np.ceil(len(log) / 4)
+    assert log.frequency[-1] == 1
+
+
+def test_without_titles_and_texts_queries_are_made_of_urls() -> None:
+    web = Web.from_edges([0], [1], pages=2, urls=["http://bees.example/", "http://bees.example/honey"])
+    assert {word for query in made_workload(web).queries for word in query.split()} == {"bees", "example", "honey"}
+
+
+def test_a_web_without_words_is_said_to_need_a_query_log() -> None:
+    with pytest.raises(InputError, match="no words to make queries of; give a query log with --queries"):
+        made_workload(Web.from_edges([0], [1], pages=2, urls=["", ""]))
+
+
+# Impact ratios -----------------------------------------------------------------------------------------------------------
+def crawled(seed: int) -> tuple[CrawlView, Array, Array]:
+    """A crawl of a random web, some of its fetched pages, and an impact for every page."""
+    draw = np.random.default_rng(seed)
+    web = random_web(pages=60, links=150, seed=seed)
+    view = CrawlView.of(web, np.array([0]), np.arange(0, 60, 2))
+    return view, view.fetched & (draw.random(view.known) < 0.2), draw.integers(0, 9, view.known).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_impact_ratios_equal_those_from_edges_written_down(seed: int) -> None:
+    view, chosen, impact = crawled(seed)
+    rows = [set(view.target[view.indptr[r] : view.indptr[r + 1]].tolist()) for r in range(len(view.source))]
+    waits = {page for page in range(view.known) if not view.fetched[page]}
+    edges = {(i, j) for row in rows for i in row for j in row if i != j}
+    direct = {j for row, page in zip(rows, view.source.tolist(), strict=True) if chosen[page] for j in row} & waits
+    virtual = {j for i, j in edges if chosen[i]} & waits
+    assert set(np.flatnonzero(linked(view, chosen)).tolist()) == direct
+    assert set(np.flatnonzero(beside(view, chosen)).tolist()) == virtual
+    before, after = behind(view, chosen, impact), behind(view, chosen, impact, enriched=True)
+    assert before.ratio == pytest.approx(sum(impact[j] for j in direct) / chosen.sum())
+    assert after.ratio == pytest.approx(sum(impact[j] for j in direct | virtual) / chosen.sum())
+    assert (before.linked, after.linked) == (len(direct), len(direct | virtual))
+
+
+def test_enrichment_of_the_papers_figure_leads_from_a_page_to_those_linked_beside_it() -> None:
+    web = Web.from_edges([1, 1, 2, 2, 2, 3, 3], [4, 5, 4, 5, 6, 4, 5], pages=7)  # v2, v3, v4 link to v5, v6; v3 to v7 too
+    view = CrawlView.of(web, np.arange(7), np.array([0, 1, 2, 3, 4]))
+    chosen = np.arange(7) == 4
+    assert not linked(view, chosen).any()
+    assert np.flatnonzero(beside(view, chosen)).tolist() == [5, 6]
+
+
+def test_links_are_counted_by_where_they_lead() -> None:
+    view, _, _ = crawled(1)
+    fetched = set(view.source.tolist())
+    inside = sum(int(page) in fetched for page in view.target[: view.links])
+    assert links_within(view) == (inside, view.links - inside)
+
+
+def test_no_page_leads_to_nothing() -> None:
+    view, chosen, impact = crawled(2)
+    assert behind(view, np.zeros_like(chosen), impact, enriched=True) == (0, 0, 0.0, 0.0)
+
+
+# Curves ------------------------------------------------------------------------------------------------------------------
+def test_the_random_line_is_the_mean_of_many_random_orders() -> None:
+    draw = np.random.default_rng(0)
+    impact, shares = draw.pareto(2.0, 40), np.array([0.1, 0.5, 1.0])
+    orders = np.mean([of_ideal(draw.random(40), impact, shares).y for _ in range(4000)], axis=0)
+    assert lines({}, impact, shares)[RANDOM].y == pytest.approx(orders, rel=0.05)
+
+
+def test_no_order_gathers_more_than_the_ideal_which_is_that_by_impact() -> None:
+    draw = np.random.default_rng(1)
+    impact = draw.random(300)
+    best = most(impact)
+    assert np.allclose(gathered(impact, impact).y, best.y)
+    assert np.all(gathered(draw.random(300), impact).y <= best.y + 1e-12)
+    assert of_ideal(impact, impact, np.array([0.01, 0.3])).y.tolist() == [1.0, 1.0]
+
+
+# Scenes ------------------------------------------------------------------------------------------------------------------
+def test_the_frontier_is_cut_as_the_split_protocol_cuts_it(web: Web, log: Workload) -> None:
+    mine = split(stage(web, log, "bfs:0.3", [0]), draw=3)
+    theirs = stage(web, log, "bfs:0.3", [0], "split", draw=3)
+    assert mine.view.revealed is not None and theirs.view.revealed is not None
+    assert np.array_equal(mine.tested, theirs.tested)
+    assert np.array_equal(mine.view.revealed[0], theirs.view.revealed[0])
+    assert np.array_equal(mine.view.revealed[1], theirs.view.revealed[1])
+
+
+def test_the_true_impact_of_a_dataset_is_that_of_searching_all_pages(
+    web: Web, log: Workload, both: tuple[pandey08.Dataset, pandey08.Dataset]
+) -> None:
+    views = truth(web, log)
+    for data in both:
+        assert np.array_equal(data.impact(log, data.truth), views[data.view.pages[data.waits]])
+
+
+def test_the_second_dataset_has_the_most_important_fifth_of_the_uncrawled_pages_crawled(
+    web: Web, both: tuple[pandey08.Dataset, pandey08.Dataset]
+) -> None:
+    first, second = (set(data.view.pages[data.view.source].tolist()) for data in both)
+    uncrawled = set(range(web.pages)) - first
+    moved = second - first
+    assert first < second
+    assert len(uncrawled) == round(0.2 * web.pages)
+    assert len(moved) == round(0.2 * len(uncrawled))
+    rank = both[0].importance
+    assert min(rank[list(moved)]) >= max(rank[list(uncrawled - moved)])
+
+
+def test_two_halves_of_the_queries_add_up_to_all_of_them(both: tuple[pandey08.Dataset, pandey08.Dataset]) -> None:
+    data = both[0]
+    parts = [data.half(np.arange(at, len(data.log), 2)) for at in (0, 1)]
+    seen = sum(view.impact for view, _ in parts if view.impact is not None)
+    assert data.view.impact is not None
+    assert np.array_equal(seen, data.view.impact)
+    true = sum(data.impact(view.search.workload, found) for view, found in parts if view.search is not None)
+    assert np.array_equal(true, data.impact(data.log, data.truth))
+
+
+def test_impact_that_a_web_knows_needs_no_queries_and_leaves_claims_about_them_open(web: Web, log: Workload) -> None:
+    views = truth(web, log)
+    knows = replace(web, views=views, clicks=np.floor(views / 2), cache={})
+    told = lab.run("tran15", knows)
+    left = [claim.says for claim in told.claims() if claim.verdict == UNTESTED]
+    assert left == 2 * [tran15.DRIES, tran15.CLICKS, tran15.LOW]
+    assert "Impact is the web's own." in told.setting
+
+
+@pytest.mark.data
+def test_virtual_edges_of_a_real_web_lead_to_more_of_its_frontier_than_links_alone(data_dir: Path) -> None:
+    web = load(data_dir / "uci-ics")
+    views = np.zeros(web.pages)
+    views[np.random.default_rng(0).choice(web.pages, 500, replace=False)] = 1.0
+    view = CrawlView.of(web, np.array([0]), np.arange(web.pages // 2))
+    chosen = view.fetched & (views[view.pages] > 0)
+    alone, enriched = (behind(view, chosen, views[view.pages], more) for more in (False, True))
+    assert enriched.linked > alone.linked > 0
