@@ -11,8 +11,8 @@ test: .venv/tested-with lint
 	$(BIN)/python -m pytest
 
 lint: .venv/tested-with
-	$(BIN)/ruff check src tests benchmarks docs examples
-	$(BIN)/ruff format --check src tests benchmarks docs examples
+	$(BIN)/ruff check src tests benchmarks docs/generate.py examples
+	$(BIN)/ruff format --check src tests benchmarks docs/generate.py examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 

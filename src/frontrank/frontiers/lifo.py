@@ -6,16 +6,9 @@ The arrays are fifo's: pages wait in the order of their discovery; counts are [w
 from __future__ import annotations
 
 from frontrank.frontiers.fifo import GONE, WAITS, Fifo, grown, new, put, waiting
-from frontrank.kernel import Array, kernel
+from frontrank.kernel import kernel
 
-__all__ = ["grown", "new", "pop", "put", "put_row", "remove", "waiting"]
-
-
-@kernel
-def put_row(queue: Fifo, pages: Array) -> None:
-    """put for all links of a page."""
-    for j in range(pages.size):
-        put(queue, pages[j], 0.0)
+__all__ = ["grown", "new", "pop", "put", "remove", "waiting"]
 
 
 @kernel

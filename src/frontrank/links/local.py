@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,7 @@ MAX_ITERATIONS = 1000
 
 @kernel
 def push(begin: int, end: int, source: Array, indptr: Array, target: Array, x: Array, scale: float, sums: Array) -> None:
-    """sums[q] = sum over rows begin..end of scale * x[source] / O(source), for the links to q."""
-    sums[:] = 0.0
+    """Add scale * x[source]/O(source) to sums[q] for each link to q in the rows begin .. end."""
     for r in range(begin, end):
         degree = indptr[r + 1] - indptr[r]
         if degree > 0:
@@ -39,12 +39,16 @@ def push(begin: int, end: int, source: Array, indptr: Array, target: Array, x: A
 
 
 @kernel
-def settle(sums: Array, more: Array, linked: Array, base: float, x: Array) -> tuple[float, float]:
-    """x becomes sums + more + base; returns the L1 change and the new mass of pages without links."""
+def settle(begin: int, end: int, sums: Array, more: Array, linked: Array, base: float, x: Array) -> tuple[float, float]:
+    """x becomes sums + more + base, which become 0; returns the L1 change and the new mass of pages without links."""
     change = 0.0
     dangling = 0.0
-    for q in range(x.size):
-        value = base + sums[q] if more.size == 0 else base + sums[q] + more[q]
+    for q in range(begin, end):
+        value = base + sums[q]
+        sums[q] = 0.0
+        if more.size > 0:
+            value += more[q]
+            more[q] = 0.0
         change += abs(value - x[q])
         x[q] = value
         if linked[q] == 0:
@@ -52,38 +56,47 @@ def settle(sums: Array, more: Array, linked: Array, base: float, x: Array) -> tu
     return change, dangling
 
 
+class Shares:
+    """Rows of links and pages, shared out among threads; the cuts depend on the number of links alone."""
+
+    def __init__(self, indptr: Array, pages: int) -> None:
+        rows = len(indptr) - 1
+        links = int(indptr[rows])
+        parts = 2 if links >= 2 * SHARE else 1
+        inner = [int(np.searchsorted(indptr, links * i // parts)) for i in range(1, parts)]
+        self.rows = list(pairwise([0, *inner, rows]))
+        self.pages = list(pairwise([pages * i // parts for i in range(parts + 1)]))
+        self.sums = [np.zeros(pages) for _ in range(parts)]
+        self.more = self.sums[1] if parts > 1 else self.sums[0][:0]
+        self.pool = ThreadPoolExecutor(parts) if parts > 1 else None
+
+    def each(self, work: Callable[[int], Any]) -> list[Any]:
+        """Do the work of every part, and wait for all."""
+        parts = range(len(self.rows))
+        return list(self.pool.map(work, parts)) if self.pool else [work(i) for i in parts]
+
+    def close(self) -> None:
+        if self.pool is not None:
+            self.pool.shutdown()
+
+
 class Pusher:
     """PageRank iterations over rows of links; row r belongs to page source[r]."""
 
     def __init__(self, source: Array, indptr: Array, target: Array, pages: int) -> None:
-        self.source, self.indptr, self.target, self.pages = source, indptr, target, pages
-        rows = len(source)
-        links = int(indptr[rows])
-        parts = 2 if links >= 2 * SHARE else 1
-        self.cuts = [int(np.searchsorted(indptr[: rows + 1], links * i // parts)) for i in range(parts + 1)]
-        self.cuts[0], self.cuts[-1] = 0, rows
-        self.sums = [np.empty(pages) for _ in range(parts)]
+        self.indptr = indptr[: len(source) + 1]
+        self.source, self.target, self.pages = source, target, pages
+        self.shares = Shares(self.indptr, pages)
         self.linked = np.zeros(pages, np.uint8)
-        self.linked[source[np.diff(indptr[: rows + 1]) > 0]] = 1
-        self.pool = ThreadPoolExecutor(parts) if parts > 1 else None
-        self._push: Callable[..., Any] = compiled(push)
-        self._settle: Callable[..., Any] = compiled(settle)
+        self.linked[source[np.diff(self.indptr) > 0]] = 1
 
     def step(self, x: Array, damping: float, dangling: float) -> tuple[float, float]:
         """One iteration in place; returns the L1 change and the new dangling mass."""
-
-        def part(i: int) -> None:
-            begin, end = self.cuts[i], self.cuts[i + 1]
-            self._push(begin, end, self.source, self.indptr, self.target, x, damping, self.sums[i])
-
-        if self.pool is None:
-            part(0)
-        else:
-            list(self.pool.map(part, range(len(self.sums))))
+        shares, add, finish = self.shares, compiled(push), compiled(settle)
         base = (1.0 - damping) / self.pages + damping * dangling / self.pages
-        more = self.sums[1] if len(self.sums) > 1 else self.sums[0][:0]
-        result: tuple[float, float] = self._settle(self.sums[0], more, self.linked, base, x)
-        return result
+        shares.each(lambda i: add(*shares.rows[i], self.source, self.indptr, self.target, x, damping, shares.sums[i]))
+        ends = shares.each(lambda i: finish(*shares.pages[i], shares.sums[0], shares.more, self.linked, base, x))
+        return sum(change for change, _ in ends), sum(mass for _, mass in ends)
 
     def solve(self, damping: float, tolerance: float, x: Array | None = None) -> tuple[Array, int]:
         """The fixed point and the number of iterations; x is where to start from (it is changed)."""
@@ -99,8 +112,7 @@ class Pusher:
         return x, iterations
 
     def close(self) -> None:
-        if self.pool is not None:
-            self.pool.shutdown()
+        self.shares.close()
 
 
 def pagerank(indptr: Array, target: Array, damping: float = 0.85, tolerance: float = 1e-10) -> Array:

@@ -16,13 +16,12 @@ alpha/(1 - alpha) is.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
 from frontrank.kernel import Array, compiled, kernel
-from frontrank.links.local import MAX_ITERATIONS, SHARE
+from frontrank.links.local import MAX_ITERATIONS, Shares
 
 REGISTERS = 256  # of a HyperLogLog counter: a standard error of 6.5%
 EXACT = 200_000_000  # pairs of links of one page up to which virtual neighbours are counted exactly
@@ -42,7 +41,6 @@ def _pass(
     sums: Array,
 ) -> None:
     """Rows begin .. end: what their links hand on, along real links and to each other."""
-    sums[:] = 0.0
     for r in range(begin, end):
         first, last = indptr[r], indptr[r + 1]
         give = real[r] * x[source[r]]
@@ -56,16 +54,31 @@ def _pass(
 
 
 @kernel
-def _settle(sums: Array, more: Array, base: float, virtual: float, indegree: Array, spread: Array, x: Array, z: Array) -> float:
-    """x and z of the next step; returns the L1 change of x."""
+def _settle(
+    begin: int,
+    end: int,
+    sums: Array,
+    more: Array,
+    base: float,
+    virtual: float,
+    indegree: Array,
+    spread: Array,
+    x: Array,
+    z: Array,
+) -> float:
+    """x and z of the next step, sums become 0; returns the L1 change of x."""
     change = 0.0
-    for q in range(x.size):
-        value = base + sums[q] - virtual * indegree[q] * z[q]
+    for q in range(begin, end):
+        value = base + sums[q]
+        sums[q] = 0.0
         if more.size > 0:
             value += more[q]
+            more[q] = 0.0
+        if virtual > 0.0:
+            value -= virtual * indegree[q] * z[q]
+            z[q] = spread[q] * value
         change += abs(value - x[q])
         x[q] = value
-        z[q] = spread[q] * value
     return change
 
 
@@ -98,28 +111,20 @@ class Walker:
         self.indegree = np.bincount(target, minlength=self.pages).astype(np.float64)
         siblings = np.bincount(target, weights=np.repeat(degree - 1.0, degree), minlength=self.pages)
         self.spread = np.where(siblings > 0, virtual_factor / np.maximum(siblings, 1.0), 0.0)
-        parts = 2 if len(target) >= 2 * SHARE else 1
-        self.cuts = [int(np.searchsorted(indptr, len(target) * i // parts)) for i in range(parts)] + [len(source)]
-        self.cuts[0] = 0
-        self.sums = [np.empty(self.pages) for _ in range(parts)]
+        self.shares = Shares(indptr, self.pages)
 
-    def step(self, x: Array, z: Array, pool: ThreadPoolExecutor | None = None) -> float:
+    def step(self, x: Array, z: Array) -> float:
         """One iteration in place; returns the L1 change."""
-        hand_on = compiled(_pass)
-
-        def part(i: int) -> None:
-            rows = (self.cuts[i], self.cuts[i + 1], self.source, self.indptr, self.target)
-            hand_on(*rows, self.real, self.virtual, x, z, self.sums[i])
-
-        list((pool.map if pool else map)(part, range(len(self.sums))))
+        shares, add, finish = self.shares, compiled(_pass), compiled(_settle)
         base = (1.0 - self.alpha) / self.pages
-        more = self.sums[1] if len(self.sums) > 1 else self.sums[0][:0]
-        change: float = compiled(_settle)(self.sums[0], more, base, self.virtual, self.indegree, self.spread, x, z)
-        return change
+        rows = (self.source, self.indptr, self.target, self.real, self.virtual, x, z)
+        shares.each(lambda i: add(*shares.rows[i], *rows, shares.sums[i]))
+        ends = (shares.sums[0], shares.more, base, self.virtual, self.indegree, self.spread, x, z)
+        return float(sum(shares.each(lambda i: finish(*shares.pages[i], *ends))))
 
     def along_links(self, x: Array) -> Array:
         """What pages receive along real links when x is handed on once."""
-        sums = np.empty(self.pages)
+        sums = np.zeros(self.pages)
         rows = (0, len(self.source), self.source, self.indptr, self.target)
         compiled(_pass)(*rows, self.real, 0.0, x, x, sums)
         return sums
@@ -129,11 +134,10 @@ class Walker:
         x = np.full(self.pages, 1.0 / self.pages) if start is None else start.copy()
         z = self.spread * x
         bound, iterations = np.inf, 0
-        with ThreadPoolExecutor(len(self.sums)) as pool:
-            while bound > tolerance and iterations < MAX_ITERATIONS:
-                change = self.step(x, z, pool if len(self.sums) > 1 else None)
-                bound = change * self.alpha / (1.0 - self.alpha)
-                iterations += 1
+        while bound > tolerance and iterations < MAX_ITERATIONS:
+            bound = self.step(x, z) * self.alpha / (1.0 - self.alpha)
+            iterations += 1
+        self.shares.close()
         return Walk(x, iterations, bound)
 
 
