@@ -74,8 +74,8 @@ def parse(spec: str | Policy | Ranker) -> Policy:
 def parse_ranker(spec: str) -> Ranker:
     """The ranker that a specification names, as it is, without a rhythm.
 
-    >>> parse_ranker("rw-eg:omega=0.3").spec()
-    'rw-eg:omega=0.3'
+    >>> parse_ranker("rw-eg:omega=0.5").spec()
+    'rw-eg:omega=0.5'
     """
     name, _, rest = spec.strip().partition(":")
     ordering = _known.get(name)
