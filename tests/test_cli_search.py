@@ -172,3 +172,10 @@ def test_a_url_is_a_seed() -> None:
     url = fr.load("synthetic:pages=100,text=0").name_of(0)
     told = json.loads(good("simulate", "synthetic:pages=100,text=0", "--policy", "bfs", "--seeds", url, "--json"))
     assert told["policies"]["bfs"]["fetched"] > 50
+
+
+def test_each_walk_tells_its_own_convergence(folder: Path) -> None:
+    asked = ("--ranker", "rw-eg", "--ranker", "rw")
+    told = json.loads(good("evaluate", WEB, "--queries", folder / "log.txt.gz", *asked, "--json"))
+    (key,) = told["rankers"]["rw"]["convergence"]
+    assert key.startswith("rw RandomWalk")

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.frontiers import KINDS
+from frontrank.frontiers import KINDS, heap
 from frontrank.kernel import GROWTH, Array, Kernel, compiled
 from frontrank.policy import Out, Policy
 from frontrank.ranker import CrawlView
@@ -163,8 +163,7 @@ class Crawl:
         self.view.extend(self.links, fetched, self.kind.discovered(self.queue), self.queue.node["seq"])
         self.viewed = len(self.order)
         self.view.impact = np.array([self.impact.get(page, 0.0) for page in self.view.pages.tolist()])
-        for page, key in zip(self.view.pages, self.policy.rescore(self.state, self.view), strict=True):
-            self._put(self.queue, page, key)
+        compiled(heap.put_all)(self.queue, self.view.pages, self.policy.rescore(self.state, self.view))
 
 
 def _longer(array: Array, size: int) -> Array:

@@ -62,7 +62,7 @@ class CrawlTables(Observed):
         known: Array | None = getattr(self.web, named)
         if known is None:
             raise InputError(f"{self.web.name} knows no {named}; import it with a column {named} of its pages, or with a log")
-        view.impact = np.where(view.fetched, known[view.pages], 0.0)
+        view.see_impact(known)
         return view
 
     def _searched(self, workload: Workload) -> CrawlView:

@@ -177,7 +177,7 @@ def check_needs(policy: Policy, web: Web) -> None:
     missing = sorted(need for need in needs if need in web.COLUMNS and not web.has(need))
     if "queries" in needs and web.queries is None:
         missing.append("queries")
-    if "impact" in needs and web.views is None and web.clicks is None and web.queries is None:
+    if "impact" in needs and web.impact is None and web.queries is None:
         missing.append("views or clicks or queries")
     if missing:
         raise InputError(
@@ -189,15 +189,14 @@ def check_needs(policy: Policy, web: Web) -> None:
 def watch(view: CrawlView, policy: Policy, web: Web, seeds: Array, order: Array) -> None:
     """Note in the view what searchers have made of the pages fetched so far, if the policy asks for it."""
     needs = policy.needs()
-    if "queries" in needs or ("impact" in needs and web.views is None and web.clicks is None):
+    if "queries" in needs or ("impact" in needs and web.impact is None):
         from frontrank.search.observe import observe
 
         seen = observe(web, seeds, order, web.queries)
         view.search, view.impact = seen.search, seen.impact
     elif "impact" in needs:
-        known = web.views if web.views is not None else web.clicks
-        assert known is not None
-        view.impact = np.where(view.fetched, known[view.pages], 0.0)
+        assert web.impact is not None
+        view.see_impact(web.impact)
 
 
 def anchor_values(policy: Policy, web: Web) -> Array:

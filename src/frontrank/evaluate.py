@@ -122,9 +122,8 @@ def _seen(web: Web, seeds: Array, order: Array, workload: Workload | None) -> Cr
     if workload is not None:
         return observe(web, seeds, order, workload)
     view = CrawlView.of(web, seeds, order)
-    impact = web.views if web.views is not None else web.clicks
-    assert impact is not None
-    view.impact = np.where(view.fetched, impact[view.pages], 0.0)
+    assert web.impact is not None
+    view.see_impact(web.impact)
     return view
 
 
@@ -132,11 +131,9 @@ def _true_impact(web: Web, workload: Workload | None, tell: Progress) -> tuple[A
     if workload is not None:
         tell("searching all pages", 0, 0)
         return truth(web, workload), web.clicks
-    if web.views is None and web.clicks is None:
+    if web.impact is None:
         raise InputError(f"{web.name} knows neither views nor clicks; give a query log with --queries")
-    views = web.views if web.views is not None else web.clicks
-    assert views is not None
-    return views, web.clicks
+    return web.impact, web.clicks
 
 
 def find(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[float, ...] = FRONTIER_SHARES) -> Finding:
@@ -153,7 +150,7 @@ def find(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[float, ...]
         impact_shares(scores, scene.pagerank[scene.tested], shares),
         None if clicks is None else click_through(scores, clicks, views, shares),
         seconds,
-        {key: note for key, note in scene.view.notes.items() if key.startswith(ranker.name)},
+        {key: note for key, note in scene.view.notes.items() if key.startswith(f"{ranker.name} ")},
     )
 
 

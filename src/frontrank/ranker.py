@@ -95,6 +95,10 @@ class CrawlView:
         view.urls = None if web.urls is None else Picked(web.urls, view.pages)
         return view
 
+    def see_impact(self, impact: Array) -> None:
+        """Note the impact of fetched pages; that of others is not known. ``impact`` is by the engine's page numbers."""
+        self.impact = np.where(self.fetched, impact[self.pages], 0.0)
+
     def remember(self) -> None:
         """Keep this moment, to be learned from later."""
         if self.impact is not None:

@@ -221,6 +221,5 @@ def compare(
     for name, policy in zip(named, parsed, strict=True):
         spec = name if isinstance(name, str) else policy.spec()
         tell = None if progress is None else partial(progress, spec)
-        policy = with_stop(policy, until) if until else policy
-        runs.append(replace(simulate(web, policy, pages, budget, tell), given=spec))
+        runs.append(replace(simulate(web, with_stop(policy, until), pages, budget, tell), given=spec))
     return Runs(web, tuple(runs), metric, source or web.source, command)

@@ -132,6 +132,11 @@ class Web:
     def targets_of(self, page: int) -> Array:
         return self.targets[self.indptr[page] : self.indptr[page + 1]]
 
+    @property
+    def impact(self) -> Array | None:
+        """What searchers made of each page: views, else clicks, else unknown."""
+        return self.views if self.views is not None else self.clicks
+
     def rows(self, value: Array = NO_VALUES) -> Links:
         """The links as kernels see them; nothing is copied."""
         return Links(self.indptr[:-1], self.indptr[1:], self.targets, value)

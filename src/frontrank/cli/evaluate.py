@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -15,11 +16,21 @@ def workload_of(path: str | None) -> Any:
     return None if path is None else load_workload(path)
 
 
+def scene_options(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every command that pretends that a part of a web has been crawled."""
+    options = (
+        click.option("--queries", metavar="FILE", help="A query log: one query a line, or query and frequency."),
+        click.option("--crawled", default="bfs:0.3", show_default=True, metavar="P:SHARE", help="What has been fetched."),
+        click.option("--seeds", metavar="SEEDS", help="A URL, a file of ids or URLs, top:160 or random:1000@7."),
+    )
+    for option in reversed(options):
+        f = option(f)
+    return f
+
+
 @click.command(name="evaluate")
 @click.argument("web")
-@click.option("--queries", metavar="FILE", help="A query log: one query a line, or query and frequency.")
-@click.option("--crawled", default="bfs:0.3", show_default=True, metavar="P:SHARE", help="What has been fetched.")
-@click.option("--seeds", metavar="SEEDS", help="A URL, a file of ids or URLs, top:160 or random:1000@7.")
+@scene_options
 @click.option("--ranker", "specs", multiple=True, metavar="R", help="NAME or NAME:KEY=VALUE,...; repeatable.")
 @click.option("--protocol", metavar="split|deployed", help="How rankers that learn are trained.")
 @click.option("--draw", type=int, default=0, show_default=True, help="Seed of the split.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from frontrank.cli.evaluate import workload_of
+from frontrank.cli.evaluate import scene_options, workload_of
 from frontrank.cli.screen import percent, progress, show_json, show_table
 
 
@@ -19,9 +19,7 @@ def _numbers(ctx: click.Context, option: click.Parameter, text: str) -> tuple[fl
 
 @click.command(name="tune")
 @click.argument("web")
-@click.option("--queries", metavar="FILE", help="A query log: one query a line, or query and frequency.")
-@click.option("--crawled", default="bfs:0.3", show_default=True, metavar="P:SHARE", help="What has been fetched.")
-@click.option("--seeds", metavar="SEEDS", help="A URL, a file of ids or URLs, top:160 or random:1000@7.")
+@scene_options
 @click.option("--omega", default="0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1", show_default=True, callback=_numbers)
 @click.option("--gamma", default="0", show_default=True, callback=_numbers)
 @click.option("--draw", type=int, default=0, show_default=True, help="Seed of the split and of the bootstrap.")

@@ -17,7 +17,6 @@ import numpy as np
 from frontrank.metrics import Curve
 
 AGREES, DISAGREES, UNTESTED = "agrees", "disagrees", "cannot be tested here"
-VERDICTS = (AGREES, DISAGREES, UNTESTED)
 MARGIN = 0.005  # mean heights of two curves nearer than this are equal
 ALIKE = 0.03  # and nearer than this are similar
 GRID = 2000  # points at which a curve's mean height is taken
