@@ -9,9 +9,12 @@ Each check raises AssertionError, naming the ordering and what it broke. All reg
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +23,7 @@ from frontrank.engine import Engine
 from frontrank.importance import importance
 from frontrank.kernel import Array, interpreted
 from frontrank.policy import Policy
+from frontrank.recovery import snapshot
 from frontrank.search.view import Workload
 from frontrank.simulate import simulate
 from frontrank.sources.synthetic import synthetic
@@ -88,27 +92,50 @@ def growth_is_invisible(policy: Policy, web: Web) -> None:
     _equal(policy, np.array(small), np.array(large), "a crawl that grew differs from one with room from the start")
 
 
-def _crawled(policy: Policy, web: Web, names: list[str], capacity: int) -> list[str]:
+def recovery_is_invisible(policy: Policy, web: Web) -> None:
+    """A crawl that ends abruptly and is recovered from its directory, again and again, goes on as if nothing had been."""
+    if "queries" in policy.needs():
+        return
+    names = [web.name_of(page) for page in range(web.pages)]
+    with tempfile.TemporaryDirectory(prefix="frontrank-check-") as folder:
+        torn = _crawled(policy, web, names, 16, Path(folder, "crawl"), ends=7)
+    _equal(policy, np.array(_crawled(policy, web, names, 16)), np.array(torn), "a recovered crawl goes on differently")
+
+
+def _crawled(policy: Policy, web: Web, names: list[str], capacity: int, path: Path | None = None, ends: int = 0) -> list[str]:
+    """Crawl the web event by event; with a directory, the crawl ends abruptly so many times and is recovered."""
     truth = None
     if "truth" in policy.needs():
         values = importance(web, getattr(policy, "truth", "pagerank"))
         truth = dict(zip(names, values.tolist(), strict=True)).__getitem__
-    crawl = Crawl(policy, capacity, truth)
+    crawl = Crawl(policy, path, capacity=capacity, truth=truth, sync_s=60.0)
     crawl.seed(names[page] for page in _seeds(web))
     number = {name: page for page, name in enumerate(names)}
     order: list[str] = []
+    stops = {web.pages * i // (ends + 1) for i in range(1, ends + 1)}
     while taken := crawl.take():
-        page = number[taken[0]]
-        first = int(web.indptr[page])
-        links = [
-            (names[q], web.anchors[first + j] if web.anchors is not None else "")
-            for j, q in enumerate(web.targets_of(page).tolist())
-        ]
-        title = web.titles[page] if web.titles is not None else ""
-        text = web.texts[page] if web.texts is not None else ""
-        crawl.fetched(taken[0], links, title, text, 0.0 if web.views is None else float(web.views[page]))
+        crawl.fetched(taken[0], **_page_of(web, names, number[taken[0]]))
         order.append(taken[0])
+        if path is not None and len(order) in stops:
+            if len(order) % 2:
+                snapshot(crawl)  # so that the next recovery, or the one after it, starts from here
+            crawl.journal.close()
+            crawl = Crawl.recover(path, policy, truth=truth, sync_s=60.0)
+    crawl.journal.close()
     return order
+
+
+def _page_of(web: Web, names: list[str], page: int) -> dict[str, Any]:
+    first = int(web.indptr[page])
+    anchors = web.anchors
+    return {
+        "links": [
+            (names[q], "" if anchors is None else anchors[first + j]) for j, q in enumerate(web.targets_of(page).tolist())
+        ],
+        "title": "" if web.titles is None else web.titles[page],
+        "text": "" if web.texts is None else web.texts[page],
+        "impact": 0.0 if web.views is None else float(web.views[page]),
+    }
 
 
 def chunking_is_invisible(policy: Policy, web: Web) -> None:
@@ -227,6 +254,7 @@ CHECKS = (
     compiled_as_interpreted,
     live_as_simulated,
     growth_is_invisible,
+    recovery_is_invisible,
     chunking_is_invisible,
     seeded_twice_equal,
     relabelling_is_invisible,

@@ -1,172 +1,632 @@
 """Crawl: the same orderings, one event at a time, for a crawler that learns of pages as it goes.
 
-    crawl = Crawl(parse("fpr"))
-    crawl.seed(["https://example.org/"])
-    while urls := crawl.take():
-        for url in urls:
-            crawl.fetched(url, links=[("https://example.org/a", "its anchor")])
+    with Crawl(parse("fpr"), "my-crawl", manners=Manners(delay_s=1.0)) as crawl:
+        crawl.seed(["https://example.org/"])
+        while urls := crawl.take():
+            for url in urls:
+                crawl.fetched(url, links=[("https://example.org/a", "its anchor")])
 
-Nothing is known but what the events told: state grows as pages are discovered. The order is the one ``simulate`` gives
-when every page is settled before the next is taken. Events live in memory.
+    crawl = Crawl.recover("my-crawl")      # after any kind of end: everything acknowledged is there
+
+Nothing is known but what the events told; state grows as pages are discovered. With one page in flight and no manners the
+order is exactly the one ``simulate`` gives. Without a directory, events live in memory.
+
+An event is acknowledged when its call returns: it then survives the end of the process. With ``group=k`` up to k events
+share a commit, and are acknowledged by it, by the next ``take``, or by ``commit()``. The disk has them ``sync_s`` seconds
+later, or at ``sync()``. A page that was taken is leased: if it is not settled in time it waits again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from types import ModuleType
+import heapq
+import os
+import time
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from frontrank import fingerprints as names
+from frontrank import journal as log
 from frontrank.errors import InputError
-from frontrank.frontiers import KINDS, heap
-from frontrank.kernel import GROWTH, Array, Kernel, compiled
-from frontrank.policy import Out, Policy
+from frontrank.frontiers import polite
+from frontrank.frontiers.polite import pop as pop_polite
+from frontrank.frontiers.polite import put as put_polite
+from frontrank.frontiers.polite import put_last as put_polite_last
+from frontrank.frontiers.polite import settle
+from frontrank.journal import Journal, Memory
+from frontrank.kernel import GROWTH, Array, Kernel, compiled, kernel
+from frontrank.manners import FREE, Manners
+from frontrank.policy import Out, Policy, State
 from frontrank.ranker import CrawlView
 from frontrank.urls import host_of
-from frontrank.web import NO_VALUES, Links
+from frontrank.web import NO_VALUES, Links, row
 
 Link = str | tuple[str, str]
-LEASED, SETTLED = 1, 2
+Where = tuple[str, int, int]  # WARC file, offset, length
+UNLINKED = 65535  # the depth of a page that no link has led to yet
+SNAPSHOT_EVENTS = 100_000  # at least so many events, and half the known pages, between two snapshots
+
+
+def on_fetch(state: State, links: Links, page: int, out: Out) -> int:  # open names, bound by the policy
+    raise NotImplementedError
+
+
+def put(queue: polite.Polite, page: int, key: float) -> None:
+    raise NotImplementedError
+
+
+@kernel
+def put_first(queue: polite.Polite, page: int, key: float) -> None:
+    """First discovered, first fetched: keys are ignored."""
+    put_polite(queue, page, 0.0)
+
+
+@kernel
+def put_last(queue: polite.Polite, page: int, key: float) -> None:
+    """Last discovered, first fetched."""
+    put_polite_last(queue, page)
+
+
+PUTS: dict[str, Kernel] = {"heap": put_polite, "fifo": put_first, "lifo": put_last}
+
+
+@kernel
+def put_out(queue: polite.Polite, out: Out, count: int) -> None:
+    for j in range(count):
+        put(queue, out.page[j], out.key[j])
+
+
+@kernel
+def arrive(state: State, queue: polite.Polite, links: Links, depth: Array, page: int, out: Out) -> None:
+    """A page is settled, with the links that lie in its row."""
+    targets = row(links, page)
+    for j in range(targets.size):
+        if depth[targets[j]] == UNLINKED:
+            depth[targets[j]] = min(depth[page] + 1, UNLINKED - 1)
+    settle(queue, page)
+    state.fetched[page] = 1
+    count = on_fetch(state, links, page, out)
+    for j in range(count):
+        put(queue, out.page[j], out.key[j])
+
+
+@kernel
+def take_some(queue: polite.Polite, now: float, pages: Array) -> int:
+    for i in range(pages.size):
+        page = pop_polite(queue, now)
+        if page < 0:
+            return i
+        pages[i] = page
+    return int(pages.size)
 
 
 class Crawl:
     """A policy at work on pages that are named by the events: URLs, or any other text."""
 
-    def __init__(self, policy: Policy, capacity: int = 16, truth: Callable[[str], float] | None = None) -> None:
-        if "queries" in policy.needs():
-            raise InputError(f"{policy.spec()} is driven by queries over the texts of a whole crawl; use simulate or rank")
-        self.policy = policy
-        self.truth = truth
-        self.impact: dict[int, float] = {}
-        self.kind: ModuleType = KINDS[policy.queue]
+    def __init__(
+        self,
+        policy: Policy,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        manners: Manners = FREE,
+        capacity: int = 16,
+        truth: Callable[[str], float] | None = None,
+        clock: Callable[[], float] = time.time,
+        group: int = 1,
+        sync_s: float = 1.0,
+    ) -> None:
+        check_live(policy)
+        journal: Journal | Memory = Memory()
+        if path is not None:
+            notes = {"policy": policy.spec(), "manners": manners.json(), "started": clock()}
+            journal = Journal.create(Path(path), notes, group, sync_s)
+        self._begin(policy, journal, manners, capacity, truth, clock)
+
+    @classmethod
+    def recover(
+        cls,
+        path: str | os.PathLike[str],
+        policy: Policy | None = None,
+        *,
+        rescore: bool = False,
+        read_only: bool = False,
+        truth: Callable[[str], float] | None = None,
+        clock: Callable[[], float] = time.time,
+        group: int = 1,
+        sync_s: float = 1.0,
+    ) -> Crawl:
+        """The crawl of a directory, as it was after its last acknowledged event; leases of the dead process are returned.
+
+        Another policy than the one it was crawled with is refused, unless ``rescore``: then its state is built by letting
+        it see everything that happened. ``read_only`` looks at a crawl, which may be running, and changes nothing.
+        """
+        from frontrank.recovery import restore
+
+        journal = Journal.open(Path(path), group, sync_s, read_only)
+        try:
+            crawl = cls.__new__(cls)
+            restore(crawl, journal, policy, rescore, truth, clock, read_only)
+        except BaseException:
+            journal.broken = journal.broken or "recovery failed"
+            journal.close()
+            raise
+        return crawl
+
+    def _begin(
+        self,
+        policy: Policy,
+        journal: Journal | Memory,
+        manners: Manners,
+        capacity: int,
+        truth: Callable[[str], float] | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self.policy, self.journal, self.manners = policy, journal, manners
+        self.truth, self.clock = truth, clock
+        self.needs = policy.needs()
+        self.now = self.shift = 0.0
         self.state = policy.allocate(capacity, 1)
-        self.queue: Any = self.kind.new(capacity)
-        anchors = np.empty(capacity) if "anchors" in policy.needs() else NO_VALUES
+        m = manners
+        self.queue = polite.new(capacity, 1, m.delay_s, m.at_once, m.in_flight, m.host_budget)
+        anchors = np.empty(capacity) if "anchors" in self.needs else NO_VALUES
         empty = np.zeros(capacity, np.int64)
         self.links = Links(empty, empty.copy(), np.empty(capacity, np.int32), anchors)
         self.used = 0  # links held
-        self.out = Out(np.empty(2 * capacity + 2, np.int32), np.empty(2 * capacity + 2))
-        self.number: dict[str, int] = {}
-        self.names: list[str] = []
-        self.hosts: dict[str, int] = {}
-        self.status: dict[int, int] = {}
-        self.order: list[int] = []
+        self.out = Out(np.empty(0, np.int32), np.empty(0))
+        self._out_for(capacity)
+        self.table, self.host_table = names.new(capacity), names.new(16)
+        self.host_page = np.zeros(1, np.int32)  # the first known page of each host: it has the host's name
+        self.depths = np.full(capacity, UNLINKED, np.uint16)
+        self.impact = np.zeros(capacity if "impact" in self.needs else 0)
+        self.order = array("i")  # pages in the order in which they were settled
+        self.failed_count = 0
+        self.leases: dict[int, float] = {}  # page -> when the lease ends, in the order of taking
+        self.retries: list[tuple[float, int]] = []  # a heap: when, page
+        self.attempts: dict[int, int] = {}
         self.view = CrawlView()
         self.viewed = 0
-        kernels = policy.kernels()
-        self._on_seed, self._on_start, self._on_fetch, self._done = (
-            compiled(kernels[event]) for event in ("on_seed", "on_start", "on_fetch", "done")
-        )
-        self._put: Kernel = compiled(self.kind.put)
-        self._pop: Kernel = compiled(self.kind.pop)
+        self.snapshot_seq = 0
+        self._link_kernels()
+
+    def _link_kernels(self) -> None:
+        kernels = self.policy.kernels()
+        putter = PUTS[self.policy.queue]
+        self._on_seed, self._on_start, self._done = (compiled(kernels[event]) for event in ("on_seed", "on_start", "done"))
+        self._put, self._put_out = compiled(putter), compiled(put_out, put=putter)
+        self._arrive = compiled(arrive, put=putter, on_fetch=kernels["on_fetch"])
+        self._take, self._back, self._later = compiled(take_some), compiled(polite.back), compiled(polite.later)
+        self._number_all, self._find = compiled(names.number_all), compiled(names.find)
+
+    # What is known --------------------------------------------------------------------------------------------------------
+    @property
+    def known(self) -> int:
+        """Pages whose name is known."""
+        return int(self.table.counts[0])
 
     @property
     def waiting(self) -> int:
-        return int(self.kind.waiting(self.queue))
+        """Pages that wait to be taken, now or when a retry is due."""
+        return polite.waiting(self.queue) + sum(1 for _, page in self.retries if self.queue.mark[page] == polite.LATER)
 
-    def seed(self, urls: Iterable[str]) -> None:
+    @property
+    def leased(self) -> int:
+        return len(self.leases)
+
+    @property
+    def fetched_count(self) -> int:
+        return len(self.order) - self.failed_count
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """Settings that whoever drives the crawl has stored with it."""
+        return self.journal.notes
+
+    def note(self, key: str, value: Any) -> None:
+        self.journal.note(key, value)
+
+    def find(self, url: str, key: int | None = None) -> int:
+        """The number of a page, -1 if it is not known."""
+        return int(self._find(self.table, names.fingerprint(url) if key is None else names.signed(key)))
+
+    def page(self, url: str, key: int | None = None) -> int:
+        """The number of a page, which is known from now on; it waits once it is seeded or linked to."""
+        keys = names.fingerprints([url]) if key is None else np.array([names.signed(key)], np.int64)
+        return int(self._pages([url], keys)[0])
+
+    def url(self, page: int) -> str:
+        return self.journal.url(page)
+
+    def mark(self, page: int) -> int:
+        return int(self.queue.mark[page])
+
+    def depth(self, page: int) -> int:
+        """How many links lie between a seed and this page, on the way it was first discovered."""
+        return int(self.depths[page])
+
+    def attach(self, page: int, payload: bytes) -> None:
+        """Keep something with a page until it is settled."""
+        self.journal.attach(page, payload)
+
+    def attached(self, page: int) -> bytes | None:
+        return self.journal.attached(page)
+
+    def next_at(self) -> float | None:
+        """When a page may next be taken; None if time alone brings none."""
+        first = float(compiled(polite.next_at)(self.queue))
+        if self.retries:
+            first = min(first, self.retries[0][0])
+        return None if first == np.inf else max(first - self.shift, 0.0)
+
+    def gauges(self) -> dict[str, float]:
+        return self.policy.gauges(self.state)
+
+    def done(self) -> bool:
+        """The ordering's own stopping rule holds."""
+        return bool(self._done(self.state))
+
+    # Events by URL --------------------------------------------------------------------------------------------------------
+    def seed(self, urls: Iterable[str], now: float | None = None) -> None:
         """Start from these pages; the weights of one call's seeds add up to 1."""
-        pages = list(dict.fromkeys(self._page(url) for url in urls))
-        if not pages:
+        given = list(urls)
+        if not given:
             raise InputError("no seeds given, at least one page to start from expected")
-        for page in pages:
-            self._put(self.queue, page, self._on_seed(self.state, page, 1.0 / len(pages)))
-        self._apply(self._on_start(self.state, self.out))
+        self.seed_pages(self._pages(given, names.fingerprints(given)).tolist(), now)
 
-    def take(self, count: int = 1) -> list[str]:
-        """The next pages to fetch, best first; they are yours until you settle them. Empty if none waits."""
-        taken: list[str] = []
-        while len(taken) < count and not self._done(self.state):
-            page = int(self._pop(self.queue))
-            if page < 0:
-                break
-            self.status[page] = LEASED
-            taken.append(self.names[page])
+    def take(self, n: int = 1, now: float | None = None) -> list[str]:
+        """The next pages to fetch, best first; they are yours until you settle them. Empty if none may go now."""
+        return [self.journal.url(page) for page in self.take_pages(n, now)]
+
+    def fetched(
+        self,
+        url: str,
+        links: Iterable[Link] = (),
+        title: str = "",
+        text: str = "",
+        impact: float = 0.0,
+        *,
+        status: int = 200,
+        where: Where | None = None,
+        now: float | None = None,
+    ) -> None:
+        """A taken page has arrived, with these links (each a URL, or a URL and its anchor), this text and this impact."""
+        page = self._of(url)
+        targets: list[str] = []
+        anchors: list[str] = []
+        for link in links:
+            target, anchor = (link, "") if isinstance(link, str) else link
+            targets.append(target)
+            anchors.append(anchor)
+        pages = self._pages(targets, names.fingerprints(targets)).tolist()
+        self.fetched_page(page, pages, anchors, title, text, impact, status=status, where=where, now=now)
+
+    def failed(
+        self, url: str, reason: str = "failed", *, retry: bool = False, retry_s: float | None = None, now: float | None = None
+    ) -> bool:
+        """A taken page did not arrive. True if it will be tried again; else it counts as fetched, and keeps no links."""
+        return self.failed_page(self._of(url), reason, retry=retry, retry_s=retry_s, now=now)
+
+    def _of(self, url: str) -> int:
+        page = self.find(url)
+        if page < 0:
+            raise InputError(f"page {url!r} was settled, but it is not one that was taken and is still open")
+        return page
+
+    # Events by page number ------------------------------------------------------------------------------------------------
+    def seed_pages(self, pages: Sequence[int], now: float | None = None) -> None:
+        at = self._tick(now)
+        mark = self.queue.mark
+        pages = [page for page in dict.fromkeys(pages) if mark[page] in (polite.ABSENT, polite.WAITING)]
+        for page in pages:
+            self.journal.add(log.SEED, page, at, status=len(pages))
+        self._plant(pages)
+        self._acknowledge()
+
+    def take_pages(self, n: int = 1, now: float | None = None) -> list[int]:
+        at = self._tick(now)
+        self._return_due(at)
+        if self.done():
+            return []
+        pages = np.empty(n, np.int32)
+        taken: list[int] = pages[: self._take(self.queue, at, pages)].tolist()
+        if taken:
+            self.journal.add_takes(taken, at)
+            until = at + self.manners.lease_s
+            for page in taken:
+                self.leases[page] = until
+            self.journal.commit()
         return taken
 
-    def fetched(self, url: str, links: Iterable[Link] = (), title: str = "", text: str = "", impact: float = 0.0) -> None:
-        """A taken page has arrived, with these links (each a URL, or a URL and its anchor), this text and this impact."""
-        page = self._settle(url)
-        self.impact[page] = impact
-        self._note_links(page, links)
-        self.policy.see_text(self.state, page, title, text)
-        self.state.fetched[page] = 1
-        self._apply(self._on_fetch(self.state, self.links, page, self.out))
+    def fetched_page(
+        self,
+        page: int,
+        targets: Sequence[int],
+        anchors: Sequence[str] | None = None,
+        title: str = "",
+        text: str = "",
+        impact: float = 0.0,
+        *,
+        status: int = 200,
+        where: Where | None = None,
+        now: float | None = None,
+    ) -> None:
+        at = self._tick(now)
+        self._end_lease(page)
+        distinct, words = _distinct(page, targets, anchors)
+        columns: dict[str, Any] = {"status": status, "links": np.array(distinct, "<i4").tobytes()}
+        if any(words):
+            columns["anchors"] = log.storable("\n".join(words))
+        if title:
+            columns["title"] = log.storable(title)
+        if impact:
+            columns["impact"] = impact
+        if where is not None:
+            columns["file"], columns["start"], columns["length"] = where
+        self.journal.add(log.FETCHED, page, at, **columns)
+        if text and self._keeps_texts:
+            self.journal.keep_text(page, text)
+        self._note_links(page, distinct, words)
+        self._see(page, title, text, impact)
+        self._settle_page(page)
+
+    def failed_page(
+        self, page: int, reason: str = "failed", *, retry: bool = False, retry_s: float | None = None, now: float | None = None
+    ) -> bool:
+        at = self._tick(now)
+        self._end_lease(page)
+        attempt = self.attempts.get(page, 0) + 1
+        if retry and attempt <= self.manners.retries:
+            due = at + (self.manners.pause(attempt) if retry_s is None else retry_s)
+            self.journal.add(log.RETRY, page, at, status=attempt, until=due, note=reason)
+            self._try_later(page, attempt, due)
+            self._later(self.queue, page)
+            self._acknowledge()
+            return True
+        self.journal.add(log.FAILED, page, at, note=reason)
+        self.failed_count += 1
+        self._settle_page(page)
+        return False
+
+    def rescore(self, now: float | None = None) -> None:
+        """Rank everything that waits anew, now. Orderings that are always up to date have nothing to do."""
+        if self.policy.interval():
+            self.journal.add(log.RESCORE, -1, self._tick(now))
+            self._rank()
+            self._acknowledge()
+
+    def host(
+        self,
+        name: str,
+        *,
+        delay_s: float | None = None,
+        at_once: int | None = None,
+        budget: int | None = None,
+        now: float | None = None,
+    ) -> None:
+        """Manners of one host, such as the delay its robots.txt asks for."""
+        given = {"delay_s": delay_s, "at_once": at_once, "budget": budget}
+        wanted = {key: value for key, value in given.items() if value is not None}
+        Manners(delay_s=delay_s or 0.0, at_once=at_once or 0, host_budget=budget or 0)  # checks the numbers
+        self.journal.add(log.HOST, -1, self._tick(now), note=log.written({"host": name, **wanted}))
+        self._limit(name, wanted)
+        self._acknowledge()
+
+    def block(self, name: str, seconds: float, now: float | None = None) -> None:
+        """Take nothing from this host for so long, as its Retry-After asks."""
+        at = self._tick(now)
+        self.journal.add(log.BLOCK, -1, at, until=at + seconds, note=name)
+        compiled(polite.block)(self.queue, self._host(name), at + seconds)
+        self._acknowledge()
+
+    def commit(self) -> None:
+        """All events so far survive this process."""
+        self.journal.commit()
+
+    def sync(self) -> None:
+        """All events so far survive a power cut."""
+        self.journal.sync()
+
+    def close(self) -> None:
+        """Leave a snapshot, so that the next start is quick, and let the directory go."""
+        from frontrank.recovery import snapshot
+
+        try:
+            if isinstance(self.journal, Journal) and not self.journal.broken and self.journal.writable:
+                snapshot(self, least=1000)
+        finally:
+            self.journal.close()
+
+    def __enter__(self) -> Crawl:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    # What events do (also when they are replayed) -------------------------------------------------------------------------
+    def _tick(self, now: float | None) -> float:
+        """The time of an event. It never runs back: if the clock does, the gap is added from then on."""
+        now = self.clock() if now is None else now
+        if now + self.shift < self.now:
+            self.shift = self.now - now
+        self.now = now + self.shift
+        return self.now
+
+    def _plant(self, pages: Sequence[int]) -> None:
+        for page in pages:
+            self.depths[page] = 0
+            self._put(self.queue, page, self._on_seed(self.state, page, 1.0 / len(pages)))
+        if pages:
+            self._put_out(self.queue, self.out, self._on_start(self.state, self.out))
+
+    def _end_lease(self, page: int) -> None:
+        if self.leases.pop(page, None) is None:
+            raise InputError(f"page {self.url(page)!r} was settled, but it is not one that was taken and is still open")
+
+    def _settle_page(self, page: int) -> None:
+        self.attempts.pop(page, None)
+        self._arrive(self.state, self.queue, self.links, self.depths, page, self.out)
         self.order.append(page)
         interval = self.policy.interval()
         if interval and len(self.order) % interval == 0:
-            self._rescore()
+            self._rank()
+        self._acknowledge()
 
-    def failed(self, url: str) -> None:
-        """A taken page will not arrive. It counts as fetched, and keeps no links."""
-        self.fetched(url)
+    def _acknowledge(self) -> None:
+        self.journal.acknowledge()
+        events = self.journal.seq - self.snapshot_seq
+        if events >= SNAPSHOT_EVENTS and 2 * events >= self.known and isinstance(self.journal, Journal):
+            from frontrank.recovery import snapshot
 
-    def _settle(self, url: str) -> int:
-        page = self.number.get(url, -1)
-        if self.status.get(page) != LEASED:
-            raise InputError(f"page {url!r} was settled, but it is not one that was taken and is still open")
-        self.status[page] = SETTLED
-        return page
+            snapshot(self)
 
-    def _note_links(self, page: int, links: Iterable[Link]) -> None:
-        anchors: dict[int, str] = {}
-        for link in links:
-            url, anchor = (link, "") if isinstance(link, str) else link
-            target = self._page(url)
-            if target != page:
-                anchors[target] = f"{anchors[target]} {anchor}".strip() if target in anchors else anchor
-        end = self.used + len(anchors)
+    def _return_due(self, now: float) -> None:
+        while self.leases:
+            page = next(iter(self.leases))
+            if self.leases[page] > now:
+                break
+            del self.leases[page]
+            self.journal.add(log.EXPIRED, page, now)
+            self._back(self.queue, page)
+        while self.retries and self.retries[0][0] <= now:
+            page = heapq.heappop(self.retries)[1]
+            if self.queue.mark[page] == polite.LATER:
+                self._back(self.queue, page)
+
+    def _try_later(self, page: int, attempt: int, due: float) -> None:
+        self.attempts[page] = attempt
+        heapq.heappush(self.retries, (due, page))
+
+    @property
+    def _keeps_texts(self) -> bool:
+        return "texts" in self.needs
+
+    def _see(self, page: int, title: str, text: str, impact: float) -> None:
+        self.policy.see_text(self.state, page, title, text)
+        if self.impact.size:
+            self.impact[page] = impact
+
+    def _note_links(self, page: int, targets: Sequence[int], anchors: Sequence[str]) -> None:
+        end = self.used + len(targets)
         if end > self.links.target.size:
             self._grow_links(end)
-        self.links.target[self.used : end] = list(anchors)
+        self.links.target[self.used : end] = targets
         if self.links.value.size:
-            self.links.value[self.used : end] = [self.policy.anchor_value(anchor) for anchor in anchors.values()]
+            self.links.value[self.used : end] = [self.policy.anchor_value(anchor) for anchor in anchors]
         self.links.start[page], self.links.stop[page] = self.used, end
         self.used = end
+        self._out_for(len(targets))
 
-    def _page(self, url: str) -> int:
-        page = self.number.get(url)
-        if page is None:
-            page = self.number[url] = len(self.names)
-            self.names.append(url)
-            known = len(self.hosts)
-            host = self.hosts.setdefault(host_of(url), known)
-            if page >= self.links.start.size or host == known:
-                self._grow(page + 1)
-            self.policy.see_page(self.state, page, url, host, self.truth(url) if self.truth else 0.0)
-        return page
+    def _limit(self, name: str, wanted: dict[str, Any]) -> None:
+        values = (wanted.get("delay_s", -1.0), wanted.get("at_once", -1), wanted.get("budget", -1))
+        compiled(polite.limit)(self.queue, self._host(name), *values)
+
+    def _rank(self) -> None:
+        if "history" in self.needs:
+            self.view.remember()
+        fetched = np.array(self.order[self.viewed :], np.int32)
+        self.view.extend(self.links, fetched, polite.discovered(self.queue), self.queue.node["seq"])
+        self.viewed = len(self.order)
+        if self.impact.size:
+            self.view.impact = self.impact[self.view.pages]
+        compiled(polite.put_all)(self.queue, self.view.pages, self.policy.rescore(self.state, self.view))
+
+    # Names and room -------------------------------------------------------------------------------------------------------
+    def _pages(self, urls: Sequence[str], keys: Array) -> Array:
+        """The numbers of these pages; those not known before are, from now on."""
+        self.table = names.roomy(self.table, len(urls))
+        numbers = np.empty(len(urls), np.int32)
+        first = following = self.known
+        if self._number_all(self.table, keys, numbers):
+            met = []
+            for place, number in enumerate(numbers.tolist()):
+                if number == following:
+                    met.append(place)
+                    following += 1
+            new_urls = [urls[place] for place in met]
+            self.journal.add_urls(first, new_urls, keys[met].tolist())
+            self._meet(first, new_urls)
+        return numbers
+
+    def _meet(self, first: int, urls: Sequence[str]) -> None:
+        """Pages with these names are known now, numbered from first on."""
+        hosts = self._hosts([host_of(url) for url in urls], first)
+        end = first + len(urls)
+        if end > self.links.start.size:
+            self._grow(end)
+        self.queue.host[first:end] = hosts
+        if self.needs & {"hosts", "urls", "truth"}:
+            for i, url in enumerate(urls):
+                truth = self.truth(url) if self.truth else 0.0
+                self.policy.see_page(self.state, first + i, url, int(hosts[i]), truth)
+
+    def _host(self, name: str) -> int:
+        return int(self._hosts([name.lower()], -1)[0])
+
+    def _hosts(self, hosts: Sequence[str], page: int) -> Array:
+        """The numbers of these hosts; page is the first of pages that lie there, one a host, or -1 for none."""
+        self.host_table = names.roomy(self.host_table, len(hosts))
+        numbers = np.empty(len(hosts), np.int32)
+        before = int(self.host_table.counts[0])
+        if self._number_all(self.host_table, names.fingerprints(hosts), numbers):
+            count = int(self.host_table.counts[0])
+            self.state = self.policy.enlarge(self.state, self.links.start.size, count)
+            self.queue = polite.grown(self.queue, self.links.start.size, count)
+            if count > self.host_page.size:
+                self.host_page = np.concatenate([self.host_page, np.full(count + self.host_page.size, -1, np.int32)])
+            self.host_page[before:count] = -1
+        if page >= 0:
+            for i, host in enumerate(numbers.tolist()):
+                if host >= before and self.host_page[host] < 0:
+                    self.host_page[host] = page + i
+        return numbers
 
     def _grow(self, pages: int) -> None:
-        self.state = self.policy.enlarge(self.state, pages, len(self.hosts))
-        if pages <= self.links.start.size:
-            return
-        self.queue = self.kind.grown(self.queue, pages)
         size = max(pages, GROWTH * self.links.start.size)
-        start, stop = (_longer(array, size) for array in self.links[:2])
+        hosts = int(self.host_table.counts[0])
+        self.state = self.policy.enlarge(self.state, size, hosts)
+        self.queue = polite.grown(self.queue, size, hosts)
+        start, stop = (_longer(array_, size) for array_ in self.links[:2])
         self.links = self.links._replace(start=start, stop=stop)
-        self.out = Out(np.empty(2 * size + 2, np.int32), np.empty(2 * size + 2))
+        self.depths = _longer(self.depths, size, UNLINKED)
+        if self.impact.size:
+            self.impact = _longer(self.impact, size)
+        self._out_for(0)
+
+    def _out_for(self, links: int) -> None:
+        """Room for what an ordering writes: twice the longest row of links, or twice all pages if it reaches for them."""
+        room = 2 * max(links, self.links.start.size if self.policy.reach != "links" else 0) + 2
+        if room > self.out.page.size:
+            room = max(room, GROWTH * self.out.page.size)
+            self.out = Out(np.empty(room, np.int32), np.empty(room))
 
     def _grow_links(self, links: int) -> None:
         size = max(links, GROWTH * self.links.target.size)
         value = _longer(self.links.value, size) if self.links.value.size else NO_VALUES
         self.links = self.links._replace(target=_longer(self.links.target, size), value=value)
 
-    def _apply(self, count: int) -> None:
-        for j in range(count):
-            self._put(self.queue, self.out.page[j], self.out.key[j])
 
-    def _rescore(self) -> None:
-        if "history" in self.policy.needs():
-            self.view.remember()
-        fetched = np.array(self.order[self.viewed :], np.int32)
-        self.view.extend(self.links, fetched, self.kind.discovered(self.queue), self.queue.node["seq"])
-        self.viewed = len(self.order)
-        self.view.impact = np.array([self.impact.get(page, 0.0) for page in self.view.pages.tolist()])
-        compiled(heap.put_all)(self.queue, self.view.pages, self.policy.rescore(self.state, self.view))
+def check_live(policy: Policy) -> None:
+    if "queries" in policy.needs():
+        raise InputError(f"{policy.spec()} is driven by queries over the texts of a whole crawl; use simulate or rank")
 
 
-def _longer(array: Array, size: int) -> Array:
-    longer = np.zeros(size, array.dtype)
-    longer[: array.size] = array
+def _distinct(page: int, targets: Sequence[int], anchors: Sequence[str] | None) -> tuple[list[int], list[str]]:
+    """The targets without repetitions and without the page itself; anchors of one target are joined."""
+    if anchors is None or not any(anchors):
+        distinct = dict.fromkeys(targets)
+        distinct.pop(page, None)
+        return list(distinct), []
+    words: dict[int, str] = {}
+    for target, anchor in zip(targets, anchors, strict=True):
+        if target != page:
+            words[target] = f"{words[target]} {anchor}".strip() if target in words else anchor
+    return list(words), [" ".join(anchor.split("\n")) for anchor in words.values()]
+
+
+def _longer(short: Array, size: int, fill: int = 0) -> Array:
+    longer = np.full(size, fill, short.dtype) if fill else np.zeros(size, short.dtype)
+    longer[: short.size] = short
     return longer

@@ -3,7 +3,8 @@
     FrontrankError            any of the below; the command line prints its sentence and exits with code 2
     ├── InputError            a file, line, seed or number that was given cannot be used
     │   ├── SourceError       a web cannot be read: missing, truncated, of another format
-    │   └── SeedError         a seed is not a page of the web
+    │   ├── SeedError         a seed is not a page of the web
+    │   └── StorageError      a crawl's directory cannot be written, read or shared
     └── SpecError             an ordering, parameter or web specification is not understood
 
 A message says what was given, what was expected, and what to do. Kernels never raise.
@@ -29,6 +30,10 @@ class SourceError(InputError):
 
 class SeedError(InputError):
     """A seed is not a page of the web."""
+
+
+class StorageError(InputError):
+    """A crawl's directory cannot be written, read or shared."""
 
 
 class SpecError(FrontrankError):

@@ -1,4 +1,10 @@
-"""One canonical form for a URL, by the WHATWG rules (can-ada), for looking pages up and grouping them by host.
+"""URLs: one canonical form by the WHATWG rules (can-ada), and what a crawler must know of a URL before it asks for it.
+
+    canonical, host_of      for looking pages up and grouping them by host
+    clean                   canonical, without session and tracking parameters: one page, one URL
+    registered_domain       the part of a host that one owner registered (public suffix list, bundled: no network)
+    usable_seed             a URL that a crawl can start from, or a sentence that says why not
+    repeats, pattern        the marks of a crawler trap: a path that goes round, a family of URLs that differ in numbers
 
 >>> canonical("HTTPS://www.Example.org:443")
 'https://www.example.org/'
@@ -6,11 +12,36 @@
 'www.example.org'
 >>> host_of("not a url")
 ''
+>>> clean("http://example.org/shop;jsessionid=1F?b=2&PHPSESSID=77&a=%7e1&utm_source=mail#top")
+'http://example.org/shop?b=2&a=%7e1'
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
 import can_ada
+
+from frontrank.errors import InputError
+
+SESSION = (  # names of parameters in lower case; a star at the end stands for any rest
+    *("phpsessid", "jsessionid", "aspsessionid*", "asp.net_sessionid", "sid", "sessid", "sessionid", "session_id"),
+    *("cfid", "cftoken", "oscsid", "zenid", "viewstate", "__viewstate"),
+    *("utm_*", "gclid", "dclid", "fbclid", "msclkid", "yclid", "igshid", "mc_cid", "mc_eid", "_ga", "_gl"),
+)
+HTTP_SCHEMES = ("http:", "https:")
+ROUNDS = 3  # a path that holds a run of segments so often, one after another, goes in circles
+LONGEST_RUN = 3
+MOST_OF_ONE = 3  # or one segment more often than this in all
+HASH = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    r"|(?<![0-9a-z])(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,}(?![0-9a-z])",
+    re.IGNORECASE,
+)
+DIGITS = re.compile(r"[0-9]+")
 
 
 def canonical(url: str) -> str:
@@ -30,3 +61,145 @@ def host_of(url: str) -> str:
     except ValueError:
         return ""
     return host
+
+
+def clean(url: str, drop_params: Iterable[str] = SESSION) -> str:
+    """The canonical URL without these parameters, whether in the query or behind a semicolon in the path.
+
+    All else stays as it is: the order of the other parameters, empty ones, the spelling of percent-encoded characters.
+
+    >>> clean("http://example.org/?sid=1")
+    'http://example.org/'
+    """
+    href = canonical(url)
+    if "?" not in href and ";" not in href:
+        return href
+    names, in_path = _dropped(drop_params if isinstance(drop_params, tuple) else tuple(drop_params))
+    path, mark, query = href.partition("?")
+    if ";" in path:
+        path = in_path.sub("", path)
+    if not query:
+        return path + mark
+    fields = query.split("&")
+    kept = [field for field in fields if not names.match(field)]
+    if len(kept) == len(fields):
+        return path + mark + query
+    return f"{path}?{'&'.join(kept)}" if kept else path
+
+
+@lru_cache(maxsize=16)
+def _dropped(params: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What matches a field of a query, and a parameter in a path, that has one of these names."""
+    if not params:
+        never = re.compile(r"(?!)")
+        return never, never
+    names = "|".join(re.escape(name[:-1]) + "[^=;/?]*" if name.endswith("*") else re.escape(name) for name in params)
+    return re.compile(rf"(?:{names})(?:=|$)", re.IGNORECASE), re.compile(rf";(?:{names})=[^/;?]*", re.IGNORECASE)
+
+
+@lru_cache(maxsize=2**16)
+def registered_domain(host: str) -> str:
+    """The name that one owner registered under a public suffix; an address, or a bare suffix, is its own.
+
+    >>> registered_domain("news.bbc.co.uk"), registered_domain("127.0.0.1"), registered_domain("co.uk")
+    ('bbc.co.uk', '127.0.0.1', 'co.uk')
+    """
+    if is_address(host):
+        return host
+    found: str | None = _suffixes().privatesuffix(host.strip(".").lower())
+    return found or host
+
+
+def is_address(host: str) -> bool:
+    """Whether a canonical host is an IP address; the WHATWG rules make every other last label contain a letter."""
+    return host.startswith("[") or host.rpartition(".")[2].isdigit()
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> Any:
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList()
+
+
+def usable_seed(url: str) -> str:
+    """The canonical URL of a page that a crawl can start from.
+
+    >>> usable_seed(" HTTP://Example.org ")
+    'http://example.org/'
+    >>> usable_seed("example.org")
+    Traceback (most recent call last):
+    frontrank.errors.InputError: seed 'example.org' has no scheme; expected an http or https URL, such as https://example.org
+    """
+    given, expected = url.strip(), "expected an http or https URL, such as https://example.org/"
+    if not given:
+        raise InputError(f"seed {url!r} is empty; {expected}")
+    if re.search(r"\s", given):
+        raise InputError(f"seed {url!r} holds a blank; expected one URL at a time, with %20 for a blank in it")
+    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", given)
+    named_port = re.match(r"[\w.-]+:\d+(/|$)", given)  # localhost:8000 looks like a scheme and is none
+    if scheme is None or named_port:
+        raise InputError(f"seed {url!r} has no scheme; expected an http or https URL, such as https://{given.lstrip('/')}")
+    if scheme[1].lower() not in ("http", "https"):
+        raise InputError(f"seed {url!r} has the scheme {scheme[1].lower()}; {expected}")
+    try:
+        parsed = can_ada.parse(given)
+    except (ValueError, TypeError):
+        raise InputError(f"seed {url!r} is not a URL; {expected}") from None
+    if not parsed.hostname.strip("."):
+        raise InputError(f"seed {url!r} has no host; {expected}")
+    if parsed.username or parsed.password:
+        raise InputError(
+            f"seed {_hidden(given)!r} holds a user name or password; expected a URL without, since URLs are recorded"
+        )
+    if parsed.port == "0":
+        raise InputError(f"seed {url!r} has port 0, on which nothing can listen; expected 1 to 65535, or none")
+    href: str = parsed.href
+    return href.partition("#")[0]
+
+
+def _hidden(url: str) -> str:
+    return re.sub(r"//[^/]*@", "//...@", url)
+
+
+def repeats(url: str) -> bool:
+    """Whether the path goes in circles: one to three segments three times in a row, or one four times in all.
+
+    Segments of digits alone do not count by themselves: dates and coordinates repeat.
+
+    >>> repeats("http://example.org/a/b/a/b/a/b/"), repeats("http://example.org/2020/2020/2020/2020")
+    (True, False)
+    """
+    if url.count("/") < ROUNDS + 2:
+        return False
+    parts = [part for part in url.partition("?")[0].split("/")[3:] if part]
+    if len(parts) < ROUNDS or len(set(parts)) > len(parts) - ROUNDS + 1:
+        return False
+    count: dict[str, int] = {}
+    for part in parts:
+        count[part] = count.get(part, 0) + 1
+    if any(times > MOST_OF_ONE and not part.isdigit() for part, times in count.items()):
+        return True
+    return any(_goes_round(parts, length) for length in range(1, LONGEST_RUN + 1))
+
+
+def _goes_round(parts: list[str], length: int) -> bool:
+    same = 0  # how many segments in a row equal the one a run earlier
+    for at in range(length, len(parts)):
+        same = same + 1 if parts[at] == parts[at - length] else 0
+        if same >= (ROUNDS - 1) * length and not all(part.isdigit() for part in parts[at - length + 1 : at + 1]):
+            return True
+    return False
+
+
+def pattern(url: str) -> str:
+    """What is alike in the pages of a trap: host and path with digits as ``#`` and hexadecimal ids as ``*``, query keys.
+
+    >>> pattern("http://example.org/cal/2026-11-15/p7?day=3&view=0cc175b9c0f1b6a8#x")
+    'example.org/cal/#-#-#/p#?day&view'
+    """
+    path, _, query = url.partition("#")[0].partition("?")
+    path = path.partition("://")[2] or path
+    host, slash, path = path.partition("/")
+    shape = host + slash + DIGITS.sub("#", HASH.sub("*", path))
+    return f"{shape}?{'&'.join(field.partition('=')[0] for field in query.split('&'))}" if query else shape

@@ -1,0 +1,318 @@
+"""What a crawl's directory survives: killed processes, torn files, full disks, other programs, clocks that run back."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from frontrank.crawl import Crawl
+from frontrank.errors import InputError, StorageError
+from frontrank.frontiers import polite
+from frontrank.journal import FETCHED, FILE
+from frontrank.manners import Manners
+from frontrank.recovery import snapshot
+from frontrank.registry import parse
+
+KILLS = int(os.environ.get("FRONTRANK_KILLS", "25"))
+
+
+def page(n: int) -> str:
+    return f"http://www.example.org/{n}"
+
+
+def links(n: int) -> list[tuple[str, str]]:
+    return [(page(2 * n + 1), "left"), (page(2 * n + 2), "right"), (page(n // 2), "up")]
+
+
+def number(url: str) -> int:
+    return int(url.rpartition("/")[2])
+
+
+def grow(crawl: Crawl, pages: int) -> list[str]:
+    order = []
+    for _ in range(pages):
+        (url,) = crawl.take()
+        crawl.fetched(url, links(number(url)))
+        order.append(url)
+    return order
+
+
+def grow_until_refused(crawl: Crawl, sentence: str) -> int:
+    """How many pages were acknowledged before the crawl said that it cannot go on."""
+    said = ""
+    acknowledged = 0
+    while not said:
+        try:
+            grow(crawl, 1)
+            acknowledged += 1
+        except StorageError as error:
+            said = str(error)
+    assert re.search(sentence, said), said
+    return acknowledged
+
+
+def begun(folder: Path, pages: int = 0, policy: str = "opic") -> Crawl:
+    crawl = Crawl(parse(policy), folder, sync_s=60.0)
+    crawl.seed([page(0)])
+    grow(crawl, pages)
+    return crawl
+
+
+def events(folder: Path) -> list[tuple[object, ...]]:
+    db = sqlite3.connect(folder / FILE)
+    rows = db.execute("SELECT * FROM event ORDER BY seq").fetchall()
+    db.close()
+    return rows
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, object]]:
+    folder = tmp_path_factory.mktemp("killed")
+    for way in ("one", "many"):
+        (folder / way).mkdir()
+    ran = subprocess.run([sys.executable, "-m", "tests.killed", str(folder), str(KILLS), "1"], capture_output=True, timeout=600)
+    assert ran.returncode == 0, ran.stderr.decode()
+    found: dict[str, dict[str, object]] = json.loads(ran.stdout)
+    return found
+
+
+def test_killed_again_and_again_with_one_page_in_flight_the_order_is_that_of_a_crawl_never_killed(
+    killed: dict[str, dict[str, object]],
+) -> None:
+    assert killed["one"]["wrong"] == []
+    assert killed["one"]["deaths"] == KILLS and int(str(killed["one"]["amid crawling"])) > KILLS // 4
+
+
+def test_killed_with_many_pages_in_flight_nothing_acknowledged_is_lost_and_nothing_settled_is_fetched_again(
+    killed: dict[str, dict[str, object]],
+) -> None:
+    assert killed["many"]["wrong"] == []
+    assert int(str(killed["many"]["amid crawling"])) > KILLS // 4
+
+
+def test_the_leases_of_a_dead_process_return_at_once(tmp_path: Path) -> None:
+    crawl = begun(tmp_path / "c", 5)
+    taken = crawl.take(3)
+    crawl.journal.close()
+    with Crawl.recover(tmp_path / "c") as again:
+        assert again.leased == 0
+        assert again.take(3) == taken
+
+
+@pytest.mark.parametrize("cut", [1, 100, 4000, 4096 + 24, 30_000])
+def test_a_torn_log_loses_the_torn_commits_and_nothing_before_them(tmp_path: Path, cut: int) -> None:
+    crawl = begun(tmp_path / "c", 60)
+    before = events(tmp_path / "c")
+    torn = tmp_path / "torn"
+    shutil.copytree(tmp_path / "c", torn)  # as a power cut leaves it: the log is still apart from the database
+    crawl.journal.close()
+    wal = torn / (FILE + "-wal")
+    assert wal.stat().st_size > cut
+    with open(wal, "r+b") as file:
+        file.truncate(wal.stat().st_size - cut)
+    with Crawl.recover(torn) as again:
+        kept = events(torn)
+        assert kept[: len(before) - 30] == before[: len(before) - 30]
+        grow(again, 30)
+        assert again.leased == 0
+    order = [row[2] for row in events(torn) if row[1] == FETCHED]
+    with Crawl(parse("opic"), tmp_path / "whole") as whole:
+        whole.seed([page(0)])
+        grow(whole, len(order))
+    assert order == [row[2] for row in events(tmp_path / "whole") if row[1] == FETCHED]
+
+
+def test_a_garbled_last_frame_is_left_out(tmp_path: Path) -> None:
+    crawl = begun(tmp_path / "c", 40)
+    torn = tmp_path / "torn"
+    shutil.copytree(tmp_path / "c", torn)
+    crawl.journal.close()
+    wal = torn / (FILE + "-wal")
+    data = bytearray(wal.read_bytes())
+    data[-2000:] = os.urandom(2000)
+    wal.write_bytes(data)
+    with Crawl.recover(torn) as again:
+        assert 38 <= again.fetched_count <= 40
+        grow(again, 5)
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "other"])
+def test_a_torn_snapshot_is_passed_over(tmp_path: Path, damage: str) -> None:
+    crawl = begun(tmp_path / "c", 50)
+    snapshot(crawl)
+    grow(crawl, 10)
+    snapshot(crawl)
+    expected = polite.best(crawl.queue, 50).tolist()
+    crawl.journal.close()
+    newest = max((tmp_path / "c" / "snapshots").iterdir())
+    data = bytearray(newest.read_bytes())
+    if damage == "flip":
+        data[len(data) // 2] ^= 0xFF
+    newest.write_bytes({"cut": data[:-700], "flip": data, "empty": b"", "other": b"PK nonsense"}[damage])
+    with Crawl.recover(tmp_path / "c") as again:
+        assert again.fetched_count == 60
+        assert polite.best(again.queue, 50).tolist() == expected
+
+
+def test_a_snapshot_that_is_ahead_of_a_cut_log_is_not_trusted_later_either(tmp_path: Path) -> None:
+    """After a power cut event numbers are given anew; a snapshot of the lost ones must not come back when they are passed."""
+    crawl = begun(tmp_path / "c", 20)
+    early = tmp_path / "early"
+    shutil.copytree(tmp_path / "c", early)
+    grow(crawl, 20)
+    snapshot(crawl)
+    crawl.journal.close()
+    shutil.copytree(tmp_path / "c" / "snapshots", early / "snapshots")
+    other = Crawl.recover(early)
+    (url,) = other.take()
+    other.failed(url, "gone")  # history takes another way
+    grow(other, 19)
+    expected = polite.best(other.queue, 99).tolist()
+    other.journal.close()
+    with Crawl.recover(early) as again:
+        assert (again.fetched_count, again.failed_count) == (39, 1)
+        assert polite.best(again.queue, 99).tolist() == expected
+
+
+def test_only_one_process_writes(tmp_path: Path) -> None:
+    with begun(tmp_path / "c", 3):
+        with pytest.raises(StorageError, match="another process is at work"):
+            Crawl.recover(tmp_path / "c")
+        with Crawl.recover(tmp_path / "c", read_only=True) as seen:
+            assert seen.fetched_count == 3 and seen.waiting > 0
+
+
+def test_a_directory_with_a_crawl_is_not_taken_for_another(tmp_path: Path) -> None:
+    begun(tmp_path / "c", 3).close()
+    before = events(tmp_path / "c")
+    with pytest.raises(StorageError, match="holds a crawl already; resume it"):
+        Crawl(parse("bfs"), tmp_path / "c")
+    assert events(tmp_path / "c") == before
+
+
+def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(StorageError, match=r"is not empty \(it holds thesis.txt\)"):
+        Crawl(parse("bfs"), tmp_path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_newer_format_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    begun(tmp_path / "c", 3).close()
+    db = sqlite3.connect(tmp_path / "c" / FILE)
+    db.execute("UPDATE meta SET value = '99' WHERE key = 'version'")
+    db.commit()
+    db.close()
+    with pytest.raises(StorageError, match=r"written by a newer frontrank.*format 99"):
+        Crawl.recover(tmp_path / "c")
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database at all, but quite long" * 100])
+def test_a_file_that_is_no_trace_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / FILE).write_bytes(content)
+    with pytest.raises(StorageError, match="trace"):
+        Crawl.recover(tmp_path)
+    assert (tmp_path / FILE).read_bytes() == content
+
+
+def test_another_ordering_is_refused_unless_what_waits_may_be_ranked_anew(tmp_path: Path) -> None:
+    begun(tmp_path / "c", 30, "bfs").close()
+    with pytest.raises(InputError, match=r"was crawled with bfs, backlink given.*--rescore"):
+        Crawl.recover(tmp_path / "c", parse("backlink"))
+    with Crawl.recover(tmp_path / "c", parse("backlink"), rescore=True) as again:
+        counts = {q: sum(q in {u for u, _ in links(n)} - {page(n)} for n in range(30)) for q in map(page, range(61))}
+        waiting = [again.url(p) for p in polite.best(again.queue, 99).tolist()]
+        assert [counts[url] for url in waiting] == sorted((counts[url] for url in waiting), reverse=True)
+        rest = grow(again, 10)
+    with Crawl.recover(tmp_path / "c") as once_more:
+        assert once_more.policy.spec() == "backlink"
+        assert once_more.fetched_count == 40 and rest
+
+
+def test_time_never_runs_back(tmp_path: Path) -> None:
+    crawl = Crawl(parse("bfs"), tmp_path / "c", manners=Manners(delay_s=10.0, lease_s=100.0))
+    crawl.seed([page(0)], now=1000.0)
+    crawl.take(now=1000.0)
+    crawl.fetched(page(0), links(0), now=1001.0)
+    assert crawl.take(now=1009.0) == []
+    assert crawl.take(now=500.0) == []  # the clock was set back by more than eight minutes
+    assert crawl.take(now=500.5) == []
+    assert crawl.take(now=501.5) == [page(1)]  # 1000 + 10 s, not 500 s later
+    times = [row[3] for row in events(tmp_path / "c")]
+    assert times == sorted(times)
+    crawl.journal.close()
+    again = Crawl.recover(tmp_path / "c", clock=lambda: 42.0)  # and once more, while nothing ran
+    assert again.take(now=43.0) == []
+    assert again.take(now=52.5) == [page(1)]
+    again.close()
+
+
+def test_a_lease_that_runs_out_returns_the_page(tmp_path: Path) -> None:
+    with Crawl(parse("bfs"), tmp_path / "c", manners=Manners(lease_s=60.0)) as crawl:
+        crawl.seed([page(0)], now=0.0)
+        assert crawl.take(now=1.0) == [page(0)]
+        assert crawl.take(now=60.0) == []
+        assert crawl.take(now=61.0) == [page(0)]
+        crawl.fetched(page(0), now=62.0)
+        with pytest.raises(InputError, match="not one that was taken"):
+            crawl.fetched(page(0), now=63.0)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)], capture_output=True).returncode:
+        pytest.skip("no file system of a given size can be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(small_disk: Path) -> None:
+    crawl = begun(small_disk / "c")
+    acknowledged = grow_until_refused(crawl, r"cannot be written .*full.*safe.*resume")
+    with pytest.raises(StorageError, match="cannot be written"):
+        crawl.take()  # it does not go on as if nothing had been
+    crawl.journal.close()
+    assert acknowledged > 100
+    subprocess.run(["mount", "-o", "remount,size=50m", str(small_disk)], check=True)
+    with Crawl.recover(small_disk / "c") as again:
+        assert acknowledged <= again.fetched_count <= acknowledged + 1
+        grow(again, 50)
+
+
+def test_a_read_only_directory_is_said(small_disk: Path) -> None:
+    begun(small_disk / "c", 5).close()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(StorageError, match="cannot be written"):
+        Crawl.recover(small_disk / "c")
+    with pytest.raises(StorageError, match="cannot be written"):
+        Crawl(parse("bfs"), small_disk / "other")
+    assert not (small_disk / "other").exists()
+
+
+def test_a_file_that_may_not_grow_is_said(tmp_path: Path) -> None:
+    """The same as a full disk, where nothing can be mounted: a limit on the size of files."""
+    crawl = begun(tmp_path / "c")
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, old[1]))
+        acknowledged = grow_until_refused(crawl, "cannot be written")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        signal.signal(signal.SIGXFSZ, ignored)
+    crawl.journal.close()
+    with Crawl.recover(tmp_path / "c") as again:
+        assert again.fetched_count >= acknowledged

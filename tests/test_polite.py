@@ -1,0 +1,257 @@
+"""The frontier of a live crawl against lists that are searched, and against the frontiers of the simulator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontrank.frontiers import KINDS, heap, polite
+from frontrank.frontiers.polite import ABSENT, GONE, LATER, LEASED, WAITING, Polite
+from frontrank.kernel import compiled, interpreted
+
+PAGES, HOSTS = 12, 4
+Event = tuple[str, int, float]
+Link = Callable[..., Any]
+pages = st.integers(0, PAGES - 1)
+times = st.sampled_from([0.0, 0.5, 1.0, 3.0])
+put = st.tuples(st.just("put"), pages, st.sampled_from([0.0, 1.0, 2.0, -3.0, 1e300]))
+pop = st.tuples(st.just("pop"), st.just(0), st.just(0.0))
+on_page = st.tuples(st.sampled_from(["put_last", "take", "settle", "back", "later"]), pages, st.just(0.0))
+on_host = st.tuples(st.sampled_from(["limit", "block"]), st.integers(0, HOSTS - 1), times)
+passes = st.tuples(st.just("pass"), st.just(0), times)
+events = st.lists(st.one_of(put, put, pop, pop, on_page, on_host, passes), max_size=70)
+limits = st.fixed_dictionaries(
+    {
+        "delay_s": times,
+        "at_once": st.integers(0, 2),
+        "in_flight": st.sampled_from([0, 0, 3]),
+        "budget": st.sampled_from([0, 0, 2]),
+    }
+)
+
+
+def host_of(page: int) -> int:
+    return (page * page) % HOSTS if page < PAGES // 2 else page % HOSTS
+
+
+def new_manners(at: float) -> tuple[float, int, int]:
+    """What a ``limit`` event asks for: told by its one number, so that each of the three is changed or left alone."""
+    return {0.0: (2.0, -1, -1), 0.5: (-1.0, 1, 1), 1.0: (0.0, 0, -1), 3.0: (-1.0, 2, 0)}[at]
+
+
+class Searched:
+    """What a polite frontier is, said plainly: all facts are searched for, none is kept."""
+
+    def __init__(self, delay_s: float, at_once: int, in_flight: int, budget: int) -> None:
+        self.key: dict[int, float] = {}
+        self.number: dict[int, int] = {}
+        self.mark = dict.fromkeys(range(PAGES), ABSENT)
+        self.in_flight = in_flight
+        self.delay, self.at_once, self.budget = ([value] * HOSTS for value in (delay_s, at_once, budget))
+        self.ready_at = [-math.inf] * HOSTS
+
+    def put(self, page: int, key: float) -> None:
+        if self.mark[page] == ABSENT:
+            self.number[page], self.mark[page] = len(self.number), WAITING
+        self.key[page] = key
+
+    def put_last(self, page: int) -> None:
+        if self.mark[page] == ABSENT:
+            self.put(page, len(self.number))
+
+    def having(self, *marks: int, host: int | None = None) -> list[int]:
+        return [page for page, mark in self.mark.items() if mark in marks and host in (None, host_of(page))]
+
+    def bears_more(self, host: int) -> bool:
+        crowded = 0 < self.at_once[host] <= len(self.having(LEASED, host=host))
+        spent = 0 < self.budget[host] <= len(self.having(LEASED, GONE, host=host))
+        return not crowded and not spent
+
+    def next_at(self) -> float:
+        if 0 < self.in_flight <= len(self.having(LEASED)):
+            return math.inf
+        return min((self.ready_at[h] for h in map(host_of, self.having(WAITING)) if self.bears_more(h)), default=math.inf)
+
+    def best(self, among: list[int]) -> list[int]:
+        return sorted(among, key=lambda page: (-self.key[page], self.number[page]))
+
+    def pop(self, now: float) -> int:
+        if self.next_at() > now:
+            return -1
+        may_go = [p for p in self.having(WAITING) if self.bears_more(host_of(p)) and self.ready_at[host_of(p)] <= now]
+        page = self.best(may_go)[0]
+        self.take(page, now)
+        return page
+
+    def take(self, page: int, now: float) -> None:
+        if self.mark[page] in (LEASED, GONE):
+            return
+        if self.mark[page] == ABSENT:
+            self.put(page, 0.0)
+        self.mark[page] = LEASED
+        if self.delay[host_of(page)] > 0:
+            self.block(host_of(page), now + self.delay[host_of(page)])
+
+    def turn(self, page: int, before: tuple[int, ...], after: int) -> None:
+        if self.mark[page] in before:
+            self.mark[page] = after
+
+    def settle(self, page: int) -> None:
+        self.turn(page, (LEASED,), GONE)
+
+    def later(self, page: int) -> None:
+        self.turn(page, (LEASED,), LATER)
+
+    def back(self, page: int) -> None:
+        self.turn(page, (LEASED, LATER), WAITING)
+
+    def limit(self, host: int, *manners: float) -> None:
+        for values, value in zip((self.delay, self.at_once, self.budget), manners, strict=True):
+            if value >= 0:
+                values[host] = value
+
+    def block(self, host: int, until: float) -> None:
+        self.ready_at[host] = max(self.ready_at[host], until)
+
+
+def arguments(event: Event, now: float) -> tuple[float, ...]:
+    name, at, value = event
+    given: dict[str, Callable[[], tuple[float, ...]]] = {
+        "pop": lambda: (now,),
+        "put": lambda: (at, value),
+        "take": lambda: (at, now),
+        "limit": lambda: (at, *new_manners(value)),
+        "block": lambda: (at, now + value),
+    }
+    return given[name]() if name in given else (at,)
+
+
+def room(queue: Polite, page: int, host: int) -> Polite:
+    """The caller's part: room for a page and its host, and the page's host told."""
+    queue = polite.grown(queue, page + 1, host + 1)
+    queue.host[page] = host_of(page)
+    return queue
+
+
+@pytest.mark.parametrize("link", [interpreted, compiled])
+@settings(max_examples=150, deadline=None)
+@given(happened=events, manners=limits, slots=st.integers(1, PAGES))
+def test_a_polite_frontier_is_what_a_search_finds(
+    link: Link, happened: list[Event], manners: dict[str, Any], slots: int
+) -> None:
+    queue, plain, now = polite.new(slots, 1, **manners), Searched(**manners), 100.0
+    next_at = link(polite.next_at)
+    for event in happened:
+        name, at, value = event
+        now += value if name == "pass" else 0.0
+        page, host = (0, at) if name in ("limit", "block") else (at, host_of(at))
+        queue = room(queue, page, host)
+        if name != "pass":
+            told = arguments(event, now)
+            assert link(getattr(polite, name))(queue, *told) == getattr(plain, name)(*told)
+        due, expected = next_at(queue), plain.next_at()
+        assert due == expected or max(due, expected) <= now  # any time that has come is "now"
+        assert queue.counts[:3].tolist() == [len(plain.having(WAITING)), len(plain.number), len(plain.having(LEASED))]
+    marks = queue.mark.tolist()
+    assert marks[:PAGES] + [ABSENT] * (PAGES - len(marks)) == list(plain.mark.values())
+    assert polite.discovered(queue).tolist() == list(plain.number)
+    for count in (0, 1, 3, PAGES):
+        assert polite.best(queue, count).tolist() == plain.best(plain.having(WAITING))[:count]
+    for h, host in enumerate(queue.hosts[:HOSTS]):
+        counted = [len(plain.having(*marks, host=h)) for marks in ((WAITING,), (LEASED,), (LEASED, GONE))]
+        assert [host["waiting"], host["leased"], host["taken"]] == counted
+
+
+@pytest.mark.parametrize("kind", ["heap", "fifo", "lifo"])
+@pytest.mark.parametrize("hosts", [1, 7, 400])
+def test_without_manners_the_order_is_the_simulators(kind: str, hosts: int) -> None:
+    rng, n = np.random.default_rng(hosts), 2000
+    theirs, ours = KINDS[kind].new(n), polite.new(n, hosts)
+    ours.host[:] = rng.integers(0, hosts, n)
+    their_put, their_pop, their_remove = (compiled(getattr(KINDS[kind], name)) for name in ("put", "pop", "remove"))
+    our_put, our_last, our_pop, our_take = (compiled(f) for f in (polite.put, polite.put_last, polite.pop, polite.take))
+    for _ in range(12_000):
+        page, key, dice = int(rng.integers(n)), float(rng.integers(50)), rng.random()
+        if dice < 0.75:
+            their_put(theirs, page, key)
+            if kind == "lifo":
+                our_last(ours, page)
+            else:
+                our_put(ours, page, key if kind == "heap" else 0.0)
+        elif dice < 0.8 and kind != "lifo":  # a stack does not number pages that leave unseen
+            their_remove(theirs, page)
+            our_take(ours, page, 0.0)
+        else:
+            assert our_pop(ours, 0.0) == their_pop(theirs)
+        assert polite.waiting(ours) == KINDS[kind].waiting(theirs)
+    assert [our_pop(ours, 0.0) for _ in range(n)] == [their_pop(theirs) for _ in range(n)]
+
+
+def test_many_keys_at_once_are_as_many_puts() -> None:
+    rng, n = np.random.default_rng(5), 500
+    theirs, ours = heap.new(n), polite.new(n, 9)
+    ours.host[:] = np.arange(n) % 9
+    for _ in range(4):
+        some, keys = rng.integers(0, n, 300).astype(np.int32), rng.random(300).round(1)
+        heap.put_all(theirs, some, keys)
+        compiled(polite.put_all)(ours, some, keys)
+    assert polite.best(ours, n).tolist() == [heap.pop(theirs) for _ in range(heap.waiting(theirs))]
+
+
+def two_hosts(**manners: Any) -> Polite:
+    """Pages 0, 2 and 4 of one host, then 1, 3 and 5 of another; 0 is best."""
+    queue = polite.new(6, 2, **manners)
+    queue.host[:] = [0, 1, 0, 1, 0, 1]
+    for key, page in enumerate([5, 3, 1, 4, 2, 0]):
+        polite.put(queue, page, float(key))
+    return queue
+
+
+def test_a_host_that_must_wait_does_not_hold_up_the_others() -> None:
+    queue = two_hosts(delay_s=10.0)
+    assert [polite.pop(queue, 0.0) for _ in range(3)] == [0, 1, -1]
+    assert polite.next_at(queue) == 10.0
+    assert [polite.pop(queue, 9.99), polite.pop(queue, 10.0), polite.pop(queue, 10.0)] == [-1, 2, 3]
+
+
+def test_a_host_is_asked_so_many_pages_at_once() -> None:
+    queue = two_hosts(at_once=1)
+    assert [polite.pop(queue, 0.0) for _ in range(3)] == [0, 1, -1]
+    assert polite.next_at(queue) == math.inf
+    polite.settle(queue, 1)
+    assert [polite.pop(queue, 0.0), polite.pop(queue, 0.0)] == [3, -1]
+
+
+def test_a_failed_page_does_not_count_against_the_budget_of_its_host() -> None:
+    queue = two_hosts(budget=1)
+    assert [polite.pop(queue, 0.0) for _ in range(3)] == [0, 1, -1]
+    polite.settle(queue, 0)
+    polite.later(queue, 1)
+    assert [polite.pop(queue, 0.0), polite.pop(queue, 0.0)] == [3, -1]
+
+
+def test_a_page_that_comes_back_stands_where_it_stood_or_where_it_was_put_meanwhile() -> None:
+    queue = two_hosts()
+    assert [polite.pop(queue, 0.0), polite.pop(queue, 0.0)] == [0, 2]
+    polite.put(queue, 0, -1.0)
+    polite.back(queue, 0)
+    polite.back(queue, 2)
+    assert [polite.pop(queue, 0.0) for _ in range(6)] == [2, 4, 1, 3, 5, 0]
+
+
+def test_so_many_pages_are_out_and_no_more() -> None:
+    queue = two_hosts(in_flight=2)
+    assert [polite.pop(queue, 0.0) for _ in range(3)] == [0, 2, -1]
+    polite.settle(queue, 2)
+    assert [polite.pop(queue, 0.0), polite.pop(queue, 0.0)] == [4, -1]
+
+
+def test_a_page_costs_at_most_29_bytes() -> None:
+    queue = polite.new(1000)
+    assert sum(array.nbytes for array in queue if array.size == 1000) <= 29 * 1000
