@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -36,10 +36,6 @@ limits = st.fixed_dictionaries(
 )
 
 
-def host_of(page: int) -> int:
-    return (page * page) % HOSTS if page < PAGES // 2 else page % HOSTS
-
-
 def new_manners(at: float) -> tuple[float, int, int]:
     """What a ``limit`` event asks for: told by its one number, so that each of the three is changed or left alone."""
     return {0.0: (2.0, -1, -1), 0.5: (-1.0, 1, 1), 1.0: (0.0, 0, -1), 3.0: (-1.0, 2, 0)}[at]
@@ -48,13 +44,17 @@ def new_manners(at: float) -> tuple[float, int, int]:
 class Searched:
     """What a polite frontier is, said plainly: all facts are searched for, none is kept."""
 
-    def __init__(self, delay_s: float, at_once: int, in_flight: int, budget: int) -> None:
+    def __init__(self, pages: int, hosts: int, delay_s: float, at_once: int, in_flight: int, budget: int) -> None:
+        self.hosts = hosts
         self.key: dict[int, float] = {}
         self.number: dict[int, int] = {}
-        self.mark = dict.fromkeys(range(PAGES), ABSENT)
+        self.mark = dict.fromkeys(range(pages), ABSENT)
         self.in_flight = in_flight
-        self.delay, self.at_once, self.budget = ([value] * HOSTS for value in (delay_s, at_once, budget))
-        self.ready_at = [-math.inf] * HOSTS
+        self.delay, self.at_once, self.budget = ([value] * hosts for value in (delay_s, at_once, budget))
+        self.ready_at = [-math.inf] * hosts
+
+    def host(self, page: int) -> int:
+        return page % self.hosts
 
     def put(self, page: int, key: float) -> None:
         if self.mark[page] == ABSENT:
@@ -66,7 +66,7 @@ class Searched:
             self.put(page, len(self.number))
 
     def having(self, *marks: int, host: int | None = None) -> list[int]:
-        return [page for page, mark in self.mark.items() if mark in marks and host in (None, host_of(page))]
+        return [page for page, mark in self.mark.items() if mark in marks and host in (None, self.host(page))]
 
     def bears_more(self, host: int) -> bool:
         crowded = 0 < self.at_once[host] <= len(self.having(LEASED, host=host))
@@ -76,7 +76,7 @@ class Searched:
     def next_at(self) -> float:
         if 0 < self.in_flight <= len(self.having(LEASED)):
             return math.inf
-        return min((self.ready_at[h] for h in map(host_of, self.having(WAITING)) if self.bears_more(h)), default=math.inf)
+        return min((self.ready_at[h] for h in map(self.host, self.having(WAITING)) if self.bears_more(h)), default=math.inf)
 
     def best(self, among: list[int]) -> list[int]:
         return sorted(among, key=lambda page: (-self.key[page], self.number[page]))
@@ -84,7 +84,7 @@ class Searched:
     def pop(self, now: float) -> int:
         if self.next_at() > now:
             return -1
-        may_go = [p for p in self.having(WAITING) if self.bears_more(host_of(p)) and self.ready_at[host_of(p)] <= now]
+        may_go = [p for p in self.having(WAITING) if self.bears_more(self.host(p)) and self.ready_at[self.host(p)] <= now]
         page = self.best(may_go)[0]
         self.take(page, now)
         return page
@@ -95,8 +95,8 @@ class Searched:
         if self.mark[page] == ABSENT:
             self.put(page, 0.0)
         self.mark[page] = LEASED
-        if self.delay[host_of(page)] > 0:
-            self.block(host_of(page), now + self.delay[host_of(page)])
+        if self.delay[self.host(page)] > 0:
+            self.block(self.host(page), now + self.delay[self.host(page)])
 
     def turn(self, page: int, before: tuple[int, ...], after: int) -> None:
         if self.mark[page] in before:
@@ -132,11 +132,29 @@ def arguments(event: Event, now: float) -> tuple[float, ...]:
     return given[name]() if name in given else (at,)
 
 
-def room(queue: Polite, page: int, host: int) -> Polite:
-    """The caller's part: room for a page and its host, and the page's host told."""
-    queue = polite.grown(queue, page + 1, host + 1)
-    queue.host[page] = host_of(page)
-    return queue
+def follow(link: Link, happened: Iterable[Event], queue: Polite, plain: Searched) -> None:
+    """The queue says and counts at each event what a search finds."""
+    now, next_at = 100.0, link(polite.next_at)
+    for event in happened:
+        name, at, value = event
+        now += value if name == "pass" else 0.0
+        page, host = (0, at) if name in ("limit", "block") else (at, plain.host(at))
+        queue = polite.grown(queue, page + 1, host + 1)
+        queue.host[page] = plain.host(page)
+        if name != "pass":
+            told = arguments(event, now)
+            assert link(getattr(polite, name))(queue, *told) == getattr(plain, name)(*told)
+        due, expected = next_at(queue), plain.next_at()
+        assert due == expected or max(due, expected) <= now  # any time that has come is "now"
+        assert queue.counts[:3].tolist() == [len(plain.having(WAITING)), len(plain.number), len(plain.having(LEASED))]
+    known = queue.mark.size
+    assert [plain.mark[page] for page in range(min(known, len(plain.mark)))] == queue.mark[: len(plain.mark)].tolist()
+    assert polite.discovered(queue).tolist() == list(plain.number)
+    for count in (0, 1, 3, known):
+        assert polite.best(queue, count).tolist() == plain.best(plain.having(WAITING))[:count]
+    for h, host in enumerate(queue.hosts[: plain.hosts]):
+        counted = [len(plain.having(*marks, host=h)) for marks in ((WAITING,), (LEASED,), (LEASED, GONE))]
+        assert [host["waiting"], host["leased"], host["taken"]] == counted
 
 
 @pytest.mark.parametrize("link", [interpreted, compiled])
@@ -145,31 +163,24 @@ def room(queue: Polite, page: int, host: int) -> Polite:
 def test_a_polite_frontier_is_what_a_search_finds(
     link: Link, happened: list[Event], manners: dict[str, Any], slots: int
 ) -> None:
-    queue, plain, now = polite.new(slots, 1, **manners), Searched(**manners), 100.0
-    next_at = link(polite.next_at)
-    for event in happened:
-        name, at, value = event
-        now += value if name == "pass" else 0.0
-        page, host = (0, at) if name in ("limit", "block") else (at, host_of(at))
-        queue = room(queue, page, host)
-        if name != "pass":
-            told = arguments(event, now)
-            assert link(getattr(polite, name))(queue, *told) == getattr(plain, name)(*told)
-        due, expected = next_at(queue), plain.next_at()
-        assert due == expected or max(due, expected) <= now  # any time that has come is "now"
-        assert queue.counts[:3].tolist() == [len(plain.having(WAITING)), len(plain.number), len(plain.having(LEASED))]
-    marks = queue.mark.tolist()
-    assert marks[:PAGES] + [ABSENT] * (PAGES - len(marks)) == list(plain.mark.values())
-    assert polite.discovered(queue).tolist() == list(plain.number)
-    for count in (0, 1, 3, PAGES):
-        assert polite.best(queue, count).tolist() == plain.best(plain.having(WAITING))[:count]
-    for h, host in enumerate(queue.hosts[:HOSTS]):
-        counted = [len(plain.having(*marks, host=h)) for marks in ((WAITING,), (LEASED,), (LEASED, GONE))]
-        assert [host["waiting"], host["leased"], host["taken"]] == counted
+    follow(link, happened, polite.new(slots, 1, **manners), Searched(PAGES, HOSTS, **manners))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_so_it_is_with_many_hosts_for_long(seed: int) -> None:
+    rng, n, hosts = np.random.default_rng(seed), 90, 40
+    manners: dict[str, Any] = {"delay_s": 1.0, "at_once": 2, "in_flight": 0, "budget": 0}
+    shares = {"put": 20, "pop": 25, "back": 25, "take": 10, "later": 8, "pass": 6, "limit": 3, "block": 2, "settle": 1}
+    names = rng.choice(list(shares), 1200, p=np.array(list(shares.values())) / sum(shares.values()))
+    happened = [
+        (str(name), int(rng.integers(hosts if name in ("limit", "block") else n)), float(rng.choice([0.0, 0.5, 1.0, 3.0])))
+        for name in names
+    ]
+    follow(compiled, happened, polite.new(1, 1, **manners), Searched(n, hosts, **manners))
 
 
 @pytest.mark.parametrize("kind", ["heap", "fifo", "lifo"])
-@pytest.mark.parametrize("hosts", [1, 7, 400])
+@pytest.mark.parametrize("hosts", [1, 7, 2000])
 def test_without_manners_the_order_is_the_simulators(kind: str, hosts: int) -> None:
     rng, n = np.random.default_rng(hosts), 2000
     theirs, ours = KINDS[kind].new(n), polite.new(n, hosts)

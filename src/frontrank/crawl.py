@@ -48,6 +48,7 @@ from frontrank.web import NO_VALUES, Links, row
 Link = str | tuple[str, str]
 Where = tuple[str, int, int]  # WARC file, offset, length
 UNLINKED = 65535  # the depth of a page that no link has led to yet
+HOSTS_CACHED = 10_000
 SNAPSHOT_EVENTS = 100_000  # at least so many events, and half the known pages, between two snapshots
 
 
@@ -179,7 +180,8 @@ class Crawl:
         self.out = Out(np.empty(0, np.int32), np.empty(0))
         self._out_for(capacity)
         self.table, self.host_table = names.new(capacity), names.new(16)
-        self.host_page = np.zeros(1, np.int32)  # the first known page of each host: it has the host's name
+        self._host_numbers: dict[str, int] = {}  # of some hosts: it spares most lookups
+        self.host_page = np.full(1, -1, np.int32)  # the first known page of each host: it has the host's name
         self.depths = np.full(capacity, UNLINKED, np.uint16)
         self.impact = np.zeros(capacity if "impact" in self.needs else 0)
         self.order = array("i")  # pages in the order in which they were settled
@@ -538,16 +540,15 @@ class Crawl:
         """The numbers of these pages; those not known before are, from now on."""
         self.table = names.roomy(self.table, len(urls))
         numbers = np.empty(len(urls), np.int32)
-        first = following = self.known
-        if self._number_all(self.table, keys, numbers):
-            met = []
-            for place, number in enumerate(numbers.tolist()):
-                if number == following:
-                    met.append(place)
-                    following += 1
-            new_urls = [urls[place] for place in met]
-            self.journal.add_urls(first, new_urls, keys[met].tolist())
-            self._meet(first, new_urls)
+        first = self.known
+        fresh = self._number_all(self.table, keys, numbers)
+        if fresh:
+            if fresh < len(urls):
+                _, at = np.unique(numbers, return_index=True)  # new numbers are the last, and first occur in their order
+                at = at[-fresh:]
+                urls, keys = [urls[place] for place in at.tolist()], keys[at]
+            self.journal.add_urls(first, urls, keys.tolist())
+            self._meet(first, urls)
         return numbers
 
     def _meet(self, first: int, urls: Sequence[str]) -> None:
@@ -567,6 +568,22 @@ class Crawl:
 
     def _hosts(self, hosts: Sequence[str], page: int) -> Array:
         """The numbers of these hosts; page is the first of pages that lie there, one a host, or -1 for none."""
+        cache = self._host_numbers
+        unknown = [host for host in dict.fromkeys(hosts) if host not in cache]
+        if unknown:
+            if len(cache) + len(unknown) > HOSTS_CACHED:
+                cache.clear()
+                unknown = list(dict.fromkeys(hosts))
+            numbers = self._number_hosts(unknown).tolist()
+            cache.update(zip(unknown, numbers, strict=True))
+            if page >= 0:
+                place = {host: i for i, host in reversed(list(enumerate(hosts)))}
+                for host, number in zip(unknown, numbers, strict=True):
+                    if self.host_page[number] < 0:
+                        self.host_page[number] = page + place[host]
+        return np.array([cache[host] for host in hosts], np.int32)
+
+    def _number_hosts(self, hosts: Sequence[str]) -> Array:
         self.host_table = names.roomy(self.host_table, len(hosts))
         numbers = np.empty(len(hosts), np.int32)
         before = int(self.host_table.counts[0])
@@ -577,10 +594,6 @@ class Crawl:
             if count > self.host_page.size:
                 self.host_page = np.concatenate([self.host_page, np.full(count + self.host_page.size, -1, np.int32)])
             self.host_page[before:count] = -1
-        if page >= 0:
-            for i, host in enumerate(numbers.tolist()):
-                if host >= before and self.host_page[host] < 0:
-                    self.host_page[host] = page + i
         return numbers
 
     def _grow(self, pages: int) -> None:

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from frontrank.errors import StorageError
 
@@ -192,39 +192,32 @@ class Journal:
     # Writing ------------------------------------------------------------------------------------------------------------
     def add_urls(self, first: int, urls: Sequence[str], keys: Sequence[int]) -> None:
         rows = zip(range(first, first + len(urls)), map(storable, urls), keys, strict=True)
-        with self._writing():
-            self.db.executemany("INSERT INTO url VALUES(?, ?, ?)", rows)
+        self._write("INSERT INTO url VALUES(?, ?, ?)", rows)
 
     def add(self, kind: int, page: int, time: float, **columns: Any) -> None:
         """An event, with further columns of the table."""
         self.seq += 1
-        with self._writing():
-            self.db.execute(_insert(tuple(columns)), (self.seq, kind, page, time, *columns.values()))
+        self._write(_insert(tuple(columns)), ((self.seq, kind, page, time, *columns.values()),))
         self._pending += 1
 
     def add_takes(self, pages: Sequence[int], time: float) -> None:
         first = self.seq + 1
         self.seq += len(pages)
-        with self._writing():
-            self.db.executemany(_insert(()), [(first + i, TAKE, page, time) for i, page in enumerate(pages)])
+        self._write(_insert(()), [(first + i, TAKE, page, time) for i, page in enumerate(pages)])
         self._pending += len(pages)
 
     def attach(self, page: int, payload: bytes) -> None:
-        with self._writing():
-            self.db.execute("INSERT OR REPLACE INTO payload VALUES(?, ?)", (page, payload))
+        self._write("INSERT OR REPLACE INTO payload VALUES(?, ?)", ((page, payload),))
 
     def detach(self, page: int) -> None:
-        with self._writing():
-            self.db.execute("DELETE FROM payload WHERE page = ?", (page,))
+        self._write("DELETE FROM payload WHERE page = ?", ((page,),))
 
     def keep_text(self, page: int, text: str) -> None:
-        with self._writing():
-            self.db.execute("INSERT OR REPLACE INTO body VALUES(?, ?)", (page, storable(text)))
+        self._write("INSERT OR REPLACE INTO body VALUES(?, ?)", ((page, storable(text)),))
 
     def note(self, key: str, value: Any) -> None:
         self.notes[key] = value
-        with self._writing():
-            self.db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, json.dumps(value)))
+        self._write("INSERT OR REPLACE INTO meta VALUES(?, ?)", ((key, json.dumps(value)),))
         self.commit()
 
     def acknowledge(self) -> None:
@@ -234,26 +227,29 @@ class Journal:
 
     def commit(self) -> None:
         """All events so far survive this process."""
+        if self.broken:
+            raise StorageError(self.broken)
         if not self._inside:
             return
-        with self._writing():
+        try:
             self.db.execute("COMMIT")
             self._inside = False
             self._pending = 0
             if self.sync_s > 0:
-                self._unsynced.set()
-                if self._syncer is None:
-                    self._syncer = threading.Thread(target=self._sync_now_and_then, name="frontrank-sync", daemon=True)
-                    self._syncer.start()
+                self._sync_soon()
             else:
                 self._sync_wal()
+        except (sqlite3.Error, OSError) as error:
+            self._break(error)
 
     def sync(self) -> None:
         """All events so far survive a power cut."""
         self.commit()
-        with self._writing(begin=False):
-            self._unsynced.clear()
+        self._unsynced.clear()
+        try:
             self._sync_wal()
+        except OSError as error:
+            self._break(error)
 
     def close(self) -> None:
         try:
@@ -303,26 +299,34 @@ class Journal:
         return [row[0] if row else "" for row in found]
 
     # --------------------------------------------------------------------------------------------------------------------
-    @contextmanager
-    def _writing(self, begin: bool = True) -> Iterator[None]:
+    def _write(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
         if self.broken:
             raise StorageError(self.broken)
         try:
-            if begin and not self._inside:
+            if not self._inside:
                 self.db.execute("BEGIN")
                 self._inside = True
-            yield
-        except (sqlite3.Error, OSError) as error:
-            self.broken = (
-                f"{self.folder}: the trace cannot be written ({error}); what was acknowledged before is safe: "
-                f"mend this, then resume the crawl"
-            )
-            raise StorageError(self.broken) from None
+            self.db.executemany(statement, rows)
+        except sqlite3.Error as error:
+            self._break(error)
+
+    def _break(self, error: Exception) -> NoReturn:
+        self.broken = (
+            f"{self.folder}: the trace cannot be written ({error}); what was acknowledged before is safe: "
+            f"mend this, then resume the crawl"
+        )
+        raise StorageError(self.broken) from None
 
     def _sync_wal(self) -> None:
         if self._wal < 0:
             self._wal = os.open(self.folder / (FILE + "-wal"), os.O_RDONLY)
         os.fsync(self._wal)
+
+    def _sync_soon(self) -> None:
+        self._unsynced.set()
+        if self._syncer is None:
+            self._syncer = threading.Thread(target=self._sync_now_and_then, name="frontrank-sync", daemon=True)
+            self._syncer.start()
 
     def _sync_now_and_then(self) -> None:
         while not self._closing.wait(self.sync_s):
@@ -356,7 +360,7 @@ def read(text: str | None) -> dict[str, Any]:
 
 def storable(text: str) -> str:
     """SQLite keeps no lone surrogates."""
-    return text.encode("utf-8", "replace").decode()
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _connected(folder: Path, read_only: bool = False) -> sqlite3.Connection:

@@ -46,7 +46,7 @@ WAIT, KNOWN, OUT, READY, TIMED, IN_FLIGHT = 0, 1, 2, 3, 4, 5  # places in counts
 
 
 class Polite(NamedTuple):
-    node: Array  # one PAGE record for each page; next and prev are its siblings, prev of a first child is the parent
+    node: Array  # one PAGE record for each page; next and prev are siblings, prev of a first child is the parent
     mark: Array
     host: Array  # of each page; set by the caller before the page is first put
     hosts: Array  # one HOST record for each host
@@ -162,8 +162,6 @@ def _merged(node: Array, first: int) -> int:
         after = _wide(node[rest]["next"])
         top = _joined(node, top, rest)
         rest = after
-    node[top]["next"] = -1
-    node[top]["prev"] = -1
     return top
 
 
@@ -177,8 +175,6 @@ def _cut(node: Array, page: int) -> None:
         node[before]["next"] = after
     if after >= 0:
         node[after]["prev"] = before
-    node[page]["next"] = -1
-    node[page]["prev"] = -1
 
 
 @kernel
@@ -301,8 +297,6 @@ def _discover(queue: Polite, page: int, key: float) -> None:
 def _wait(queue: Polite, page: int) -> None:
     node, hosts, host = queue.node, queue.hosts, _wide(queue.host[page])
     node[page]["child"] = -1
-    node[page]["next"] = -1
-    node[page]["prev"] = -1
     queue.mark[page] = WAITING
     queue.counts[WAIT] += 1
     hosts[host]["waiting"] += 1

@@ -1,0 +1,161 @@
+"""What a durable crawl costs: events a second, bytes of memory a waiting URL, seconds to recover. Each in its own process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.show import Result, table
+
+WRITE = """
+import json, sys, time
+from pathlib import Path
+from frontrank.crawl import Crawl
+from frontrank.registry import parse
+folder, pages, group, sync_s = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+def url(n): return f"http://www.h{n % 20011}.example/section-{n % 97}/an-article-about-something/{n}.html"
+with Crawl(parse("fpr"), folder.with_name("warm" + folder.name)) as warm:
+    warm.seed([url(0)]); warm.take(); warm.fetched(url(0), [url(1)])
+made = [[url(21 * n + j + 1) for j in range(20)] for n in range(pages)]
+crawl = Crawl(parse("fpr"), folder, group=group, sync_s=sync_s)
+crawl.seed([url(0)])
+todo = []
+begun = time.perf_counter()
+for n in range(pages):
+    if not todo:
+        todo = crawl.take(group)
+    crawl.fetched(todo.pop(), made[n])
+crawl.sync()
+seconds = time.perf_counter() - begun
+crawl.journal.close()
+print(json.dumps({"rate": pages / seconds}))
+"""
+SQLITE = """
+import json, sqlite3, sys, time
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; CREATE TABLE url(id INTEGER PRIMARY KEY, url TEXT)")
+pages = int(sys.argv[2])
+def url(n): return f"http://www.h{n % 20011}.example/section-{n % 97}/an-article-about-something/{n}.html"
+made = [[(21 * n + j, url(21 * n + j)) for j in range(20)] for n in range(pages)]
+begun = time.perf_counter()
+for n in range(pages):
+    db.execute("BEGIN")
+    db.executemany("INSERT INTO url VALUES(?, ?)", made[n])
+    db.execute("COMMIT")
+print(json.dumps({"rate": pages / (time.perf_counter() - begun)}))
+"""
+MEMORY = """
+import gc, json, sys
+from pathlib import Path
+from frontrank.crawl import Crawl
+from frontrank.registry import parse
+def rss(): return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+def url(n): return f"http://www.h{n % 20011}.example/section-{n % 97}/an-article-about-something/{n}.html"
+folder, urls, spec = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+with Crawl(parse(spec), folder.with_name("warm" + folder.name)) as warm:
+    warm.seed([url(0)]); warm.take(); warm.fetched(url(0), [url(j) for j in range(1, 200)])
+gc.collect()
+before = rss()
+crawl = Crawl(parse(spec), folder, group=100)
+crawl.seed([url(0)])
+n = 1
+while crawl.waiting < urls:
+    (page,) = crawl.take()
+    crawl.fetched(page, [url(n + j) for j in range(100)])
+    n += 100
+gc.collect()
+print(json.dumps({"bytes": (rss() - before) / crawl.waiting, "waiting": crawl.waiting}))
+"""
+SCRAPY_MEMORY = """
+import gc, json, sys
+from pathlib import Path
+from scrapy import Request, Spider
+from scrapy.core.scheduler import Scheduler
+from scrapy.utils.test import get_crawler
+def rss(): return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+def url(n): return f"http://www.h{n % 20011}.example/section-{n % 97}/an-article-about-something/{n}.html"
+crawler = get_crawler(Spider, {"SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.ScrapyPriorityQueue"})
+crawler.spider = crawler._create_spider("x")
+scheduler = Scheduler.from_crawler(crawler)
+scheduler.open(crawler.spider)
+gc.collect()
+before = rss()
+for n in range(int(sys.argv[1])):
+    scheduler.enqueue_request(Request(url(n)))
+gc.collect()
+print(json.dumps({"bytes": (rss() - before) / int(sys.argv[1])}))
+"""
+LONG = """
+import sys
+from pathlib import Path
+from frontrank import crawl as c
+from frontrank.registry import parse
+def url(n): return f"http://www.h{n % 20011}.example/section-{n % 97}/an-article-about-something/{n}.html"
+c.SNAPSHOT_EVENTS = 10**9
+crawl = c.Crawl(parse("fpr"), Path(sys.argv[1]), group=1000)
+crawl.seed([url(0)])
+known = 1
+for n in range(int(sys.argv[2]) // 2):
+    (page,) = crawl.take()
+    at = int(page.rpartition("/")[2][:-5])
+    crawl.fetched(page, [url(known), url(known + 1)] + [url(at * 7 % known + j) for j in range(18)])
+    known += 2
+if len(sys.argv) > 3:
+    crawl.close()
+else:
+    crawl.journal.close()
+"""
+RECOVER = """
+import json, resource, sys, time
+from frontrank.crawl import Crawl
+begun = time.perf_counter()
+crawl = Crawl.recover(sys.argv[1])
+taken = crawl.take()
+print(json.dumps({"seconds": time.perf_counter() - begun, "known": crawl.known, "fetched": crawl.fetched_count}))
+crawl.journal.close()
+"""
+
+
+def run(code: str, *arguments: Any) -> dict[str, float]:
+    done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], check=True, stdout=subprocess.PIPE, text=True)
+    return dict(json.loads(done.stdout)) if done.stdout else {}
+
+
+def writing(folder: Path, pages: int = 10_000) -> list[Result]:
+    rows = []
+    bare = run(SQLITE, folder / "bare.db", pages)["rate"]
+    rates = {}
+    for name, group, sync_s in (("every event", 1, 1.0), ("groups of 100", 100, 1.0), ("groups of 100, to the disk", 100, 0)):
+        rates[name] = run(WRITE, folder / f"write{group}-{sync_s}", pages, group, sync_s)["rate"]
+        rows.append([name, f"{rates[name]:,.0f}", f"{rates[name] / bare:.2f}"])
+    table("Durable pages a second, 20 new links each", ["commit", "pages/s", "of bare SQLite, one commit a page"], rows)
+    return [Result(f"durable fetched, 20 new links, {name}", rates[name], 2000, "pages/s") for name in rates]
+
+
+def memory(folder: Path, urls: int = 1_000_000) -> list[Result]:
+    stock = run(SCRAPY_MEMORY, urls // 10)["bytes"]
+    rows, results = [["scrapy, memory queue", f"{stock:,.0f}", "1.0"]], []
+    for spec in ("bfs", "fpr", "fica"):
+        held = run(MEMORY, folder / f"memory-{spec}", urls, spec)["bytes"]
+        rows.append([spec, f"{held:,.0f}", f"{stock / held:.1f}"])
+        results.append(Result(f"{spec}: memory a waiting URL, {urls:,} URLs", held, 150, "bytes", most=True))
+    table("Memory a waiting URL", ["queue", "bytes", "times less"], rows)
+    return results
+
+
+def recovery(folder: Path, events: int = 1_000_000) -> list[Result]:
+    rows, results = [], []
+    for name, path, close in (
+        ("from the journal alone", folder / "long", ()),
+        ("with its last snapshot", folder / "closed", ("close",)),
+    ):
+        run(LONG, path, events, *close)
+        run(RECOVER, path) if not rows else None  # compiles the kernels
+        took = run(RECOVER, path)
+        rows.append([name, f"{took['seconds']:.2f}", f"{took['known']:,.0f}", f"{took['fetched']:,.0f}"])
+        results.append(Result(f"recovery of {events:,} events {name}", took["seconds"], 10, "s", most=True))
+    table(f"Recovery: a crawl of {events:,} events, 20 links a page", ["how", "seconds", "known", "fetched"], rows)
+    return results
