@@ -98,15 +98,14 @@ c.SNAPSHOT_EVENTS = 10**9
 crawl = c.Crawl(parse("fpr"), Path(sys.argv[1]), group=1000)
 crawl.seed([url(0)])
 known = 1
+todo = []
 for n in range(int(sys.argv[2]) // 2):
-    (page,) = crawl.take()
+    todo = todo or crawl.take(100)[::-1]
+    page = todo.pop()
     at = int(page.rpartition("/")[2][:-5])
     crawl.fetched(page, [url(known), url(known + 1)] + [url(at * 7 % known + j) for j in range(18)])
     known += 2
-if len(sys.argv) > 3:
-    crawl.close()
-else:
-    crawl.journal.close()
+crawl.journal.close()
 """
 RECOVER = """
 import json, resource, sys, time
@@ -115,7 +114,9 @@ begun = time.perf_counter()
 crawl = Crawl.recover(sys.argv[1])
 taken = crawl.take()
 print(json.dumps({"seconds": time.perf_counter() - begun, "known": crawl.known, "fetched": crawl.fetched_count}))
-crawl.journal.close()
+crawl.fetched(taken[0])
+crawl.snapshot_seq -= 1000
+crawl.close() if len(sys.argv) > 2 else crawl.journal.close()
 """
 
 
@@ -147,14 +148,12 @@ def memory(folder: Path, urls: int = 1_000_000) -> list[Result]:
 
 
 def recovery(folder: Path, events: int = 1_000_000) -> list[Result]:
+    path = folder / "long"
+    run(LONG, path, events)
+    run(RECOVER, path)  # compiles the kernels
     rows, results = [], []
-    for name, path, close in (
-        ("from the journal alone", folder / "long", ()),
-        ("with its last snapshot", folder / "closed", ("close",)),
-    ):
-        run(LONG, path, events, *close)
-        run(RECOVER, path) if not rows else None  # compiles the kernels
-        took = run(RECOVER, path)
+    for name in ("from the journal alone", "with its last snapshot"):
+        took = run(RECOVER, path, "close")
         rows.append([name, f"{took['seconds']:.2f}", f"{took['known']:,.0f}", f"{took['fetched']:,.0f}"])
         results.append(Result(f"recovery of {events:,} events {name}", took["seconds"], 10, "s", most=True))
     table(f"Recovery: a crawl of {events:,} events, 20 links a page", ["how", "seconds", "known", "fetched"], rows)

@@ -32,80 +32,22 @@ import numpy as np
 from frontrank import fingerprints as names
 from frontrank import journal as log
 from frontrank.errors import InputError
+from frontrank.events import PUTS, arrive, put_out, take_some
 from frontrank.frontiers import polite
-from frontrank.frontiers.polite import pop as pop_polite
-from frontrank.frontiers.polite import put as put_polite
-from frontrank.frontiers.polite import put_last as put_polite_last
-from frontrank.frontiers.polite import settle
 from frontrank.journal import Journal, Memory
-from frontrank.kernel import GROWTH, Array, Kernel, compiled, kernel
+from frontrank.kernel import compiled
+from frontrank.known import Known
 from frontrank.manners import FREE, Manners
-from frontrank.policy import Out, Policy, State
+from frontrank.policy import Policy
 from frontrank.ranker import CrawlView
-from frontrank.urls import host_of
-from frontrank.web import NO_VALUES, Links, row
+from frontrank.recovery import restore, snapshot
 
 Link = str | tuple[str, str]
 Where = tuple[str, int, int]  # WARC file, offset, length
-UNLINKED = 65535  # the depth of a page that no link has led to yet
-HOSTS_CACHED = 10_000
 SNAPSHOT_EVENTS = 100_000  # at least so many events, and half the known pages, between two snapshots
 
 
-def on_fetch(state: State, links: Links, page: int, out: Out) -> int:  # open names, bound by the policy
-    raise NotImplementedError
-
-
-def put(queue: polite.Polite, page: int, key: float) -> None:
-    raise NotImplementedError
-
-
-@kernel
-def put_first(queue: polite.Polite, page: int, key: float) -> None:
-    """First discovered, first fetched: keys are ignored."""
-    put_polite(queue, page, 0.0)
-
-
-@kernel
-def put_last(queue: polite.Polite, page: int, key: float) -> None:
-    """Last discovered, first fetched."""
-    put_polite_last(queue, page)
-
-
-PUTS: dict[str, Kernel] = {"heap": put_polite, "fifo": put_first, "lifo": put_last}
-
-
-@kernel
-def put_out(queue: polite.Polite, out: Out, count: int) -> None:
-    for j in range(count):
-        put(queue, out.page[j], out.key[j])
-
-
-@kernel
-def arrive(state: State, queue: polite.Polite, links: Links, depth: Array, page: int, out: Out) -> None:
-    """A page is settled, with the links that lie in its row."""
-    targets = row(links, page)
-    for j in range(targets.size):
-        if depth[targets[j]] == UNLINKED:
-            depth[targets[j]] = min(depth[page] + 1, UNLINKED - 1)
-    settle(queue, page)
-    state.fetched[page] = 1
-    count = on_fetch(state, links, page, out)
-    for j in range(count):
-        put(queue, out.page[j], out.key[j])
-
-
-@kernel
-def take_some(queue: polite.Polite, now: float, pages: Array) -> int:
-    for i in range(pages.size):
-        page = pop_polite(queue, now)
-        if page < 0:
-            return i
-        pages[i] = page
-    return int(pages.size)
-
-
-class Crawl:
+class Crawl(Known):
     """A policy at work on pages that are named by the events: URLs, or any other text."""
 
     def __init__(
@@ -120,7 +62,6 @@ class Crawl:
         group: int = 1,
         sync_s: float = 1.0,
     ) -> None:
-        check_live(policy)
         journal: Journal | Memory = Memory()
         if path is not None:
             notes = {"policy": policy.spec(), "manners": manners.json(), "started": clock()}
@@ -145,8 +86,6 @@ class Crawl:
         Another policy than the one it was crawled with is refused, unless ``rescore``: then its state is built by letting
         it see everything that happened. ``read_only`` looks at a crawl, which may be running, and changes nothing.
         """
-        from frontrank.recovery import restore
-
         journal = Journal.open(Path(path), group, sync_s, read_only)
         try:
             crawl = cls.__new__(cls)
@@ -166,24 +105,10 @@ class Crawl:
         truth: Callable[[str], float] | None,
         clock: Callable[[], float],
     ) -> None:
-        self.policy, self.journal, self.manners = policy, journal, manners
-        self.truth, self.clock = truth, clock
-        self.needs = policy.needs()
+        check_live(policy)
+        super().__init__(policy, journal, manners, capacity, truth)
+        self.clock = clock
         self.now = self.shift = 0.0
-        self.state = policy.allocate(capacity, 1)
-        m = manners
-        self.queue = polite.new(capacity, 1, m.delay_s, m.at_once, m.in_flight, m.host_budget)
-        anchors = np.empty(capacity) if "anchors" in self.needs else NO_VALUES
-        empty = np.zeros(capacity, np.int64)
-        self.links = Links(empty, empty.copy(), np.empty(capacity, np.int32), anchors)
-        self.used = 0  # links held
-        self.out = Out(np.empty(0, np.int32), np.empty(0))
-        self._out_for(capacity)
-        self.table, self.host_table = names.new(capacity), names.new(16)
-        self._host_numbers: dict[str, int] = {}  # of some hosts: it spares most lookups
-        self.host_page = np.full(1, -1, np.int32)  # the first known page of each host: it has the host's name
-        self.depths = np.full(capacity, UNLINKED, np.uint16)
-        self.impact = np.zeros(capacity if "impact" in self.needs else 0)
         self.order = array("i")  # pages in the order in which they were settled
         self.failed_count = 0
         self.leases: dict[int, float] = {}  # page -> when the lease ends, in the order of taking
@@ -201,14 +126,8 @@ class Crawl:
         self._put, self._put_out = compiled(putter), compiled(put_out, put=putter)
         self._arrive = compiled(arrive, put=putter, on_fetch=kernels["on_fetch"])
         self._take, self._back, self._later = compiled(take_some), compiled(polite.back), compiled(polite.later)
-        self._number_all, self._find = compiled(names.number_all), compiled(names.find)
 
     # What is known --------------------------------------------------------------------------------------------------------
-    @property
-    def known(self) -> int:
-        """Pages whose name is known."""
-        return int(self.table.counts[0])
-
     @property
     def waiting(self) -> int:
         """Pages that wait to be taken, now or when a retry is due."""
@@ -230,24 +149,8 @@ class Crawl:
     def note(self, key: str, value: Any) -> None:
         self.journal.note(key, value)
 
-    def find(self, url: str, key: int | None = None) -> int:
-        """The number of a page, -1 if it is not known."""
-        return int(self._find(self.table, names.fingerprint(url) if key is None else names.signed(key)))
-
-    def page(self, url: str, key: int | None = None) -> int:
-        """The number of a page, which is known from now on; it waits once it is seeded or linked to."""
-        keys = names.fingerprints([url]) if key is None else np.array([names.signed(key)], np.int64)
-        return int(self._pages([url], keys)[0])
-
-    def url(self, page: int) -> str:
-        return self.journal.url(page)
-
     def mark(self, page: int) -> int:
         return int(self.queue.mark[page])
-
-    def depth(self, page: int) -> int:
-        """How many links lie between a seed and this page, on the way it was first discovered."""
-        return int(self.depths[page])
 
     def attach(self, page: int, payload: bytes) -> None:
         """Keep something with a page until it is settled."""
@@ -433,8 +336,6 @@ class Crawl:
 
     def close(self) -> None:
         """Leave a snapshot, so that the next start is quick, and let the directory go."""
-        from frontrank.recovery import snapshot
-
         try:
             if isinstance(self.journal, Journal) and not self.journal.broken and self.journal.writable:
                 snapshot(self, least=1000)
@@ -480,8 +381,6 @@ class Crawl:
         self.journal.acknowledge()
         events = self.journal.seq - self.snapshot_seq
         if events >= SNAPSHOT_EVENTS and 2 * events >= self.known and isinstance(self.journal, Journal):
-            from frontrank.recovery import snapshot
-
             snapshot(self)
 
     def _return_due(self, now: float) -> None:
@@ -510,17 +409,6 @@ class Crawl:
         if self.impact.size:
             self.impact[page] = impact
 
-    def _note_links(self, page: int, targets: Sequence[int], anchors: Sequence[str]) -> None:
-        end = self.used + len(targets)
-        if end > self.links.target.size:
-            self._grow_links(end)
-        self.links.target[self.used : end] = targets
-        if self.links.value.size:
-            self.links.value[self.used : end] = [self.policy.anchor_value(anchor) for anchor in anchors]
-        self.links.start[page], self.links.stop[page] = self.used, end
-        self.used = end
-        self._out_for(len(targets))
-
     def _limit(self, name: str, wanted: dict[str, Any]) -> None:
         values = (wanted.get("delay_s", -1.0), wanted.get("at_once", -1), wanted.get("budget", -1))
         compiled(polite.limit)(self.queue, self._host(name), *values)
@@ -534,91 +422,6 @@ class Crawl:
         if self.impact.size:
             self.view.impact = self.impact[self.view.pages]
         compiled(polite.put_all)(self.queue, self.view.pages, self.policy.rescore(self.state, self.view))
-
-    # Names and room -------------------------------------------------------------------------------------------------------
-    def _pages(self, urls: Sequence[str], keys: Array) -> Array:
-        """The numbers of these pages; those not known before are, from now on."""
-        self.table = names.roomy(self.table, len(urls))
-        numbers = np.empty(len(urls), np.int32)
-        first = self.known
-        fresh = self._number_all(self.table, keys, numbers)
-        if fresh:
-            if fresh < len(urls):
-                _, at = np.unique(numbers, return_index=True)  # new numbers are the last, and first occur in their order
-                at = at[-fresh:]
-                urls, keys = [urls[place] for place in at.tolist()], keys[at]
-            self.journal.add_urls(first, urls, keys.tolist())
-            self._meet(first, urls)
-        return numbers
-
-    def _meet(self, first: int, urls: Sequence[str]) -> None:
-        """Pages with these names are known now, numbered from first on."""
-        hosts = self._hosts([host_of(url) for url in urls], first)
-        end = first + len(urls)
-        if end > self.links.start.size:
-            self._grow(end)
-        self.queue.host[first:end] = hosts
-        if self.needs & {"hosts", "urls", "truth"}:
-            for i, url in enumerate(urls):
-                truth = self.truth(url) if self.truth else 0.0
-                self.policy.see_page(self.state, first + i, url, int(hosts[i]), truth)
-
-    def _host(self, name: str) -> int:
-        return int(self._hosts([name.lower()], -1)[0])
-
-    def _hosts(self, hosts: Sequence[str], page: int) -> Array:
-        """The numbers of these hosts; page is the first of pages that lie there, one a host, or -1 for none."""
-        cache = self._host_numbers
-        unknown = [host for host in dict.fromkeys(hosts) if host not in cache]
-        if unknown:
-            if len(cache) + len(unknown) > HOSTS_CACHED:
-                cache.clear()
-                unknown = list(dict.fromkeys(hosts))
-            numbers = self._number_hosts(unknown).tolist()
-            cache.update(zip(unknown, numbers, strict=True))
-            if page >= 0:
-                place = {host: i for i, host in reversed(list(enumerate(hosts)))}
-                for host, number in zip(unknown, numbers, strict=True):
-                    if self.host_page[number] < 0:
-                        self.host_page[number] = page + place[host]
-        return np.array([cache[host] for host in hosts], np.int32)
-
-    def _number_hosts(self, hosts: Sequence[str]) -> Array:
-        self.host_table = names.roomy(self.host_table, len(hosts))
-        numbers = np.empty(len(hosts), np.int32)
-        before = int(self.host_table.counts[0])
-        if self._number_all(self.host_table, names.fingerprints(hosts), numbers):
-            count = int(self.host_table.counts[0])
-            self.state = self.policy.enlarge(self.state, self.links.start.size, count)
-            self.queue = polite.grown(self.queue, self.links.start.size, count)
-            if count > self.host_page.size:
-                self.host_page = np.concatenate([self.host_page, np.full(count + self.host_page.size, -1, np.int32)])
-            self.host_page[before:count] = -1
-        return numbers
-
-    def _grow(self, pages: int) -> None:
-        size = max(pages, GROWTH * self.links.start.size)
-        hosts = int(self.host_table.counts[0])
-        self.state = self.policy.enlarge(self.state, size, hosts)
-        self.queue = polite.grown(self.queue, size, hosts)
-        start, stop = (_longer(array_, size) for array_ in self.links[:2])
-        self.links = self.links._replace(start=start, stop=stop)
-        self.depths = _longer(self.depths, size, UNLINKED)
-        if self.impact.size:
-            self.impact = _longer(self.impact, size)
-        self._out_for(0)
-
-    def _out_for(self, links: int) -> None:
-        """Room for what an ordering writes: twice the longest row of links, or twice all pages if it reaches for them."""
-        room = 2 * max(links, self.links.start.size if self.policy.reach != "links" else 0) + 2
-        if room > self.out.page.size:
-            room = max(room, GROWTH * self.out.page.size)
-            self.out = Out(np.empty(room, np.int32), np.empty(room))
-
-    def _grow_links(self, links: int) -> None:
-        size = max(links, GROWTH * self.links.target.size)
-        value = _longer(self.links.value, size) if self.links.value.size else NO_VALUES
-        self.links = self.links._replace(target=_longer(self.links.target, size), value=value)
 
 
 def check_live(policy: Policy) -> None:
@@ -637,9 +440,3 @@ def _distinct(page: int, targets: Sequence[int], anchors: Sequence[str] | None) 
         if target != page:
             words[target] = f"{words[target]} {anchor}".strip() if target in words else anchor
     return list(words), [" ".join(anchor.split("\n")) for anchor in words.values()]
-
-
-def _longer(short: Array, size: int, fill: int = 0) -> Array:
-    longer = np.full(size, fill, short.dtype) if fill else np.zeros(size, short.dtype)
-    longer[: short.size] = short
-    return longer

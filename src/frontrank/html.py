@@ -27,7 +27,9 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 LONGEST_URL = 2_083
 MOST_LINKS = 10_000
 SNIFFED = 1_024  # bytes in which a page says what it is
-MANY_TAGS = 1_500
+MANY_TAGS = 1_500  # fewer do no harm, whatever they are
+MOST_TAGS = 8_000  # nested, they take about a sixth of a second
+MOST_COPIES = 1_000_000  # every block may open all formatting elements again that were left open
 LONG_TAG = 1_024
 MAGIC = (b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF-", b"\x1f\x8b", b"\x7fELF", b"wOFF", b"wOF2", b"RIFF")
 BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -46,15 +48,16 @@ OTHER_SCHEME = re.compile(r"[\s\0]*(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE
 
 _NEEDED = "area|a|base|body|html|head|img|main|meta|nav|noscript|template|textarea|title"
 _FLAT = "area|a|base|img|meta|textarea|title"
-_IN_TAG = r"""(?:[^<>"']|"[^"]{0,8192}+"|'[^']{0,8192}+'|["'])*+"""
-_COMMENT = r"<!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+(?:--!?>|\Z))"
+_IN_TAG = r"""(?:[^<>"']++|"[^"]{0,8192}+"|'[^']{0,8192}+'|["'])*+"""
+_COMMENT = r"!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+(?:--!?>|\Z))"
 _RAW = (  # their content is no markup: a quote or a < in it must not swallow what follows
-    r"<(?P<raw>script|style|iframe|noembed|noframes)(?=[\s/>])[^>]*+>?"
+    r"(?P<raw>script|style|iframe|noembed|noframes)(?=[\s/>])[^>]*+>?"
     r"[^<]*+(?:<(?!/(?P=raw)[\s/>])[^<]*+)*+(?:</(?P=raw)[^>]*+>?|\Z)"
 )
 LONG = re.compile(rf"<[a-zA-Z][^<>]{{{LONG_TAG},}}+")
-NOT_NEEDED = re.compile(rf"{_COMMENT}|{_RAW}|</?(?!(?:{_NEEDED})[\s/>])[a-zA-Z]{_IN_TAG}>?", re.IGNORECASE)
+NOT_NEEDED = re.compile(rf"<(?:{_COMMENT}|{_RAW}|/?(?!(?:{_NEEDED})[\s/>])[a-z]{_IN_TAG}>?)", re.IGNORECASE)
 NOT_FLAT = re.compile(rf"</?(?!(?:{_FLAT})[\s/>])[a-zA-Z]{_IN_TAG}>?", re.IGNORECASE)
+FORMATTING = re.compile(r"<(?:big|b|code|em|font|i|nobr|small|strike|strong|s|tt|u)[\s/>]", re.IGNORECASE)
 NESTING = re.compile(r"<(?:main|nav|noscript|template)[\s/>]", re.IGNORECASE)
 WORDY = re.compile(rf"<([a-zA-Z]+)(?=[^<>]{{256}})({_IN_TAG})")
 ATTRIBUTE = re.compile(r"""[\s/"'](href|rel|name|content|charset|alt)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""", re.IGNORECASE)
@@ -89,7 +92,7 @@ def parse(
     """
     tree = LexborHTMLParser(_thinned(decode(body, encoding)))
     base = _base(tree, url)
-    links, dropped = _links(tree, base, most_links, skip_nofollow, 2 * len(body))
+    links, dropped = _links(tree, base, most_links, skip_nofollow, len(body))
     robots = _robots(tree)
     title = tree.css_first("title")
     return Page(
@@ -125,7 +128,7 @@ def decode(body: bytes, encoding: str | None = None) -> str:
     try:
         return body.decode()
     except UnicodeDecodeError as error:
-        if error.start >= len(body) - 3:  # cut off within a character
+        if error.reason == "unexpected end of data" and not body[: error.start].isascii():  # cut off within a character
             return body.decode("utf-8", "replace")
         return body.decode("cp1252", "replace")
 
@@ -141,8 +144,8 @@ def _codec(label: str | None) -> str | None:
 
 
 def _thinned(html: str) -> str:
-    """The page without tags that bear on nothing, if there are enough of them to cost the square of their number."""
-    if html.count("<") - html.count("</") <= MANY_TAGS and not LONG.search(html):
+    """The page, without tags that bear on nothing if there are enough of them to cost the square of their number."""
+    if not _is_costly(html):
         return html
     html = NOT_NEEDED.sub(" ", html)
     if len(NESTING.findall(html)) > MANY_TAGS:
@@ -150,16 +153,35 @@ def _thinned(html: str) -> str:
     return WORDY.sub(_needed_attributes, html)
 
 
+def _is_costly(html: str) -> bool:
+    """Whether the tree of this page could take much longer than its size warrants; a bound from counts, not the truth."""
+    tags = html.count("<") - html.count("</")
+    if tags > MOST_TAGS or (tags > MANY_TAGS and tags * len(FORMATTING.findall(html)) > MOST_COPIES):
+        return True
+    return len(html) > 4 * LONG_TAG and max(map(len, html.split("<"))) > LONG_TAG and LONG.search(html) is not None
+
+
 def _needed_attributes(tag: re.Match[str]) -> str:
     held = {name.lower(): value for name, value in reversed(ATTRIBUTE.findall(tag[2]))}
     return f"<{tag[1]} {' '.join(f'{name}={value}' for name, value in held.items())} "
 
 
+def resolve(base: str, href: str) -> str:
+    """The canonical http(s) URL that a link on a page leads to; empty if there is none.
+
+    >>> resolve("http://example.org/a/b", "../c#d"), resolve("http://example.org/", "mailto:x@example.org")
+    ('http://example.org/c', '')
+    """
+    found = _target(_parsed(base), href)
+    return found if found.startswith("http") else ""
+
+
 def _base(tree: LexborHTMLParser, url: str) -> str:
-    node = tree.css_first("base[href]")
-    href = (node.attributes.get("href") if node is not None else "") or ""
-    found = _resolved(_parsed(url), href)
-    return found if found.startswith(("http://", "https://")) else url
+    for node in tree.tags("base"):
+        attributes = node.attributes
+        if "href" in attributes:
+            return resolve(url, attributes["href"] or "") or url
+    return url
 
 
 def _parsed(url: str) -> can_ada.URL | None:
@@ -169,61 +191,63 @@ def _parsed(url: str) -> can_ada.URL | None:
         return None
 
 
-def _resolved(base: can_ada.URL | None, href: str) -> str:
-    """The absolute URL, without fragment; empty if it is none."""
-    try:
-        found: str = (can_ada.parse(href.strip()) if base is None else base + href).href
-    except (ValueError, TypeError):
-        return ""
-    return found.partition("#")[0]
-
-
 def _links(
-    tree: LexborHTMLParser, base: str, most: int, skip_nofollow: bool, most_text: int
+    tree: LexborHTMLParser, base: str, most: int, skip_nofollow: bool, most_words: int
 ) -> tuple[list[tuple[str, str]], dict[str, int]]:
     start = _parsed(base)
     anchors: dict[str, list[str]] = {}
     resolved: dict[str, str] = {}
     dropped: dict[str, int] = {}
-    room = most_text  # nested links could repeat a page's text without end
-    for node in tree.css("a[href],area[href]"):
+    room = most_words  # nested links could repeat a page's text without end
+    for node in tree.css("a[href],area[href]") if tree.tags("area") else tree.tags("a"):
         attributes = node.attributes
-        href = attributes["href"] or ""
+        href = attributes.get("href")
+        if href is None:
+            if "href" not in attributes:
+                continue
+            href = ""
         url = resolved.get(href)
         if url is None:
             url = resolved[href] = _target(start, href)
-        why = "" if url.startswith("http") else url
-        if not why and skip_nofollow and "nofollow" in (attributes.get("rel") or "").lower().split():
-            why = "nofollow"
-        if not why and url not in anchors and len(anchors) >= most:
+        why = ""
+        if not url.startswith("http"):
+            why = url
+        elif url not in anchors and len(anchors) >= most:
             why = "too many links"
+        elif skip_nofollow and "nofollow" in (attributes.get("rel") or "").lower().split():
+            why = "nofollow"
         if why:
             dropped[why] = dropped.get(why, 0) + 1
             continue
         held = anchors.setdefault(url, [])
-        if room > 0 and (anchor := _anchor(node, attributes)):
-            held.append(anchor)
-            room -= len(anchor)
-    return [(url, " ".join(held)) for url, held in anchors.items()], dropped
+        if room > 0:
+            words = node.text(separator=" ").split() or _alt(node, attributes)
+            if words:
+                held.extend(words)
+                room -= len(words)
+    return [(url, " ".join(words)) for url, words in anchors.items()], dropped
 
 
 def _target(base: can_ada.URL | None, href: str) -> str:
     """The canonical URL that a link leads to; or the reason why it leads nowhere."""
     if len(href) > LONGEST_URL:
         return "scheme" if OTHER_SCHEME.match(href) else "too long"
-    url = _resolved(base, href)
-    if url.startswith(("http://", "https://")):
-        return url if len(url) <= LONGEST_URL else "too long"
-    return "scheme" if url else "not a URL"
+    try:
+        url: str = (can_ada.parse(href.strip()) if base is None else base + href).href
+    except (ValueError, TypeError):
+        return "not a URL"
+    if not url.startswith(("http://", "https://")):
+        return "scheme"
+    if "#" in url:
+        url = url.partition("#")[0]
+    return url if len(url) <= LONGEST_URL else "too long"
 
 
-def _anchor(node: LexborNode, attributes: dict[str, str | None]) -> str:
-    words = _words(node)
-    if words:
-        return words
+def _alt(node: LexborNode, attributes: dict[str, str | None]) -> list[str]:
+    """The words of the images in a link, or of an area."""
     if node.first_child is None:
-        return _blanks(attributes.get("alt") or "")
-    return _blanks(" ".join(image.attributes.get("alt") or "" for image in node.css("img[alt]")))
+        return (attributes.get("alt") or "").split()
+    return " ".join(image.attributes.get("alt") or "" for image in node.css("img[alt]")).split()
 
 
 def _text(tree: LexborHTMLParser) -> str:
@@ -245,7 +269,7 @@ def _blanks(text: str) -> str:
 def _robots(tree: LexborHTMLParser) -> set[str]:
     """What <meta name=robots> asks for."""
     asked: set[str] = set()
-    for node in tree.css("meta[name]"):
+    for node in tree.tags("meta"):
         attributes = node.attributes
         if (attributes.get("name") or "").strip().lower() == "robots":
             asked.update((attributes.get("content") or "").lower().replace(",", " ").split())

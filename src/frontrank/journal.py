@@ -95,9 +95,6 @@ class Memory:
     def url(self, page: int) -> str:
         return self.names[page]
 
-    def urls(self, first: int = 0) -> Iterator[tuple[str, int]]:
-        return ((name, 0) for name in self.names[first:])
-
     def attach(self, page: int, payload: bytes) -> None:
         self.payloads[page] = payload
 
@@ -274,15 +271,41 @@ class Journal:
             found: tuple[str] = self.db.execute("SELECT url FROM url WHERE id = ?", (page,)).fetchone()
         return found[0]
 
-    def urls(self, first: int = 0) -> Iterator[tuple[str, int]]:
-        """The URL and the key of every page from this one on."""
-        with _sentences(self.folder, "read"):
-            yield from self.db.execute("SELECT url, key FROM url WHERE id >= ? ORDER BY id", (first,))
+    def urls(self) -> Iterator[tuple[str, int]]:
+        """The URL and the key of every page."""
+        for urls, keys in self.urls_from(0, 1000):
+            yield from zip(urls, keys, strict=True)
 
-    def events(self, after: int = 0) -> Iterator[Event]:
+    def events(self) -> Iterator[Event]:
+        for some in self.events_after(0, 1000):
+            yield from some
+
+    def named_events(self) -> Iterator[tuple[Event, str | None]]:
+        """Every event with the URL of its page."""
         with _sentences(self.folder, "read"):
-            rows = self.db.execute(f"SELECT {COLUMNS} FROM event WHERE seq > ? ORDER BY seq", (after,))
-            yield from map(Event._make, rows)
+            query = f"SELECT {COLUMNS}, url FROM event LEFT JOIN url ON url.id = event.page ORDER BY seq"
+            for row in self.db.execute(query):
+                yield Event._make(row[:-1]), row[-1]
+
+    def reasons(self) -> dict[str, int]:
+        """How many pages failed for good, by reason."""
+        query = "SELECT note, count(*) FROM event WHERE kind = ? GROUP BY note"
+        with _sentences(self.folder, "read"):
+            return {reason or "failed": count for reason, count in self.db.execute(query, (FAILED,))}
+
+    def urls_from(self, first: int, batch: int) -> Iterator[tuple[list[str], list[int]]]:
+        """The URLs and the keys of all pages from this one on, so many at a time."""
+        with _sentences(self.folder, "read"):
+            rows = self.db.execute("SELECT url, key FROM url WHERE id >= ? ORDER BY id", (first,))
+            while some := rows.fetchmany(batch):
+                urls, keys = zip(*some, strict=True)
+                yield list(urls), list(keys)
+
+    def events_after(self, seq: int, batch: int) -> Iterator[list[Event]]:
+        with _sentences(self.folder, "read"):
+            rows = self.db.execute(f"SELECT {COLUMNS} FROM event WHERE seq > ? ORDER BY seq", (seq,))
+            while some := rows.fetchmany(batch):
+                yield list(map(Event._make, some))
 
     def stamp(self, seq: int) -> str:
         """What tells an event from another that later bore the same number, after a power cut took back the first."""
@@ -293,6 +316,9 @@ class Journal:
     def attached(self, page: int) -> bytes | None:
         found = self.db.execute("SELECT data FROM payload WHERE page = ?", (page,)).fetchone()
         return found[0] if found else None
+
+    def has_texts(self) -> bool:
+        return self.db.execute("SELECT 1 FROM body LIMIT 1").fetchone() is not None
 
     def texts(self, pages: Iterable[int]) -> list[str]:
         found = (self.db.execute("SELECT text FROM body WHERE page = ?", (page,)).fetchone() for page in pages)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,8 @@ import frontrank
 from frontrank import fingerprints as names
 from frontrank import journal as log
 from frontrank import snapshots
-from frontrank.crawl import PUTS, Crawl, arrive, check_live
 from frontrank.errors import InputError
+from frontrank.events import PUTS, arrive
 from frontrank.frontiers import polite
 from frontrank.frontiers.polite import back, later
 from frontrank.frontiers.polite import take as take_polite
@@ -27,6 +27,9 @@ from frontrank.manners import Manners
 from frontrank.policy import Out, Policy, State
 from frontrank.registry import parse
 from frontrank.web import Links
+
+if TYPE_CHECKING:
+    from frontrank.crawl import Crawl
 
 BATCH = 20_000  # events replayed together, URLs read together
 SMALL = 64  # pages: what is allocated before a snapshot brings its own arrays
@@ -73,7 +76,6 @@ def restore(
             f"{journal.folder}: was crawled with {given}, {wanted.spec()} given; go on with {given}, or allow rescore "
             f"(--rescore) to rank everything that waits by {wanted.spec()}"
         )
-    check_live(wanted)
     crawl._begin(wanted, journal, Manners(**journal.notes["manners"]), SMALL, truth, clock)
     after = 0
     if not changed:
@@ -97,45 +99,43 @@ def restore(
 
 
 class Replay:
-    """Events that the kernel replays are gathered; what needs Python happens between two runs of it."""
+    """Stretches of events that the kernel replays, and between them what needs Python."""
 
     def __init__(self, crawl: Crawl) -> None:
         self.crawl = crawl
-        self.arrive = compiled(replay, settle_again=_bound(crawl.policy))
+        self.relive = compiled(replay, settle_again=_bound(crawl.policy))
         self.interval = crawl.policy.interval()
-        self.rows: list[Event] = []
-        self.settled = len(crawl.order)
         self.seeds: list[int] = []
 
     def run(self, journal: Journal, after: int) -> None:
-        self._meet(journal)
-        for event in journal.events(after):
-            if event.kind in QUICK:
-                self.rows.append(event)
-                if event.kind in (log.FETCHED, log.FAILED):
-                    self.settled += 1
-                    if self.interval and self.settled % self.interval == 0:
-                        self._flush()
-                        self.crawl._rank()
-                if len(self.rows) >= BATCH:
-                    self._flush()
-            else:
-                self._flush()
-                self._slow(event)
-            self.crawl.now = max(self.crawl.now, event.time)
-        self._flush()
-
-    def _meet(self, journal: Journal) -> None:
         crawl = self.crawl
-        urls: list[str] = []
-        keys: list[int] = []
-        for url, key in journal.urls(crawl.known):
-            urls.append(url)
-            keys.append(key)
-            if len(urls) >= BATCH:
-                _know(crawl, urls, keys)
-                urls, keys = [], []
-        _know(crawl, urls, keys)
+        for urls, keys in journal.urls_from(crawl.known, BATCH):
+            first = crawl.known
+            crawl.table = names.roomy(crawl.table, len(urls))
+            compiled(names.number_all)(crawl.table, np.array(keys, np.int64), np.empty(len(urls), np.int32))
+            crawl._meet(first, urls)
+        for rows in journal.events_after(after, BATCH):
+            self._batch(rows)
+        crawl.leases = dict(sorted(crawl.leases.items(), key=lambda lease: lease[1]))
+
+    def _batch(self, rows: list[Event]) -> None:
+        """Replay these events: the kernel's in stretches that end where the ordering ranks anew, or Python is needed."""
+        kinds = np.array([event[1] for event in rows], np.int64)
+        settles = (kinds == log.FETCHED) | (kinds == log.FAILED)
+        settled = len(self.crawl.order) + np.cumsum(settles)
+        ranks = settles & (settled % self.interval == 0) if self.interval else np.zeros(len(rows), bool)
+        slow = ~np.isin(kinds, QUICK)
+        begin = 0
+        for end in np.flatnonzero(ranks | slow).tolist():
+            if slow[end]:
+                self._stretch(rows[begin:end], kinds[begin:end])
+                self._slow(rows[end])
+            else:
+                self._stretch(rows[begin : end + 1], kinds[begin : end + 1])
+                self.crawl._rank()
+            begin = end + 1
+        self._stretch(rows[begin:], kinds[begin:])
+        self.crawl.now = max(self.crawl.now, rows[-1].time)
 
     def _slow(self, event: Event) -> None:
         crawl = self.crawl
@@ -152,32 +152,31 @@ class Replay:
         elif event.kind == log.BLOCK:
             compiled(polite.block)(crawl.queue, crawl._host(event.note or ""), event.until)
 
-    def _flush(self) -> None:
-        if not self.rows:
+    def _stretch(self, rows: list[Event], kinds: Array) -> None:
+        if not rows:
             return
-        crawl, rows = self.crawl, self.rows
-        self.rows = []
-        self._take_in_links([event for event in rows if event.kind == log.FETCHED])
-        for event in rows:
-            self._remember(event)
-        kinds = np.array([event.kind for event in rows], np.int64)
-        pages = np.array([event.page for event in rows], np.int32)
-        times = np.array([event.time for event in rows], np.float64)
-        self.arrive(crawl.state, crawl.queue, crawl.links, crawl.depths, kinds, pages, times, crawl.out)
-
-    def _take_in_links(self, fetched: list[Event]) -> None:
         crawl = self.crawl
-        target = np.frombuffer(b"".join(event.links or b"" for event in fetched), "<i4")
-        lengths = np.array([len(event.links or b"") // 4 for event in fetched], np.int64)
+        pages = np.array([event[2] for event in rows], np.int32)
+        times = np.array([event[3] for event in rows], np.float64)
+        fetched = np.flatnonzero(kinds == log.FETCHED)
+        self._take_in([rows[place] for place in fetched.tolist()], pages[fetched])
+        self._remember(rows, kinds, pages)
+        self.relive(crawl.state, crawl.queue, crawl.links, crawl.depths, kinds, pages, times, crawl.out)
+
+    def _take_in(self, fetched: list[Event], pages: Array) -> None:
+        """What the fetched pages held."""
+        crawl = self.crawl
+        blobs = [event.links or b"" for event in fetched]
+        target = np.frombuffer(b"".join(blobs), "<i4")
+        lengths = np.array([len(blob) // 4 for blob in blobs], np.int64)
         ends = crawl.used + np.cumsum(lengths)
         last = crawl.used + len(target)
         if last > crawl.links.target.size:
             crawl._grow_links(last)
         crawl.links.target[crawl.used : last] = target
         if crawl.links.value.size:
-            words = [word for event, length in zip(fetched, lengths, strict=True) for word in _words(event, int(length))]
+            words = [word for event, length in zip(fetched, lengths.tolist(), strict=True) for word in _words(event, length)]
             crawl.links.value[crawl.used : last] = [crawl.policy.anchor_value(word) for word in words]
-        pages = np.array([event.page for event in fetched], np.int64)
         crawl.links.start[pages], crawl.links.stop[pages] = ends - lengths, ends
         crawl.used = last
         crawl._out_for(int(lengths.max(initial=0)))
@@ -187,19 +186,25 @@ class Replay:
         if crawl.impact.size:
             crawl.impact[pages] = [event.impact or 0.0 for event in fetched]
 
-    def _remember(self, event: Event) -> None:
-        crawl, page = self.crawl, event.page
-        if event.kind == log.TAKE:
-            crawl.leases[page] = event.time + crawl.manners.lease_s
-            return
-        crawl.leases.pop(page, None)
-        if event.kind == log.RETRY:
+    def _remember(self, rows: list[Event], kinds: Array, pages: Array) -> None:
+        """Leases, attempts, retries and the order, as these events leave them."""
+        crawl = self.crawl
+        for place in np.flatnonzero(kinds == log.RETRY).tolist():
+            event = rows[place]
             assert event.until is not None
-            crawl._try_later(page, event.status or 1, event.until)
-        elif event.kind != log.EXPIRED:
-            crawl.attempts.pop(page, None)
-            crawl.order.append(page)
-            crawl.failed_count += event.kind == log.FAILED
+            crawl._try_later(event.page, event.status or 1, event.until)
+        last = dict(zip(pages.tolist(), range(len(rows)), strict=True))
+        for page, place in last.items():
+            if rows[place][1] == log.TAKE:
+                crawl.leases[page] = rows[place].time + crawl.manners.lease_s
+            elif page in crawl.leases:
+                del crawl.leases[page]
+        settled = (kinds == log.FETCHED) | (kinds == log.FAILED)
+        crawl.order.frombytes(pages[settled].tobytes())
+        crawl.failed_count += int((kinds == log.FAILED).sum())
+        if crawl.attempts:
+            for page in pages[settled].tolist():
+                crawl.attempts.pop(page, None)
 
 
 def _bound(policy: Policy) -> Kernel:
@@ -208,15 +213,6 @@ def _bound(policy: Policy) -> Kernel:
 
 def _words(event: Event, length: int) -> list[str]:
     return event.anchors.split("\n") if event.anchors else [""] * length
-
-
-def _know(crawl: Crawl, urls: list[str], keys: list[int]) -> None:
-    if urls:
-        first = crawl.known
-        crawl.table = names.roomy(crawl.table, len(urls))
-        numbers = np.empty(len(urls), np.int32)
-        compiled(names.number_all)(crawl.table, np.array(keys, np.int64), numbers)
-        crawl._meet(first, urls)
 
 
 # Snapshots ----------------------------------------------------------------------------------------------------------------

@@ -74,27 +74,30 @@ def clean(url: str, drop_params: Iterable[str] = SESSION) -> str:
     href = canonical(url)
     if "?" not in href and ";" not in href:
         return href
-    names, in_path = _dropped(drop_params if isinstance(drop_params, tuple) else tuple(drop_params))
+    names, stems, in_path = _dropped(drop_params if isinstance(drop_params, tuple) else tuple(drop_params))
     path, mark, query = href.partition("?")
     if ";" in path:
         path = in_path.sub("", path)
     if not query:
         return path + mark
     fields = query.split("&")
-    kept = [field for field in fields if not names.match(field)]
+    kept = []
+    for field in fields:
+        name = field.partition("=")[0].lower()
+        if name not in names and not name.startswith(stems):
+            kept.append(field)
     if len(kept) == len(fields):
         return path + mark + query
     return f"{path}?{'&'.join(kept)}" if kept else path
 
 
 @lru_cache(maxsize=16)
-def _dropped(params: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What matches a field of a query, and a parameter in a path, that has one of these names."""
-    if not params:
-        never = re.compile(r"(?!)")
-        return never, never
-    names = "|".join(re.escape(name[:-1]) + "[^=;/?]*" if name.endswith("*") else re.escape(name) for name in params)
-    return re.compile(rf"(?:{names})(?:=|$)", re.IGNORECASE), re.compile(rf";(?:{names})=[^/;?]*", re.IGNORECASE)
+def _dropped(params: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...], re.Pattern[str]]:
+    """Names to drop, beginnings of such names, and what matches them as parameters in a path."""
+    lower = [name.lower() for name in params if name]
+    names, stems = [n for n in lower if not n.endswith("*")], [n[:-1] for n in lower if n.endswith("*")]
+    either = "|".join([*map(re.escape, names), *(re.escape(stem) + "[^=;/?]*" for stem in stems)]) or "(?!)"
+    return frozenset(names), tuple(stems), re.compile(rf";(?:{either})=[^/;?]*", re.IGNORECASE)
 
 
 @lru_cache(maxsize=2**16)

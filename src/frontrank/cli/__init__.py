@@ -11,6 +11,10 @@ from frontrank.errors import FrontrankError
 
 COMMANDS = {
     "demo": "The whole story on a small generated web, in under a minute.",
+    "crawl": "Crawl the web: polite, durable, resumable, in the order of any ordering.",
+    "status": "How far a crawl is, and what it would fetch next.",
+    "trace": "What happened in a crawl, one event a line.",
+    "web": "Serve a known web over HTTP on loopback, to test crawlers on.",
     "simulate": "Crawl a known web with one or more orderings, and measure them.",
     "report": "One HTML page that compares orderings.",
     "reproduce": "Run a paper's comparisons, and set its claims beside what was measured.",

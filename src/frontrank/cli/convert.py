@@ -10,18 +10,22 @@ from frontrank.cli.screen import progress, show_json
 @click.command(name="convert")
 @click.argument("source")
 @click.argument("target")
+@click.option(
+    "--uncaptured", is_flag=True, help="Of WARC or WAT files: keep link targets that were not captured, as pages too."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written for a program.")
-def command(source: str, target: str, as_json: bool) -> None:
+def command(source: str, target: str, uncaptured: bool, as_json: bool) -> None:
     """Write the web SOURCE (any that simulate takes) as the web directory TARGET, which loads at once.
 
     \b
     frontrank convert uk-2007-05 uk.web
+    frontrank convert crawl-00000.warc.gz crawl.web
     frontrank convert synthetic:pages=1000000,seed=7 million.web
     """
     from frontrank.sources import load, save
 
     with progress() as tell:
-        web = load(source, progress=lambda text: tell(text, 0, 0))
+        web = load(source, progress=lambda text: tell(text, 0, 0), uncaptured=uncaptured)
         tell(f"writing {target}", 0, 0)
         save(web, target)
     columns = [column for column in web.COLUMNS if web.has(column)]

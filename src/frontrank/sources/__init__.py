@@ -3,8 +3,10 @@
 What lies at the path decides the format (see ``docs/sources.md``):
 
     synthetic:pages=1000,seed=7                   a generated web
+    a directory with trace.db                     what a live crawl fetched (frontrank crawl)
     a directory with web.json                     a web directory, as ``save`` writes it
     a directory with pages.tsv and links.tsv      a crawl as tab-separated files (or .tsv.gz)
+    *.warc, *.wat (or .gz), a directory of them   what a crawler captured
     BASE, where BASE.properties exists            a BVGraph; also BASE.graph, BASE.properties, or a directory with one
     any other file                                an edge list
 """
@@ -25,9 +27,19 @@ SYNTHETIC = "synthetic:"
 Progress = Callable[[str], None]
 
 
-def load(path: str | os.PathLike[str], progress: Progress | None = None) -> Web:
-    """The web at a path, whatever its format. ``progress`` is told, in a few words, what is being read."""
-    return replace(_load(os.fspath(path), progress), source=os.fspath(path))
+def load(path: str | os.PathLike[str], progress: Progress | None = None, uncaptured: bool = False) -> Web:
+    """The web at a path, whatever its format. ``progress`` is told, in a few words, what is being read.
+
+    ``uncaptured`` is for WARC and WAT files: targets of links that were not captured become pages too, without links.
+    """
+    where = os.fspath(path)
+    if uncaptured:
+        from frontrank.sources.warc import find, is_warc, load_warc
+
+        if not (find(where) if os.path.isdir(where) else is_warc(where)):
+            raise SourceError(f"{where}: no WARC or WAT file; uncaptured pages are known from such files only")
+        return replace(load_warc(where, progress, uncaptured), source=where)
+    return replace(_load(where, progress), source=where)
 
 
 def _load(where: str, progress: Progress | None) -> Web:
@@ -41,6 +53,10 @@ def _load(where: str, progress: Progress | None) -> Web:
     if base is not None:
         return _load_bvgraph(base, progress)
     if os.path.isfile(where):
+        from frontrank.sources.warc import is_warc, load_warc
+
+        if is_warc(where):
+            return load_warc(where, progress)
         from frontrank.sources.edges import load_edges
 
         return load_edges(where, progress=progress)
@@ -69,8 +85,10 @@ def _load_bvgraph(base: str, progress: Progress | None) -> Web:
 
 
 def _load_directory(where: str, progress: Progress | None) -> Web:
-    from frontrank.sources import directory, tsvcrawl
+    from frontrank.sources import crawled, directory, tsvcrawl, warc
 
+    if crawled.is_crawled(where):
+        return crawled.load_crawled(where)
     if os.path.isfile(os.path.join(where, directory.MANIFEST)):
         return directory.load_directory(where)
     if tsvcrawl.find(where, "pages") and tsvcrawl.find(where, "links"):
@@ -81,9 +99,11 @@ def _load_directory(where: str, progress: Progress | None) -> Web:
         raise SourceError(f"{where}: cannot be read ({error.strerror or error})") from None
     if len(found) == 1:
         return _load_bvgraph(os.path.join(where, found[0].removesuffix(".properties")), progress)
+    if not found and warc.find(where):
+        return warc.load_warc(where, progress)
     if found:
         raise SourceError(f"{where}: {len(found)} graphs in it ({', '.join(found)}); name one of these files")
     raise SourceError(
         f"{where}: a directory of no known kind; expected web.json, or pages.tsv and links.tsv (or .tsv.gz), "
-        "or one BVGraph (a .properties and a .graph file)"
+        "or WARC or WAT files, or one BVGraph (a .properties and a .graph file)"
     )

@@ -1,0 +1,47 @@
+"""frontrank trace: the events of a crawl, one a line."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+
+@click.command(name="trace")
+@click.argument("directory", metavar="DIR")
+@click.option(
+    "--kind", multiple=True, metavar="KIND", help="Only such events: seed, take, fetched, failed, retry, ...; repeatable."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def command(directory: str, kind: tuple[str, ...], as_json: bool) -> None:
+    """Show what happened in the crawl of DIR, in order. The crawl may be running.
+
+    \b
+    frontrank trace my-crawl
+    frontrank trace my-crawl --kind fetched --json | head
+    """
+    from frontrank.errors import SpecError, nearest
+    from frontrank.journal import KINDS
+    from frontrank.status import events
+
+    for name in kind:
+        if name not in KINDS.values():
+            raise SpecError(f"unknown kind of event {name!r}{nearest(name, KINDS.values())}")
+    try:
+        for event in events(directory):
+            if kind and event["kind"] not in kind:
+                continue
+            print(json.dumps(event) if as_json else _line(event))
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has seen enough
+        sys.stdout = None
+
+
+def _line(event: dict[str, object]) -> str:
+    from datetime import datetime
+
+    when = datetime.fromtimestamp(float(str(event["time"]))).strftime("%Y-%m-%d %H:%M:%S")
+    rest = {key: value for key, value in event.items() if key not in ("seq", "kind", "url", "time", "warc", "offset", "length")}
+    more = " ".join(f"{key}={value}" for key, value in rest.items() if value is not None)
+    return f"{event['seq']:>8}  {when}  {event['kind']:<8} {event['url'] or ''}  {more}".rstrip()

@@ -1,0 +1,116 @@
+"""frontrank web: a known web served over HTTP on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import resource
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from frontrank.cli.screen import progress
+
+if TYPE_CHECKING:
+    from frontrank.webserver import Server
+
+TOLD_EVERY_S = 0.5
+
+
+@click.command(name="web")
+@click.argument("web")
+@click.option("--port", default=8080, show_default=True, help="Port on loopback; 0 picks a free one.")
+@click.option(
+    "--hosts",
+    default="name",
+    show_default=True,
+    metavar="name|ip",
+    help="Hosts by name, reached through the server as a proxy; or each host an address of its own, 127.0.0.2 onwards.",
+)
+@click.option("--crawl-delay", default=0.0, metavar="S", help="Crawl-delay in robots.txt.")
+@click.option("--disallow", default=0.0, metavar="SHARE", help="Share of the hosts' top directories that robots.txt disallows.")
+@click.option("--sitemaps", is_flag=True, help="Give each host a sitemap.xml, named in its robots.txt.")
+@click.option("--latency", default=0.0, metavar="S", help="Mean time to an answer.")
+@click.option(
+    "--errors", default=0.0, metavar="SHARE", help="Share of pages that always fail: 404, 500, 503, reset, no answer."
+)
+@click.option("--flaky", default=0.0, metavar="SHARE", help="Share of pages that answer 503 the first time.")
+@click.option("--traps", is_flag=True, help="An endless calendar, session ids and repeating paths on the three largest hosts.")
+@click.option("--json", "as_json", is_flag=True, help="Print what is served as one line of JSON, and at the end the requests.")
+def command(web: str, port: int, as_json: bool, **options: Any) -> None:
+    """Serve the known web WEB (any that simulate takes) over HTTP on loopback, to test crawlers on, until Ctrl-C.
+
+    \b
+    frontrank web synthetic:pages=1000,seed=7 --port 8080
+    curl -x http://127.0.0.1:8080 http://www.h0.example/
+    """
+    from frontrank.sources import load
+    from frontrank.webserver import Options, Server
+    from frontrank.webserver.site import Site
+
+    made = Options.of(options)
+    _allow_connections()
+    with progress() as tell:
+        tell("reading the web", 0, 0)
+        site = Site(load(web, progress=lambda text: tell(text, 0, 0)), made, tell)
+    server = Server(site)
+    asyncio.run(_run(server, port, as_json))
+    print(json.dumps({"requests": server.requests}) if as_json else f"{server.requests:,} requests served", flush=True)
+
+
+async def _run(server: Server, port: int, as_json: bool) -> None:
+    """Serve until a signal comes."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    complaints: set[str] = set()
+    loop.set_exception_handler(lambda _, context: _complain(str(context["message"]), complaints))
+    await server.start(port)
+    async with server:
+        _tell(server, as_json)
+        if not sys.stderr.isatty():
+            await stop.wait()
+            return
+        before, done = 0, asyncio.ensure_future(stop.wait())
+        while not done.done():
+            await asyncio.wait([done], timeout=TOLD_EVERY_S)
+            rate = (server.requests - before) / TOLD_EVERY_S
+            before = server.requests
+            print(f"\r\x1b[K{server.requests:,} requests, {rate:,.0f}/s", end="", file=sys.stderr, flush=True)
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _allow_connections() -> None:
+    """Each connection is an open file, of which a shell gives a process few unless it asks."""
+    from frontrank.webserver.server import MOST_FILES
+
+    given, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(most, MOST_FILES)
+    if given != resource.RLIM_INFINITY and given < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
+def _complain(message: str, told: set[str]) -> None:
+    """What goes wrong with one connection is said once, however often it happens."""
+    if message not in told:
+        told.add(message)
+        print(f"frontrank: {message}", file=sys.stderr, flush=True)
+
+
+def _tell(server: Server, as_json: bool) -> None:
+    site = server.site
+    served = site.web.pages - site.addresses.duplicates
+    if as_json:
+        print(json.dumps({"url": server.url, "pages": served, "hosts": len(site.sizes), "seeds": site.seeds()}), flush=True)
+        return
+    print(f"{server.url} serves {site.web.name}: {served:,} pages, {site.web.links:,} links, {len(site.sizes):,} hosts")
+    if site.addresses.duplicates:
+        print(f"{site.addresses.duplicates:,} pages are not served: another has their URL, or it is no http URL")
+    for line in site.commands():
+        print(f"  {line}")
+    print("Ctrl-C stops it.", flush=True)

@@ -1,0 +1,310 @@
+"""Running a crawl: alone in this process, or several beside each other in one reactor.
+
+crawl(options, out)                      from the seeds to the summary; once in a process, as Twisted's reactor starts once
+resume(out, {"budget": 20_000})          the same, for a crawl that has begun
+run(main)                                what both stand on: main(process) is awaited in a reactor that is made for it
+await start(options, out, process)       one crawl among others in main
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from frontrank.crawl import Crawl
+from frontrank.crawler import job as state
+from frontrank.crawler.job import Job
+from frontrank.crawler.options import Options
+from frontrank.crawler.scope import Scope
+from frontrank.crawler.summary import Summary, summed_up, write_report
+from frontrank.crawler.warc import Warc
+from frontrank.errors import InputError, StorageError
+from frontrank.journal import Journal
+from frontrank.registry import parse
+
+if TYPE_CHECKING:
+    from scrapy.crawler import AsyncCrawlerProcess, AsyncCrawlerRunner, Crawler
+    from scrapy.settings import Settings
+
+T = TypeVar("T")
+Value = Callable[[str], float]  # of a URL
+Watch = Callable[[Job], None]
+
+WARCS, LOG, REPORT = "warc", "crawl.log", "report.html"
+LOGGERS = ("scrapy", "twisted", "py.warnings", "frontrank")
+WATCHED_EVERY_S = 1.0
+PROCESS = {  # settings of the reactor rather than of one crawl
+    "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
+    "LOG_INSTALL_ROOT_HANDLER": False,
+    "LOG_ENABLED": False,
+    "REACTOR_THREADPOOL_MAXSIZE": 32,  # name servers that do not answer hold a thread each
+}
+AT_WORK: list[Job] = []  # in this process: what a signal ends
+
+
+def crawl(
+    options: Options,
+    out: str | os.PathLike[str],
+    *,
+    truth: Value | None = None,
+    impact: Value | None = None,
+    watch: Watch | None = None,
+) -> Summary:
+    """Crawl into a new directory. ``truth`` and ``impact`` are for laboratories: what a URL is worth, if it is known."""
+    job = begin(options, out, truth=truth)
+    return run(lambda process: work(job, process, impact=impact, watch=watch))
+
+
+def resume(
+    out: str | os.PathLike[str],
+    changes: Mapping[str, Any] | None = None,
+    *,
+    rescore: bool = False,
+    truth: Value | None = None,
+    impact: Value | None = None,
+    watch: Watch | None = None,
+) -> Summary:
+    """Go on with the crawl of a directory, exactly where it stopped."""
+    job = again(out, changes, rescore=rescore, truth=truth)
+    return run(lambda process: work(job, process, impact=impact, watch=watch))
+
+
+# A job to do -----------------------------------------------------------------------------------------------------------------
+def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None = None) -> Job:
+    """A new crawl in a new directory."""
+    crawl = Crawl(parse(options.policy), out, manners=options.manners, truth=truth)
+    try:
+        crawl.note("options", options.json())
+        warc = Warc(Path(out) / WARCS) if options.warc else None
+        crawl.seed(options.seeds)
+    except BaseException:
+        crawl.close()
+        raise
+    return Job(crawl, options, warc)
+
+
+def again(
+    out: str | os.PathLike[str], changes: Mapping[str, Any] | None = None, *, rescore: bool = False, truth: Value | None = None
+) -> Job:
+    """The crawl of a directory, as it was left."""
+    options = stored_options(out).with_changes(changes or {})
+    policy = parse(options.policy)
+    crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth)
+    try:
+        crawl.note("options", options.json())
+        if not crawl.known:  # the first run ended before it had begun
+            crawl.seed(options.seeds)
+        warc = Warc.resume(Path(out) / WARCS, _ends(crawl)) if options.warc else None
+    except BaseException:
+        crawl.close()
+        raise
+    return Job(crawl, options, warc)
+
+
+def stored_options(out: str | os.PathLike[str]) -> Options:
+    """What the crawl of a directory was asked to do. Nothing is changed there."""
+    journal = Journal.open(Path(out), read_only=True)
+    try:
+        held, begun = journal.notes.get("options"), journal.seq > 0
+    finally:
+        journal.close()
+    if held is None and not begun:
+        raise StorageError(f"{os.fspath(out)}: this crawl ended before it had begun; remove the directory, then start it anew")
+    if held is None:
+        raise StorageError(
+            f"{os.fspath(out)}: this crawl was not started by frontrank crawl; go on with it where it was started"
+        )
+    return Options.of(held)
+
+
+def _ends(crawl: Crawl) -> dict[str, int]:
+    """Up to where each WARC file is known: what lies behind was never acknowledged."""
+    assert isinstance(crawl.journal, Journal)
+    query = "SELECT file, max(start + length) FROM event WHERE file IS NOT NULL GROUP BY file"
+    ends: dict[str, int] = dict(crawl.journal.db.execute(query))
+    if "warc" in crawl.notes:  # events of failed pages do not say where they lie
+        name, end = crawl.notes["warc"]
+        ends[name] = max(end, ends.get(name, 0))
+    return ends
+
+
+# One crawl among others in a reactor -----------------------------------------------------------------------------------------
+async def start(
+    options: Options,
+    out: str | os.PathLike[str],
+    runner: AsyncCrawlerRunner,
+    *,
+    truth: Value | None = None,
+    impact: Value | None = None,
+    watch: Watch | None = None,
+) -> Summary:
+    """Crawl into a new directory, beside other crawls."""
+    return await work(begin(options, out, truth=truth), runner, impact=impact, watch=watch)
+
+
+async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = None, watch: Watch | None = None) -> Summary:
+    """Run a job until it ends, and leave its directory in order: report, counts, a snapshot for a quick next start."""
+    from scrapy.crawler import Crawler
+
+    from frontrank.crawler.spider import PageSpider
+
+    options = job.options
+    assert isinstance(job.crawl.journal, Journal)
+    folder = job.crawl.journal.folder
+    scope = Scope(options.seeds, options.scope, options.include, options.exclude)
+    watcher = asyncio.ensure_future(_watch(job, watch))
+    AT_WORK.append(job)
+    try:
+        crawler = Crawler(PageSpider, settings_of(options))
+        with _logged(folder / LOG, crawler):
+            await runner.crawl(crawler, job=job, scope=scope, impact=impact)
+        if job.error is not None:
+            raise job.error
+        if not job.ended:
+            job.ended = state.EMPTY
+        job.note(now=True)
+        told = summed_up(job)
+        write_report(job, told, folder / REPORT)
+        return told
+    finally:
+        watcher.cancel()
+        AT_WORK.remove(job)
+        try:
+            if job.warc is not None:
+                job.warc.close()
+        finally:
+            job.crawl.close()
+
+
+async def _watch(job: Job, watch: Watch | None) -> None:
+    """Show what happens once a second, and mind the time."""
+    while True:
+        left = job.options.time_s - job.elapsed_s if job.options.time_s and not job.ended else WATCHED_EVERY_S
+        if left <= 0:
+            job.end(state.TIME)
+        if watch is not None:
+            watch(job)
+        await asyncio.sleep(min(WATCHED_EVERY_S, max(left, 0.0)))
+
+
+def settings_of(options: Options) -> Settings:
+    """Scrapy as a plain downloader: order, politeness, retries and redirects are the crawl's own."""
+    from scrapy.settings import Settings
+
+    from frontrank.crawler.limits import HARDENING
+
+    most = 4 * options.in_flight + 16  # the frontier's own limit is lower; robots.txt comes on top
+    return Settings(
+        {
+            **PROCESS,
+            **HARDENING,
+            "SCHEDULER": "frontrank.crawler.scheduler.Scheduler",
+            "DOWNLOADER_MIDDLEWARES": {**HARDENING["DOWNLOADER_MIDDLEWARES"], "frontrank.crawler.proxy.ProxyMiddleware": 40},
+            "DOWNLOADER_MIDDLEWARES_BASE": {
+                "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
+                "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
+                "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
+                "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
+            },
+            "SPIDER_MIDDLEWARES_BASE": {},
+            "EXTENSIONS_BASE": {},
+            "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
+            "CONCURRENT_REQUESTS": most,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": most,
+            "CONCURRENT_ITEMS": 1,  # there are none, yet Scrapy starts so many tasks a page for them
+            "DOWNLOAD_DELAY": 0,
+            "DOWNLOAD_TIMEOUT": options.timeout,
+            "DOWNLOAD_MAXSIZE": options.max_size,
+            "USER_AGENT": options.user_agent,
+            "WARN_ON_GENERATOR_RETURN_VALUE": False,
+            "LOG_FORMATTER": "frontrank.crawler.proxy.Silent",
+            "FRONTRANK_ALLOW_PRIVATE": options.allow_private,
+            "FRONTRANK_ROBOTS": options.robots,
+            "FRONTRANK_PROXY": options.proxy,
+        }
+    )
+
+
+@contextmanager
+def _logged(path: Path, crawler: Crawler) -> Iterator[None]:
+    """What Scrapy and the crawl have to tell goes to a file; what belongs to a crawl beside this one does not."""
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.addFilter(lambda record: getattr(record, "spider", None) in (None, crawler.spider))
+    handler.setLevel(logging.INFO)
+    handler.handleError = lambda record: None  # type: ignore[method-assign]  # a full disk is told by the journal
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    logging.getLogger("frontrank").setLevel(logging.INFO)
+    for logger in loggers:
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+        handler.close()
+
+
+# A reactor for this process --------------------------------------------------------------------------------------------------
+def run(main: Callable[[AsyncCrawlerProcess], Coroutine[Any, Any, T]]) -> T:
+    """Await main(process) in a reactor of its own. The first Ctrl-C or SIGTERM ends all its crawls well, the second at once."""
+    from scrapy.crawler import AsyncCrawlerProcess
+
+    for name in LOGGERS:
+        logging.getLogger(name).addHandler(logging.NullHandler())  # or Python prints their warnings on the terminal
+    process = AsyncCrawlerProcess(dict(PROCESS))
+    from twisted.internet import reactor as installed
+
+    reactor: Any = installed
+    if reactor._startedBefore:
+        raise InputError("a second crawl in this process; Twisted's reactor starts once: await several with run() and start()")
+    ended: list[T] = []
+    failed: list[BaseException] = []
+
+    async def whole() -> None:
+        try:
+            ended.append(await main(process))
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            reactor.stop()
+
+    tasks: list[asyncio.Future[None]] = []
+    reactor.callWhenRunning(lambda: tasks.append(asyncio.ensure_future(whole())))
+    with _signals(reactor):
+        process.start(stop_after_crawl=False, install_signal_handlers=False)
+    if failed:
+        raise failed[0]
+    return ended[0]
+
+
+@contextmanager
+def _signals(reactor: Any) -> Iterator[None]:
+    asked = False
+
+    def stop(number: int, frame: Any) -> None:
+        nonlocal asked
+        if asked:
+            if sys.stderr.isatty():
+                sys.stderr.write("\x1b[?25h\n")  # the display may have hidden the cursor
+            os._exit(130)  # the journal is made for this
+        asked = True
+        reactor.callFromThread(end)
+
+    def end() -> None:
+        for job in AT_WORK:
+            job.end(state.INTERRUPTED)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

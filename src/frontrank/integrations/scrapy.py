@@ -1,0 +1,48 @@
+"""Scrapy, with frontrank in charge of the order: one line of settings, spiders stay as they are.
+
+    ADDONS = {"frontrank.integrations.scrapy.Addon": 500}
+    FRONTRANK_POLICY = "fica"
+
+The add-on puts four parts in their places:
+
+    Scheduler     SCHEDULER                      which request goes next: a Crawl, in memory or in a directory
+    Links         outermost spider middleware    what a callback yields are the links of its page
+    Failures      outermost downloader m.        pages that will not arrive
+    RetryAfter    inside Scrapy's RetryMiddleware  hosts that ask to be left alone for a while
+
+A page is known by the request fingerprint that Scrapy's own duplicate filter uses (its first 8 bytes). It is leased while its
+request is with the engine, and settled when its callback has ended: then the requests of that callback are its links. What
+comes from elsewhere (start(), extensions, errbacks of failed downloads) is a seed.
+
+Scrapy 2.13 or later. The docs say what changes for a project: docs/scrapy.md.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontrank.integrations.scrapy_middlewares import Failures, Links, RetryAfter
+from frontrank.integrations.scrapy_scheduler import Scheduler
+from frontrank.integrations.scrapy_settings import policy_of
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+__all__ = ["Addon", "Failures", "Links", "RetryAfter", "Scheduler"]
+
+OUTERMOST = -1000
+INSIDE_RETRY = 560  # RetryMiddleware is at 550
+
+
+class Addon:
+    """Sets what frontrank needs; settings of the project itself are never overruled."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        policy_of(settings)  # a wrong name ends the crawl here, before anything is opened
+        settings.set("SCHEDULER", Scheduler, priority="addon")
+        settings["SPIDER_MIDDLEWARES"].set(Links, OUTERMOST, priority="addon")
+        settings["DOWNLOADER_MIDDLEWARES"].set(Failures, OUTERMOST, priority="addon")
+        settings["DOWNLOADER_MIDDLEWARES"].set(RetryAfter, INSIDE_RETRY, priority="addon")
+        # Delays are kept by the scheduler. A random one on top would hold requests inside the downloader, out of order.
+        jitter = "DOWNLOAD_DELAY_JITTER" if "DOWNLOAD_DELAY_JITTER" in settings else "RANDOMIZE_DOWNLOAD_DELAY"
+        settings.set(jitter, 0, priority="addon")

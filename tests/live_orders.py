@@ -1,0 +1,101 @@
+"""Every ordering, live: a known web is served, crawled one page at a time, and the order set beside the simulated one.
+
+Run as ``python -m tests.live_orders [SPEC...]``: one process, one reactor, one crawl after another. Prints JSON: for each
+ordering the place at which both orders part (-1: nowhere), and their lengths.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frontrank import journal as log
+from frontrank.checks import PAGES, searched
+from frontrank.crawler.options import Options
+from frontrank.crawler.run import run, start
+from frontrank.importance import importance
+from frontrank.journal import Journal
+from frontrank.registry import parse
+from frontrank.simulate import simulate
+from frontrank.sources.synthetic import synthetic
+from frontrank.web import Web
+from frontrank.webserver import Options as Served
+from frontrank.webserver import Server
+from frontrank.webserver.site import Site
+from tests.specs import SPECS
+
+BESIDE = ("fpr", "opic")  # crawled at the same time
+SEEDS = [PAGES // 2, 0, PAGES // 3]
+
+
+def live() -> list[str]:
+    """The orderings that can be crawled with."""
+    return [spec for spec in SPECS if "queries" not in parse(spec).needs()]
+
+
+async def compared(process: Any, specs: Sequence[str]) -> dict[str, dict[str, int]]:
+    web = searched(synthetic(f"pages={PAGES},links=6,text=1,seed=5"))
+    server = Server(Site(web, Served()))
+    await server.start(0)
+    async with server:
+        told = {spec: await one(process, web, server, spec) for spec in specs}
+        beside = await asyncio.gather(*(one(process, web, server, spec) for spec in BESIDE))
+    return told | {f"{spec} beside another": how for spec, how in zip(BESIDE, beside, strict=True)}
+
+
+async def one(process: Any, web: Web, server: Server, spec: str) -> dict[str, int]:
+    """Crawl with this ordering, and compare."""
+    policy = parse(spec)
+    urls = [server.site.addresses.of(page) for page in range(web.pages)]
+    assert web.views is not None
+    views = dict(zip(urls, web.views.tolist(), strict=True))
+    truth = None
+    if "truth" in policy.needs():
+        truth = dict(zip(urls, importance(web, getattr(policy, "truth", "pagerank")).tolist(), strict=True)).__getitem__
+    options = Options(
+        seeds=tuple(urls[page] for page in SEEDS),
+        policy=spec,
+        scope="any",
+        delay=0.0,
+        per_host=0,
+        in_flight=1,
+        max_depth=PAGES,
+        robots=False,
+        warc=False,
+        proxy=server.url,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "crawl"
+        await start(options, out, process, truth=truth, impact=views.__getitem__)
+        crawled = fetched(out)
+    simulated = [urls[page] for page in simulate(web, policy, np.array(SEEDS)).trace.order.tolist()]
+    return {"parts_at": parting(crawled, simulated), "live": len(crawled), "simulated": len(simulated)}
+
+
+def fetched(out: Path) -> list[str]:
+    """The URLs of a crawl in the order in which they were fetched."""
+    journal = Journal.open(out, read_only=True)
+    names = [url for url, _ in journal.urls()]
+    order = [names[event.page] for event in journal.events() if event.kind == log.FETCHED]
+    journal.close()
+    return order
+
+
+def parting(one: Sequence[str], other: Sequence[str]) -> int:
+    """The first place at which two orders differ; -1 if they are equal."""
+    for place, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return place
+    return -1 if len(one) == len(other) else min(len(one), len(other))
+
+
+if __name__ == "__main__":
+    chosen = sys.argv[1:] or live()
+    print(json.dumps(run(lambda process: compared(process, chosen))))

@@ -1,0 +1,313 @@
+"""A Scrapy project of small spiders, run in a process of its own: python -m tests.scrapy_project JOBS.
+
+JOBS is JSON: a list of {spider, settings, args}. Each is crawled to its end, one after the other. The last line printed is
+JSON again: for each its statistics and what its spider noted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import sys
+from collections.abc import AsyncIterator, Iterator
+from datetime import datetime
+from typing import Any
+
+import scrapy
+from scrapy import Request, signals
+from scrapy.crawler import Crawler, CrawlerRunner
+from scrapy.dupefilters import BaseDupeFilter
+from scrapy.exceptions import CloseSpider, DontCloseSpider, IgnoreRequest
+from scrapy.http import Response
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
+from scrapy.utils.log import configure_logging
+from scrapy.utils.reactor import install_reactor
+from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.task import react
+from twisted.python.failure import Failure
+
+ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
+NOTED: list[list[Any]] = []
+
+
+class Follow(scrapy.Spider):
+    """Follows every link. urls: where to start, separated by spaces."""
+
+    name = "follow"
+
+    def __init__(self, urls: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.start_urls = urls.split()
+
+    def note(self, *what: Any) -> None:
+        NOTED[-1].append(list(what))
+        print("NOTED", *what, flush=True)
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        self.note("parsed", response.url)
+        for link in response.css("a"):
+            yield response.follow(link, meta={"link_text": link.css("::text").get()})
+
+
+class FollowAsync(Follow):
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.start_urls:
+            yield Request(url)
+
+    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Any]:
+        for link in response.css("a"):
+            await nap(0.001)
+            yield response.follow(link)
+
+
+class FollowAwaited(Follow):
+    """A coroutine that returns a list, on any reactor; start_requests() as older spiders have it."""
+
+    def start_requests(self) -> Iterator[Request]:
+        for url in self.start_urls:
+            yield Request(url, dont_filter=True)
+
+    async def start(self) -> AsyncIterator[Any]:
+        for request in self.start_requests():
+            yield request
+
+    async def parse(self, response: Response, **kwargs: Any) -> list[Request]:
+        await nap(0.001)
+        return [response.follow(link) for link in response.css("a")]
+
+
+def nap(seconds: float) -> Deferred[None] | asyncio.Future[None]:
+    from scrapy.utils.defer import maybe_deferred_to_future
+    from twisted.internet import reactor
+    from twisted.internet.task import deferLater
+
+    return maybe_deferred_to_future(deferLater(reactor, seconds, lambda: None))
+
+
+class Rules(CrawlSpider):
+    name = "rules"
+    rules = (Rule(LinkExtractor(), callback="parse_page", follow=True),)
+
+    def __init__(self, urls: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.start_urls = urls.split()
+
+    def parse_page(self, response: Response) -> None:
+        NOTED[-1].append([response.url, response.meta["link_text"]])
+
+
+class Outcomes(Follow):
+    """Every way in which a request may end."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        ways = {name.removeprefix("on_"): getattr(self, name) for name in dir(self) if name.startswith("on_")}
+        for way, callback in ways.items():
+            yield response.follow(f"/{way}", callback, errback=self.failed)
+        yield response.follow("/unheard")
+        yield response.follow("/quiet", self.on_nothing)
+        yield Request("http://elsewhere.invalid/", self.on_items, errback=self.failed, meta={"proxy": None})
+
+    def failed(self, failure: Failure) -> Any:
+        self.note("failed", failure.request.url, type(failure.value).__name__)  # type: ignore[attr-defined]
+        if failure.request.url.endswith("/timeout"):  # type: ignore[attr-defined]
+            yield Request(failure.request.url + "?from=errback", self.on_items)  # type: ignore[attr-defined]
+
+    def on_nothing(self, response: Response) -> None:
+        self.note("nothing", response.url)
+
+    def on_items(self, response: Response) -> Any:
+        self.note("items", response.url)
+        yield {"url": response.url}
+        yield {"drop": True}
+
+    def on_error(self, response: Response) -> Any:
+        raise ValueError("before anything")
+
+    def on_midway(self, response: Response) -> Any:
+        yield response.follow("/after-midway", self.on_nothing)
+        raise ValueError("midway")
+
+    async def on_async_error(self, response: Response) -> Any:
+        await nap(0.01)
+        raise ValueError("later")
+
+    def on_forbidden(self, response: Response) -> None:
+        raise AssertionError("robots.txt forbids it")
+
+    on_missing = on_timeout = on_broken = on_bounce = on_loop = on_offsite_bounce = on_refused = on_items
+    on_flaky = on_ever_flaky = on_spoiled = on_replaced = on_answered = on_items
+
+
+class Meddler:
+    """A downloader middleware that answers, drops and replaces requests."""
+
+    def process_request(self, request: Request) -> Request | Response | None:
+        if request.url.endswith("/refused"):
+            raise IgnoreRequest("refused by a middleware")
+        if request.url.endswith("/answered"):
+            return scrapy.http.HtmlResponse(request.url, body=b"<html></html>", request=request)
+        if request.url.endswith("/replaced"):
+            return Request(request.url + "-by-another", request.callback)
+        return None
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        if request.url.endswith("/spoiled"):
+            raise IgnoreRequest("spoiled")
+        return response
+
+
+class Drops:
+    def process_item(self, item: Any) -> Any:
+        if "drop" in item:
+            raise scrapy.exceptions.DropItem("not wanted")
+        return item
+
+
+class Posts(Follow):
+    async def start(self) -> AsyncIterator[Any]:
+        (url,) = self.start_urls
+        for body in ("a=1", "a=2", "a=1"):
+            yield Request(url, method="POST", body=body)
+
+    def parse(self, response: Response, **kwargs: Any) -> None:
+        assert response.request is not None
+        self.note("posted", response.request.body.decode())
+
+
+class Unfiltered(Follow):
+    """The same page over and over, with and without dont_filter."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        for times in range(2):
+            yield Request(response.url, self.other, dont_filter=True, cb_kwargs={"way": f"unfiltered {times}"})
+        for times in range(2):
+            yield Request(response.url, self.other, cb_kwargs={"way": f"filtered {times}"})
+            yield Request(response.url, cb_kwargs={"way": f"same callback {times}"})
+
+    def other(self, response: Response, way: str) -> None:
+        self.note(way)
+
+
+class Carries(Follow):
+    """Meta, cb_kwargs, headers, cookies, errbacks: what a request carries must survive a restart."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        for i in range(6):
+            yield Request(
+                response.urljoin(f"/kept/{i}"),
+                self.kept,
+                method="POST",
+                body=f"body {i}",
+                headers={"X-Kept": str(i)},
+                meta={"deep": {"list": [i]}},
+                cb_kwargs={"number": i},
+                errback=self.failed,
+            )
+        yield Request(response.urljoin("/local"), lambda response: self.note("local", response.url))
+        if self.settings.getbool("STOP_SOON"):
+            raise CloseSpider("enough")
+
+    def kept(self, response: Response, number: int) -> None:
+        assert response.request is not None
+        self.note("kept", number, response.meta["deep"]["list"], response.request.body.decode())
+
+    def failed(self, failure: Failure) -> None:
+        self.note("failed", failure.request.url.rsplit("/", 1)[1])  # type: ignore[attr-defined]
+
+
+class Endless(Follow):
+    """A callback that does not end before what it asked for is there."""
+
+    arrived = False
+
+    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Any]:
+        yield response.follow("/a", self.last)
+        yield response.follow("/b", self.last)
+        while not self.arrived:
+            await nap(0.02)
+        yield response.follow("/c", self.last)
+
+    def last(self, response: Response) -> None:
+        self.note("parsed", response.url)
+        self.arrived = True
+
+
+class Idle(Follow):
+    """Asks for one more page each time it has nothing to do."""
+
+    rest = ["/second", "/third"]
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Idle:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.idle, signals.spider_idle)
+        return spider
+
+    def idle(self) -> None:
+        if self.rest:
+            self.crawler.engine.crawl(Request(self.start_urls[0] + self.rest.pop(0)))
+            raise DontCloseSpider
+
+
+class Copies(Follow):
+    """Copies response.meta into new requests, as many spiders do."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        for link in response.css("a"):
+            yield response.follow(link, meta=dict(response.meta))
+
+
+class Onsite(Follow):
+    allowed_domains = ["on.test"]
+
+
+class LazyStart(Follow):
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.start_urls:
+            yield Request(url)
+            await nap(0.4)
+
+
+class Everything(BaseDupeFilter):
+    """Lets all through but what ends in /never."""
+
+    def request_seen(self, request: Request) -> bool:
+        return request.url.endswith("/never")
+
+    def log(self, request: Request, spider: scrapy.Spider) -> None:
+        spider.note("filtered", request.url)  # type: ignore[attr-defined]
+
+
+@inlineCallbacks
+def run(jobs: list[dict[str, Any]], reactor: str) -> Iterator[Deferred[None]]:
+    results = []
+    for job in jobs:
+        NOTED.append([])
+        settings = {"TELNETCONSOLE_ENABLED": False, "TWISTED_REACTOR": reactor, **job["settings"]}
+        runner = CrawlerRunner(settings)
+        crawler = runner.create_crawler(globals()[job["spider"]])
+        error = ""
+        try:
+            yield runner.crawl(crawler, **job["args"])
+        except Exception as raised:
+            error = f"{type(raised).__name__}: {raised}"
+        stats = {} if error.startswith("SpecError") else crawler.stats.get_stats()
+        kept = {name: str(value) if isinstance(value, datetime) else value for name, value in stats.items()}
+        results.append({"stats": kept, "noted": NOTED[-1], "error": error})
+    print("RESULTS", json.dumps(results), flush=True)
+
+
+def main() -> None:
+    jobs = json.loads(sys.argv[1])
+    if "LARGEST_FILE" in jobs[0]["settings"]:  # bytes
+        resource.setrlimit(resource.RLIMIT_FSIZE, (jobs[0]["settings"]["LARGEST_FILE"],) * 2)
+    reactor = jobs[0].get("reactor", ASYNCIO)
+    install_reactor(reactor)
+    configure_logging({"LOG_LEVEL": jobs[0]["settings"].get("LOG_LEVEL", "INFO")})
+    react(lambda _: run(jobs, reactor))
+
+
+if __name__ == "__main__":
+    main()

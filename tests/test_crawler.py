@@ -1,0 +1,495 @@
+"""frontrank crawl on real sockets: order, durability, manners, and what becomes of everything a server may answer."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import re
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from frontrank import journal as log
+from frontrank.crawler.options import Options, duration, size
+from frontrank.crawler.traps import families
+from frontrank.errors import InputError, SpecError
+from frontrank.webserver import run_in_process
+from tests import live_orders
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCAL = ("--allow-private", "--delay", "0", "--per-host", "0")
+WEB = "synthetic:pages=400,links=8,seed=3"
+LONG_S = 120.0
+
+
+def command(*args: str | Path) -> list[str]:
+    return [sys.executable, "-m", "frontrank", "crawl", *map(str, args)]
+
+
+def crawl(*args: str | Path, code: int = 0, **popen: Any) -> Any:
+    """Run the command; its summary, or what it said on standard error if it had to fail."""
+    done = subprocess.run(
+        command(*args, *(["--json"] if code == 0 else [])), capture_output=True, text=True, timeout=LONG_S, check=False, **popen
+    )
+    assert done.returncode == code, done.stderr
+    if code:
+        assert "Traceback" not in done.stderr
+        return done.stderr.strip()
+    return json.loads(done.stdout)
+
+
+def events(out: Path, *kinds: int) -> list[tuple[str, float, int, str]]:
+    """URL, time, status and note of the events of these kinds, in order."""
+    db = sqlite3.connect(f"{out.as_uri()}/trace.db?mode=ro", uri=True)
+    marks = ", ".join("?" * len(kinds))
+    rows = db.execute(
+        f"SELECT url, time, status, note FROM event JOIN url ON url.id = page WHERE kind IN ({marks}) ORDER BY seq", kinds
+    ).fetchall()
+    db.close()
+    return rows
+
+
+def fetched(out: Path) -> list[str]:
+    return [row[0] for row in events(out, log.FETCHED)]
+
+
+def records(out: Path) -> list[tuple[str, int]]:
+    """URL and status of every response in the WARC files, read from start to end by another library."""
+    found = []
+    for path in sorted((out / "warc").glob("*.warc.gz")):
+        with open(path, "rb") as file:
+            for record in ArchiveIterator(file, check_digests=True):
+                record.content_stream().read()
+                if record.rec_type == "response":
+                    assert record.digest_checker.passed
+                    found.append((record.rec_headers["WARC-Target-URI"], int(record.http_headers.get_statuscode())))
+    return found
+
+
+# Orders ----------------------------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def orders() -> dict[str, dict[str, int]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.live_orders"], capture_output=True, text=True, timeout=600, check=False, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    told: dict[str, dict[str, int]] = json.loads(done.stdout)
+    return told
+
+
+@pytest.mark.parametrize("spec", [*live_orders.live(), *(f"{spec} beside another" for spec in live_orders.BESIDE)])
+def test_a_live_crawl_fetches_in_the_simulated_order(orders: dict[str, dict[str, int]], spec: str) -> None:
+    told = orders[spec]
+    assert told["parts_at"] == -1, f"{spec}: live and simulated orders part at place {told['parts_at']} of {told['simulated']}"
+
+
+# A served web ----------------------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def web() -> Iterator[tuple[str, list[str]]]:
+    """A proxy that serves a web of 400 pages, and where to start."""
+    from frontrank.sources import load
+    from frontrank.webserver import Options as Served
+    from frontrank.webserver.site import Site
+
+    with run_in_process(WEB) as url:
+        yield url, Site(load(WEB), Served()).seeds()
+
+
+def on(web: tuple[str, list[str]]) -> list[str]:
+    proxy, seeds = web
+    return [*seeds, "--proxy", proxy, "--scope", "any", "--no-robots", "--delay", "0", "--per-host", "0"]
+
+
+def test_the_budget_is_exact_and_a_higher_one_goes_on(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    out = tmp_path / "crawl"
+    told = crawl(*on(web), "--out", out, "--budget", "75", "--in-flight", "16")
+    assert (told["fetched"] + told["failed"], told["ended"]) == (75, "budget")
+    assert crawl("--resume", out)["run_pages"] == 0
+    told = crawl("--resume", out, "--budget", "140")
+    assert (told["fetched"], told["run_pages"]) == (140, 65)
+    told = crawl("--resume", out, "--budget", "0")
+    assert (told["fetched"], told["ended"], told["waiting"]) == (400, "frontier empty", 0)
+    assert len(fetched(out)) == len(set(fetched(out))) == 400
+    assert sorted(records(out)) == sorted((url, 200) for url in fetched(out))
+    assert "<html" in (out / "report.html").read_text(encoding="utf-8")[:200]
+
+
+def test_a_killed_crawl_loses_nothing_and_fetches_nothing_twice(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    out = tmp_path / "crawl"
+    draw = random.Random(11)
+    acknowledged: set[str] = set()
+    start = [*on(web), "--out", out, "--in-flight", "4"]
+    for _ in range(3):
+        process = subprocess.Popen(command(*start), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        goal = len(acknowledged) + draw.randint(20, 80)
+        until = time.monotonic() + LONG_S
+        while process.poll() is None and time.monotonic() < until:
+            if (out / "trace.db").exists() and len(fetched(out)) >= goal:
+                break
+            time.sleep(draw.uniform(0.001, 0.05))
+        acknowledged |= set(fetched(out))
+        process.kill()
+        process.communicate()
+        start = ["--resume", out]
+    assert len(acknowledged) >= 60
+    told = crawl("--resume", out)
+    order = fetched(out)
+    assert acknowledged <= set(order)
+    assert len(order) == len(set(order)) == told["fetched"] == 400
+    assert sorted(records(out)) == sorted((url, 200) for url in order)
+    taken = Counter(row[0] for row in events(out, log.TAKE))
+    expired = Counter(row[0] for row in events(out, log.EXPIRED))
+    assert all(taken[url] == 1 + expired[url] for url in order)
+    assert sum(expired.values()) <= 3 * 4, "no more than the pages that were out at a kill are asked for again"
+
+
+def test_a_signal_ends_a_crawl_well(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    out = tmp_path / "crawl"
+    slowly = [*on(web), "--delay", "0.1", "--per-host", "1"]
+    process = subprocess.Popen(command(*slowly, "--out", out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + LONG_S
+    while time.monotonic() < until and not ((out / "trace.db").exists() and len(fetched(out)) >= 30):
+        time.sleep(0.01)
+    assert "another process is at work on this crawl" in crawl("--resume", out, code=2)
+    process.send_signal(signal.SIGTERM)
+    said, errors = process.communicate(timeout=LONG_S)
+    assert process.returncode == 0, errors
+    assert f"frontrank crawl --resume {out}" in said and "stopped by request" in said
+    before = len(fetched(out))
+    assert 30 <= before < 400
+    assert crawl("--resume", out)["run_pages"] == 400 - before
+    assert not events(out, log.EXPIRED), "pages that were on their way were waited for"
+
+
+def test_time_and_coverage_stop_a_crawl(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    slow = [*on(web), "--delay", "0.2", "--per-host", "1"]
+    told = crawl(*slow, "--out", tmp_path / "time", "--time", "2s")
+    assert told["ended"] == "time" and 0 < told["fetched"] < 400 and 2.0 <= told["run_s"] < 12.0
+    told = crawl(*on(web), "--out", tmp_path / "mass", "--policy", "rankmass", "--until", "coverage=0.5", "--in-flight", "1")
+    assert told["ended"] == "stopping rule" and told["fetched"] < 400
+    assert 0.5 <= told["gauges"]["coverage"] < 0.7
+    told = crawl("--resume", tmp_path / "mass", "--until", "coverage=0.6")
+    assert told["gauges"]["coverage"] >= 0.6
+
+
+def test_another_ordering_may_go_on(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    out = tmp_path / "crawl"
+    crawl(*on(web), "--out", out, "--budget", "50", "--policy", "bfs", "--no-warc")
+    said = crawl("--resume", out, "--policy", "opic", "--budget", "60", code=2)
+    assert "was crawled with bfs" in said and "--rescore" in said
+    assert len(fetched(out)) == 50
+    told = crawl("--resume", out, "--policy", "opic", "--rescore", "--budget", "60")
+    assert (told["policy"], told["fetched"]) == ("opic", 60)
+    assert crawl("--resume", out, "--budget", "70")["policy"] == "opic"
+    assert not (out / "warc").exists()
+
+
+def test_a_full_disk_stops_a_crawl_and_costs_nothing(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    out = tmp_path / "crawl"
+    limit = 200_000
+    said = crawl(*on(web), "--out", out, code=2, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert re.match(r"frontrank: \S+: .*cannot be written", said) and len(said.splitlines()) == 1
+    before = set(fetched(out))
+    assert crawl("--resume", out)["fetched"] == 400
+    order = fetched(out)
+    assert before <= set(order) and len(order) == len(set(order)) == 400
+    assert {url for url, _ in records(out)} == set(order)
+
+
+# What a server may answer ----------------------------------------------------------------------------------------------------
+def links(*targets: str, head: str = "") -> str:
+    return f"<html><head>{head}</head><body>" + "".join(f'<a href="{to}">{to}</a>' for to in targets) + "</body></html>"
+
+
+class Site(BaseHTTPRequestHandler):
+    """One page for each thing a server may do; ``asked`` holds time and path of every request."""
+
+    protocol_version = "HTTP/1.1"
+    asked: list[tuple[float, str, str]]
+    PAGES = {
+        "/": links(
+            *("/chain/1", "/moved", "/away", "/mail", "/loop/a", "/gone", "/flaky", "/busy", "/file.bin", "/large", "/bomb"),
+            *("/unsaid", "/nofollow", "/nowhere", "/deep/1", "/skip/me", "/x/y/x/y/x/y", "mailto:a@b.example", "/?sid=5"),
+            "http://other.example/",
+        ),
+        "/target": links("/"),
+        "/nofollow": links("/not-followed", head='<meta name="robots" content="nofollow">'),
+        "/unsaid": links("/found-by-looks"),
+        "/found-by-looks": links("/"),
+    }
+
+    def do_GET(self) -> None:
+        self.asked.append((time.monotonic(), self.path, self.headers["User-Agent"]))
+        path = self.path
+        before = sum(1 for _, other, _ in self.asked[:-1] if other == path)
+        if path.startswith("/chain/"):
+            self.answer(302, location=f"/chain/{int(path[7:]) + 1}")
+        elif path.startswith("/loop/"):
+            self.answer(307, location="/loop/b" if path.endswith("a") else "/loop/a")
+        elif path.startswith("/deep/"):
+            self.answer(200, links(f"/deep/{int(path[6:]) + 1}"))
+        elif path == "/moved":
+            self.answer(301, location="target#part")
+        elif path in ("/away", "/mail"):
+            self.answer(302, location="http://other.example/x" if path == "/away" else "mailto:a@b.example")
+        elif path == "/flaky" and not before:
+            self.answer(500)
+        elif path == "/busy" and not before:
+            self.answer(503, headers={"Retry-After": "1"})
+        elif path in ("/flaky", "/busy"):
+            self.answer(200, links())
+        elif path == "/file.bin":
+            self.answer(200, '<a href="/not-html">', kind="application/pdf")
+        elif path == "/large":
+            self.answer(200, "x" * 300_000)
+        elif path == "/bomb":
+            self.answer(200, gzip.compress(b"x" * 3_000_000), headers={"Content-Encoding": "gzip"})
+        elif path in self.PAGES:
+            self.answer(200, self.PAGES[path], kind="" if path == "/unsaid" else "text/html; charset=utf-8")
+        else:
+            self.answer(404, "not here")
+
+    def answer(
+        self,
+        status: int,
+        body: str | bytes = b"",
+        kind: str = "text/html",
+        location: str = "",
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        data = body.encode() if isinstance(body, str) else body
+        self.send_response(status)
+        for name, value in {"Content-Type": kind, "Location": location, **(headers or {})}.items():
+            if value:
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *given: object) -> None:
+        pass
+
+
+@contextmanager
+def served(handler: type[Site]) -> Iterator[str]:
+    class Own(handler):  # type: ignore[valid-type, misc]
+        asked: list[tuple[float, str, str]] = []
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Own)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    handler.asked = Own.asked
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A crawl of the odd site: its summary, its directory, what the server was asked."""
+    out = tmp_path_factory.mktemp("odd") / "crawl"
+    with served(Site) as url:
+        told = crawl(
+            f"{url}/", "--out", out, *LOCAL, "--max-depth", "4", "--max-size", "200kB", "--exclude", "/skip/", "--no-robots"
+        )
+        return {
+            "told": told,
+            "out": out,
+            "url": url,
+            "asked": Counter(path for _, path, _ in Site.asked),
+            "log": list(Site.asked),
+        }
+
+
+def test_redirects_are_pages_with_one_link(odd: dict[str, Any]) -> None:
+    url = odd["url"]
+    statuses = {row[0].removeprefix(url): row[2] for row in events(odd["out"], log.FETCHED)}
+    assert (statuses["/moved"], statuses["/target"], statuses["/loop/a"], statuses["/loop/b"]) == (301, 200, 307, 307)
+    assert statuses["/away"] == statuses["/mail"] == 302
+    assert odd["told"]["not_followed"]["redirect to another scheme"] == 1
+    assert odd["asked"]["/target"] == odd["asked"]["/loop/a"] == 1
+
+
+def test_what_is_not_followed_is_counted_by_reason(odd: dict[str, Any]) -> None:
+    counts = odd["told"]["not_followed"]
+    assert counts["other host"] == 2  # a link and a redirect
+    assert (counts["excluded"], counts["path repeats"], counts["scheme"], counts["nofollow"]) == (1, 1, 1, 1)
+    assert counts["depth"] == 2  # the chain of redirects and the chain of pages
+    for path in ("/skip/me", "/x/y/x/y/x/y", "/not-followed", "/not-html", "/deep/5", "/chain/5"):
+        assert odd["asked"][path] == 0, path
+    assert odd["asked"]["/deep/4"] == odd["asked"]["/chain/4"] == odd["asked"]["/found-by-looks"] == 1
+    assert odd["told"]["deep_hosts"] == ["127.0.0.1"]
+
+
+def test_failures_have_reasons_and_those_that_may_pass_are_tried_again(odd: dict[str, Any]) -> None:
+    told = odd["told"]
+    assert told["failures"] == {"http 404": 2, "too large": 2}  # /gone and /nowhere; /large and /bomb
+    assert told["retries"] == 2
+    assert (odd["asked"]["/flaky"], odd["asked"]["/busy"], odd["asked"]["/gone"]) == (2, 2, 1)
+    assert odd["asked"]["/?sid=5"] == 0, "a session id is no page of its own"
+    first = next(at for at, path, _ in odd["log"] if path == "/busy")
+    assert not any(first + 0.5 < at < first + 1.0 for at, _, _ in odd["log"]), "Retry-After holds the whole host back"
+
+
+def test_error_pages_are_kept_too(odd: dict[str, Any]) -> None:
+    kept = Counter(status for _, status in records(odd["out"]))
+    assert (kept[404], kept[500], kept[503]) == (2, 1, 1)
+
+
+def test_a_chain_of_redirects_ends(tmp_path: Path) -> None:
+    with served(Site) as url:
+        told = crawl(f"{url}/chain/1", "--out", tmp_path / "crawl", *LOCAL, "--no-robots")
+        assert told["not_followed"] == {"too many redirects": 1}
+        assert told["fetched"] == 11
+
+
+class Mapped(Site):
+    """A site with robots.txt, sitemaps (an index, one file packed) and a page that nothing links to."""
+
+    PAGES = {"/": links("/a", "/private/b"), "/a": "", "/lonely": "", "/packed": ""}
+
+    def do_GET(self) -> None:
+        self.asked.append((time.monotonic(), self.path, self.headers["User-Agent"]))
+        home = f"http://{self.headers['Host']}"
+        loc = f"<loc>{home}{{}}</loc>"
+        files: dict[str, str | bytes] = {
+            "/robots.txt": f"User-agent: *\nDisallow: /private/\nCrawl-delay: 0.4\nSitemap: {home}/map.xml\n",
+            "/map.xml": f"<sitemapindex>{loc.format('/one.xml')}{loc.format('/two.xml.gz')}</sitemapindex>",
+            "/one.xml": f"<urlset>{loc.format('/lonely')}<loc>http://other.example/</loc></urlset>",
+            "/two.xml.gz": gzip.compress(f"<urlset>{loc.format('/packed')}</urlset>".encode()),
+        }
+        body = files.get(self.path, self.PAGES.get(self.path))
+        self.answer(404 if body is None else 200, body or b"", kind="text/html" if self.path in self.PAGES else "text/plain")
+
+
+def test_robots_delays_and_sitemaps_are_kept(tmp_path: Path) -> None:
+    out = tmp_path / "crawl"
+    with served(Mapped) as url:
+        told = crawl(f"{url}/", "--out", out, "--allow-private", "--delay", "0.3", "--sitemaps", "--user-agent", "robin/1.0")
+        asked = [(at, path) for at, path, _ in Mapped.asked if path in (*Mapped.PAGES, "/private/b")]
+        assert {agent for _, _, agent in Mapped.asked} == {"robin/1.0"}
+    assert sorted(path for _, path in asked) == ["/", "/a", "/lonely", "/packed"]
+    assert [row[0].removeprefix(url) for row in events(out, log.SEED)] == ["/", "/lonely", "/packed"]
+    assert told["failures"] == {"robots.txt": 1} and told["not_followed"] == {"other host": 1}
+    gaps = [later - sooner for (sooner, _), (later, _) in pairwise(asked)]
+    assert min(gaps[1:]) > 0.35, "robots.txt asks for more than --delay"
+
+
+def test_what_robots_forbids_uses_up_no_budget(tmp_path: Path) -> None:
+    with served(Mapped) as url:
+        told = crawl(
+            f"{url}/private/b", f"{url}/", "--out", tmp_path / "crawl", "--allow-private", "--budget", "2", "--delay", "0"
+        )
+    assert (told["fetched"], told["failures"], told["ended"]) == (2, {"robots.txt": 1}, "budget")
+
+
+def test_private_addresses_are_not_asked(tmp_path: Path) -> None:
+    with served(Site) as url:
+        told = crawl(f"{url}/", "--out", tmp_path / "crawl")
+        assert Site.asked == []
+    assert told["failures"] == {"private address": 1}
+
+
+# What cannot be done ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["example.org", "--out", "new"], r"seed 'example.org' has no scheme"),
+        (["ftp://example.org/", "--out", "new"], r"scheme ftp"),
+        (["--out", "new"], r"no seeds given"),
+        (["http://example.org/"], r"no directory given"),
+        (["http://example.org/", "--out", "new", "--policy", "bsf"], r"did you mean 'bfs'"),
+        (["http://example.org/", "--out", "new", "--policy", "q-overlap:every=9"], r"driven by queries"),
+        (["http://example.org/", "--out", "new", "--until", "coverage=0.9"], r"only rankmass"),
+        (["http://example.org/", "--out", "new", "--budget", "-1"], r"budget -1 given; expected a whole number from 0"),
+        (["http://example.org/", "--out", "new", "--in-flight", "0"], r"in-flight 0 given"),
+        (["http://example.org/", "--out", "new", "--time", "soon"], r"time 'soon' given; expected seconds"),
+        (["http://example.org/", "--out", "new", "--max-size", "big"], r"size 'big' given; expected bytes"),
+        (["http://example.org/", "--out", "new", "--scope", "planet"], r"scope 'planet' given; expected host, domain or any"),
+        (["http://example.org/", "--out", "new", "--exclude", "("], r"no regular expression"),
+        (["http://example.org/", "--out", "new", "--proxy", "here"], r"proxy 'here' given; expected http://HOST:PORT"),
+        (["http://example.org/", "--out", "new", "--rescore"], r"without --resume"),
+        (["--resume", "missing"], r"no crawl is here"),
+        (["--resume", "missing", "--out", "new"], r"both given"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_leaves_nothing_behind(args: list[str], sentence: str, tmp_path: Path) -> None:
+    said = crawl(*args, code=2, cwd=tmp_path)
+    assert re.search(sentence, said) and said.startswith("frontrank: ") and len(said.splitlines()) == 1, said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_crawl_keeps_what_it_was_started_with(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    out = tmp_path / "crawl"
+    crawl(*on(web), "--out", out, "--budget", "5", "--no-warc")
+    before = (out / "trace.db").read_bytes()
+    for args, sentence in (
+        (["--resume", out, "--delay", "3"], r"--delay was given with --resume"),
+        (["--resume", out, "http://example.org/"], r"a URL was given with --resume"),
+        (["--resume", out, "--rescore"], r"without --policy"),
+        (["http://example.org/", "--out", out], r"holds a crawl already"),
+        (["http://example.org/", "--out", tmp_path], r"is not empty"),
+    ):
+        assert re.search(sentence, crawl(*args, code=2)), args
+    assert (out / "trace.db").read_bytes() == before
+    db = sqlite3.connect(out / "trace.db")
+    db.execute("UPDATE meta SET value = '99' WHERE key = 'version'")
+    db.commit()
+    db.close()
+    assert "written by a newer frontrank" in crawl("--resume", out, code=2)
+
+
+# Parts -----------------------------------------------------------------------------------------------------------------------
+def test_options_survive_being_stored() -> None:
+    options = Options(seeds=("HTTP://Example.org",), exclude=("a", "b"), budget=7, until="coverage=0.5", policy="rankmass")
+    assert Options.of(json.loads(json.dumps(options.json()))) == options
+    assert options.seeds == ("http://example.org/",)
+    assert options.with_changes({"budget": 9}).budget == 9
+
+
+def test_units_are_read() -> None:
+    assert [duration(text) for text in ("1", "0.5m", "1.5h", "2 d")] == [1.0, 30.0, 5400.0, 172800.0]
+    assert [size(text) for text in ("1", "1kB", "2.5mb")] == [1, 1000, 2_500_000]
+    for bad in ("", "-1", "1y", "nan", "1e999", "0"):
+        with pytest.raises(InputError, match="expected seconds"):
+            duration(bad)
+
+
+def test_options_are_checked() -> None:
+    with pytest.raises(SpecError):
+        Options(seeds=("http://a.example/",), until="coverage=0.9")
+    with pytest.raises(InputError, match="max-depth"):
+        Options(seeds=("http://a.example/",), max_depth=70_000)
+
+
+def test_a_family_of_alike_urls_is_told_and_a_varied_site_is_not() -> None:
+    calendar = [f"http://a.example/calendar/{2000 + i}/{i % 12}/" for i in range(80)]
+    varied = [f"http://b.example/{'abcdefghij'[i % 10]}{'klmnopqrst'[i // 10]}" for i in range(100)]
+    assert [family.pattern for family in families([*calendar, *varied])] == ["a.example/calendar/#/#/"]
+
+
+def test_nothing_is_drawn_in_a_pipe(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    args = command(*on(web), "--out", tmp_path / "crawl", "--budget", "5")
+    done = subprocess.run(args, capture_output=True, text=True, timeout=LONG_S, check=True)
+    assert done.stderr == "" and done.stdout.startswith("5 pages fetched")
+    assert os.path.getsize(tmp_path / "crawl" / "crawl.log") > 0

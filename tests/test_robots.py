@@ -1,0 +1,260 @@
+"""robots.txt, by RFC 9309: what is asked, how often, what then may be fetched, and what a broken one cannot do."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from protego import Protego
+
+from frontrank.crawler.robots import MOST_BYTES, Kept, Rules, groups_of_ours, product_of, read
+from tests.fetching import fetch
+
+Answer = tuple[int, dict[str, str], bytes]
+OPEN = {"FRONTRANK_ALLOW_PRIVATE": True}
+UNREACHABLE, FORBIDDEN = "robots.txt unreachable", "robots.txt"
+
+
+class Site:
+    """A server with a robots.txt; `robots` is its answer, or what makes one of the number of times it was asked before."""
+
+    def __init__(self, robots: Any, paths: dict[str, Answer] | None = None) -> None:
+        asked: list[str] = []
+        self.asked, others = asked, paths or {}
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                answer = others.get(self.path, (200, {}, b"page"))
+                if self.path == "/robots.txt":
+                    answer = robots(asked.count("/robots.txt")) if callable(robots) else robots
+                asked.append(self.path)
+                status, headers, body = answer
+                if status == 0:
+                    self.close_connection = True
+                    return
+                self.send_response(status)
+                for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None: ...
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}{path}"
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def text(rules: str) -> Answer:
+    return 200, {"Content-Type": "text/plain"}, rules.encode()
+
+
+def hops(number: int) -> tuple[Answer, dict[str, Answer]]:
+    """A robots.txt behind so many redirects."""
+    paths: dict[str, Answer] = {f"/hop/{n}": (301, {"Location": f"/hop/{n + 1}"}, b"") for n in range(1, number)}
+    return (301, {"Location": "/hop/1"}, b""), {**paths, f"/hop/{number}": text(SECRET)}
+
+
+SECRET = "User-agent: *\nDisallow: /secret\n"
+SITES: dict[str, tuple[Any, str, str]] = {  # robots.txt, what becomes of /page, and of /secret
+    "rules": (text(SECRET), "200", FORBIDDEN),
+    "missing": ((404, {}, b""), "200", "200"),
+    "not for us": ((401, {}, b""), "200", "200"),
+    "gone": ((410, {}, SECRET.encode()), "200", "200"),
+    "busy": ((429, {}, b""), UNREACHABLE, UNREACHABLE),
+    "broken": ((503, {}, b""), UNREACHABLE, UNREACHABLE),
+    "cut": ((0, {}, b""), UNREACHABLE, UNREACHABLE),
+    "five hops": (hops(5), "200", FORBIDDEN),
+    "six hops": (hops(6), "200", "200"),
+    "hop to a file": ((302, {"Location": "file:///etc/passwd"}, b""), "200", "200"),
+    "hop to nowhere": ((302, {}, b""), "200", "200"),
+    "hop to nonsense": ((302, {"Location": "http://[/"}, b""), "200", "200"),
+    "empty": (text(""), "200", "200"),
+    "ours": (text("User-agent: *\nDisallow: /\n\nUser-agent: FrontRank/2.0\nDisallow: /secret\n"), "200", FORBIDDEN),
+    "another's": (text("User-agent: frontrankbot\nUser-agent: front\nDisallow: /\n"), "200", "200"),
+    "longest wins": (text("User-agent: *\nDisallow: /\nAllow: /page\n"), "200", FORBIDDEN),
+    "byte order mark": (text("\ufeff" + SECRET), "200", FORBIDDEN),
+    "carriage returns": (text(SECRET.replace("\n", "\r")), "200", FORBIDDEN),
+    "latin 1": ((200, {}, "# \xe9\xff\n".encode("latin-1") + SECRET.encode()), "200", FORBIDDEN),
+    "gzip": ((200, {"Content-Encoding": "gzip"}, gzip.compress(SECRET.encode())), "200", FORBIDDEN),
+    "broken gzip": ((200, {"Content-Encoding": "gzip"}, SECRET.encode()), "200", "200"),
+    "html": ((200, {"Content-Type": "text/html"}, b"<html><body>User-agent: *<br>Disallow: /"), "200", "200"),
+    "binary": ((200, {}, bytes(range(256)) * 1000), "200", "200"),
+    "cut short": ((200, {"Content-Length": "1000"}, SECRET.encode()), "200", FORBIDDEN),
+    "long": (text(SECRET + "".join(f"Disallow: /{n}\n" for n in range(20_000))), "200", FORBIDDEN),
+    "wildcards": (text("User-agent: *\nDisallow: /*e*c*e*t$\nDisallow: /" + "*a" * 10_000 + "\n"), "200", FORBIDDEN),
+}
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> Iterator[dict[str, Any]]:
+    sites = {
+        name: Site(*robots) if isinstance(robots[1], dict) and isinstance(robots[0], tuple) else Site(robots)
+        for name, (robots, _, _) in SITES.items()
+    }
+    try:
+        told = fetch([site.url(path) for site in sites.values() for path in ("/page", "/secret")], OPEN)
+        yield {name: (told[site.url("/page")], told[site.url("/secret")], site.asked) for name, site in sites.items()}
+    finally:
+        for site in sites.values():
+            site.close()
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_what_may_be_fetched(outcomes: dict[str, Any], name: str) -> None:
+    assert outcomes[name][:2] == SITES[name][1:]
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_what_is_forbidden_is_not_asked_for(outcomes: dict[str, Any], name: str) -> None:
+    asked = outcomes[name][2]
+    assert ("/page" in asked, "/secret" in asked) == tuple(said == "200" for said in SITES[name][1:])
+
+
+def test_many_waiting_pages_ask_once() -> None:
+    site = Site(lambda before: (time.sleep(0.3), text(SECRET))[1])
+    told = fetch([site.url(f"/{n}") for n in range(50)], OPEN)
+    site.close()
+    assert [told[site.url(f"/{n}")] for n in range(50)] == ["200"] * 50
+    assert site.asked.count("/robots.txt") == 1
+    assert site.asked[0] == "/robots.txt"
+
+
+@pytest.mark.parametrize(
+    ("given_s", "own_s", "waits_s"),
+    [("2", 0.0, 2.0), ("2", 5.0, 5.0), ("3600", 0.0, 60.0), ("inf", 0.0, 0.0), ("-3", 0.0, 0.0)],
+)
+def test_the_frontier_waits_as_long_as_the_crawl_delay_says(given_s: str, own_s: float, waits_s: float) -> None:
+    site = Site(text(f"User-agent: other\nCrawl-delay: 30\n\nUser-agent: *\nCrawl-delay: {given_s}\nSitemap: {'/map.xml'}\n"))
+    told = fetch([site.url("/")], OPEN, manners={"delay_s": own_s})
+    site.close()
+    assert told["delay_s"] == pytest.approx(waits_s)
+    assert told["sitemaps"] == ["/map.xml"]
+
+
+def test_robots_can_be_turned_off() -> None:
+    site = Site(text("User-agent: *\nDisallow: /\n"))
+    told = fetch([site.url("/")], {**OPEN, "FRONTRANK_ROBOTS": False})
+    site.close()
+    assert told[site.url("/")] == "200"
+    assert site.asked == ["/"]
+
+
+def test_a_crawl_tries_again_when_robots_txt_was_out_of_reach(tmp_path: Path) -> None:
+    site = Site(lambda before: (503, {}, b"") if before == 0 else text(SECRET))
+    command = [sys.executable, "-m", "frontrank", "crawl", site.url("/page"), "--out", str(tmp_path / "crawl")]
+    done = subprocess.run(
+        [*command, "--allow-private", "--delay", "0", "--time", "20", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    site.close()
+    assert json.loads(done.stdout)["fetched"] == 1, done.stderr
+    assert site.asked == ["/robots.txt", "/robots.txt", "/page"]
+
+
+# Reading ---------------------------------------------------------------------------------------------------------------------
+@given(st.binary(max_size=2_000))
+def test_no_bytes_are_too_broken(body: bytes) -> None:
+    rules = read(body, "frontrank")
+    assert rules.parser is None or rules.parser.can_fetch("http://example.org/a?b", "frontrank") in (True, False)
+
+
+AGENTS = st.sampled_from(["*", "frontrank", "FrontRank/1.0", "other", "frontrankbot", ""])
+LINES = st.one_of(
+    st.builds("User-agent: {}".format, AGENTS),
+    st.builds(
+        "{}: {}".format, st.sampled_from(["Allow", "Disallow", "disallow "]), st.sampled_from(["/", "/a", "/a/b", "/*b$", ""])
+    ),
+    st.sampled_from(["", "# comment", "Sitemap: http://a/b", "Crawl-delay: 3", "no rule at all", "Unknown: x", "Host: a"]),
+)
+
+
+@given(st.lists(LINES, max_size=12))
+@settings(max_examples=300)
+def test_dropping_the_groups_of_others_changes_no_verdict(lines: list[str]) -> None:
+    whole = "\n".join(lines)
+    ours, _ = groups_of_ours(whole.encode(), "frontrank")
+    # Protego takes a name in the file for ours only if it is a part of ours: without its version.
+    known, cut = Protego.parse(whole.replace("FrontRank/1.0", "frontrank")), Protego.parse(ours)
+    for path in ("/", "/a", "/a/b", "/c"):
+        url = f"http://example.org{path}"
+        assert cut.can_fetch(url, "frontrank") == known.can_fetch(url, "frontrank"), whole
+    assert cut.crawl_delay("frontrank") == known.crawl_delay("frontrank")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "".join(f"User-agent: a{n}\n" for n in range(15_000)) + "User-agent: *\n" + "Disallow: /x\n" * 18_000,
+        "User-agent: *\n" + "".join(f"Disallow: /*{n}*\n" for n in range(30_000)),
+        "User-agent: *\nDisallow: /" + "*a" * 250_000,
+        "User-agent: *\n" * 35_000 + "Disallow: /x\n",
+        "\n" * MOST_BYTES,
+        "user-agent" + " " * MOST_BYTES,
+        "sitemap:" + " " * MOST_BYTES,
+    ],
+)
+def test_hostile_files_are_read_in_time(body: str) -> None:
+    begun = time.process_time()
+    rules = read(body.encode(), "frontrank")
+    if rules.parser:
+        rules.parser.can_fetch("http://example.org/" + "a" * 2_000, "frontrank")
+    assert time.process_time() - begun < 3.0
+
+
+def test_a_line_cut_off_at_the_limit_is_no_rule() -> None:
+    body = b"User-agent: *\n" + b"#" * (MOST_BYTES - 30) + b"\nDisallow: /private\n"
+    assert groups_of_ours(body, "us")[0] == "User-agent: *"
+
+
+def test_who_we_are() -> None:
+    assert product_of("frontrank/0.1") == "frontrank"
+    assert product_of("") == ""
+
+
+# Keeping ---------------------------------------------------------------------------------------------------------------------
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 50)), max_size=60), st.integers(1, 6), st.integers(1, 100))
+def test_what_is_kept_is_the_newest_that_fits(puts: list[tuple[int, int]], most: int, most_bytes: int) -> None:
+    kept = Kept(most, most_bytes, clock=lambda: 0.0)
+    newest: dict[str, int] = {}
+    for origin, size in puts:
+        kept.put(str(origin), Rules(until=1.0, size=size))
+        newest.pop(str(origin), None)
+        newest[str(origin)] = size
+        while len(newest) > 1 and (len(newest) > most or sum(newest.values()) > most_bytes):
+            newest.pop(next(iter(newest)))
+        assert len(kept) == len(newest)
+        assert kept.size == sum(newest.values())
+        assert all(kept.last(name) is not None for name in newest)
+
+
+def test_rules_hold_for_their_time() -> None:
+    now = [0.0]
+    kept = Kept(clock=lambda: now[0])
+    kept.put("a", Rules(until=10.0))
+    now[0] = 9.0
+    assert kept.get("a") is not None
+    now[0] = 10.0
+    assert kept.get("a") is None
+    assert kept.last("a") is not None
