@@ -4,6 +4,7 @@
         server.url("/")            a page that links to every evil and to GOOD good pages
         server.seen                requests as (address, path), in their order
 
+It is a proxy, too: asked for http://any.name/path, it answers as for /path, and `seen` has the whole URL.
 Evils that concern a whole host (robots.txt, Retry-After) have an address of their own: 127.0.0.2 and up.
 """
 
@@ -159,6 +160,9 @@ EVILS: dict[str, Serve] = {
     "/headers/type": fixed(response(HTML, "200 OK", "text/html; " + "charset=" * 2_000)),
     "/headers/types": fixed(OK + b"Content-Type: image/png\r\n" * 1_000 + b"\r\n" + HTML),
     "/headers/encoding": fixed(b"HTTP/1.1 200 OK\r\nContent-Type: \xff\xfe\xfd/\x80\r\n\r\n" + HTML),
+    "/headers/disposition": fixed(
+        OK + b"Content-Disposition: attachment; filename*=\xff''%%%\0\r\nContent-Type:\r\n\r\n" + HTML
+    ),
     "/length/long": fixed(OK + b"Content-Length: 1000\r\n\r\n" + HTML),
     "/length/short": fixed(OK + b"Content-Length: 10\r\n\r\n" + HTML * 100),
     "/length/two": fixed(OK + b"Content-Length: 10\r\nContent-Length: 20\r\n\r\n" + HTML),
@@ -179,6 +183,7 @@ EVILS: dict[str, Serve] = {
     "/charset/nul": fixed(response(HTML, "200 OK", "text/html; charset=\0\0")),
     "/html/links": fixed(lambda: response(page(f"/many/{n}" for n in range(100_000)))),
     "/html/long-urls": fixed(lambda: response(page([f"/{letter * 2**20}" for letter in "abc"]))),
+    "/html/image": fixed(lambda: response(f"<img src='data:image/png;base64,{'A' * 200_000}'>" + page(["/behind/image"]))),
     "/html/schemes": fixed(
         response(
             page(["javascript:alert(1)", "data:text/html,x", "mailto:a@b.c", "file:///etc/passwd", "tel:1", "about:blank"])
@@ -309,6 +314,8 @@ class HostileServer:
             path = head.split(b" ", 2)[1].decode("latin-1")
             address = writer.get_extra_info("sockname")[0]
             self.seen.append((address, path))
+            if path.startswith("http://"):
+                path = "/" + path[7:].partition("/")[2]
             await self._answer(send, address, path)
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             writer.transport.abort()
@@ -326,6 +333,16 @@ class HostileServer:
             return await send(GOOD_PAGE)
         if path == "/":
             return await send(response(self.index()))
+        if path == "/inward":
+            ways = [
+                self.url("/good/1"),
+                f"http://localhost:{self.port}/good/2",
+                f"http://2130706433:{self.port}/good/3",
+                "/inward/redirect",
+            ]
+            return await send(response(page([*ways, "http://[::1]/", "http://169.254.169.254/latest", "/good/4"])))
+        if path == "/inward/redirect":
+            return await redirect(self.url("/good/5"))(send, path)
         if path in EVILS:
             return await EVILS[path](send, path)
         if path.startswith("/r/"):

@@ -147,6 +147,10 @@ def test_what_is_not_followed_is_counted(crawled: Crawled) -> None:
     assert not_followed["path repeats"] >= 1
 
 
+def test_a_link_behind_an_image_within_the_page_is_followed(crawled: Crawled) -> None:
+    assert crawled["/behind/image"] == "200"
+
+
 def test_an_endless_chain_of_redirects_is_given_up(crawled: Crawled) -> None:
     chain = [path for address, path in crawled.server.seen if address == hostile.MAIN and path.startswith("/r/")]
     assert 5 <= len(chain) <= 20
@@ -199,3 +203,13 @@ def test_by_default_no_private_address_is_asked(server: HostileServer, tmp_path:
     run = crawl(server, tmp_path, [server.url("/"), f"http://localhost:{server.port}/", f"http://[::1]:{server.port}/"])
     assert run.told["failures"] == {"private address": 3}
     assert len(server.seen) == before
+
+
+def test_no_page_leads_into_a_private_network(server: HostileServer, tmp_path: Path) -> None:
+    before = len(server.seen)
+    proxy = ("--proxy", f"http://{hostile.MAIN}:{server.port}", "--scope", "any", "--retries", "0")
+    run = crawl(server, tmp_path, ["http://public.example/inward"], *proxy)
+    asked = {path for _, path in server.seen[before:]}
+    pages = ("/robots.txt", "/inward", "/inward/redirect", "/good/4", "/good/0")
+    assert asked == {f"http://public.example{path}" for path in pages}
+    assert run.told["failures"] == {"private address": 6}

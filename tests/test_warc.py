@@ -205,6 +205,17 @@ def test_a_full_disk_is_one_sentence_and_leaves_whole_records(tmp_path: Path) ->
     assert path.stat().st_size == int(end) and kept(path)[-1]["type"] == "response"
 
 
+def test_a_disk_too_full_for_a_new_file_leaves_none(tmp_path: Path) -> None:
+    script = (
+        FULL.replace("20_000, 20_000", "100, 100")
+        .replace("assert places", "assert not places")
+        .replace("places[-1][1:]", "places")
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "crawl-00000.warc.gz: cannot be written" in done.stdout and list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_cannot_be_made_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot hold WARC files"):

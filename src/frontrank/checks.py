@@ -76,8 +76,6 @@ def compiled_as_interpreted(policy: Policy, web: Web) -> None:
 
 def live_as_simulated(policy: Policy, web: Web) -> None:
     """One event at a time, from 16 slots, knowing only what events told: the same order as over the whole graph."""
-    if "queries" in policy.needs():
-        return  # searches over all fetched texts have no live driver
     names = [web.name_of(page) for page in range(web.pages)]
     live = np.array([names.index(name) for name in _crawled(policy, web, names, 16)])
     _equal(policy, _order(policy, web), live, "live and simulated crawls differ")
@@ -85,8 +83,6 @@ def live_as_simulated(policy: Policy, web: Web) -> None:
 
 def growth_is_invisible(policy: Policy, web: Web) -> None:
     """State that grows from 16 slots gives the order of state that was large enough from the start."""
-    if "queries" in policy.needs():
-        return
     names = [web.name_of(page) for page in range(web.pages)]
     small, large = (_crawled(policy, web, names, slots) for slots in (16, 4 * web.pages))
     _equal(policy, np.array(small), np.array(large), "a crawl that grew differs from one with room from the start")
@@ -94,8 +90,6 @@ def growth_is_invisible(policy: Policy, web: Web) -> None:
 
 def recovery_is_invisible(policy: Policy, web: Web) -> None:
     """A crawl that ends abruptly and is recovered from its directory, again and again, goes on as if nothing had been."""
-    if "queries" in policy.needs():
-        return
     names = [web.name_of(page) for page in range(web.pages)]
     with tempfile.TemporaryDirectory(prefix="frontrank-check-") as folder:
         torn = _crawled(policy, web, names, 16, Path(folder, "crawl"), ends=7)
@@ -108,7 +102,8 @@ def _crawled(policy: Policy, web: Web, names: list[str], capacity: int, path: Pa
     if "truth" in policy.needs():
         values = importance(web, getattr(policy, "truth", "pagerank"))
         truth = dict(zip(names, values.tolist(), strict=True)).__getitem__
-    crawl = Crawl(policy, path, capacity=capacity, truth=truth, sync_s=60.0)
+    workload = web.queries if "queries" in policy.needs() else None
+    crawl = Crawl(policy, path, capacity=capacity, truth=truth, workload=workload, sync_s=60.0)
     crawl.seed(names[page] for page in _seeds(web))
     number = {name: page for page, name in enumerate(names)}
     order: list[str] = []

@@ -41,6 +41,8 @@ from frontrank.manners import FREE, Manners
 from frontrank.policy import Policy
 from frontrank.ranker import CrawlView
 from frontrank.recovery import restore, snapshot
+from frontrank.search.view import Workload
+from frontrank.searches import Searches, workload_notes
 
 Link = str | tuple[str, str]
 Where = tuple[str, int, int]  # WARC file, offset, length
@@ -58,15 +60,19 @@ class Crawl(Known):
         manners: Manners = FREE,
         capacity: int = 16,
         truth: Callable[[str], float] | None = None,
+        workload: Workload | None = None,
         clock: Callable[[], float] = time.time,
         group: int = 1,
         sync_s: float = 1.0,
     ) -> None:
         journal: Journal | Memory = Memory()
         if path is not None:
-            notes = {"policy": policy.spec(), "manners": manners.json(), "started": clock()}
+            notes: dict[str, Any] = {"policy": policy.spec(), "manners": manners.json(), "started": clock()}
+            if workload is not None:
+                notes["workload"] = workload_notes(workload)
+            check_live(policy, workload)
             journal = Journal.create(Path(path), notes, group, sync_s)
-        self._begin(policy, journal, manners, capacity, truth, clock)
+        self._begin(policy, journal, manners, capacity, truth, workload, clock)
 
     @classmethod
     def recover(
@@ -103,9 +109,10 @@ class Crawl(Known):
         manners: Manners,
         capacity: int,
         truth: Callable[[str], float] | None,
+        workload: Workload | None,
         clock: Callable[[], float],
     ) -> None:
-        check_live(policy)
+        check_live(policy, workload)
         super().__init__(policy, journal, manners, capacity, truth)
         self.clock = clock
         self.now = self.shift = 0.0
@@ -116,6 +123,8 @@ class Crawl(Known):
         self.attempts: dict[int, int] = {}
         self.view = CrawlView()
         self.viewed = 0
+        asked = self.needs & {"queries", "impact"}
+        self.searches = Searches(workload) if workload is not None and asked else None
         self.snapshot_seq = 0
         self._link_kernels()
 
@@ -274,6 +283,8 @@ class Crawl(Known):
         if text and self._keeps_texts:
             self.journal.keep_text(page, text)
         self._note_links(page, distinct, words)
+        if self.searches is not None:
+            self.searches.note(page, title, words, len(distinct))
         self._see(page, title, text, impact)
         self._settle_page(page)
 
@@ -358,6 +369,8 @@ class Crawl(Known):
         return self.now
 
     def _plant(self, pages: Sequence[int]) -> None:
+        if self.searches is not None:
+            self.searches.seeds.extend(pages)
         for page in pages:
             self.depths[page] = 0
             self._put(self.queue, page, self._on_seed(self.state, page, 1.0 / len(pages)))
@@ -402,7 +415,7 @@ class Crawl(Known):
 
     @property
     def _keeps_texts(self) -> bool:
-        return "texts" in self.needs
+        return "texts" in self.needs or self.searches is not None
 
     def _see(self, page: int, title: str, text: str, impact: float) -> None:
         self.policy.see_text(self.state, page, title, text)
@@ -419,14 +432,18 @@ class Crawl(Known):
         fetched = np.array(self.order[self.viewed :], np.int32)
         self.view.extend(self.links, fetched, polite.discovered(self.queue), self.queue.node["seq"])
         self.viewed = len(self.order)
-        if self.impact.size:
+        if self.searches is not None:
+            self.view.search, self.view.impact = self.searches.look(self, np.array(self.order, np.int32))
+        elif self.impact.size:
             self.view.impact = self.impact[self.view.pages]
         compiled(polite.put_all)(self.queue, self.view.pages, self.policy.rescore(self.state, self.view))
 
 
-def check_live(policy: Policy) -> None:
-    if "queries" in policy.needs():
-        raise InputError(f"{policy.spec()} is driven by queries over the texts of a whole crawl; use simulate or rank")
+def check_live(policy: Policy, workload: Workload | None) -> None:
+    if "queries" in policy.needs() and workload is None:
+        raise InputError(
+            f"{policy.spec()} is driven by queries and none are given; give a workload (a query log), or another ordering"
+        )
 
 
 def _distinct(page: int, targets: Sequence[int], anchors: Sequence[str] | None) -> tuple[list[int], list[str]]:

@@ -26,6 +26,7 @@ from frontrank.kernel import Array, Kernel, compiled, interpreted, kernel
 from frontrank.manners import Manners
 from frontrank.policy import Out, Policy, State
 from frontrank.registry import parse
+from frontrank.searches import workload_from
 from frontrank.web import Links
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def restore(
             f"{journal.folder}: was crawled with {given}, {wanted.spec()} given; go on with {given}, or allow rescore "
             f"(--rescore) to rank everything that waits by {wanted.spec()}"
         )
-    crawl._begin(wanted, journal, Manners(**journal.notes["manners"]), SMALL, truth, clock)
+    workload = workload_from(journal.notes["workload"]) if "workload" in journal.notes else None
+    crawl._begin(wanted, journal, Manners(**journal.notes["manners"]), SMALL, truth, workload, clock)
     after = 0
     if not changed:
         for head, arrays in snapshots.load(journal.folder, journal.seq, _wanted(wanted)):
@@ -180,6 +182,9 @@ class Replay:
         crawl.links.start[pages], crawl.links.stop[pages] = ends - lengths, ends
         crawl.used = last
         crawl._out_for(int(lengths.max(initial=0)))
+        if crawl.searches is not None:
+            for event, length in zip(fetched, lengths.tolist(), strict=True):
+                crawl.searches.note(event.page, event.title or "", _words(event, length), length)
         if "texts" in crawl.needs:
             for event, text in zip(fetched, crawl.journal.texts(pages.tolist()), strict=True):
                 crawl.policy.see_text(crawl.state, event.page, event.title or "", text)
@@ -220,7 +225,7 @@ def snapshot(crawl: Crawl, least: int = 0) -> None:
     """Save the arrays of the crawl, if at least so many events happened since the last time."""
     journal = crawl.journal
     assert isinstance(journal, Journal)
-    if "history" in crawl.needs or journal.seq - crawl.snapshot_seq < max(least, 1):
+    if "history" in crawl.needs or crawl.searches is not None or journal.seq - crawl.snapshot_seq < max(least, 1):
         return
     journal.commit()
     head = {

@@ -98,6 +98,7 @@ class Job:
         if now or time.monotonic() - self._noted >= NOTED_EVERY_S:
             self._noted = time.monotonic()
             if self.warc is not None and self.warc.name:
+                self.warc.sync()
                 self.crawl.note("warc", [self.warc.name, self.warc.end])
             self.crawl.note("counts", dict(self.counts))
 

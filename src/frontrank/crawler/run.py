@@ -101,7 +101,7 @@ def again(
         crawl.note("options", options.json())
         if not crawl.known:  # the first run ended before it had begun
             crawl.seed(options.seeds)
-        warc = Warc.resume(Path(out) / WARCS, _ends(crawl)) if options.warc else None
+        warc = Warc.resume(Path(out) / WARCS, _ends(crawl, Path(out) / WARCS)) if options.warc else None
     except BaseException:
         crawl.close()
         raise
@@ -124,14 +124,23 @@ def stored_options(out: str | os.PathLike[str]) -> Options:
     return Options.of(held)
 
 
-def _ends(crawl: Crawl) -> dict[str, int]:
-    """Up to where each WARC file is known: what lies behind was never acknowledged."""
+def _ends(crawl: Crawl, folder: Path) -> dict[str, int]:
+    """Up to where each WARC file is known: what lies behind was never acknowledged.
+
+    After a power cut a file may end before that. Then the last whole record before its end counts, and the trace knows a few
+    pages whose bytes are lost.
+    """
     assert isinstance(crawl.journal, Journal)
     query = "SELECT file, max(start + length) FROM event WHERE file IS NOT NULL GROUP BY file"
     ends: dict[str, int] = dict(crawl.journal.db.execute(query))
     if "warc" in crawl.notes:  # events of failed pages do not say where they lie
         name, end = crawl.notes["warc"]
         ends[name] = max(end, ends.get(name, 0))
+    for name, end in ends.items():
+        held = (folder / name).stat().st_size if (folder / name).exists() else end
+        if held < end:
+            whole = "SELECT max(start + length) FROM event WHERE file = ? AND start + length <= ?"
+            ends[name] = crawl.journal.db.execute(whole, (name, held)).fetchone()[0] or 0
     return ends
 
 

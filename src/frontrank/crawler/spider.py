@@ -23,7 +23,7 @@ from frontrank import html, urls
 from frontrank.crawler.limits import reason_of
 from frontrank.crawler.scheduler import PAGE
 from frontrank.errors import FrontrankError, StorageError
-from frontrank.frontiers.polite import GONE
+from frontrank.frontiers.polite import GONE, LEASED
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -69,16 +69,17 @@ class PageSpider(Spider):
     # What Scrapy calls ------------------------------------------------------------------------------------------------------
     def arrived(self, response: Response) -> None:
         page = response.meta[PAGE]
-        self._safely(lambda: self._settle(page, response))
+        self._safely(page, lambda: self._settle(page, response))
 
     def lost(self, failure: Failure) -> None:
         request: Request = failure.request  # type: ignore[attr-defined]
         reason, retry = reason_of(failure.value or ValueError("nothing came"))
-        self._safely(lambda: self.failed(request.meta[PAGE], request.url, reason, retry))
+        page = request.meta[PAGE]
+        self._safely(page, lambda: self.failed(page, request.url, reason, retry))
 
-    def _safely(self, settle: Callable[[], None]) -> None:
+    def _safely(self, page: int, settle: Callable[[], None]) -> None:
         """What cannot be stored ends the crawl; so does an error of ours, rather than going on with a wrong order."""
-        if self.job.error is not None:
+        if self.job.error is not None or self.job.crawl.mark(page) != LEASED:  # a machine that slept outlives its leases
             return
         try:
             settle()

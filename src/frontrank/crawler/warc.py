@@ -152,17 +152,23 @@ class Warc:
     def _open_next(self) -> None:
         self.close()
         self.name, self.end = f"{self.prefix}-{self.number:05d}.warc.gz", 0
+        path = os.path.join(self.folder, self.name)
         try:
-            self._file = os.open(
-                os.path.join(self.folder, self.name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644
-            )
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise self._refused(error) from None
-        self.number += 1
         self._info = _new_id()
         fields = f"software: {self.software}\r\nformat: WARC File Format 1.1\r\n".encode()
         about = [(b"WARC-Filename", self.name.encode())]
-        self._append(_record(b"warcinfo", self._info, _date(None), about, b"application/warc-fields", b"", fields))
+        try:
+            self._append(_record(b"warcinfo", self._info, _date(None), about, b"application/warc-fields", b"", fields))
+            _sync_folder(self.folder)
+        except InputError:
+            os.close(self._file)
+            self._file = -1
+            os.remove(path)
+            raise
+        self.number += 1
 
     def _append(self, data: bytes) -> None:
         """Write all of it or nothing: what a full disk took of a record is cut off again."""
@@ -201,6 +207,17 @@ def read(folder: str | os.PathLike[str], where: Where) -> tuple[int, list[tuple[
     except (zlib.error, ValueError, IndexError):
         raise SourceError(f"{path}: no response record at offset {offset}, length {length}") from None
     return status, [(key, value.strip()) for key, _, value in (line.partition(":") for line in lines)], body
+
+
+def _sync_folder(folder: str) -> None:
+    """A new file's name is on disk only when its folder is."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    except OSError:
+        pass  # some file systems cannot, and need not
+    finally:
+        os.close(opened)
 
 
 def _cut(path: str, end: int) -> None:
