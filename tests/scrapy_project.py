@@ -1,13 +1,14 @@
-"""A Scrapy project of small spiders, run in a process of its own: python -m tests.scrapy_project JOBS.
+"""A Scrapy project of small spiders, and a process that crawls with them: python -m tests.scrapy_project REACTOR.
 
-JOBS is JSON: a list of {spider, settings, args}. Each is crawled to its end, one after the other. The last line printed is
-JSON again: for each its statistics and what its spider noted.
+Each line that it reads is JSON: {jobs: [{spider, settings, args}], environment, largest_file}. The jobs are crawled to their
+end, one after the other; then a line RESULTS follows, with the statistics of each and what its spider noted, as JSON.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import resource
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -26,9 +27,9 @@ from scrapy.utils.log import configure_logging
 from scrapy.utils.reactor import install_reactor
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.internet.task import react
+from twisted.internet.threads import deferToThread
 from twisted.python.failure import Failure
 
-ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 NOTED: list[list[Any]] = []
 
 
@@ -104,7 +105,8 @@ class Outcomes(Follow):
     def parse(self, response: Response, **kwargs: Any) -> Any:
         ways = {name.removeprefix("on_"): getattr(self, name) for name in dir(self) if name.startswith("on_")}
         for way, callback in ways.items():
-            yield response.follow(f"/{way}", callback, errback=self.failed)
+            patience = {"download_timeout": 0.5} if way == "timeout" else {}
+            yield response.follow(f"/{way}", callback, errback=self.failed, meta=patience)
         yield response.follow("/unheard")
         yield response.follow("/quiet", self.on_nothing)
         yield Request("http://elsewhere.invalid/", self.on_items, errback=self.failed, meta={"proxy": None})
@@ -163,6 +165,18 @@ class Drops:
         if "drop" in item:
             raise scrapy.exceptions.DropItem("not wanted")
         return item
+
+
+class Slow:
+    async def process_item(self, item: Any) -> Any:
+        await nap(1.0)
+        return item
+
+
+class Items(Follow):
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        yield {"url": response.url}
+        yield from super().parse(response)
 
 
 class Posts(Follow):
@@ -286,6 +300,7 @@ def run(jobs: list[dict[str, Any]], reactor: str) -> Iterator[Deferred[None]]:
     for job in jobs:
         NOTED.append([])
         settings = {"TELNETCONSOLE_ENABLED": False, "TWISTED_REACTOR": reactor, **job["settings"]}
+        configure_logging({"LOG_LEVEL": settings["LOG_LEVEL"]})
         runner = CrawlerRunner(settings)
         crawler = runner.create_crawler(globals()[job["spider"]])
         error = ""
@@ -299,14 +314,21 @@ def run(jobs: list[dict[str, Any]], reactor: str) -> Iterator[Deferred[None]]:
     print("RESULTS", json.dumps(results), flush=True)
 
 
+@inlineCallbacks
+def work(reactor: str) -> Iterator[Deferred[Any]]:
+    while line := (yield deferToThread(sys.stdin.readline)):
+        asked = json.loads(line)
+        os.environ.pop("http_proxy", None)
+        os.environ.update(asked["environment"])
+        if asked["largest_file"]:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (asked["largest_file"],) * 2)
+        yield run(asked["jobs"], reactor)
+
+
 def main() -> None:
-    jobs = json.loads(sys.argv[1])
-    if "LARGEST_FILE" in jobs[0]["settings"]:  # bytes
-        resource.setrlimit(resource.RLIMIT_FSIZE, (jobs[0]["settings"]["LARGEST_FILE"],) * 2)
-    reactor = jobs[0].get("reactor", ASYNCIO)
+    reactor = sys.argv[1]
     install_reactor(reactor)
-    configure_logging({"LOG_LEVEL": jobs[0]["settings"].get("LOG_LEVEL", "INFO")})
-    react(lambda _: run(jobs, reactor))
+    react(lambda _: work(reactor))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,15 @@
-"""Crawl: events one at a time, in memory."""
+"""Crawl: events one at a time."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from frontrank.crawl import Crawl
 from frontrank.errors import InputError
+from frontrank.frontiers import polite
+from frontrank.manners import Manners
 from frontrank.registry import parse
 
 
@@ -45,3 +49,114 @@ def test_a_stopping_rule_ends_the_crawl() -> None:
 def test_seeds_are_needed() -> None:
     with pytest.raises(InputError, match="no seeds"):
         Crawl(parse("bfs")).seed([])
+
+
+def test_a_failure_that_may_pass_is_tried_again_later_and_each_time_later_still() -> None:
+    crawl = Crawl(parse("bfs"), manners=Manners(retries=2, backoff_s=10.0))
+    crawl.seed(["http://a.org/", "http://b.org/"], now=0.0)
+    crawl.take(2, now=0.0)
+    assert crawl.failed("http://a.org/", "timeout", retry=True, now=0.0)
+    assert crawl.waiting == 1 and crawl.next_at() == 10.0
+    assert crawl.take(now=9.9) == []
+    assert crawl.take(now=10.0) == ["http://a.org/"]
+    assert crawl.failed("http://a.org/", "timeout", retry=True, now=10.0)
+    assert crawl.take(now=29.9) == []
+    assert crawl.take(now=30.0) == ["http://a.org/"]
+    assert not crawl.failed("http://a.org/", "timeout", retry=True, now=30.0)
+    assert (crawl.failed_count, crawl.waiting) == (1, 0)
+    assert crawl.take(now=1e9) == ["http://b.org/"]  # its lease ran out long ago
+
+
+def test_a_retried_page_waits_with_the_priority_it_has_earned_meanwhile() -> None:
+    crawl = Crawl(parse("backlink"), manners=Manners(retries=1, backoff_s=1.0))
+    crawl.seed(["s", "t"], now=0.0)
+    crawl.take(2, now=0.0)
+    crawl.fetched("s", ["x", "y"], now=0.0)
+    crawl.fetched("t", ["y", "x", "z"], now=0.0)
+    assert crawl.take(now=0.0) == ["x"]
+    crawl.failed("x", retry=True, now=0.0)
+    assert crawl.take(now=0.5) == ["y"]
+    crawl.fetched("y", ["z", "x", "w"], now=0.5)
+    assert crawl.take(3, now=2.0) == ["x", "z", "w"]
+
+
+def test_hosts_are_asked_no_faster_than_they_like_and_others_go_meanwhile() -> None:
+    crawl = Crawl(parse("bfs"), manners=Manners(delay_s=1.0))
+    pages = ["http://a.org/1", "http://a.org/2", "http://b.org/1", "http://a.org/3"]
+    crawl.seed(pages, now=0.0)
+    assert crawl.take(9, now=0.0) == ["http://a.org/1", "http://b.org/1"]
+    crawl.host("a.org", delay_s=5.0, now=0.0)
+    assert crawl.next_at() == 1.0
+    assert crawl.take(9, now=1.0) == ["http://a.org/2"]
+    assert crawl.next_at() == 6.0
+    crawl.block("a.org", 100.0, now=2.0)
+    assert crawl.take(9, now=101.0) == []
+    assert crawl.take(9, now=102.0) == ["http://a.org/3"]
+
+
+def test_budgets_and_requests_at_once_of_a_host_hold_over_a_restart(tmp_path: Path) -> None:
+    manners = Manners(at_once=2, host_budget=3, in_flight=3)
+    crawl = Crawl(parse("bfs"), tmp_path / "c", manners=manners)
+    crawl.seed([f"http://{host}.org/{i}" for host in "ab" for i in range(5)])
+    assert crawl.take(9) == ["http://a.org/0", "http://a.org/1", "http://b.org/0"]
+    crawl.fetched("http://a.org/0")
+    crawl.fetched("http://a.org/1")
+    crawl.host("b.org", budget=1)
+    crawl.journal.close()
+    with Crawl.recover(tmp_path / "c") as again:
+        assert again.take(9) == ["http://a.org/2", "http://b.org/0"]
+        for url in ("http://a.org/2", "http://b.org/0"):
+            again.fetched(url)
+        assert again.take(9) == [] and again.waiting == 6 and again.next_at() is None
+
+
+def test_depth_is_the_number_of_links_from_a_seed() -> None:
+    crawl = Crawl(parse("bfs"))
+    crawl.seed(["a"])
+    for url, links in (("a", ["b", "c"]), ("b", ["d", "c"]), ("c", ["d"]), ("d", ["e", "a"])):
+        assert crawl.take() == [url]
+        crawl.fetched(url, links)
+    assert [crawl.depth(crawl.find(url)) for url in "abcde"] == [0, 1, 1, 2, 3]
+
+
+def test_ranking_anew_moves_what_waits_and_recovery_remembers_it(tmp_path: Path) -> None:
+    crawl = Crawl(parse("indegree:every=1000"), tmp_path / "c")
+    crawl.seed(["a", "b"])
+    crawl.take(2)
+    crawl.fetched("a", ["x", "y"])
+    crawl.fetched("b", ["z", "y"])
+    assert [crawl.url(page) for page in polite.best(crawl.queue, 9)] == ["x", "y", "z"]
+    crawl.rescore()
+    assert [crawl.url(page) for page in polite.best(crawl.queue, 9)] == ["y", "x", "z"]
+    crawl.journal.close()
+    with Crawl.recover(tmp_path / "c") as again:
+        assert again.take(3) == ["y", "x", "z"]
+
+
+def test_what_is_kept_with_a_page_is_there_until_it_is_settled(tmp_path: Path) -> None:
+    for path in (None, tmp_path / "c"):
+        crawl = Crawl(parse("bfs"), path)
+        page = crawl.page("POST http://a.org/", key=2**64 - 5)
+        crawl.attach(page, b"body")
+        crawl.seed_pages([page])
+        assert crawl.find("anything", key=-5) == page and crawl.attached(page) == b"body"
+        assert crawl.take_pages() == [page]
+        if path is not None:
+            crawl.journal.close()
+            crawl = Crawl.recover(path)
+            assert crawl.take_pages() == [page] and crawl.attached(page) == b"body"
+        crawl.fetched_page(page, [])
+        assert crawl.attached(page) is None
+        crawl.close()
+
+
+def test_orderings_driven_by_queries_need_queries(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="driven by queries and none are given"):
+        Crawl(parse("q-overlap"), tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize("given", [{"delay_s": -1.0}, {"at_once": 1.5}, {"lease_s": 0.0}, {"backoff_s": float("nan")}])
+def test_manners_that_make_no_sense_are_refused(given: dict[str, float]) -> None:
+    with pytest.raises(InputError, match=f"{next(iter(given))}=.* given, .* expected"):
+        Manners(**given)  # type: ignore[arg-type]

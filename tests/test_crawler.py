@@ -173,8 +173,27 @@ def test_a_signal_ends_a_crawl_well(web: tuple[str, list[str]], tmp_path: Path) 
     assert f"frontrank crawl --resume {out}" in said and "stopped by request" in said
     before = len(fetched(out))
     assert 30 <= before < 400
-    assert crawl("--resume", out)["run_pages"] == 400 - before
+    assert crawl("--resume", out, "--budget", str(before + 20))["run_pages"] == 20
     assert not events(out, log.EXPIRED), "pages that were on their way were waited for"
+
+
+def test_a_second_signal_ends_it_at_once_and_a_torn_warc_file_is_no_end(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    out = tmp_path / "crawl"
+    slowly = [*on(web), "--delay", "0.1", "--per-host", "1"]
+    process = subprocess.Popen(command(*slowly, "--out", out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + LONG_S
+    while time.monotonic() < until and not ((out / "trace.db").exists() and len(fetched(out)) >= 30):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=LONG_S)
+    assert process.returncode in (0, 130)
+    path = out / "warc" / "crawl-00000.warc.gz"
+    os.truncate(path, path.stat().st_size - 100)  # as a power cut may leave it
+    order = fetched(out)
+    assert crawl("--resume", out, "--budget", str(len(order) + 20))["fetched"] == len(order) + 20
+    kept = {url for url, _ in records(out)}
+    assert kept <= set(fetched(out)) and set(fetched(out)) - kept <= {order[-1]}, "but for the torn record, every page is there"
 
 
 def test_time_and_coverage_stop_a_crawl(web: tuple[str, list[str]], tmp_path: Path) -> None:

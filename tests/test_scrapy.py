@@ -1,12 +1,13 @@
-"""The Scrapy integration: real crawls, each in a process of its own, of a server on loopback."""
+"""The Scrapy integration: real crawls, in processes of their own, of a server on loopback."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests.webs import random_web
 
 ROOT = Path(__file__).resolve().parent.parent
 ADDON = {"frontrank.integrations.scrapy.Addon": 500}
+ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SELECT = "twisted.internet.selectreactor.SelectReactor"
 
 
@@ -31,38 +33,68 @@ class Crawled:
         self.log = log
 
 
-def job(spider: str, urls: str, settings: dict[str, Any] | None = None, reactor: str = "") -> dict[str, Any]:
+class Worker:
+    """A process that crawls; it serves many tests, as it takes seconds to start one."""
+
+    def __init__(self, reactor: str) -> None:
+        command = [sys.executable, "-m", "tests.scrapy_project", reactor]
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+
+    def begin(self, jobs: list[dict[str, Any]], proxy: Site | None = None, largest_file: int = 0) -> None:
+        assert self.process.stdin is not None
+        environment = {} if proxy is None else {"http_proxy": proxy.root}
+        print(
+            json.dumps({"jobs": jobs, "environment": environment, "largest_file": largest_file}),
+            file=self.process.stdin,
+            flush=True,
+        )
+
+    def results(self) -> list[Crawled]:
+        assert self.process.stdout is not None
+        too_late = threading.Timer(60.0, self.process.kill)
+        too_late.start()
+        log = []
+        for line in self.process.stdout:
+            if line.startswith("RESULTS "):
+                too_late.cancel()
+                return [Crawled(result, "".join(log)) for result in json.loads(line.removeprefix("RESULTS "))]
+            log.append(line)
+        too_late.cancel()
+        raise AssertionError(f"the crawl did not end:\n{''.join(log)[-8000:]}")
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+WORKERS: dict[str, Worker] = {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _end_workers() -> Iterator[None]:
+    yield
+    while WORKERS:
+        WORKERS.popitem()[1].end()
+
+
+def job(spider: str, urls: str, settings: dict[str, Any] | None = None) -> dict[str, Any]:
     every = {"ADDONS": ADDON, "FRONTRANK_POLICY": "bfs", "LOG_LEVEL": "INFO", "DOWNLOAD_TIMEOUT": 5, **(settings or {})}
-    made: dict[str, Any] = {"spider": spider, "settings": every, "args": {"urls": urls}}
-    return {**made, "reactor": reactor} if reactor else made
+    return {"spider": spider, "settings": every, "args": {"urls": urls}}
 
 
-def begin(jobs: list[dict[str, Any]], proxy: Site | None = None) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    if proxy is not None:
-        environment["http_proxy"] = proxy.root
-    command = [sys.executable, "-m", "tests.scrapy_project", json.dumps(jobs)]
-    return subprocess.Popen(command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-def crawl(jobs: list[dict[str, Any]], proxy: Site | None = None) -> list[Crawled]:
-    with begin(jobs, proxy) as process:
-        try:
-            log, _ = process.communicate(timeout=60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            log, _ = process.communicate()
-            raise AssertionError(f"the crawl did not end:\n{log[-8000:]}") from None
-    for line in log.splitlines():
-        if line.startswith("RESULTS "):
-            return [Crawled(result, log) for result in json.loads(line.removeprefix("RESULTS "))]
-    raise AssertionError(f"no results:\n{log[-8000:]}")
+def crawl(jobs: list[dict[str, Any]], proxy: Site | None = None, reactor: str = ASYNCIO) -> list[Crawled]:
+    if reactor not in WORKERS or WORKERS[reactor].process.poll() is not None:
+        WORKERS[reactor] = Worker(reactor)
+    WORKERS[reactor].begin(jobs, proxy)
+    return WORKERS[reactor].results()
 
 
 def crawl_one(
-    spider: str, urls: str, settings: dict[str, Any] | None = None, proxy: Site | None = None, reactor: str = ""
+    spider: str, urls: str, settings: dict[str, Any] | None = None, proxy: Site | None = None, reactor: str = ASYNCIO
 ) -> Crawled:
-    (crawled,) = crawl([job(spider, urls, settings, reactor)], proxy)
+    (crawled,) = crawl([job(spider, urls, settings)], proxy, reactor)
     assert not crawled.error, crawled.log[-8000:]
     return crawled
 
@@ -180,7 +212,7 @@ def test_copied_meta_does_not_confuse_pages() -> None:
 def outcomes() -> dict[str, Any]:
     def slow(asked: Asked) -> str:
         if "?" not in asked.url:
-            time.sleep(2.5)
+            time.sleep(1.0)
         return page()
 
     return {
@@ -205,7 +237,6 @@ def outcomes() -> dict[str, Any]:
 def test_nothing_stays_leased_whatever_becomes_of_a_request(where: str, tmp_path: Path) -> None:
     settings = {
         "ROBOTSTXT_OBEY": True,
-        "DOWNLOAD_TIMEOUT": 2,
         "RETRY_TIMES": 2,
         "REDIRECT_MAX_TIMES": 3,
         "DOWNLOADER_MIDDLEWARES": {"tests.scrapy_project.Meddler": 800},
@@ -213,7 +244,7 @@ def test_nothing_stays_leased_whatever_becomes_of_a_request(where: str, tmp_path
         **({"FRONTRANK_DIR": str(tmp_path / "crawl")} if where == "directory" else {}),
     }
     with serving(outcomes()) as site:
-        crawled = crawl_one("Outcomes", site.root + "/", settings, reactor=SELECT if where == "select" else "")
+        crawled = crawl_one("Outcomes", site.root + "/", settings, reactor=SELECT if where == "select" else ASYNCIO)
         asked = site.urls()
     assert crawled.stats["frontrank/leased"] == 0, crawled.log
     assert crawled.stats["frontrank/waiting"] == 0
@@ -256,13 +287,36 @@ def test_responses_from_the_cache_settle_their_pages(tmp_path: Path) -> None:
     assert again.stats["httpcache/hit"] == 5 and again.stats["frontrank/leased"] == 0
 
 
-@pytest.mark.parametrize("reactor", ["", SELECT])
+@pytest.mark.parametrize("reactor", [ASYNCIO, SELECT], ids=["asyncio", "select"])
 def test_a_callback_that_does_not_end_stops_nothing(reactor: str) -> None:
     pages = {"/": page(), "/a": page(), "/b": page(), "/c": page()}
     with serving(pages) as site:
         crawl_one("Endless", site.root + "/", {"CONCURRENT_REQUESTS": 1}, reactor=reactor)
         assert site.urls() == ["/", "/a", "/b", "/c"]
         assert site.asked[1].at - site.asked[0].at < 2.0
+
+
+def test_slow_pipelines_do_not_hold_up_the_next_page() -> None:
+    pages = {f"/{i}": page(f"/{i + 1}") for i in range(8)}
+    with serving({**pages, "/8": page()}) as site:
+        settings = {"CONCURRENT_REQUESTS": 1, "ITEM_PIPELINES": {"tests.scrapy_project.Slow": 300}}
+        crawled = crawl_one("Items", site.root + "/0", settings)
+        assert site.asked[-1].at - site.asked[0].at < 3.0
+    assert crawled.stats["item_scraped_count"] == 9
+
+
+def test_with_many_requests_at_once_the_same_pages_are_fetched_as_by_stock_scrapy() -> None:
+    web = random_web(200, 1500, seed=9)
+    assert web.urls is not None
+    urls = web.urls
+    with serving({urls[p]: page(*(urls[q] for q in web.targets_of(p))) for p in range(web.pages)}) as site:
+        (ours,) = crawl([job("Follow", urls[7], {"FRONTRANK_POLICY": "fica", "LOG_LEVEL": "ERROR"})], proxy=site)
+        first = site.urls()
+        crawl([job("Follow", urls[7], {"ADDONS": {}, "LOG_LEVEL": "ERROR"})], proxy=site)
+        second = site.urls()[len(first) :]
+    assert len(first) > 100 and len(first) == len(set(first))
+    assert set(first) == set(second)
+    assert ours.stats["frontrank/leased"] == 0
 
 
 def test_requests_that_others_drop_hold_nothing_up() -> None:
@@ -364,12 +418,12 @@ def test_after_kill_9_a_crawl_goes_on_and_fetches_again_only_what_was_in_flight(
     reachable = simulate(web, parse("fpr"), np.array([7])).trace.order.size
     with serving(pages) as site:
         for _ in range(2):
-            before = len(site.asked)
-            with begin([job("Follow", urls[7], settings)], proxy=site) as process:
-                until = time.monotonic() + 30
-                while len(site.asked) < before + 25 and time.monotonic() < until:
-                    time.sleep(0.005)
-                process.kill()
+            before, until = len(site.asked), time.monotonic() + 30
+            worker = Worker(ASYNCIO)
+            worker.begin([job("Follow", urls[7], settings)], proxy=site)
+            while len(site.asked) < before + 25 and time.monotonic() < until:
+                time.sleep(0.005)
+            worker.end()
             time.sleep(0.1)
         assert 50 <= len(site.asked) < reachable
         crawled = crawl_one("Follow", urls[7], settings, proxy=site)
@@ -443,8 +497,10 @@ def test_a_scheduler_of_the_project_itself_stays() -> None:
 
 def test_a_disk_that_is_full_ends_the_crawl_with_a_sentence(tmp_path: Path) -> None:
     pages = {f"/{i}": page(*(f"/{i + 1}?{j}" for j in range(30)), f"/{i + 1}") for i in range(2000)}
-    settings = {"FRONTRANK_DIR": str(tmp_path / "crawl"), "LARGEST_FILE": 400_000}
+    worker = Worker(ASYNCIO)
     with serving(pages) as site:
-        crawled = crawl_one("Follow", site.root + "/0", settings)
+        worker.begin([job("Follow", site.root + "/0", {"FRONTRANK_DIR": str(tmp_path / "crawl")})], largest_file=400_000)
+        (crawled,) = worker.results()
+    worker.end()
     assert crawled.stats["finish_reason"] == "frontrank_error"
     assert "the trace cannot be written" in crawled.log

@@ -154,3 +154,8 @@ def test_pages_of_a_trap_share_a_pattern() -> None:
     assert pattern("http://example.org/facade/decade") == "example.org/facade/decade"
     assert pattern("http://example.org/?b=1&a&=2") == "example.org/?b&a&"
     assert pattern("http://10.0.0.1:8000/p1") == "10.0.0.1:8000/p#"
+
+
+def test_half_a_character_makes_no_url() -> None:
+    assert host_of("http://a.org:1/\ud800") == ""
+    assert canonical("http://a.org/\ud800") == "http://a.org/\ud800"

@@ -126,6 +126,7 @@ class Crawl(Known):
         asked = self.needs & {"queries", "impact"}
         self.searches = Searches(workload) if workload is not None and asked else None
         self.snapshot_seq = 0
+        self.holds_payloads = journal.has_payloads()
         self._link_kernels()
 
     def _link_kernels(self) -> None:
@@ -162,7 +163,8 @@ class Crawl(Known):
         return int(self.queue.mark[page])
 
     def attach(self, page: int, payload: bytes) -> None:
-        """Keep something with a page until it is settled."""
+        """Keep something with a page until it is settled. It is acknowledged with the next event."""
+        self.holds_payloads = True
         self.journal.attach(page, payload)
 
     def attached(self, page: int) -> bytes | None:
@@ -383,6 +385,8 @@ class Crawl(Known):
 
     def _settle_page(self, page: int) -> None:
         self.attempts.pop(page, None)
+        if self.holds_payloads:
+            self.journal.detach(page)
         self._arrive(self.state, self.queue, self.links, self.depths, page, self.out)
         self.order.append(page)
         interval = self.policy.interval()

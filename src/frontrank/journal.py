@@ -104,6 +104,9 @@ class Memory:
     def detach(self, page: int) -> None:
         self.payloads.pop(page, None)
 
+    def has_payloads(self) -> bool:
+        return False
+
     def keep_text(self, page: int, text: str) -> None:
         self.bodies[page] = text
 
@@ -316,6 +319,9 @@ class Journal:
     def attached(self, page: int) -> bytes | None:
         found = self.db.execute("SELECT data FROM payload WHERE page = ?", (page,)).fetchone()
         return found[0] if found else None
+
+    def has_payloads(self) -> bool:
+        return self.db.execute("SELECT 1 FROM payload LIMIT 1").fetchone() is not None
 
     def has_texts(self) -> bool:
         return self.db.execute("SELECT 1 FROM body LIMIT 1").fetchone() is not None

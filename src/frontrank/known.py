@@ -67,7 +67,7 @@ class Known:
         return int(self._pages([url], keys)[0])
 
     def url(self, page: int) -> str:
-        return self.journal.url(page)
+        return self.journal.url(int(page))
 
     def depth(self, page: int) -> int:
         """How many links lie between a seed and this page, on the way it was first discovered."""

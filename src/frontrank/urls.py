@@ -29,10 +29,9 @@ from frontrank.errors import InputError
 
 SESSION = (  # names of parameters in lower case; a star at the end stands for any rest
     *("phpsessid", "jsessionid", "aspsessionid*", "asp.net_sessionid", "sid", "sessid", "sessionid", "session_id"),
-    *("cfid", "cftoken", "oscsid", "zenid", "viewstate", "__viewstate"),
+    *("cfid", "cftoken", "oscsid", "zenid"),
     *("utm_*", "gclid", "dclid", "fbclid", "msclkid", "yclid", "igshid", "mc_cid", "mc_eid", "_ga", "_gl"),
 )
-HTTP_SCHEMES = ("http:", "https:")
 ROUNDS = 3  # a path that holds a run of segments so often, one after another, goes in circles
 LONGEST_RUN = 3
 MOST_OF_ONE = 3  # or one segment more often than this in all
@@ -48,7 +47,7 @@ def canonical(url: str) -> str:
     """The URL as a browser would send it, without its fragment; as given if it is no URL."""
     try:
         parsed = can_ada.parse(url.strip())
-    except ValueError:
+    except (ValueError, TypeError):
         return url
     href: str = parsed.href
     return href.partition("#")[0]
@@ -58,7 +57,7 @@ def host_of(url: str) -> str:
     """The host name of a URL, lower case, without port; empty if it has none."""
     try:
         host: str = can_ada.parse(url.strip()).hostname
-    except ValueError:
+    except (ValueError, TypeError):  # no URL; or half a character in it, which no encoding holds
         return ""
     return host
 

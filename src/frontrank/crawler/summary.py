@@ -69,6 +69,11 @@ class Summary:
         return self.run_pages / self.run_s if self.run_s > 0 else 0.0
 
     @property
+    def goes_on(self) -> bool:
+        """Whether resuming it leads further."""
+        return self.waiting > 0 and self.ended != state.EMPTY
+
+    @property
     def resume(self) -> str:
         return shlex.join(["frontrank", "crawl", "--resume", self.folder])
 
@@ -93,7 +98,7 @@ class Summary:
             lines.append("host budget spent: " + _some(self.spent_hosts))
         if self.deep_hosts:
             lines.append("depth limit reached: " + _some(self.deep_hosts))
-        if self.waiting:
+        if self.goes_on:
             lines.append(f"to go on: {self.resume}" + (" --budget N" if self.ended == state.BUDGET else ""))
         lines.append(f"report: {os.path.join(self.folder, 'report.html')}")
         return "\n".join(lines)
@@ -174,7 +179,7 @@ def write_report(job: Job, told: Summary, path: str | os.PathLike[str]) -> None:
     facts += [("known", f"{told.known:,}"), ("ordering", told.policy), ("pages a second", f"{told.pages_per_s:,.1f}")]
     lead = f"{told.fetched:,} pages fetched by {told.policy}: {ENDS.get(told.ended, told.ended)}."
     title = f"Crawl of {_some(list(job.options.seeds), 2)}"
-    if told.waiting:
+    if told.goes_on:
         sections.append(Section("To go on", code=told.resume))
     save(page(title, lead, sections, facts), path)
 

@@ -320,7 +320,7 @@ class Scheduler(BaseScheduler):
         if at is not None:
             waits.append(now + at - self.crawl.clock())
         if waits:
-            self.engine.ask_again(max(min(waits) - now, 0.0))
+            self.engine.ask_again(max(min(waits) - now, 0.001))
 
     # What the middlewares tell ----------------------------------------------------------------------------------------
     def lease_of(self, request: Request | None) -> Lease | None:
