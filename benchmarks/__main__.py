@@ -1,4 +1,4 @@
-"""make bench: all benchmarks, about ten minutes. ``python -m benchmarks --small`` is a tenth of the size, for a look."""
+"""make bench: all benchmarks, about twenty minutes. ``python -m benchmarks --small`` is a tenth of the size, for a look."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from benchmarks import scale, speed, walks
-from benchmarks.show import verdict
+from benchmarks import durable, frontier, scale, scrapy_throughput, speed, walks
+from benchmarks.show import Result, verdict
 from benchmarks.startup import start_up
 from frontrank.sources import load
 
@@ -17,18 +17,34 @@ TARGETS = {"bfs": (30.0, 30.0), "backlink": (8.0, 20.0), "opic": (8.0, 20.0), "f
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("--small", action="store_true", help="100k instead of 1M pages, no run with 10M pages")
-    small = parser.parse_args().small
+    parser.add_argument("--only", choices=("lab", "live"), help="the half on simulation, or the half on live crawls")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="frontrank-bench-") as folder:
-        results = start_up()
-        web = load(f"synthetic:pages={100_000 if small else 1_000_000},links=20,text=0,seed=7")
-        results += speed.against_plain(web, TARGETS)
-        results += speed.pagerank_against_scipy(web)
-        speed.against_bfs(web)
-        results += walks.iterations(web)
-        results += walks.pagerank_against_networkit(web)
-        results += walks.overlap((20_000, 40_000, 80_000) if small else (250_000, 500_000, 1_000_000))
-        results += scale.growth(Path(folder), scale.SIZES[:2] if small else scale.SIZES)
+        results = [] if given.only == "live" else lab(Path(folder), given.small)
+        results += [] if given.only == "lab" else live(Path(folder), given.small)
     verdict(results)
+
+
+def live(folder: Path, small: bool) -> list[Result]:
+    """The frontier and Crawl against Scrapy's queues, and crawls on loopback against stock Scrapy."""
+    results = frontier.takes()
+    results += durable.writing(folder, 2_000 if small else 10_000)
+    results += durable.memory(folder, 100_000 if small else 1_000_000)
+    results += durable.recovery(folder, 100_000 if small else 1_000_000)
+    return results + scrapy_throughput.throughput()
+
+
+def lab(folder: Path, small: bool) -> list[Result]:
+    """Simulation, PageRank and search against plain Python, scipy and networkit."""
+    results = start_up()
+    web = load(f"synthetic:pages={100_000 if small else 1_000_000},links=20,text=0,seed=7")
+    results += speed.against_plain(web, TARGETS)
+    results += speed.pagerank_against_scipy(web)
+    speed.against_bfs(web)
+    results += walks.iterations(web)
+    results += walks.pagerank_against_networkit(web)
+    results += walks.overlap((20_000, 40_000, 80_000) if small else (250_000, 500_000, 1_000_000))
+    return results + scale.growth(folder, scale.SIZES[:2] if small else scale.SIZES)
 
 
 if __name__ == "__main__":

@@ -484,6 +484,24 @@ def test_options_survive_being_stored() -> None:
     assert Options.of(json.loads(json.dumps(options.json()))) == options
     assert options.seeds == ("http://example.org/",)
     assert options.with_changes({"budget": 9}).budget == 9
+    assert options.with_changes({"policy": "opic"}).until is None
+
+
+def test_a_second_reactor_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    program = """
+from frontrank.crawler.options import Options
+from frontrank.crawler.run import crawl, run
+from frontrank.errors import InputError
+async def nothing(process):
+    return 7
+assert run(nothing) == 7
+try:
+    crawl(Options(seeds=("http://a.example/",)), "new")
+except InputError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60)
+    assert "in one run()" in done.stdout and list(tmp_path.iterdir()) == []
 
 
 def test_units_are_read() -> None:

@@ -9,7 +9,7 @@
     endless headers         HttpHandler: 256 KiB for status line and headers, as in Chrome; Twisted by itself limits a line
                             but not their number
     cookie bombs            no cookies
-    meta refresh, redirects not followed by Scrapy: the crawl sees them as links
+    redirects               not followed here: to the crawl they are links, with limits of their own
 
 `reason_of(error)` names what went wrong in words fit for counting, and says whether another try makes sense.
 """
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from scrapy import exceptions
@@ -97,10 +98,15 @@ def _bounded(factory: Any) -> Any:
     class Bounded(factory):  # type: ignore[misc]
         def buildProtocol(self, addr: Any) -> Any:
             protocol = super().buildProtocol(addr)
-            protocol.__class__ = type("Bounded", (_BoundedHead, type(protocol)), {})
+            protocol.__class__ = _with_bounded_head(type(protocol))
             return protocol
 
     return Bounded
+
+
+@cache
+def _with_bounded_head(protocol: Any) -> Any:
+    return type("BoundedProtocol", (_BoundedHead, protocol), {})
 
 
 class _BoundedHead:

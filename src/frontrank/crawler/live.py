@@ -82,8 +82,9 @@ def _hosts(job: Job) -> Any:
     crawl = job.crawl
     hosts = crawl.queue.hosts[: int(crawl.host_table.counts[0])]
     now = crawl.clock() + crawl.shift
-    first = np.lexsort((-hosts["waiting"], -hosts["leased"]))[:HOSTS].tolist()
-    shown = [host for host in first if crawl.host_page[host] >= 0]
+    busy = hosts["waiting"] + 1e9 * hosts["leased"]
+    first = np.argpartition(-busy, HOSTS)[:HOSTS] if len(hosts) > HOSTS else np.arange(len(hosts))
+    shown = [host for host in first[np.argsort(-busy[first], kind="stable")].tolist() if crawl.host_page[host] >= 0]
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("host", "waiting", "out", "taken", "delay", "free in"):
         table.add_column(name, justify="left" if name == "host" else "right", overflow="ellipsis", no_wrap=True)

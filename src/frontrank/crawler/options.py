@@ -109,7 +109,10 @@ class Options:
                     f"{given} was given with --resume, but a crawl keeps what it was started with; only --budget, --time and "
                     f"--until may change, and --policy together with --rescore"
                 )
-        return replace(self, **changes)
+        made = dict(changes)
+        if "policy" in made and "until" not in made and not made["policy"].startswith("rankmass"):
+            made["until"] = None  # a rule of the ordering that is left
+        return replace(self, **made)
 
 
 LEAST = {

@@ -21,7 +21,8 @@ class ProxyMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler.settings.get("FRONTRANK_PROXY") or None)
+        spider: Any = crawler.spider
+        return cls(spider.job.options.proxy or None)  # not a setting: Scrapy logs these, and it may hold a password
 
     def process_request(self, request: Request) -> None:
         request.meta["proxy"] = self.proxy

@@ -1,9 +1,11 @@
 """Running a crawl: alone in this process, or several beside each other in one reactor.
 
-crawl(options, out)                      from the seeds to the summary; once in a process, as Twisted's reactor starts once
-resume(out, {"budget": 20_000})          the same, for a crawl that has begun
-run(main)                                what both stand on: main(process) is awaited in a reactor that is made for it
-await start(options, out, process)       one crawl among others in main
+    crawl(options, out)                      from the seeds to the summary
+    resume(out, {"budget": 20_000})          the same, for a crawl that has begun
+    run(main)                                what both stand on: main(process) is awaited in a reactor that is made for it
+    await start(options, out, process)       one crawl among others in main
+
+Twisted's reactor starts once in a process, so the first three can be called once.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ Value = Callable[[str], float]  # of a URL
 Watch = Callable[[Job], None]
 
 WARCS, LOG, REPORT = "warc", "crawl.log", "report.html"
-LOGGERS = ("scrapy", "twisted", "py.warnings", "frontrank")
+LOGGERS = ("scrapy", "twisted", "asyncio", "py.warnings", "frontrank")
 WATCHED_EVERY_S = 1.0
 PROCESS = {  # settings of the reactor rather than of one crawl
     "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
@@ -58,6 +60,7 @@ def crawl(
     watch: Watch | None = None,
 ) -> Summary:
     """Crawl into a new directory. ``truth`` and ``impact`` are for laboratories: what a URL is worth, if it is known."""
+    _check_reactor()
     job = begin(options, out, truth=truth)
     return run(lambda process: work(job, process, impact=impact, watch=watch))
 
@@ -72,6 +75,7 @@ def resume(
     watch: Watch | None = None,
 ) -> Summary:
     """Go on with the crawl of a directory, exactly where it stopped."""
+    _check_reactor()
     job = again(out, changes, rescore=rescore, truth=truth)
     return run(lambda process: work(job, process, impact=impact, watch=watch))
 
@@ -236,7 +240,6 @@ def settings_of(options: Options) -> Settings:
             "LOG_FORMATTER": "frontrank.crawler.proxy.Silent",
             "FRONTRANK_ALLOW_PRIVATE": options.allow_private,
             "FRONTRANK_ROBOTS": options.robots,
-            "FRONTRANK_PROXY": options.proxy,
         }
     )
 
@@ -266,14 +269,13 @@ def run(main: Callable[[AsyncCrawlerProcess], Coroutine[Any, Any, T]]) -> T:
     """Await main(process) in a reactor of its own. The first Ctrl-C or SIGTERM ends all its crawls well, the second at once."""
     from scrapy.crawler import AsyncCrawlerProcess
 
+    _check_reactor()
     for name in LOGGERS:
         logging.getLogger(name).addHandler(logging.NullHandler())  # or Python prints their warnings on the terminal
     process = AsyncCrawlerProcess(dict(PROCESS))
     from twisted.internet import reactor as installed
 
     reactor: Any = installed
-    if reactor._startedBefore:
-        raise InputError("a second crawl in this process; Twisted's reactor starts once: await several with run() and start()")
     ended: list[T] = []
     failed: list[BaseException] = []
 
@@ -292,6 +294,12 @@ def run(main: Callable[[AsyncCrawlerProcess], Coroutine[Any, Any, T]]) -> T:
     if failed:
         raise failed[0]
     return ended[0]
+
+
+def _check_reactor() -> None:
+    reactor: Any = sys.modules.get("twisted.internet.reactor")
+    if reactor is not None and reactor._startedBefore:
+        raise InputError("a second crawl in this process, where Twisted's reactor starts once; await all of them in one run()")
 
 
 @contextmanager

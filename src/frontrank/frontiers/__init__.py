@@ -9,6 +9,8 @@ Each kind is a module with the same kernels, so that a driver can be linked with
 
 A kind whose order follows from discovery alone (fifo, lifo) ignores keys and costs a fraction of the heap. One that can crawl
 by itself, without a policy, offers it as ``sweep`` (fifo).
+
+A live crawl has a frontier of its own, ``polite``: the same order, but a page goes only if its host may be asked.
 """
 
 from __future__ import annotations

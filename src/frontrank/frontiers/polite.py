@@ -2,8 +2,7 @@
 
 Largest key first, among equals the first discovered, as in ``heap``; but a page goes only if its host may be asked.
 
-    each host       a pairing heap of its waiting pages (Fredman, Sedgewick, Sleator, Tarjan 1986): links inside the pages'
-                    own records, two-pass merge without recursion
+    each host       a pairing heap of its waiting pages
     ready hosts     4-ary heap, by the best page of each
     timed hosts     4-ary heap, by the time at which each may be asked again
 
@@ -25,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frontrank.frontiers.heap import NODE, _down, _up
+from frontrank.frontiers.pairing import cut, joined, wide, with_page, without
 from frontrank.kernel import GROWTH, Array, kernel
 
 ABSENT, WAITING, LEASED, LATER, GONE = 0, 1, 2, 3, 4
@@ -116,88 +116,6 @@ def best(queue: Polite, count: int) -> Array:
     return pages[np.lexsort((node["seq"], -node["key"]))[:count]]
 
 
-@kernel
-def _wide(number: int) -> int:
-    """An int64: with one type of number everywhere, each kernel is compiled once. Measured: half the time to compile."""
-    return number + 0
-
-
-# The pages of one host: a pairing heap
-
-
-@kernel
-def _joined(node: Array, a: int, b: int) -> int:
-    """The one of two tops that stays a top; the other becomes its first child."""
-    above, below = a, b
-    if node[b]["key"] > node[a]["key"] or (node[b]["key"] == node[a]["key"] and node[b]["seq"] < node[a]["seq"]):
-        above, below = b, a
-    child = node[above]["child"]
-    node[below]["next"] = child
-    node[below]["prev"] = above
-    if child >= 0:
-        node[child]["prev"] = below
-    node[above]["child"] = below
-    return above
-
-
-@kernel
-def _merged(node: Array, first: int) -> int:
-    """The top of all these siblings: joined in pairs from left to right, then the pairs from right to left."""
-    pairs = -1
-    a = first
-    while a >= 0:
-        b = _wide(node[a]["next"])
-        rest = -1
-        if b >= 0:
-            rest = _wide(node[b]["next"])
-            a = _joined(node, a, b)
-        node[a]["next"] = pairs
-        pairs = a
-        a = rest
-    if pairs < 0:
-        return -1
-    top = pairs
-    rest = _wide(node[top]["next"])
-    while rest >= 0:
-        after = _wide(node[rest]["next"])
-        top = _joined(node, top, rest)
-        rest = after
-    return top
-
-
-@kernel
-def _cut(node: Array, page: int) -> None:
-    """Part a page that is not the top, and all below it, from the rest."""
-    before, after = node[page]["prev"], node[page]["next"]
-    if node[before]["child"] == page:
-        node[before]["child"] = after
-    else:
-        node[before]["next"] = after
-    if after >= 0:
-        node[after]["prev"] = before
-
-
-@kernel
-def _without(node: Array, top: int, page: int) -> int:
-    """The top once this page has left."""
-    rest = _merged(node, _wide(node[page]["child"]))
-    node[page]["child"] = -1
-    if page == top:
-        return rest
-    _cut(node, page)
-    if rest < 0:
-        return top
-    return _joined(node, top, rest)
-
-
-@kernel
-def _with(node: Array, top: int, page: int) -> int:
-    """The top once this page, which stands alone, has come."""
-    if top < 0:
-        return page
-    return _joined(node, top, page)
-
-
 # The hosts: two indexed heaps
 
 
@@ -213,15 +131,15 @@ def _set(items: Array, node: Array, size: int, host: int, key: float, seq: int) 
     if node[host]["key"] != key or node[host]["seq"] != seq:
         node[host]["key"] = key
         node[host]["seq"] = seq
-        _up(items, node, _wide(node[host]["pos"]))
-        _down(items, node, size, _wide(node[host]["pos"]))
+        _up(items, node, wide(node[host]["pos"]))
+        _down(items, node, size, wide(node[host]["pos"]))
     return size
 
 
 @kernel
 def _unset(items: Array, node: Array, size: int, host: int) -> int:
     """A host is not in the heap, whether it was or not. Returns the heap's size."""
-    at = _wide(node[host]["pos"])
+    at = wide(node[host]["pos"])
     if at < 0:
         return size
     size -= 1
@@ -236,7 +154,7 @@ def _unset(items: Array, node: Array, size: int, host: int) -> int:
 @kernel
 def _ready(queue: Polite, host: int) -> None:
     node, top = queue.node, queue.hosts[host]["top"]
-    key, seq = node[top]["key"], _wide(node[top]["seq"])
+    key, seq = node[top]["key"], wide(node[top]["seq"])
     queue.counts[READY] = _set(queue.ready_items, queue.ready_node, queue.counts[READY], host, key, seq)
 
 
@@ -278,7 +196,7 @@ def _hold(queue: Polite, host: int, until: float) -> None:
 def _wake(queue: Polite, now: float) -> None:
     """Hosts whose time has come are ready."""
     while queue.counts[TIMED] > 0 and queue.hosts[queue.timer_items[0]]["ready_at"] <= now:
-        host = _wide(queue.timer_items[0])
+        host = wide(queue.timer_items[0])
         _untimed(queue, host)
         _ready(queue, host)
 
@@ -295,19 +213,19 @@ def _discover(queue: Polite, page: int, key: float) -> None:
 
 @kernel
 def _wait(queue: Polite, page: int) -> None:
-    node, hosts, host = queue.node, queue.hosts, _wide(queue.host[page])
+    node, hosts, host = queue.node, queue.hosts, wide(queue.host[page])
     node[page]["child"] = -1
     queue.mark[page] = WAITING
     queue.counts[WAIT] += 1
     hosts[host]["waiting"] += 1
-    hosts[host]["top"] = _with(node, _wide(hosts[host]["top"]), page)
+    hosts[host]["top"] = with_page(node, wide(hosts[host]["top"]), page)
     if hosts[host]["top"] == page:
         _place(queue, host)
 
 
 @kernel
 def _unlease(queue: Polite, page: int, mark: int) -> None:
-    host = _wide(queue.host[page])
+    host = wide(queue.host[page])
     queue.mark[page] = mark
     queue.counts[OUT] -= 1
     queue.hosts[host]["leased"] -= 1
@@ -330,17 +248,17 @@ def put(queue: Polite, page: int, key: float) -> None:
     if mark != WAITING:
         node[page]["key"] = key
         return
-    host = _wide(queue.host[page])
-    top = _wide(queue.hosts[host]["top"])
+    host = wide(queue.host[page])
+    top = wide(queue.hosts[host]["top"])
     if key > old:
         node[page]["key"] = key
         if page != top:
-            _cut(node, page)
-            queue.hosts[host]["top"] = _joined(node, top, page)
+            cut(node, page)
+            queue.hosts[host]["top"] = joined(node, top, page)
     else:
-        rest = _without(node, top, page)
+        rest = without(node, top, page)
         node[page]["key"] = key
-        queue.hosts[host]["top"] = _with(node, rest, page)
+        queue.hosts[host]["top"] = with_page(node, rest, page)
     if page == top or page == queue.hosts[host]["top"]:
         _place(queue, host)
 
@@ -356,13 +274,13 @@ def put_last(queue: Polite, page: int) -> None:
 @kernel
 def put_all(queue: Polite, pages: Array, keys: Array) -> None:
     for j in range(pages.size):
-        put(queue, _wide(pages[j]), keys[j])
+        put(queue, wide(pages[j]), keys[j])
 
 
 @kernel
 def take(queue: Polite, page: int, now: float) -> None:
     """Lease this page, out of turn and whatever politeness says. Nothing happens to one that is leased or gone."""
-    node, hosts, host, mark = queue.node, queue.hosts, _wide(queue.host[page]), queue.mark[page]
+    node, hosts, host, mark = queue.node, queue.hosts, wide(queue.host[page]), queue.mark[page]
     if mark in (LEASED, GONE):
         return
     if mark == ABSENT:
@@ -370,7 +288,7 @@ def take(queue: Polite, page: int, now: float) -> None:
     elif mark == WAITING:
         queue.counts[WAIT] -= 1
         hosts[host]["waiting"] -= 1
-        hosts[host]["top"] = _without(node, _wide(hosts[host]["top"]), page)
+        hosts[host]["top"] = without(node, wide(hosts[host]["top"]), page)
     queue.mark[page] = LEASED
     queue.counts[OUT] += 1
     hosts[host]["leased"] += 1
@@ -389,7 +307,7 @@ def pop(queue: Polite, now: float) -> int:
     _wake(queue, now)
     if counts[READY] == 0:
         return -1
-    page = _wide(queue.hosts[queue.ready_items[0]]["top"])
+    page = wide(queue.hosts[queue.ready_items[0]]["top"])
     take(queue, page, now)
     return page
 

@@ -8,7 +8,7 @@ The add-on puts four parts in their places:
     Scheduler     SCHEDULER                      which request goes next: a Crawl, in memory or in a directory
     Links         outermost spider middleware    what a callback yields are the links of its page
     Failures      outermost downloader m.        pages that will not arrive
-    RetryAfter    inside Scrapy's RetryMiddleware  hosts that ask to be left alone for a while
+    Downloads     inside Scrapy's RetryMiddleware  why pages are tried again; hosts that ask to be left alone for a while
 
 A page is known by the request fingerprint that Scrapy's own duplicate filter uses (its first 8 bytes). It is leased while its
 request is with the engine, and settled when its callback has ended: then the requests of that callback are its links. What
@@ -21,14 +21,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontrank.integrations.scrapy_middlewares import Failures, Links, RetryAfter
+from frontrank.integrations.scrapy_middlewares import Downloads, Failures, Links
 from frontrank.integrations.scrapy_scheduler import Scheduler
 from frontrank.integrations.scrapy_settings import policy_of
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-__all__ = ["Addon", "Failures", "Links", "RetryAfter", "Scheduler"]
+__all__ = ["Addon", "Downloads", "Failures", "Links", "Scheduler"]
 
 OUTERMOST = -1000
 INSIDE_RETRY = 560  # RetryMiddleware is at 550
@@ -42,7 +42,7 @@ class Addon:
         settings.set("SCHEDULER", Scheduler, priority="addon")
         settings["SPIDER_MIDDLEWARES"].set(Links, OUTERMOST, priority="addon")
         settings["DOWNLOADER_MIDDLEWARES"].set(Failures, OUTERMOST, priority="addon")
-        settings["DOWNLOADER_MIDDLEWARES"].set(RetryAfter, INSIDE_RETRY, priority="addon")
+        settings["DOWNLOADER_MIDDLEWARES"].set(Downloads, INSIDE_RETRY, priority="addon")
         # Delays are kept by the scheduler. A random one on top would hold requests inside the downloader, out of order.
         jitter = "DOWNLOAD_DELAY_JITTER" if "DOWNLOAD_DELAY_JITTER" in settings else "RANDOMIZE_DOWNLOAD_DELAY"
         settings.set(jitter, 0, priority="addon")

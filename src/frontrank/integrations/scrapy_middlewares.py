@@ -80,15 +80,26 @@ class Failures(Part):
             self.scheduler.fail(lease, in_words(exception))
 
 
-class RetryAfter(Part):
-    """A host that answers 429 or 503 and says for how long is left alone until then."""
+class Downloads(Part):
+    """What the downloader brought, before RetryMiddleware makes something else of it: why a page is tried again; and a host
+    that answers 429 or 503 and says for how long is left alone until then."""
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        self._note(request, in_words(exception))
 
     def process_response(self, request: Request, response: Response) -> Response:
+        if response.status >= 400:
+            self._note(request, f"http {response.status}")
         if response.status in (429, 503):
             rest = seconds(response.headers.get("Retry-After"))
             if rest > 0:
                 self.scheduler.block(host_of(request.url), rest)
         return response
+
+    def _note(self, request: Request, reason: str) -> None:
+        lease = self.scheduler.lease_of(request)
+        if lease is not None:
+            lease.reason = reason
 
 
 def in_words(exception: Exception) -> str:

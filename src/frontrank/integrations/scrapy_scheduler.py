@@ -31,7 +31,7 @@ from frontrank import html
 from frontrank.errors import FrontrankError, InputError
 from frontrank.frontiers.polite import ABSENT
 from frontrank.integrations.scrapy_engine import Engine
-from frontrank.integrations.scrapy_middlewares import PAGE, Failures, Links, RetryAfter
+from frontrank.integrations.scrapy_middlewares import PAGE, Downloads, Failures, Links
 from frontrank.integrations.scrapy_requests import Requests
 from frontrank.integrations.scrapy_settings import directory_of, open_crawl
 from frontrank.urls import host_of
@@ -61,6 +61,7 @@ class Lease:
     page: int
     request: Request
     response: Response | None = None
+    reason: str = ""  # why its last download was no good
     touched: float = 0.0  # when something was last heard of its callback
     late: float = 0.0  # when it was first found to be silent for too long
     targets: list[int] = field(default_factory=list)
@@ -130,7 +131,7 @@ class Scheduler(BaseScheduler):
                 'frontrank\'s Scheduler needs its middlewares; set ADDONS = {"frontrank.integrations.scrapy.Addon": 500}'
             )
         links.scheduler = self
-        for part in (Failures, RetryAfter):
+        for part in (Failures, Downloads):
             found = self.crawler.get_downloader_middleware(part)
             if found is not None:
                 found.scheduler = self
@@ -197,7 +198,7 @@ class Scheduler(BaseScheduler):
         if same and self.fingerprint(request) == self.fingerprint(lease.request):
             self.requests.put(lease.page, request)
             self._forget(lease)
-            self.crawl.failed_page(lease.page, "to be tried again", retry=True)
+            self.crawl.failed_page(lease.page, lease.reason or "to be tried again", retry=True)
             return True
         accepted = self._place(request, lease)
         reasons = request.meta.get("redirect_reasons") or [0]
@@ -368,7 +369,7 @@ class Scheduler(BaseScheduler):
         self._forget(lease)
         response = lease.response
         if response is None:
-            self.crawl.failed_page(lease.page, "dropped before it was downloaded or parsed")
+            self.crawl.failed_page(lease.page, lease.reason or "dropped before it was downloaded or parsed")
             return
         if not lease.targets and not 200 <= response.status < 400:
             self.crawl.failed_page(lease.page, f"http {response.status}")
