@@ -14,7 +14,7 @@ ORDERINGS = ("bfs", "fpr")
 CRAWL = """
 import json, resource, sys
 from frontrank.cli.simulate import run
-runs = run(sys.argv[1], (sys.argv[2],), "random:1000@7", None, None, "pagerank")
+runs = run(sys.argv[1], (sys.argv[2],), "random:1000@7")
 figures = runs.json()
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
 print(json.dumps({"seconds": runs[0].seconds, "peak": peak, "links": runs.web.links, "hot": runs[0].trace.fetched}))

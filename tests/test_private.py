@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.crawler.private import is_private, private_host
@@ -42,6 +42,7 @@ def test_addresses_that_are_public(address: str) -> None:
     assert not is_private(address)
 
 
+@settings(deadline=None)
 @given(st.ip_addresses(v=4))
 def test_an_ipv4_address_is_as_private_as_every_ipv6_address_that_leads_to_it(address: ipaddress.IPv4Address) -> None:
     private = is_private(str(address))
@@ -50,6 +51,7 @@ def test_an_ipv4_address_is_as_private_as_every_ipv6_address_that_leads_to_it(ad
     assert is_private(str(ipaddress.IPv6Address((0x2002 << 112) | (int(address) << 80)))) == private
 
 
+@settings(deadline=None)
 @given(st.ip_addresses(v=6))
 def test_what_the_registry_calls_private_is_private(address: ipaddress.IPv6Address) -> None:
     if not address.is_global:

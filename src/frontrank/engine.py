@@ -99,6 +99,9 @@ class Engine:
         self.web = web
         self.seeds = np.empty(0, np.int32)
         self.kind: ModuleType = KINDS[policy.queue]
+        self.put: Kernel = self.kind.put
+        self.discovered: Kernel = heap.discovered
+        self.put_all: Kernel = heap.put_all
         self.links = web.rows(anchor_values(policy, web))
         hosts = 1 if web.hosts is None else int(web.hosts.max()) + 1
         self.state = policy.allocate(web.pages, hosts)
@@ -118,22 +121,26 @@ class Engine:
     def warm(self, order: Array) -> None:
         """Compile the drivers, or load them from the cache, without an event."""
         self._planter()(self.state, self.queue, order[:0], 1.0, self.out)
-        self._driver()(self.state, self.queue, self.links, order, 0, 0, self.out)
+        self.drive(order, 0, 0)
 
     def run(self, order: Array, begin: int, end: int) -> int:
         """Fetch until the order holds end pages; returns how many it holds."""
-        drive_now = self._driver()
         interval = self.policy.interval()
         k = begin
         while k < end:
             stop = min(end, (k // interval + 1) * interval) if interval else end
-            reached: int = drive_now(self.state, self.queue, self.links, order, k, stop, self.out)
+            reached = self.drive(order, k, stop)
             if interval and reached > k and reached % interval == 0:
                 self._rescore(order[:reached])
             if reached < stop or self.done():
                 return reached
             k = reached
         return k
+
+    def drive(self, order: Array, begin: int, end: int) -> int:
+        """Fetch without ranking anew; returns how many pages the order holds."""
+        reached: int = self._driver()(self.state, self.queue, self.links, order, begin, end, self.out)
+        return reached
 
     def follow(self, order: Array) -> None:
         """Fetch these pages in this order."""
@@ -150,18 +157,18 @@ class Engine:
     def _rescore(self, order: Array) -> None:
         if "history" in self.policy.needs():
             self.view.remember()
-        self.view.extend(self.links, order[self.viewed :], heap.discovered(self.queue), self.queue.node["seq"])
+        self.view.extend(self.links, order[self.viewed :], self.discovered(self.queue), self.queue.node["seq"])
         self.viewed = len(order)
         watch(self.view, self.policy, self.web, self.seeds, order)
         keys = self.policy.rescore(self.state, self.view)
-        self._link(heap.put_all)(self.queue, self.view.pages, keys)
+        self._link(self.put_all)(self.queue, self.view.pages, keys)
 
     def _kernel(self, name: str) -> Kernel:
         return self._link(self.policy.kernels()[name])
 
     def _planter(self) -> Kernel:
         kernels = self.policy.kernels()
-        return self._link(plant, put=self.kind.put, on_seed=kernels["on_seed"], on_start=kernels["on_start"])
+        return self._link(plant, put=self.put, on_seed=kernels["on_seed"], on_start=kernels["on_start"])
 
     def _driver(self) -> Kernel:
         kernels = self.policy.kernels()

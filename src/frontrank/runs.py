@@ -15,6 +15,7 @@ import numpy as np
 
 from frontrank.engine import check_needs
 from frontrank.errors import FrontrankError, InputError
+from frontrank.manners import Manners
 from frontrank.policy import Policy
 from frontrank.ranker import Ranker
 from frontrank.registry import orderings, parse
@@ -116,6 +117,7 @@ class Runs(Sequence[Run]):
                     "fetched": run.trace.fetched,
                     "seconds": run.seconds,
                     "ended": run.trace.ended,
+                    **({} if run.trace.times is None else {"clock_s": float(run.trace.times[-1])}),
                     **{name: values[-1][1] for name, values in run.trace.gauges.items()},
                 }
                 for run in self.runs
@@ -204,11 +206,13 @@ def compare(
     source: str = "",
     command: str = "",
     until: str | None = None,
+    manners: Manners | None = None,
+    latency_s: float = 1.0,
 ) -> Runs:
     """Crawl the web once with each ordering, from the same seeds and with the same budget.
 
     An ordering is a specification such as ``"fpr:m=100"`` or an object of your own. ``until`` is a stopping rule, such as
-    ``"coverage=0.9"`` for rankmass.
+    ``"coverage=0.9"`` for rankmass. ``manners`` gives the crawls a clock (see ``simulate``).
     """
     named = list(policies)
     parsed = [parse(policy) for policy in named]
@@ -221,5 +225,6 @@ def compare(
     for name, policy in zip(named, parsed, strict=True):
         spec = name if isinstance(name, str) else policy.spec()
         tell = None if progress is None else partial(progress, spec)
-        runs.append(replace(simulate(web, with_stop(policy, until), pages, budget, tell), given=spec))
+        run = simulate(web, with_stop(policy, until), pages, budget, tell, manners=manners, latency_s=latency_s)
+        runs.append(replace(run, given=spec))
     return Runs(web, tuple(runs), metric, source or web.source, command)

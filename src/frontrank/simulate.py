@@ -8,9 +8,11 @@ from time import perf_counter
 
 import numpy as np
 
+from frontrank.clocked import ClockedEngine
 from frontrank.engine import Engine
 from frontrank.errors import InputError, SpecError
 from frontrank.kernel import Array
+from frontrank.manners import Manners
 from frontrank.policies.rankmass import RankMass
 from frontrank.policy import Policy
 from frontrank.trace import Trace
@@ -80,15 +82,18 @@ def simulate(
     progress: Progress | None = None,
     jit: bool = True,
     steps: int = STEPS,
+    manners: Manners | None = None,
+    latency_s: float = 1.0,
 ) -> Run:
     """Crawl the web from the seeds until the budget is spent, nothing waits, or the ordering's stopping rule holds.
 
     ``jit=False`` interprets the kernels: slow, and the oracle of the compiled run. The order does not depend on steps.
+    ``manners`` gives the crawl a clock: requests in flight that take ``latency_s`` each, delays and budgets of hosts.
     """
     if len(seeds) == 0:
         raise InputError("no seeds given, at least one page to start from expected")
     seeds = np.asarray(list(dict.fromkeys(np.asarray(seeds).tolist())), np.int32)
-    engine = Engine(policy, web, jit)
+    engine = Engine(policy, web, jit) if manners is None else ClockedEngine(policy, web, manners, latency_s, jit)
     end = pages_of(budget, web.pages)
     order = np.empty(end, np.int32)
     gauges: dict[str, list[tuple[int, float]]] = {}
@@ -114,5 +119,6 @@ def simulate(
             ended = "frontier empty"
             break
     seconds = perf_counter() - begun
-    trace = Trace(seeds, order[:k].copy() if k < end else order, ended, gauges)
+    times = engine.times[:k] if isinstance(engine, ClockedEngine) else None
+    trace = Trace(seeds, order[:k].copy() if k < end else order, ended, gauges, times)
     return Run(policy, trace, policy.ranking(engine.state), seconds)

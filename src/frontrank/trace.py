@@ -17,6 +17,7 @@ class Trace:
     order: Array
     ended: str = "budget"  # or "frontier empty", or the stopping rule that held
     gauges: dict[str, list[tuple[int, float]]] = field(default_factory=dict)  # name -> (pages fetched, value)
+    times: Array | None = None  # when each page arrived, in seconds, if the crawl had a clock
 
     @property
     def fetched(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from frontrank.cli.screen import show_json
@@ -13,21 +15,12 @@ from frontrank.cli.simulate import run, run_options
 @run_options
 @click.option("--out", default="report.html", show_default=True, metavar="FILE", help="Where the page goes.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures for a program too.")
-def command(
-    web: str,
-    policies: tuple[str, ...],
-    seeds: str | None,
-    budget: str | None,
-    until: str | None,
-    metric: str,
-    out: str,
-    as_json: bool,
-) -> None:
+def command(web: str, policies: tuple[str, ...], out: str, as_json: bool, **options: Any) -> None:
     """Compare orderings on WEB (or show again a directory that simulate --out wrote) in one self-contained page."""
     from frontrank.runs import Runs, check_target, is_saved
 
     check_target(out)
-    runs = Runs.load(web) if is_saved(web) else run(web, policies, seeds, budget, until, metric)
+    runs = Runs.load(web) if is_saved(web) else run(web, policies, **options)
     runs.report(out)
     if as_json:
         show_json({**runs.json(), "report": out})

@@ -25,6 +25,9 @@ def run_options(f: F) -> F:
         click.option("--seeds", metavar="SEEDS", help="A URL, a file of ids or URLs, top:160 or random:1000@7."),
         click.option("--budget", metavar="B", help="Pages to fetch: a share such as 0.3, or a count. All if not given."),
         click.option("--until", metavar="RULE", help="Stop rankmass early: coverage=0.9."),
+        click.option("--in-flight", type=int, metavar="N", help="Requests at a time, with a clock; default: one, without."),
+        click.option("--host-delay", type=float, metavar="S", help="Seconds between two requests to one host, with a clock."),
+        click.option("--latency", type=float, metavar="S", help="Seconds that a request takes, with a clock; default: 1."),
         click.option("--metric", default="pagerank", show_default=True, help="Importance that pages are judged by."),
     )
     for option in reversed(options):
@@ -32,9 +35,20 @@ def run_options(f: F) -> F:
     return f
 
 
-def run(web: str, policies: tuple[str, ...], seeds: str | None, budget: str | None, until: str | None, metric: str) -> Runs:
+def run(
+    web: str,
+    policies: tuple[str, ...],
+    seeds: str | None = None,
+    budget: str | None = None,
+    until: str | None = None,
+    in_flight: int | None = None,
+    host_delay: float | None = None,
+    latency: float | None = None,
+    metric: str = "pagerank",
+) -> Runs:
     """Load the web and run the orderings, with progress on a terminal."""
     from frontrank.crawldir import is_crawl_directory, load_crawl
+    from frontrank.manners import Manners
     from frontrank.registry import parse
     from frontrank.runs import compare, runnable
     from frontrank.simulate import pages_of, with_stop
@@ -44,6 +58,8 @@ def run(web: str, policies: tuple[str, ...], seeds: str | None, budget: str | No
     for policy in named:  # what cannot be run is said before a large web is loaded
         with_stop(parse(policy), until)
     pages_of(budget, 1_000_000)
+    clocked = in_flight is not None or host_delay is not None or latency is not None
+    manners = Manners(delay_s=host_delay or 0.0, in_flight=1 if in_flight is None else in_flight) if clocked else None
     with progress() as tell:
         if is_crawl_directory(web):
             loaded = load_crawl(web).web
@@ -52,7 +68,8 @@ def run(web: str, policies: tuple[str, ...], seeds: str | None, budget: str | No
         if "all" in policies:
             named += [policy for policy in runnable(loaded) if policy.spec() not in named]
         command = shlex.join(["frontrank", *sys.argv[1:]])
-        return compare(loaded, named, seeds, budget, metric, tell, source=web, command=command, until=until)
+        latency_s = 1.0 if latency is None else latency
+        return compare(loaded, named, seeds, budget, metric, tell, web, command, until, manners, latency_s)
 
 
 def show(runs: Runs) -> None:
@@ -69,6 +86,9 @@ def show(runs: Runs) -> None:
     print("hot@10%: share of the 10% most important pages among the first 10% fetched; mass@10%: share of the best")
     print(f"possible importance fetched by then; importance: {runs.metric}")
     for run_ in runs:
+        if run_.trace.times is not None and len(run_.trace.times):
+            fetched, clock = run_.trace.fetched, run_.trace.times[-1]
+            print(f"{run_.spec}: {fetched:,} pages in {clock:,.0f} s of the clock, {fetched / max(clock, 1e-9):,.1f} a second")
         if "coverage" in run_.trace.gauges:
             covered = run_.trace.gauges["coverage"][-1][1]
             print(f"{run_.spec}: at least {percent(covered)} of the personalised PageRank mass is covered ({run_.trace.ended})")
@@ -83,13 +103,10 @@ def show(runs: Runs) -> None:
 def command(
     web: str,
     policies: tuple[str, ...],
-    seeds: str | None,
-    budget: str | None,
-    until: str | None,
-    metric: str,
     order_out: str | None,
     out: str | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Crawl WEB with one or more orderings and show how good they were.
 
@@ -97,6 +114,7 @@ def command(
     frontrank simulate uk-2007-05 --policy fpr --policy bfs --seeds random:1000@7 --budget 0.3
     frontrank simulate edges.txt.gz --policy fica:k=1388 --seeds seeds.txt --order-out order.npy
     frontrank simulate synthetic:pages=100000,seed=7 --policy all
+    frontrank simulate my-crawl --policy fpr --in-flight 16 --host-delay 1
     """
     from frontrank.errors import InputError
     from frontrank.runs import check_target, save_order
@@ -106,7 +124,7 @@ def command(
     for path in (order_out, out):
         if path:
             check_target(path)
-    runs = run(web, policies, seeds, budget, until, metric)
+    runs = run(web, policies, **options)
     if order_out:
         save_order(runs.web, runs[0].trace, order_out)
     if out:

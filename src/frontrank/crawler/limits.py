@@ -98,7 +98,8 @@ def _bounded(factory: Any) -> Any:
     class Bounded(factory):  # type: ignore[misc]
         def buildProtocol(self, addr: Any) -> Any:
             protocol = super().buildProtocol(addr)
-            protocol.__class__ = _with_bounded_head(type(protocol))
+            base: Any = type(protocol)
+            protocol.__class__ = _with_bounded_head(base)
             return protocol
 
     return Bounded

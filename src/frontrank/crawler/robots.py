@@ -56,8 +56,8 @@ REDIRECTS = (301, 302, 303, 307, 308)
 WAY = ("proxy",)  # in request.meta: a robots.txt is asked for the same way as the page
 
 _USER_AGENT = re.compile(r"\s*user[- ]?agent\s*[:\s]\s*([^#]*)", re.IGNORECASE)
-_SITEMAP = re.compile(r"\s*site-?maps?\s*:\s*(\S+)", re.IGNORECASE)
-_RULE = re.compile(r"\s*(?:[^#:]*:|(?:dis)?allow\s|crawl[- ]delay\s)", re.IGNORECASE)
+_SITEMAP = re.compile(r"\s*(?:site-map|sitemaps?)\s*[:\s]\s*(\S*)", re.IGNORECASE)
+_RULE = re.compile(r"\s*(?!host[:\s])(?:[^#:]*:|(?:dis)?allow\s|crawl[- ]delay\s)", re.IGNORECASE)
 _NEW_LINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -298,7 +298,7 @@ def groups_of_ours(body: bytes, agent: str) -> tuple[str, list[str]]:
                 kept.append(f"User-agent: {token}")
                 ours = True
         elif found := _SITEMAP.match(line):
-            if len(sitemaps) < SITEMAPS_MOST:
+            if found[1] and len(sitemaps) < SITEMAPS_MOST:
                 sitemaps.append(found[1])
         elif _RULE.match(line):
             naming = False

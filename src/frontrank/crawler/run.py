@@ -229,6 +229,7 @@ def settings_of(options: Options) -> Settings:
             "SPIDER_MIDDLEWARES_BASE": {},
             "EXTENSIONS_BASE": {},
             "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
+            "STATS_DUMP": False,
             "CONCURRENT_REQUESTS": most,
             "CONCURRENT_REQUESTS_PER_DOMAIN": most,
             "CONCURRENT_ITEMS": 1,  # there are none, yet Scrapy starts so many tasks a page for them

@@ -5,10 +5,10 @@
 
 The add-on puts four parts in their places:
 
-    Scheduler     SCHEDULER                      which request goes next: a Crawl, in memory or in a directory
-    Links         outermost spider middleware    what a callback yields are the links of its page
-    Failures      outermost downloader m.        pages that will not arrive
-    Downloads     inside Scrapy's RetryMiddleware  why pages are tried again; hosts that ask to be left alone for a while
+    Scheduler    which request goes next: a Crawl, in memory or in a directory
+    Links        spider middleware, next to the engine: what a callback yields are the links of its page
+    Failures     downloader middleware, next to the engine: pages that will not arrive
+    Downloads    downloader middleware, inside RetryMiddleware: why pages are tried again, which hosts ask for rest
 
 A page is known by the request fingerprint that Scrapy's own duplicate filter uses (its first 8 bytes). It is leased while its
 request is with the engine, and settled when its callback has ended: then the requests of that callback are its links. What

@@ -55,7 +55,7 @@ class Links(Part):
     def process_spider_input(self, response: Response) -> None:
         lease = self.scheduler.lease_of(response.request)
         if lease is not None:
-            lease.response, lease.touched = response, monotonic()
+            lease.response, lease.arrived = response, monotonic()
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         lease = self.scheduler.lease_of(response.request)

@@ -7,8 +7,8 @@ From next_request on, a page is leased. It is settled by the first of: its callb
 come in; its download failed; a redirect or a retry of it came in; the engine no longer has its request (whatever became of
 it). So nothing stays leased, whoever drops a request on the way.
 
-A callback that goes on for long (it awaits something) holds its lease. If nothing else may be taken, and nothing came from it
-for PATIENCE_S, its page is settled with the links so far; later ones are seeds.
+A callback that goes on (it awaits something) holds its lease. If nothing else may be taken, and time alone will not change
+that, its page is settled PATIENCE_S after it arrived, with the links so far; later ones are seeds.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -50,7 +51,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PATIENCE_S = 0.5  # how long a silent callback, or a start() that is not through, keeps others waiting
+PATIENCE_S = 5.0  # how long a callback may keep everything else waiting
+GATHER_S = 0.5  # how long seeds are gathered while start() goes on
 QUIET_S = 0.1  # start() has paused: what it gave so far are the seeds
 
 
@@ -62,8 +64,8 @@ class Lease:
     request: Request
     response: Response | None = None
     reason: str = ""  # why its last download was no good
-    touched: float = 0.0  # when something was last heard of its callback
-    late: float = 0.0  # when it was first found to be silent for too long
+    arrived: float = 0.0
+    late: float = 0.0  # when its callback was first found to take too long
     targets: list[int] = field(default_factory=list)
     anchors: list[str] = field(default_factory=list)
     expected: list[Request] = field(default_factory=list)  # what its callback yielded
@@ -182,7 +184,6 @@ class Scheduler(BaseScheduler):
         page = request.meta.pop(PAGE, None)
         if source is not None:
             source.missing -= 1
-            source.touched = monotonic()
             accepted = self._place(request, source)
             self._settle_if_complete(source)
             return accepted
@@ -282,7 +283,7 @@ class Scheduler(BaseScheduler):
 
     def _more_seeds_to_come(self) -> bool:
         now = monotonic()
-        return self.starting and now < self.seeds_until + QUIET_S and now < self.seeds_since + PATIENCE_S
+        return self.starting and now < self.seeds_until + QUIET_S and now < self.seeds_since + GATHER_S
 
     def _sow(self) -> None:
         if self.seeds:
@@ -296,10 +297,12 @@ class Scheduler(BaseScheduler):
             self._settle(lease)
 
     def _settle_late(self) -> bool:
-        """Settle pages whose callback is silent for too long. Twice, as a busy process may be late itself."""
+        """Settle pages whose callback keeps all else waiting. At the second look, as a busy process may be late itself."""
+        if self.seeds or self.crawl.done() or self.crawl.next_at() is not None:
+            return False
         now = monotonic()
         settled = False
-        for lease in [lease for lease in self.leases.values() if lease.response and now >= lease.touched + PATIENCE_S]:
+        for lease in [lease for lease in self.leases.values() if lease.response and now >= lease.arrived + PATIENCE_S]:
             if not lease.late:
                 lease.late = now
             elif now >= lease.late + QUIET_S:
@@ -310,18 +313,17 @@ class Scheduler(BaseScheduler):
     def _call_again(self) -> None:
         """Nothing may be taken now: have the engine ask again when that may change by time alone."""
         now = monotonic()
-        waits = [
-            lease.late + QUIET_S if lease.late else lease.touched + PATIENCE_S
-            for lease in self.leases.values()
-            if lease.response
-        ]
-        if self.seeds:
-            waits.append(min(self.seeds_until + QUIET_S, self.seeds_since + PATIENCE_S))
         at = None if self.crawl.done() else self.crawl.next_at()
-        if at is not None:
-            waits.append(now + at - self.crawl.clock())
-        if waits:
-            self.engine.ask_again(max(min(waits) - now, 0.001))
+        if self.seeds:
+            due = min(self.seeds_until + QUIET_S, self.seeds_since + GATHER_S)
+        elif at is not None:
+            due = now + at - self.crawl.clock()
+        else:
+            callbacks = [lease for lease in self.leases.values() if lease.response]
+            waits = [lease.late + QUIET_S if lease.late else lease.arrived + PATIENCE_S for lease in callbacks]
+            due = min(waits, default=inf)
+        if due < inf:
+            self.engine.ask_again(max(due - now, 0.001))
 
     # What the middlewares tell ----------------------------------------------------------------------------------------
     def lease_of(self, request: Request | None) -> Lease | None:
@@ -332,7 +334,6 @@ class Scheduler(BaseScheduler):
         self.sources[id(request)] = lease
         lease.expected.append(request)
         lease.missing += 1
-        lease.touched, lease.late = monotonic(), 0.0
 
     @or_stop(None)
     def ended(self, lease: Lease) -> None:
