@@ -48,7 +48,7 @@ OTHER_SCHEME = re.compile(r"[\s\0]*(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE
 
 _NEEDED = "area|a|base|body|html|head|img|main|meta|nav|noscript|template|textarea|title"
 _FLAT = "area|a|base|img|meta|textarea|title"
-_IN_TAG = r"""(?:[^<>"']++|"[^"]{0,8192}+"|'[^']{0,8192}+'|["'])*+"""
+_IN_TAG = r"""(?:[^<>"'=]|=\s*+(?:"[^"]*+"|'[^']*+')?+|["'])*+"""
 _COMMENT = r"!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+(?:--!?>|\Z))"
 _RAW = (  # their content is no markup: a quote or a < in it must not swallow what follows
     r"(?P<raw>script|style|iframe|noembed|noframes)(?=[\s/>])[^>]*+>?"
