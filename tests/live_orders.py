@@ -11,6 +11,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +34,6 @@ from tests.specs import SPECS
 
 BESIDE = ("fpr", "opic")  # crawled at the same time
 SEEDS = [PAGES // 2, 0, PAGES // 3]
-
-
-def live() -> list[str]:
-    """The orderings that can be crawled with."""
-    return [spec for spec in SPECS if "queries" not in parse(spec).needs()]
 
 
 async def compared(process: Any, specs: Sequence[str]) -> dict[str, dict[str, int]]:
@@ -73,10 +69,18 @@ async def one(process: Any, web: Web, server: Server, spec: str) -> dict[str, in
     )
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "crawl"
+        if "queries" in policy.needs():
+            options = replace(options, queries=str(query_log(web, Path(folder) / "queries.tsv")))
         await start(options, out, process, truth=truth, impact=views.__getitem__)
         crawled = fetched(out)
     simulated = [urls[page] for page in simulate(web, policy, np.array(SEEDS)).trace.order.tolist()]
     return {"parts_at": parting(crawled, simulated), "live": len(crawled), "simulated": len(simulated)}
+
+
+def query_log(web: Web, path: Path) -> Path:
+    lines = [f"{query}\t{frequency:g}\n" for query, frequency in zip(web.queries.queries, web.queries.frequency, strict=True)]
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
 
 
 def fetched(out: Path) -> list[str]:
@@ -97,5 +101,5 @@ def parting(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    chosen = sys.argv[1:] or live()
+    chosen = sys.argv[1:] or SPECS
     print(json.dumps(run(lambda process: compared(process, chosen))))

@@ -61,17 +61,18 @@ class Crawl(Known):
         capacity: int = 16,
         truth: Callable[[str], float] | None = None,
         workload: Workload | None = None,
+        notes: dict[str, Any] | None = None,
         clock: Callable[[], float] = time.time,
         group: int = 1,
         sync_s: float = 1.0,
     ) -> None:
         journal: Journal | Memory = Memory()
         if path is not None:
-            notes: dict[str, Any] = {"policy": policy.spec(), "manners": manners.json(), "started": clock()}
+            stored = {**(notes or {}), "policy": policy.spec(), "manners": manners.json(), "started": clock()}
             if workload is not None:
-                notes["workload"] = workload_notes(workload)
+                stored["workload"] = workload_notes(workload)
             check_live(policy, workload)
-            journal = Journal.create(Path(path), notes, group, sync_s)
+            journal = Journal.create(Path(path), stored, group, sync_s)
         self._begin(policy, journal, manners, capacity, truth, workload, clock)
 
     @classmethod
@@ -220,10 +221,17 @@ class Crawl(Known):
         self.fetched_page(page, pages, anchors, title, text, impact, status=status, where=where, now=now)
 
     def failed(
-        self, url: str, reason: str = "failed", *, retry: bool = False, retry_s: float | None = None, now: float | None = None
+        self,
+        url: str,
+        reason: str = "failed",
+        *,
+        retry: bool = False,
+        retry_s: float | None = None,
+        where: Where | None = None,
+        now: float | None = None,
     ) -> bool:
         """A taken page did not arrive. True if it will be tried again; else it counts as fetched, and keeps no links."""
-        return self.failed_page(self._of(url), reason, retry=retry, retry_s=retry_s, now=now)
+        return self.failed_page(self._of(url), reason, retry=retry, retry_s=retry_s, where=where, now=now)
 
     def _of(self, url: str) -> int:
         page = self.find(url)
@@ -282,7 +290,7 @@ class Crawl(Known):
         if where is not None:
             columns["file"], columns["start"], columns["length"] = where
         self.journal.add(log.FETCHED, page, at, **columns)
-        if text and self._keeps_texts:
+        if text and self.keeps_texts:
             self.journal.keep_text(page, text)
         self._note_links(page, distinct, words)
         if self.searches is not None:
@@ -291,19 +299,27 @@ class Crawl(Known):
         self._settle_page(page)
 
     def failed_page(
-        self, page: int, reason: str = "failed", *, retry: bool = False, retry_s: float | None = None, now: float | None = None
+        self,
+        page: int,
+        reason: str = "failed",
+        *,
+        retry: bool = False,
+        retry_s: float | None = None,
+        where: Where | None = None,
+        now: float | None = None,
     ) -> bool:
         at = self._tick(now)
         self._end_lease(page)
         attempt = self.attempts.get(page, 0) + 1
+        kept = {} if where is None else dict(zip(("file", "start", "length"), where, strict=True))
         if retry and attempt <= self.manners.retries:
             due = at + (self.manners.pause(attempt) if retry_s is None else retry_s)
-            self.journal.add(log.RETRY, page, at, status=attempt, until=due, note=reason)
+            self.journal.add(log.RETRY, page, at, status=attempt, until=due, note=reason, **kept)
             self._try_later(page, attempt, due)
             self._later(self.queue, page)
             self._acknowledge()
             return True
-        self.journal.add(log.FAILED, page, at, note=reason)
+        self.journal.add(log.FAILED, page, at, note=reason, **kept)
         self.failed_count += 1
         self._settle_page(page)
         return False
@@ -418,7 +434,7 @@ class Crawl(Known):
         heapq.heappush(self.retries, (due, page))
 
     @property
-    def _keeps_texts(self) -> bool:
+    def keeps_texts(self) -> bool:
         return "texts" in self.needs or self.searches is not None
 
     def _see(self, page: int, title: str, text: str, impact: float) -> None:

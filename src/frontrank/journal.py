@@ -18,13 +18,13 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from frontrank.errors import StorageError
+from frontrank.errors import InputError, StorageError
 
 VERSION = 1
 FILE = "trace.db"
@@ -137,6 +137,7 @@ class Journal:
         self._unsynced = threading.Event()
         self._closing = threading.Event()
         self._wal = -1
+        self.before_sync: Callable[[], None] = lambda: None  # files that events point to must be on the disk before them
         self._syncer: threading.Thread | None = None
         self.seq: int = self.db.execute("SELECT max(seq) FROM event").fetchone()[0] or 0
         self.notes: dict[str, Any] = {key: json.loads(value) for key, value in self.db.execute("SELECT key, value FROM meta")}
@@ -350,6 +351,7 @@ class Journal:
         raise StorageError(self.broken) from None
 
     def _sync_wal(self) -> None:
+        self.before_sync()
         if self._wal < 0:
             self._wal = os.open(self.folder / (FILE + "-wal"), os.O_RDONLY)
         os.fsync(self._wal)
@@ -368,7 +370,7 @@ class Journal:
             self._unsynced.clear()
             try:
                 self._sync_wal()
-            except OSError as error:
+            except (OSError, InputError) as error:
                 self.broken = (
                     f"{self.folder}: the trace cannot be handed to the disk ({error}); mend this, then resume the crawl"
                 )

@@ -74,10 +74,10 @@ def events(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
 
 def _shown(event: Event, url: str | None) -> dict[str, Any]:
     shown: dict[str, Any] = {"seq": event.seq, "kind": log.KINDS.get(event.kind, "?"), "url": url, "time": event.time}
+    if event.file:
+        shown |= {"warc": event.file, "offset": event.start, "length": event.length}
     if event.kind == log.FETCHED:
         shown |= {"status": event.status, "links": int(np.frombuffer(event.links or b"", "<i4").size)}
-        if event.file:
-            shown |= {"warc": event.file, "offset": event.start, "length": event.length}
     elif event.kind == log.FAILED:
         shown["reason"] = event.note
     elif event.kind == log.RETRY:

@@ -8,12 +8,13 @@ import click
 
 from frontrank.cli.screen import show_json
 
-NOT_FOR_JOBS = ("out", "resume_dir", "rescore", "as_json", "quiet")  # options of the command, not of the crawl
+NOT_FOR_JOBS = ("seed_file", "out", "resume_dir", "rescore", "as_json", "quiet")  # options of the command, not of the crawl
 UNITS = {"time_s": "duration", "max_size": "size"}
 
 
 @click.command(name="crawl")
 @click.argument("seeds", nargs=-1, metavar="URL...")
+@click.option("--seeds", "seed_file", metavar="FILE", help="More URLs to start from, one a line.")
 @click.option("--out", metavar="DIR", help="A new directory for the crawl: trace, pages (WARC), log, report.")
 @click.option("--resume", "resume_dir", metavar="DIR", help="Go on with the crawl of this directory, where it stopped.")
 @click.option("--policy", default="fpr", show_default=True, metavar="P", help="Ordering: NAME or NAME:KEY=VALUE,...")
@@ -44,6 +45,7 @@ UNITS = {"time_s": "duration", "max_size": "size"}
     "--retries", type=int, default=2, show_default=True, metavar="N", help="Further attempts after errors that may pass."
 )
 @click.option("--timeout", type=float, default=30.0, show_default=True, metavar="S", help="Seconds for one page.")
+@click.option("--queries", metavar="FILE", help="A query log, for orderings that are driven by queries.")
 @click.option("--rescore", is_flag=True, help="With --resume and --policy: go on in the order of another ordering.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary for a program.")
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing while it runs.")
@@ -67,6 +69,8 @@ def command(ctx: click.Context, /, **given: Any) -> None:
         if given[name] is not None:
             given[name] = getattr(units, unit)(given[name])
     chosen = _chosen(ctx, given)
+    if given["seed_file"]:
+        chosen["seeds"] = (*given["seeds"], *_lines(given["seed_file"]))
     with watching(given["quiet"]) as watch:
         if given["resume_dir"]:
             if given["out"]:
@@ -86,6 +90,19 @@ def command(ctx: click.Context, /, **given: Any) -> None:
         show_json(told.json())
     else:
         click.echo(told.text())
+
+
+def _lines(path: str) -> list[str]:
+    """The URLs of a file; lines that begin with # are remarks."""
+    from frontrank.errors import InputError
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = [line.strip() for line in file]
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise InputError(f"{path}: the seeds cannot be read ({reason}); expected a text file, one URL a line") from None
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def _chosen(ctx: click.Context, given: dict[str, Any]) -> dict[str, Any]:

@@ -94,12 +94,9 @@ class Job:
         self.counts[reason] += times
 
     def note(self, now: bool = False) -> None:
-        """Store the counts, and how far the WARC file has got, if it was not done just now."""
+        """Store the counts, if it was not done just now."""
         if now or time.monotonic() - self._noted >= NOTED_EVERY_S:
             self._noted = time.monotonic()
-            if self.warc is not None and self.warc.name:
-                self.warc.sync()
-                self.crawl.note("warc", [self.warc.name, self.warc.end])
             self.crawl.note("counts", dict(self.counts))
 
     def _failures(self) -> Counter[str]:

@@ -53,6 +53,7 @@ class Options:
     allow_private: bool = False
     retries: int = 2
     timeout: float = 30.0
+    queries: str = ""  # a query log, for orderings that are driven by queries; it is stored with the crawl
 
     def __post_init__(self) -> None:
         from frontrank.registry import parse

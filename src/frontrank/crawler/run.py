@@ -30,6 +30,7 @@ from frontrank.crawler.warc import Warc
 from frontrank.errors import InputError, StorageError
 from frontrank.journal import Journal
 from frontrank.registry import parse
+from frontrank.search.workload import load_workload
 
 if TYPE_CHECKING:
     from scrapy.crawler import AsyncCrawlerProcess, AsyncCrawlerRunner, Crawler
@@ -83,9 +84,10 @@ def resume(
 # A job to do -----------------------------------------------------------------------------------------------------------------
 def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None = None) -> Job:
     """A new crawl in a new directory."""
-    crawl = Crawl(parse(options.policy), out, manners=options.manners, truth=truth)
+    workload = load_workload(options.queries) if options.queries else None
+    notes = {"options": options.json()}
+    crawl = Crawl(parse(options.policy), out, manners=options.manners, truth=truth, workload=workload, notes=notes)
     try:
-        crawl.note("options", options.json())
         warc = Warc(Path(out) / WARCS) if options.warc else None
         crawl.seed(options.seeds)
     except BaseException:
@@ -116,11 +118,9 @@ def stored_options(out: str | os.PathLike[str]) -> Options:
     """What the crawl of a directory was asked to do. Nothing is changed there."""
     journal = Journal.open(Path(out), read_only=True)
     try:
-        held, begun = journal.notes.get("options"), journal.seq > 0
+        held = journal.notes.get("options")
     finally:
         journal.close()
-    if held is None and not begun:
-        raise StorageError(f"{os.fspath(out)}: this crawl ended before it had begun; remove the directory, then start it anew")
     if held is None:
         raise StorageError(
             f"{os.fspath(out)}: this crawl was not started by frontrank crawl; go on with it where it was started"
@@ -137,9 +137,6 @@ def _ends(crawl: Crawl, folder: Path) -> dict[str, int]:
     assert isinstance(crawl.journal, Journal)
     query = "SELECT file, max(start + length) FROM event WHERE file IS NOT NULL GROUP BY file"
     ends: dict[str, int] = dict(crawl.journal.db.execute(query))
-    if "warc" in crawl.notes:  # events of failed pages do not say where they lie
-        name, end = crawl.notes["warc"]
-        ends[name] = max(end, ends.get(name, 0))
     for name, end in ends.items():
         held = (folder / name).stat().st_size if (folder / name).exists() else end
         if held < end:
@@ -171,7 +168,10 @@ async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = N
     options = job.options
     assert isinstance(job.crawl.journal, Journal)
     folder = job.crawl.journal.folder
-    scope = Scope(options.seeds, options.scope, options.include, options.exclude)
+    seeds = (*options.seeds, *job.crawl.notes.get("moved", ()))  # where seeds redirected to
+    scope = Scope(seeds, options.scope, options.include, options.exclude)
+    if job.warc is not None:
+        job.crawl.journal.before_sync = job.warc.sync
     watcher = asyncio.ensure_future(_watch(job, watch))
     AT_WORK.append(job)
     try:
@@ -190,10 +190,10 @@ async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = N
         watcher.cancel()
         AT_WORK.remove(job)
         try:
+            job.crawl.close()
+        finally:
             if job.warc is not None:
                 job.warc.close()
-        finally:
-            job.crawl.close()
 
 
 async def _watch(job: Job, watch: Watch | None) -> None:

@@ -54,7 +54,7 @@ class PageSpider(Spider):
         super().__init__()
         self.job, self.scope, self.impact = job, scope, impact
         self.frontier = job.crawl  # where the robots.txt middleware tells of a host's delay
-        self.wants_text = "texts" in job.crawl.needs
+        self.wants_text = job.crawl.keeps_texts
         self.hops: dict[int, int] = {}  # redirects that led to a page which has not arrived yet
 
     async def start(self) -> AsyncIterator[Any]:
@@ -93,8 +93,8 @@ class PageSpider(Spider):
             self.job.fail(error)
 
     # What becomes of a page -------------------------------------------------------------------------------------------------
-    def failed(self, page: int, url: str, reason: str, retry: bool, retry_s: float | None = None) -> None:
-        again = self.job.crawl.failed_page(page, reason, retry=retry, retry_s=retry_s)
+    def failed(self, page: int, url: str, reason: str, retry: bool, where: Where | None = None) -> None:
+        again = self.job.crawl.failed_page(page, reason, retry=retry, where=where)
         logger.info("%s%s: %s", reason, ", will be tried again" if again else "", url, extra={"spider": self})
         if not again:
             self.hops.pop(page, None)
@@ -108,7 +108,7 @@ class PageSpider(Spider):
         if status in REDIRECTS and response.headers.get("Location"):
             self._redirected(page, url, response, where)
         elif status >= 400 or status < 200:
-            self.failed(page, url, f"http {status}", retry=status in MAY_PASS)
+            self.failed(page, url, f"http {status}", status in MAY_PASS, where)
         elif is_html(response) and not html.looks_binary(response.body):
             self._parsed(page, url, response, where)
         else:
@@ -148,13 +148,24 @@ class PageSpider(Spider):
             self.job.count("too long")
         elif hops > MOST_HOPS:
             self.job.count("too many redirects")
-        elif self._may_follow(page, target):
+        elif self._moved(page, target) or self._may_follow(page, target):
             links.append((target, ""))
         self._fetched(page, url, links, where=where, status=response.status)
         for target, _ in links:
             number = self.job.crawl.find(target)
             if self.job.crawl.mark(number) != GONE:
                 self.hops[number] = hops
+
+    def _moved(self, page: int, target: str) -> bool:
+        """A seed that says it has moved to another host takes the scope along: that is the site that was meant."""
+        reason = self.scope.why_not(target)
+        if self.job.crawl.depth(page) > 0 or reason not in ("other host", "other domain"):
+            return False
+        moved = [*self.job.crawl.notes.get("moved", ()), target]
+        self.job.crawl.note("moved", moved)
+        options = self.job.options
+        self.scope = type(self.scope)((*options.seeds, *moved), options.scope, options.include, options.exclude)
+        return self.scope.why_not(target) is None
 
     def _parsed(self, page: int, url: str, response: Response, where: Where | None) -> None:
         options = self.job.options
