@@ -160,3 +160,26 @@ def test_orderings_driven_by_queries_need_queries(tmp_path: Path) -> None:
 def test_manners_that_make_no_sense_are_refused(given: dict[str, float]) -> None:
     with pytest.raises(InputError, match=f"{next(iter(given))}=.* given, .* expected"):
         Manners(**given)  # type: ignore[arg-type]
+
+
+def test_links_without_anchors_are_followed_by_orderings_that_read_anchors(tmp_path: Path) -> None:
+    crawl = Crawl(parse("similarity:topic=moon"), tmp_path / "c")
+    crawl.seed(["a"])
+    crawl.take()
+    crawl.fetched("a", ["b", "c"])
+    crawl.journal.close()
+    with Crawl.recover(tmp_path / "c") as again:
+        assert again.take(2) == ["b", "c"]
+
+
+def test_other_manners_hold_after_a_restart_but_for_what_a_host_asked_for_itself(tmp_path: Path) -> None:
+    crawl = Crawl(parse("bfs"), tmp_path / "c", manners=Manners(delay_s=100.0))
+    crawl.seed([f"http://{host}.org/{i}" for host in "ab" for i in range(3)], now=0.0)
+    crawl.host("b.org", delay_s=50.0, now=0.0)
+    crawl.journal.close()
+    with Crawl.recover(tmp_path / "c", manners=Manners(delay_s=1.0), clock=lambda: 0.0) as again:
+        assert again.take(9, now=1000.0) == ["http://a.org/0", "http://b.org/0"]
+        assert again.take(9, now=1001.0) == ["http://a.org/1"]
+        assert again.take(9, now=1050.0) == ["http://a.org/2", "http://b.org/1"]
+    with Crawl.recover(tmp_path / "c", read_only=True) as seen:
+        assert seen.manners.delay_s == 1.0

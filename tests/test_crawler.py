@@ -398,6 +398,30 @@ def test_a_chain_of_redirects_ends(tmp_path: Path) -> None:
         assert told["fetched"] == 11
 
 
+class Moved(Site):
+    """A site that has moved to another host, and links back to where it was."""
+
+    PAGES = {"/": links("/a", "/b", "http://other.example/"), "/a": "", "/b": ""}
+
+    def do_GET(self) -> None:
+        host, _, port = self.headers["Host"].partition(":")
+        if host == "localhost":
+            self.answer(301, location=f"http://127.0.0.1:{port}{self.path}")
+        else:
+            self.answer(200 if self.path in self.PAGES else 404, self.PAGES.get(self.path, ""))
+
+
+def test_a_seed_that_moved_takes_the_scope_along_also_when_the_crawl_is_resumed(tmp_path: Path) -> None:
+    with served(Moved) as url:
+        seed = url.replace("127.0.0.1", "localhost")
+        (tmp_path / "seeds.txt").write_text(f"# where it was\n\n{seed}/\n", encoding="utf-8")
+        out = tmp_path / "crawl"
+        crawl("--seeds", tmp_path / "seeds.txt", "--out", out, *LOCAL, "--no-robots", "--budget", "2")
+        told = crawl("--resume", out, "--budget", "0")
+    assert fetched(out) == [f"{seed}/", f"{url}/", f"{url}/a", f"{url}/b"]
+    assert told["not_followed"] == {"other host": 1}
+
+
 class Mapped(Site):
     """A site with robots.txt, sitemaps (an index, one file packed) and a page that nothing links to."""
 
@@ -464,6 +488,8 @@ def test_private_addresses_are_not_asked(tmp_path: Path) -> None:
         (["http://example.org/", "--out", "new", "--exclude", "("], r"no regular expression"),
         (["http://example.org/", "--out", "new", "--proxy", "here"], r"proxy 'here' given; expected http://HOST:PORT"),
         (["http://example.org/", "--out", "new", "--rescore"], r"without --resume"),
+        (["http://example.org/", "--out", "new", "--queries", "none.tsv"], r"none.tsv: there is no such query log"),
+        (["--seeds", "none.txt", "--out", "new"], r"none.txt: the seeds cannot be read"),
         (["--resume", "missing"], r"no crawl is here"),
         (["--resume", "missing", "--out", "new"], r"both given"),
     ],

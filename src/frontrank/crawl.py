@@ -83,6 +83,7 @@ class Crawl(Known):
         *,
         rescore: bool = False,
         read_only: bool = False,
+        manners: Manners | None = None,
         truth: Callable[[str], float] | None = None,
         clock: Callable[[], float] = time.time,
         group: int = 1,
@@ -91,12 +92,15 @@ class Crawl(Known):
         """The crawl of a directory, as it was after its last acknowledged event; leases of the dead process are returned.
 
         Another policy than the one it was crawled with is refused, unless ``rescore``: then its state is built by letting
-        it see everything that happened. ``read_only`` looks at a crawl, which may be running, and changes nothing.
+        it see everything that happened. ``manners`` hold from now on, if they are given. ``read_only`` looks at a crawl,
+        which may be running, and changes nothing.
         """
         journal = Journal.open(Path(path), group, sync_s, read_only)
         try:
             crawl = cls.__new__(cls)
             restore(crawl, journal, policy, rescore, truth, clock, read_only)
+            if manners is not None and manners != crawl.manners:
+                crawl._behave(manners)
         except BaseException:
             journal.broken = journal.broken or "recovery failed"
             journal.close()
@@ -173,6 +177,8 @@ class Crawl(Known):
 
     def next_at(self) -> float | None:
         """When a page may next be taken; None if time alone brings none."""
+        if self.done():
+            return None
         first = float(compiled(polite.next_at)(self.queue))
         if self.retries:
             first = min(first, self.retries[0][0])
@@ -441,6 +447,22 @@ class Crawl(Known):
         self.policy.see_text(self.state, page, title, text)
         if self.impact.size:
             self.impact[page] = impact
+
+    def _behave(self, manners: Manners) -> None:
+        """Other manners, from now on; hosts that have some of their own keep those."""
+        old, self.manners = self.manners, manners
+        self.journal.note("manners", manners.json())
+        now = (manners.delay_s, manners.at_once, manners.host_budget)
+        before = (old.delay_s, old.at_once, old.host_budget)
+        limit = compiled(polite.limit)
+        for host in range(int(self.host_table.counts[0])):
+            held = self.queue.hosts[host]
+            own = (float(held["delay"]), int(held["at_once"]), int(held["budget"]))
+            limit(self.queue, host, *(new if mine == was else mine for new, mine, was in zip(now, own, before, strict=True)))
+        self.queue.counts[polite.IN_FLIGHT] = manners.in_flight
+        for name, value in zip(("delay", "at_once", "budget"), now, strict=True):
+            self.queue.manners[name] = value
+            self.queue.hosts[name][int(self.host_table.counts[0]) :] = value
 
     def _limit(self, name: str, wanted: dict[str, Any]) -> None:
         values = (wanted.get("delay_s", -1.0), wanted.get("at_once", -1), wanted.get("budget", -1))

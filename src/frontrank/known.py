@@ -163,7 +163,8 @@ class Known:
             self._grow_links(end)
         self.links.target[self.used : end] = targets
         if self.links.value.size:
-            self.links.value[self.used : end] = [self.policy.anchor_value(anchor) for anchor in anchors]
+            said = anchors or [""] * len(targets)
+            self.links.value[self.used : end] = [self.policy.anchor_value(anchor) for anchor in said]
         self.links.start[page], self.links.stop[page] = self.used, end
         self.used = end
         self._out_for(len(targets))
