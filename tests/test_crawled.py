@@ -12,7 +12,7 @@ import pytest
 
 from frontrank.cli import main
 from frontrank.crawl import Crawl
-from frontrank.errors import SourceError
+from frontrank.errors import SourceError, StorageError
 from frontrank.manners import Manners
 from frontrank.registry import parse
 from frontrank.seeds import find_seeds
@@ -143,3 +143,67 @@ def test_a_reader_that_has_seen_enough_ends_the_trace(crawled: Path) -> None:
     command = f"{sys.executable} -m frontrank trace {crawled} | head -1"
     ran = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
     assert "seed" in ran.stdout and "Traceback" not in ran.stderr and "BrokenPipe" not in ran.stderr
+
+
+def test_a_crawl_that_runs_can_be_looked_at(tmp_path: Path) -> None:
+    """Readers see one moment of it, however much is written while they read."""
+    script = """
+import sys
+from frontrank.crawl import Crawl
+from frontrank.registry import parse
+crawl = Crawl(parse("fpr"), sys.argv[1])
+crawl.seed(["http://a.org/0"])
+n = 1
+while True:
+    (url,) = crawl.take()
+    crawl.fetched(url, [f"http://h{(n + j) % 50}.org/{n + j}" for j in range(20)])
+    n += 20
+    print(n, flush=True)
+"""
+    crawler = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "c")], stdout=subprocess.PIPE)
+    try:
+        assert crawler.stdout is not None
+        crawler.stdout.readline()
+        before = 0
+        for _ in range(8):
+            told = status(tmp_path / "c")
+            assert told["known"] == 1 + 20 * told["fetched"] and told["leased"] in (0, 1)
+            assert told["fetched"] >= before
+            before = told["fetched"]
+            assert load(tmp_path / "c").pages >= before
+        assert before > 1
+    finally:
+        crawler.kill()
+        crawler.communicate()
+
+
+def test_simulations_on_a_crawl_stand_beside_what_was_really_fetched(
+    crawled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["simulate", str(crawled), "--policy", "dfs", "--json", "--out", str(tmp_path / "runs")])
+    assert list(json.loads(capsys.readouterr().out)["policies"]) == ["bfs (crawled)", "dfs"]
+    main(["report", str(tmp_path / "runs"), "--out", str(tmp_path / "again.html")])
+    main(["simulate", str(crawled), "--policy", "dfs", "--order-out", str(tmp_path / "order.npy")])
+    assert np.load(tmp_path / "order.npy").tolist() == [1, 2, 0, 3]
+
+
+def test_the_frontier_of_a_live_crawl_can_be_ranked_and_explained(
+    crawled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["rank", str(crawled), "--ranker", "pagerank", "--out", str(tmp_path / "next.parquet"), "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["pages"] == {"D": 4, "F": 3}
+    assert {page["url"] for page in told["next"]} == {"http://a.org/4", "http://a.org/5", "http://a.org/6"}
+    main(["explain", str(crawled), "http://a.org/6"])
+    assert "place 1 of 3" in capsys.readouterr().out
+
+
+def test_a_closed_crawl_says_so(tmp_path: Path) -> None:
+    crawl = Crawl(parse("bfs"), tmp_path / "c")
+    crawl.seed(["a"])
+    crawl.close()
+    crawl.close()
+    with pytest.raises(StorageError, match="this crawl is closed"):
+        crawl.take()
+    with pytest.raises(StorageError, match="this crawl is closed"):
+        crawl.url(0)

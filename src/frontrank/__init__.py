@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from frontrank.crawl import Crawl
     from frontrank.errors import FrontrankError
     from frontrank.kernel import Column
+    from frontrank.manners import Manners
     from frontrank.policy import Out, Policy
     from frontrank.ranker import CrawlView, Periodic, Ranker
     from frontrank.registry import parse, register
@@ -32,6 +33,7 @@ _HOME = {
     "CrawlView": "ranker",
     "FrontrankError": "errors",
     "Links": "web",
+    "Manners": "manners",
     "Out": "policy",
     "Periodic": "ranker",
     "Policy": "policy",
@@ -53,6 +55,7 @@ __all__ = [
     "CrawlView",
     "FrontrankError",
     "Links",
+    "Manners",
     "Out",
     "Periodic",
     "Policy",

@@ -484,7 +484,7 @@ class Crawl(Known):
 def check_live(policy: Policy, workload: Workload | None) -> None:
     if "queries" in policy.needs() and workload is None:
         raise InputError(
-            f"{policy.spec()} is driven by queries and none are given; give a workload (a query log), or another ordering"
+            f"{policy.spec()} is driven by queries and none are given; give a workload (--queries FILE), or another ordering"
         )
 
 

@@ -26,6 +26,7 @@ from frontrank.errors import InputError, SourceError
 from frontrank.kernel import Array
 from frontrank.ranker import CrawlView
 from frontrank.search.view import Results, SearchView, Workload
+from frontrank.sources.crawled import is_crawled, load_crawled
 from frontrank.sources.directory import check_range, check_target, exchange, load_directory, mapped, save
 from frontrank.sources.searchlog import IMPACTS, Observed, ResultTable
 
@@ -140,8 +141,10 @@ def _write(crawl: Observed, where: str) -> None:
 
 
 def load_crawl(path: str | os.PathLike[str]) -> CrawlTables:
-    """The crawl in a directory that ``save_crawl`` wrote."""
+    """The crawl in a directory that ``save_crawl`` wrote, or that of a live crawl, as it is now."""
     where = os.fspath(path)
+    if is_crawled(where):
+        return _live(where)
     manifest = _manifest(os.path.join(where, MANIFEST))
     web = load_directory(where)
     fetched = mapped(where, "fetched", np.int32, manifest["fetched"])
@@ -167,6 +170,17 @@ def load_crawl(path: str | os.PathLike[str]) -> CrawlTables:
     if queries is not None and frequency is not None:
         web = replace(web, queries=Workload(queries, frequency))
     return CrawlTables(web, fetched, queries, frequency, results)
+
+
+def _live(where: str) -> CrawlTables:
+    """A live crawl at this moment: its fetched pages come first, in their order."""
+    web = load_crawled(where, waiting=True)
+    asked = web.cache["workload"]
+    order = np.arange(web.cache["fetched"], dtype=np.int32)
+    if asked is None:
+        return CrawlTables(web, order, None, None, None)
+    workload = Workload(tuple(asked["queries"]), np.array(asked["frequency"], np.float64))
+    return CrawlTables(replace(web, queries=workload), order, workload.queries, workload.frequency, None)
 
 
 def _manifest(path: str) -> dict[str, Any]:

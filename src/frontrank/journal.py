@@ -253,6 +253,8 @@ class Journal:
             self._break(error)
 
     def close(self) -> None:
+        if self._closing.is_set():
+            return
         try:
             if not self.broken and self._lock is not None:
                 self.sync()
@@ -268,6 +270,7 @@ class Journal:
             if self._lock is not None:
                 os.close(self._lock)
                 self._lock = None
+            self.broken = self.broken or f"{self.folder}: this crawl is closed; recover it to go on"
 
     # Reading ------------------------------------------------------------------------------------------------------------
     def url(self, page: int) -> str:
@@ -401,6 +404,8 @@ def _connected(folder: Path, read_only: bool = False) -> sqlite3.Connection:
     where = folder.absolute().as_uri() + "/" + FILE + ("?mode=ro" if read_only else "?mode=rw")
     db = sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False)
     try:
+        if read_only:
+            db.execute("BEGIN")  # one moment of the crawl, whatever is written meanwhile
         db.execute("SELECT count(*) FROM meta").fetchone()  # a file that is none of ours is not touched
         if not read_only:
             db.execute("PRAGMA journal_mode = WAL")
@@ -427,5 +432,7 @@ def _sentences(folder: Path, doing: str) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
+        if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
+            raise StorageError(f"{folder}: this crawl is closed; recover it to go on") from None
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise StorageError(f"{folder}: the trace of the crawl cannot be {doing} ({reason}); mend it and try again") from None

@@ -20,7 +20,7 @@ from frontrank.policy import Policy
 from frontrank.ranker import Ranker
 from frontrank.registry import orderings, parse
 from frontrank.seeds import find_seeds
-from frontrank.simulate import Run, simulate, with_stop
+from frontrank.simulate import Run, pages_of, simulate, with_stop
 from frontrank.trace import Trace
 from frontrank.web import Web
 
@@ -69,6 +69,15 @@ def save_order(web: Web, trace: Trace, path: str | os.PathLike[str]) -> None:
 def is_saved(path: str | os.PathLike[str]) -> bool:
     """Whether a directory holds runs that were saved."""
     return (Path(path) / SAVED).is_file()
+
+
+def as_crawled(web: Web, budget: float | int | str | None = None) -> Run | None:
+    """The crawl that a web was fetched by, if it was: its pages are numbered in the order of fetching."""
+    spec = web.cache.get("crawled with")
+    if spec is None or web.seeds is None:
+        return None
+    trace = Trace(web.seeds, np.arange(pages_of(budget, web.pages), dtype=np.int32))
+    return Run(parse(spec), trace, None, 0.0, f"{spec} (crawled)")
 
 
 def order(web: Web, policy: str | Policy | Ranker, seeds: Seeds = None, budget: float | int | None = None) -> list[int]:
@@ -146,7 +155,13 @@ class Runs(Sequence[Run]):
 
     def _record(self) -> dict[str, Any]:
         runs = [
-            {"spec": run.spec, "seconds": run.seconds, "ended": run.trace.ended, "gauges": run.trace.gauges}
+            {
+                "spec": run.spec,
+                "policy": run.policy.spec(),
+                "seconds": run.seconds,
+                "ended": run.trace.ended,
+                "gauges": run.trace.gauges,
+            }
             for run in self.runs
         ]
         source = self.source if self.source.startswith("synthetic:") else os.path.abspath(self.source)
@@ -184,7 +199,7 @@ class Runs(Sequence[Run]):
                 ids = np.load(Path(path) / f"order-{at}.npy").tolist()
                 order = np.array([web.page_of(str(page)) for page in ids], np.int32)
                 trace = Trace(seeds, order, one["ended"], one["gauges"])
-                runs.append(Run(parse(one["spec"]), trace, None, one["seconds"], one["spec"]))
+                runs.append(Run(parse(one.get("policy", one["spec"])), trace, None, one["seconds"], one["spec"]))
         except (OSError, ValueError, KeyError) as error:
             raise InputError(f"{os.fspath(path)}: the saved runs cannot be read ({error})") from None
         return cls(web, tuple(runs), record["metric"], record["source"], record["command"])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from frontrank.crawler.race import Lane, Show
     from frontrank.runs import Runs
 
-WEB = "synthetic:pages=30000,hosts=300,text=0,trap=3000,seed=7"
+WEB = "synthetic:pages=20000,hosts=200,text=0,trap=2000,seed=7"
 RACERS = ("bfs", "fpr:m=100")
 ORDERINGS = ("random", "dfs", "bfs", "backlink", "largest-site", "fica:k=700", "opic", "rankmass", "fpr", "fpr:m=100")
 SHARE = "0.1"
@@ -28,7 +28,7 @@ SHARE = "0.1"
 @click.option("--out", default="frontrank-demo", show_default=True, metavar="DIR", help="Where the results go.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures for a program.")
 def command(out: str, as_json: bool) -> None:
-    """Serve a web of 30,000 pages on loopback and crawl a tenth of it for real, breadth-first and by fpr:m=100.
+    """Serve a web of 20,000 pages on loopback and crawl a tenth of it for real, breadth-first and by fpr:m=100.
 
     Then ten orderings are simulated on the same web, and the report sets all of them side by side.
     """
@@ -42,7 +42,7 @@ def command(out: str, as_json: bool) -> None:
     check_target(out)
     with tempfile.TemporaryDirectory(dir=Path(out).absolute().parent, prefix=".frontrank-demo.") as beside:
         with progress() as tell:
-            tell("generating a web of 30,000 pages", 0, 0)
+            tell("generating a web of 20,000 pages", 0, 0)
             web = load(WEB)
             runs = compare(web, ORDERINGS, progress=tell, source=WEB, command="frontrank demo")
         with run_in_process(WEB) as proxy, racing(web.pages // 10) as watch:
@@ -62,15 +62,15 @@ def command(out: str, as_json: bool) -> None:
 def tell_all(runs: Runs, figures: dict[str, Any], out: str) -> None:
     web = runs.web
     hot = {spec: value["hot"][SHARE] or 0.0 for spec, value in figures["policies"].items()}
-    print(f"A web of {web.pages:,} pages on {len(web.host_names or ()):,} hosts, one of them a trap of 3,000 calendar pages,")
+    print(f"A web of {web.pages:,} pages on {len(web.host_names or ()):,} hosts, one of them a trap of 2,000 calendar pages,")
     print(f"was served on loopback and crawled for real: {web.pages // 10:,} pages over HTTP with each of two orderings.")
     print(f"How many of the {web.pages // 10:,} best pages did they get?\n")
     for run in runs[: len(RACERS)]:
         rate = run.trace.fetched / run.seconds
-        print(f"  {run.spec:<15}{bar(hot[run.spec])}{percent(hot[run.spec]):>6}   {run.seconds:.0f} s, {rate:.0f} pages/s")
+        print(f"  {run.spec:<21}{bar(hot[run.spec])}{percent(hot[run.spec]):>6}   {run.seconds:.0f} s, {rate:.0f} pages/s")
     print("\nThe same in simulation, with ten orderings:\n")
     for spec in sorted(ORDERINGS, key=lambda spec: -hot[spec]):
-        print(f"  {spec:<15}{bar(hot[spec])}{percent(hot[spec]):>6}")
+        print(f"  {spec:<21}{bar(hot[spec])}{percent(hot[spec]):>6}")
     print()
     show(runs)
     print(f"\nThe report with all curves: {out}/report.html (open it in a browser)")

@@ -47,10 +47,12 @@ def run(
     metric: str = "pagerank",
 ) -> Runs:
     """Load the web and run the orderings, with progress on a terminal."""
+    from dataclasses import replace
+
     from frontrank.crawldir import is_crawl_directory, load_crawl
     from frontrank.manners import Manners
     from frontrank.registry import parse
-    from frontrank.runs import compare, runnable
+    from frontrank.runs import as_crawled, compare, runnable
     from frontrank.simulate import pages_of, with_stop
     from frontrank.sources import load
 
@@ -69,7 +71,9 @@ def run(
             named += [policy for policy in runnable(loaded) if policy.spec() not in named]
         command = shlex.join(["frontrank", *sys.argv[1:]])
         latency_s = 1.0 if latency is None else latency
-        return compare(loaded, named, seeds, budget, metric, tell, web, command, until, manners, latency_s)
+        runs = compare(loaded, named, seeds, budget, metric, tell, web, command, until, manners, latency_s)
+        real = as_crawled(loaded, budget)
+        return runs if real is None else replace(runs, runs=(real, *runs.runs))
 
 
 def show(runs: Runs) -> None:
@@ -126,7 +130,7 @@ def command(
             check_target(path)
     runs = run(web, policies, **options)
     if order_out:
-        save_order(runs.web, runs[0].trace, order_out)
+        save_order(runs.web, runs[-1].trace, order_out)
     if out:
         runs.save(out)
     if as_json:

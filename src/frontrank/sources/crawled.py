@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,21 +28,29 @@ def is_crawled(where: str | os.PathLike[str]) -> bool:
     return os.path.isfile(os.path.join(where, log.FILE))
 
 
-def load_crawled(where: str | os.PathLike[str]) -> Web:
-    """The pages that a crawl fetched, with the links between them."""
+def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
+    """The pages that a crawl fetched, with the links between them; ``waiting`` adds those that wait, behind them."""
     folder = Path(where)
     journal = Journal.open(folder, read_only=True)
     try:
-        pages, seeds, blobs, anchors, titles = _read(journal)
-        if not pages:
+        found = _read(journal)
+        if not found.pages:
             raise SourceError(f"{folder}: this crawl has fetched no page yet; there is nothing to simulate on")
         names = [url for url, _ in journal.urls()]
-        kept = journal.has_texts()
+        kept, notes = journal.has_texts(), journal.notes
     finally:
         journal.close()
+    pages = found.pages
+    if waiting:
+        others = set(range(len(names))).difference(pages, found.failed)
+        pages = [*pages, *sorted(others)]
+    more = len(pages) - len(found.pages)
     number = np.full(len(names), -1, np.int64)
     number[pages] = np.arange(len(pages))
     urls = [names[page] for page in pages]
+    blobs, anchors, titles = (
+        [*column, *[empty] * more] for column, empty in ((found.blobs, b""), (found.anchors, ""), (found.titles, ""))
+    )
     lengths = np.array([len(blob) // 4 for blob in blobs])
     target = number[np.frombuffer(b"".join(blobs), "<i4")]
     inside = target >= 0
@@ -50,7 +58,7 @@ def load_crawled(where: str | os.PathLike[str]) -> Web:
     texts: Deferred | None = None
     if kept or (folder / "warc").is_dir():
         texts = Deferred(len(urls), lambda: _texts(folder, urls, pages, kept), str(folder))
-    return Web.from_edges(
+    web = Web.from_edges(
         np.repeat(np.arange(len(pages)), lengths)[inside],
         target[inside],
         len(pages),
@@ -60,22 +68,41 @@ def load_crawled(where: str | os.PathLike[str]) -> Web:
         urls=urls,
         titles=titles,
         texts=texts,
-        seeds=np.unique(number[[page for page in seeds if number[page] >= 0]]).astype(np.int32),
+        seeds=np.unique(number[[page for page in found.seeds if number[page] >= 0]]).astype(np.int32),
+        views=np.array([*found.impact, *[0.0] * more]) if any(found.impact) else None,
         name=folder.resolve().name,
     )
+    told = {"crawled with": notes["policy"], "fetched": len(found.pages), "workload": notes.get("workload")}
+    web.cache.update(told)
+    return web
 
 
-def _read(journal: Journal) -> tuple[list[int], list[int], list[bytes], list[str], list[str]]:
-    pages, seeds, blobs, anchors, titles = [], [], [], [], []
+class Found(NamedTuple):
+    """What the events of a crawl tell: of its fetched pages, in their order; and its seeds and failed pages."""
+
+    pages: list[int]
+    blobs: list[bytes]
+    anchors: list[str]
+    titles: list[str]
+    impact: list[float]
+    seeds: list[int]
+    failed: list[int]
+
+
+def _read(journal: Journal) -> Found:
+    found = Found([], [], [], [], [], [], [])
     for event in journal.events():
         if event.kind == log.SEED:
-            seeds.append(event.page)
+            found.seeds.append(event.page)
+        elif event.kind == log.FAILED:
+            found.failed.append(event.page)
         elif event.kind == log.FETCHED:
-            pages.append(event.page)
-            blobs.append(event.links or b"")
-            anchors.append(event.anchors or "")
-            titles.append(event.title or "")
-    return pages, seeds, blobs, anchors, titles
+            found.pages.append(event.page)
+            found.blobs.append(event.links or b"")
+            found.anchors.append(event.anchors or "")
+            found.titles.append(event.title or "")
+            found.impact.append(event.impact or 0.0)
+    return found
 
 
 def _picked(anchors: list[str], lengths: Array, inside: Array) -> list[str]:
