@@ -8,7 +8,7 @@ demo: .venv/installed
 	$(BIN)/frontrank demo
 
 test: .venv/tested-with lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 25
 
 lint: .venv/tested-with
 	$(BIN)/ruff check src tests benchmarks docs/generate.py examples
