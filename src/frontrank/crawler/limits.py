@@ -16,8 +16,6 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +28,7 @@ from twisted.internet.error import ConnectionDone, ConnectionLost
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseFailed, ResponseNeverReceived
 
+from frontrank.codings import DECODERS
 from frontrank.crawler import robots
 
 if TYPE_CHECKING:
@@ -39,9 +38,6 @@ if TYPE_CHECKING:
 
 HEAD_MOST = 256 * 1024
 CODINGS_MOST = 3
-STEP = 64 * 1024
-PARTS_MOST = 100  # gzip files or zstd frames in one body: each costs a copy of what follows
-ZSTD_WINDOW_LOG_MOST = 23
 
 _SCRAPY = "scrapy.downloadermiddlewares"
 _HANDLER = "frontrank.crawler.limits.HttpHandler"
@@ -176,6 +172,7 @@ class ResponseMiddleware:
 def inflated(coding: str, body: bytes, most: int, cut: bool = False) -> bytes:
     """A body without its coding. What is broken ends where it breaks; more than most is an error, or cut off.
 
+    >>> import zlib
     >>> inflated("gzip", zlib.compress(b"page", wbits=31), 100), inflated("deflate", zlib.compress(b"page"), 2, cut=True)
     (b'page', b'pa')
     """
@@ -196,72 +193,6 @@ def inflated(coding: str, body: bytes, most: int, cut: bool = False) -> bytes:
             raise Unusable("broken compression", str(error)[:200]) from error
     whole = b"".join(pieces)
     return whole[:most] if cut else whole
-
-
-def _zlib(body: bytes, wbits: int) -> Iterator[bytes]:
-    for _ in range(PARTS_MOST):
-        decoder = zlib.decompressobj(wbits)
-        while not decoder.eof:
-            piece = decoder.decompress(body, STEP)
-            body = decoder.unconsumed_tail
-            if piece:
-                yield piece
-            elif not body:
-                return
-        body = decoder.unused_data  # gzip files may follow each other
-        if not body or wbits != 31:
-            return
-
-
-def _deflate(body: bytes) -> Iterator[bytes]:
-    """With zlib's header, as the standard has it, or raw, as some servers do."""
-    try:
-        zlib.decompressobj().decompress(body[:STEP], 1)
-    except zlib.error:
-        return _zlib(body, -15)
-    return _zlib(body, 15)
-
-
-def _brotli(body: bytes) -> Iterator[bytes]:
-    import brotli  # type: ignore[import-untyped]
-
-    decoder = brotli.Decompressor()
-    piece = decoder.process(body, output_buffer_limit=STEP)
-    while piece:
-        yield piece
-        if decoder.is_finished():
-            return
-        piece = decoder.process(b"", output_buffer_limit=STEP)
-
-
-def _zstd(body: bytes) -> Iterator[bytes]:
-    import sys
-
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-
-    for _ in range(PARTS_MOST):
-        decoder = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG_MOST})
-        while not decoder.eof:
-            piece = decoder.decompress(body, STEP)
-            body = b""
-            if piece:
-                yield piece
-            elif decoder.needs_input:
-                return
-        body = decoder.unused_data
-        if not body:
-            return
-
-
-DECODERS: dict[str, Callable[[bytes], Iterator[bytes]]] = {
-    "gzip": lambda body: _zlib(body, 31),
-    "deflate": _deflate,
-    "br": _brotli,
-    "zstd": _zstd,
-}
 
 
 def reason_of(error: BaseException) -> tuple[str, bool]:

@@ -16,10 +16,8 @@ Cost: one pass; memory for all link targets, anchors and texts. Mostly parsing H
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import os
-import warnings
 import zlib
 from array import array
 from collections.abc import Callable, Iterator
@@ -28,6 +26,7 @@ from typing import IO, Any, NamedTuple, cast
 import numpy as np
 
 from frontrank import html
+from frontrank.codings import DECODERS
 from frontrank.errors import SourceError
 from frontrank.sources.lines import GZIP_MAGIC, is_gzip
 from frontrank.web import Texts, Web, hosts_from_urls
@@ -219,26 +218,20 @@ def _decoded(body: bytes, head: dict[str, str]) -> bytes:
     """The body without its transfer and content encodings; as it is where it was kept decoded, or is damaged."""
     if "chunked" in head.get("transfer-encoding", "").lower():
         body = _unchunked(body)
-    encoding = head.get("content-encoding", "").lower()
-    if encoding in ("gzip", "x-gzip", "deflate"):
-        for bits in (47, -15):  # gzip or zlib by its header; or deflate without one, as some servers send
-            try:
-                return zlib.decompressobj(bits).decompress(body, MOST_BODY)
-            except zlib.error:
-                continue
-    if encoding in ("br", "zstd"):
-        return _unpacked(body, encoding)
-    return body
+    encoding = head.get("content-encoding", "").lower().removeprefix("x-")
+    return _unpacked(body, encoding) if encoding in DECODERS else body
 
 
 def _unpacked(body: bytes, encoding: str) -> bytes:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # fastwarc warns of its own old names when it is imported
-        from fastwarc.stream_io import BrotliReader, ZstdReader
+    found = bytearray()
     try:
-        return (BrotliReader if encoding == "br" else ZstdReader)(io.BytesIO(body)).read(MOST_BODY) or body
-    except (OSError, ValueError):
-        return body
+        for piece in DECODERS[encoding](body):
+            found += piece
+            if len(found) >= MOST_BODY:
+                break
+    except Exception:  # each library has its own; what came before counts
+        pass
+    return bytes(found[:MOST_BODY]) or body
 
 
 def _unchunked(body: bytes) -> bytes:
