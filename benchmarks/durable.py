@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -153,6 +154,8 @@ def recovery(folder: Path, events: int = 1_000_000) -> list[Result]:
     run(RECOVER, path)  # compiles the kernels
     rows, results = [], []
     for name in ("from the journal alone", "with its last snapshot"):
+        if not rows:  # a recovered crawl leaves a snapshot soon
+            shutil.rmtree(path / "snapshots", ignore_errors=True)
         took = run(RECOVER, path, "close")
         rows.append([name, f"{took['seconds']:.2f}", f"{took['known']:,.0f}", f"{took['fetched']:,.0f}"])
         results.append(Result(f"recovery of {events:,} events {name}", took["seconds"], 10, "s", most=True))

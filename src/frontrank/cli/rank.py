@@ -17,7 +17,7 @@ from frontrank.cli.screen import progress, show_json, show_table
 @click.option("--out", default="next.parquet", show_default=True, metavar="FILE", help="Where the pages go.")
 @click.option("--json", "as_json", is_flag=True, help="Print the pages for a program too.")
 def command(crawl: str, spec: str, budget: int, impact: str | None, out: str, as_json: bool) -> None:
-    """Score the frontier of CRAWL (a directory that import wrote) and write the best pages to fetch next.
+    """Score the frontier of CRAWL (that import wrote, or a live one) and write the best pages to fetch next.
 
     \b
     frontrank rank my.crawl --ranker rw-eg:omega=0.5 --budget 5000
