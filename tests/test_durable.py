@@ -316,3 +316,12 @@ def test_a_file_that_may_not_grow_is_said(tmp_path: Path) -> None:
     crawl.journal.close()
     with Crawl.recover(tmp_path / "c") as again:
         assert again.fetched_count >= acknowledged
+
+
+def test_a_snapshot_taken_before_any_link_serves_orderings_that_read_anchors(tmp_path: Path) -> None:
+    crawl = begun(tmp_path / "c", 0, "similarity:topic=left")
+    snapshot(crawl)
+    crawl.journal.close()
+    with Crawl.recover(tmp_path / "c") as again:
+        assert again.links.value.size == 0 and again.reads_anchors
+        assert grow(again, 3) == [page(0), page(1), page(3)]

@@ -427,13 +427,16 @@ class Crawl(Known):
             page = next(iter(self.leases))
             if self.leases[page] > now:
                 break
-            del self.leases[page]
-            self.journal.add(log.EXPIRED, page, now)
-            self._back(self.queue, page)
+            self._expire(page, now)
         while self.retries and self.retries[0][0] <= now:
             page = heapq.heappop(self.retries)[1]
             if self.queue.mark[page] == polite.LATER:
                 self._back(self.queue, page)
+
+    def _expire(self, page: int, now: float) -> None:
+        del self.leases[page]
+        self.journal.add(log.EXPIRED, page, now)
+        self._back(self.queue, page)
 
     def _try_later(self, page: int, attempt: int, due: float) -> None:
         self.attempts[page] = attempt

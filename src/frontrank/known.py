@@ -39,7 +39,8 @@ class Known:
         self.state = policy.allocate(capacity, 1)
         m = manners
         self.queue = polite.new(capacity, 1, m.delay_s, m.at_once, m.in_flight, m.host_budget)
-        anchors = np.empty(capacity) if "anchors" in self.needs else NO_VALUES
+        self.reads_anchors = "anchors" in self.needs
+        anchors = np.empty(capacity) if self.reads_anchors else NO_VALUES
         empty = np.zeros(capacity, np.int64)
         self.links = Links(empty, empty.copy(), np.empty(capacity, np.int32), anchors)
         self.used = 0  # links held
@@ -154,7 +155,7 @@ class Known:
 
     def _grow_links(self, links: int) -> None:
         size = max(links, GROWTH * self.links.target.size)
-        value = _longer(self.links.value, size) if self.links.value.size else NO_VALUES
+        value = _longer(self.links.value, size) if self.reads_anchors else NO_VALUES
         self.links = self.links._replace(target=_longer(self.links.target, size), value=value)
 
     def _note_links(self, page: int, targets: Sequence[int], anchors: Sequence[str]) -> None:
@@ -162,7 +163,7 @@ class Known:
         if end > self.links.target.size:
             self._grow_links(end)
         self.links.target[self.used : end] = targets
-        if self.links.value.size:
+        if self.reads_anchors:
             said = anchors or [""] * len(targets)
             self.links.value[self.used : end] = [self.policy.anchor_value(anchor) for anchor in said]
         self.links.start[page], self.links.stop[page] = self.used, end

@@ -97,9 +97,7 @@ def restore(
         journal.add(log.POLICY, -1, crawl._tick(None), note=wanted.spec())
     now = crawl._tick(None)
     for page in list(crawl.leases):  # the process that held them is dead: we have its lock
-        del crawl.leases[page]
-        journal.add(log.EXPIRED, page, now)
-        crawl._back(crawl.queue, page)
+        crawl._expire(page, now)
     journal.commit()
 
 
@@ -191,7 +189,7 @@ class Replay:
         if last > crawl.links.target.size:
             crawl._grow_links(last)
         crawl.links.target[crawl.used : last] = target
-        if crawl.links.value.size:
+        if crawl.reads_anchors:
             words = [word for event, length in zip(fetched, lengths.tolist(), strict=True) for word in _words(event, length)]
             crawl.links.value[crawl.used : last] = [crawl.policy.anchor_value(word) for word in words]
         crawl.links.start[pages], crawl.links.stop[pages] = ends - lengths, ends
