@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontrank.engine import Engine
+from frontrank.engine import Engine, done, on_fetch, put
 from frontrank.errors import InputError
 from frontrank.events import PUTS
 from frontrank.frontiers import polite
@@ -23,18 +23,6 @@ from frontrank.policy import Out, Policy, State
 from frontrank.web import Links, Web
 
 NEVER = np.inf
-
-
-def put(queue: Polite, page: int, key: float) -> None:  # open names, bound by the policy
-    raise NotImplementedError
-
-
-def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
-    raise NotImplementedError
-
-
-def done(state: State) -> bool:
-    raise NotImplementedError
 
 
 @kernel

@@ -6,6 +6,7 @@ that say so. The order is the same as in a simulation.
 
 from __future__ import annotations
 
+from frontrank.engine import on_fetch, put
 from frontrank.frontiers.polite import Polite, pop, settle
 from frontrank.frontiers.polite import put as put_polite
 from frontrank.frontiers.polite import put_last as put_polite_last
@@ -14,14 +15,6 @@ from frontrank.policy import Out, State
 from frontrank.web import Links, row
 
 UNLINKED = 65535  # the depth of a page that no link has led to yet
-
-
-def on_fetch(state: State, links: Links, page: int, out: Out) -> int:  # open names, bound by the policy
-    raise NotImplementedError
-
-
-def put(queue: Polite, page: int, key: float) -> None:
-    raise NotImplementedError
 
 
 @kernel

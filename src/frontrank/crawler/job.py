@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from frontrank import journal as log
 from frontrank.journal import Journal
 
 if TYPE_CHECKING:
@@ -32,7 +31,8 @@ class Job:
     def __init__(self, crawl: Crawl, options: Options, warc: Warc | None) -> None:
         self.crawl, self.options, self.warc = crawl, options, warc
         self.counts: Counter[str] = Counter(crawl.notes.get("counts", {}))
-        self.failures: Counter[str] = self._failures()
+        earlier = crawl.journal.reasons() if isinstance(crawl.journal, Journal) else {}
+        self.failures: Counter[str] = Counter(earlier)
         self.begun = time.monotonic()
         self.settled_before = len(crawl.order)
         self.held = False  # nothing is taken yet: sitemaps come first
@@ -98,11 +98,3 @@ class Job:
         if now or time.monotonic() - self._noted >= NOTED_EVERY_S:
             self._noted = time.monotonic()
             self.crawl.note("counts", dict(self.counts))
-
-    def _failures(self) -> Counter[str]:
-        """How many pages failed in earlier runs, by reason."""
-        journal = self.crawl.journal
-        if not isinstance(journal, Journal):
-            return Counter()
-        found = journal.db.execute("SELECT note, count(*) FROM event WHERE kind = ? GROUP BY note", (log.FAILED,))
-        return Counter(dict(found.fetchall()))

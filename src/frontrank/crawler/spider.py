@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from email.utils import parsedate_to_datetime
-from time import time
 from typing import TYPE_CHECKING, Any
 
 import can_ada
@@ -24,6 +22,7 @@ from frontrank.crawler.limits import reason_of
 from frontrank.crawler.scheduler import PAGE
 from frontrank.errors import FrontrankError, StorageError
 from frontrank.frontiers.polite import GONE, LEASED
+from frontrank.manners import retry_after
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -117,7 +116,7 @@ class PageSpider(Spider):
     def _rest(self, page: int, url: str, response: Response) -> None:
         """Leave a host alone that asks for it; one that only says "too many" for as long as the page waits for its retry."""
         crawl = self.job.crawl
-        rest = rest_s(response.headers.get("Retry-After"))
+        rest = retry_after(response.headers.get("Retry-After"), LONGEST_REST_S)
         if not rest and response.status == 429:
             rest = crawl.manners.pause(crawl.attempts.get(page, 0) + 1)
         if rest:
@@ -240,18 +239,3 @@ def charset_of(response: Response) -> str | None:
     kind = (response.headers.get("Content-Type") or b"").decode("latin-1").lower()
     _, found, rest = kind.partition("charset=")
     return rest.partition(";")[0].strip(" \"'") or None if found else None
-
-
-def rest_s(header: bytes | None) -> float:
-    """The seconds that Retry-After asks for, given as such or as a date; 0 if it asks for none, or is neither.
-
-    >>> rest_s(b"120"), rest_s(b"99999999"), rest_s(b"Wed, 21 Oct 2015 07:28:00 GMT"), rest_s(b"soon"), rest_s(None)
-    (120.0, 3600.0, 0.0, 0.0, 0.0)
-    """
-    text = (header or b"").decode("latin-1").strip()
-    if text.isascii() and text.isdecimal():
-        return min(float(text[:12]), LONGEST_REST_S)
-    try:
-        return min(max(parsedate_to_datetime(text).timestamp() - time(), 0.0), LONGEST_REST_S)
-    except (ValueError, OverflowError):
-        return 0.0

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from email.utils import parsedate_to_datetime
-from time import monotonic, time
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.misc import load_object
 
+from frontrank.manners import retry_after
 from frontrank.urls import host_of
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Downloads(Part):
         if response.status >= 400:
             self._note(request, f"http {response.status}")
         if response.status in (429, 503):
-            rest = seconds(response.headers.get("Retry-After"))
+            rest = retry_after(response.headers.get("Retry-After"), LONGEST_REST_S)
             if rest > 0:
                 self.scheduler.block(host_of(request.url), rest)
         return response
@@ -112,18 +112,3 @@ def in_words(exception: Exception) -> str:
     if isinstance(exception, IgnoreRequest) and said:
         return (said[0].lower() + said[1:])[:200]
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(exception).__name__).lower()
-
-
-def seconds(header: bytes | None) -> float:
-    """What a Retry-After header asks for: seconds, or a date. 0 if there is none, or if it is neither.
-
-    >>> seconds(b"120"), seconds(b"Wed, 21 Oct 2015 07:28:00 GMT"), seconds(b"soon"), seconds(None)
-    (120.0, 0.0, 0.0, 0.0)
-    """
-    text = (header or b"").decode("latin-1").strip()
-    if text.isdecimal():
-        return min(float(text), LONGEST_REST_S)
-    try:
-        return min(max(parsedate_to_datetime(text).timestamp() - time(), 0.0), LONGEST_REST_S)
-    except ValueError:
-        return 0.0

@@ -279,7 +279,7 @@ class Scheduler(BaseScheduler):
     def has_pending_requests(self) -> bool:
         if self.seeds or self.leases:
             return True
-        return not self.crawl.done() and self.crawl.next_at() is not None
+        return self.crawl.next_at() is not None
 
     def _more_seeds_to_come(self) -> bool:
         now = monotonic()
@@ -313,7 +313,7 @@ class Scheduler(BaseScheduler):
     def _call_again(self) -> None:
         """Nothing may be taken now: have the engine ask again when that may change by time alone."""
         now = monotonic()
-        at = None if self.crawl.done() else self.crawl.next_at()
+        at = self.crawl.next_at()
         if self.seeds:
             due = min(self.seeds_until + QUIET_S, self.seeds_since + GATHER_S)
         elif at is not None:
