@@ -160,13 +160,19 @@ def test_a_killed_crawl_loses_nothing_and_fetches_nothing_twice(web: tuple[str, 
     assert sum(expired.values()) <= 3 * 4, "no more than the pages that were out at a kill are asked for again"
 
 
-def test_a_signal_ends_a_crawl_well(web: tuple[str, list[str]], tmp_path: Path) -> None:
-    out = tmp_path / "crawl"
+def under_way(web: tuple[str, list[str]], out: Path) -> subprocess.Popen[str]:
+    """A slow crawl that has fetched thirty pages and goes on."""
     slowly = [*on(web), "--delay", "0.1", "--per-host", "1"]
     process = subprocess.Popen(command(*slowly, "--out", out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + LONG_S
     while time.monotonic() < until and not ((out / "trace.db").exists() and len(fetched(out)) >= 30):
         time.sleep(0.01)
+    return process
+
+
+def test_a_signal_ends_a_crawl_well(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    out = tmp_path / "crawl"
+    process = under_way(web, out)
     assert "another process is at work on this crawl" in crawl("--resume", out, code=2)
     process.send_signal(signal.SIGTERM)
     said, errors = process.communicate(timeout=LONG_S)
@@ -180,11 +186,7 @@ def test_a_signal_ends_a_crawl_well(web: tuple[str, list[str]], tmp_path: Path) 
 
 def test_a_second_signal_ends_it_at_once_and_a_torn_warc_file_is_no_end(web: tuple[str, list[str]], tmp_path: Path) -> None:
     out = tmp_path / "crawl"
-    slowly = [*on(web), "--delay", "0.1", "--per-host", "1"]
-    process = subprocess.Popen(command(*slowly, "--out", out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + LONG_S
-    while time.monotonic() < until and not ((out / "trace.db").exists() and len(fetched(out)) >= 30):
-        time.sleep(0.01)
+    process = under_way(web, out)
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=LONG_S)
