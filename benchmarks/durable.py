@@ -14,8 +14,8 @@ from benchmarks.show import Result, table
 WRITE = """
 import json, sys, time
 from pathlib import Path
-from frontrank.crawl import Crawl
-from frontrank.registry import parse
+from frontrank.crawl.crawl import Crawl
+from frontrank.orderings.registry import parse
 folder, pages, group, sync_s = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
 def url(n): return f"http://www.h{n % 20011}.example/section-{n % 97}/an-article-about-something/{n}.html"
 with Crawl(parse("fpr"), folder.with_name("warm" + folder.name)) as warm:
@@ -51,8 +51,8 @@ print(json.dumps({"rate": pages / (time.perf_counter() - begun)}))
 MEMORY = """
 import gc, json, sys
 from pathlib import Path
-from frontrank.crawl import Crawl
-from frontrank.registry import parse
+from frontrank.crawl.crawl import Crawl
+from frontrank.orderings.registry import parse
 def rss(): return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 def url(n): return f"http://www.h{n % 20011}.example/section-{n % 97}/an-article-about-something/{n}.html"
 folder, urls, spec = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
@@ -92,8 +92,8 @@ print(json.dumps({"bytes": (rss() - before) / int(sys.argv[1])}))
 LONG = """
 import sys
 from pathlib import Path
-from frontrank import crawl as c
-from frontrank.registry import parse
+from frontrank.crawl.crawl import crawl as c
+from frontrank.orderings.registry import parse
 def url(n): return f"http://www.h{n % 20011}.example/section-{n % 97}/an-article-about-something/{n}.html"
 c.SNAPSHOT_EVENTS = 10**9
 crawl = c.Crawl(parse("fpr"), Path(sys.argv[1]), group=1000)
@@ -110,7 +110,7 @@ crawl.journal.close()
 """
 RECOVER = """
 import json, resource, sys, time
-from frontrank.crawl import Crawl
+from frontrank.crawl.crawl import Crawl
 begun = time.perf_counter()
 crawl = Crawl.recover(sys.argv[1])
 taken = crawl.take()

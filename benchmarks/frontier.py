@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.show import Result, table
 from frontrank.frontiers import polite
-from frontrank.kernel import Array, compiled
+from frontrank.kernels.jit import Array, compiled
 
 URLS = 100_000
 ROUNDS, OURS, THEIRS = 3, 5_000, 100  # takes in a round

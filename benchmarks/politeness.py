@@ -9,11 +9,11 @@ from __future__ import annotations
 import sys
 
 from benchmarks.show import table
-from frontrank.manners import Manners
-from frontrank.metrics import hot
-from frontrank.registry import parse
-from frontrank.seeds import find_seeds
-from frontrank.simulate import simulate
+from frontrank.frontiers.politeness import Manners
+from frontrank.lab.measures import hot
+from frontrank.orderings.registry import parse
+from frontrank.web.seeds import find_seeds
+from frontrank.simulation.simulate import simulate
 from frontrank.sources import load
 
 WEB = "synthetic:pages=100000,hosts=2000,links=20,text=0,seed=7"

@@ -9,10 +9,10 @@ import numpy as np
 
 from benchmarks import plain
 from benchmarks.show import Result, table
-from frontrank.registry import parse
-from frontrank.seeds import find_seeds
-from frontrank.simulate import simulate
-from frontrank.web import Web
+from frontrank.orderings.registry import parse
+from frontrank.web.seeds import find_seeds
+from frontrank.simulation.simulate import simulate
+from frontrank.web.web import Web
 
 ALSO = ("dfs", "random", "forward", "largest-site", "fpr:m=100", "rankmass", "rankmass:window=0.05", "indegree:every=100000")
 REPEATS = 3
@@ -66,7 +66,7 @@ def pagerank_against_scipy(web: Web) -> list[Result]:
     """One PageRank iteration (product, dangling mass, residual) against scipy's bare sparse product."""
     from scipy.sparse import csr_array
 
-    from frontrank.links.local import Pusher
+    from frontrank.kernels.pagerank import Pusher
 
     degree = np.maximum(web.out_degree(), 1)
     forward = csr_array((np.repeat(1.0 / degree, web.out_degree()), web.targets, web.indptr), shape=(web.pages, web.pages))

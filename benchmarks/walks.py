@@ -10,9 +10,9 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.show import Result, table
-from frontrank.links.local import Pusher
-from frontrank.links.walk import Walker
-from frontrank.web import Web
+from frontrank.kernels.pagerank import Pusher
+from frontrank.kernels.walk import Walker
+from frontrank.web.web import Web
 
 ROUNDS = 7
 

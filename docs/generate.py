@@ -10,7 +10,7 @@ import sys
 from inspect import cleandoc
 from pathlib import Path
 
-from frontrank.registry import Ordering, describe, orderings
+from frontrank.orderings.registry import Ordering, describe, orderings
 
 FOLDER = Path(__file__).parent / "orderings"
 

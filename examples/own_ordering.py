@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import frontrank as fr
 from frontrank.checks import yield_checks
-from frontrank.kernel import Column, kernel
-from frontrank.policy import Out, Policy, State
-from frontrank.web import Links, row
+from frontrank.kernels.jit import Column, kernel
+from frontrank.orderings.policy import Out, Policy, State
+from frontrank.web.web import Links, row
 
 
 @dataclass(frozen=True)

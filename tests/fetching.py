@@ -33,12 +33,12 @@ def _main() -> None:
     import scrapy
     from scrapy.crawler import AsyncCrawlerProcess
 
-    from frontrank.crawl import Crawl
-    from frontrank.crawler.limits import HARDENING, reason_of
-    from frontrank.crawler.private import Resolver, getaddrinfo
-    from frontrank.crawler.robots import RobotsMiddleware
-    from frontrank.manners import Manners
-    from frontrank.registry import parse as ordering
+    from frontrank.crawl.crawl import Crawl
+    from frontrank.fetching.limits import HARDENING, reason_of
+    from frontrank.fetching.private import Resolver, getaddrinfo
+    from frontrank.fetching.robots import RobotsMiddleware
+    from frontrank.frontiers.politeness import Manners
+    from frontrank.orderings.registry import parse as ordering
 
     given = json.load(sys.stdin)
     outcomes: dict[str, Any] = {}

@@ -18,16 +18,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from frontrank import journal as log
-from frontrank.crawl import Crawl
-from frontrank.manners import Manners
-from frontrank.policy import Policy
-from frontrank.recovery import snapshot
-from frontrank.registry import parse
-from frontrank.seeds import find_seeds
-from frontrank.simulate import simulate
+from frontrank.crawl.crawl import journal as log
+from frontrank.crawl.crawl import Crawl
+from frontrank.frontiers.politeness import Manners
+from frontrank.orderings.policy import Policy
+from frontrank.crawl.recovery import snapshot
+from frontrank.orderings.registry import parse
+from frontrank.web.seeds import find_seeds
+from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
-from frontrank.web import Web
+from frontrank.web.web import Web
 
 Tell = Callable[[str, str], None]
 MANNERS = Manners(retries=3, backoff_s=0.001)

@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from frontrank import journal as log
+from frontrank.crawl.crawl import journal as log
 from frontrank.checks import PAGES, searched
-from frontrank.crawler.options import Options
-from frontrank.crawler.run import run, start
-from frontrank.importance import importance
-from frontrank.journal import Journal
-from frontrank.registry import parse
-from frontrank.simulate import simulate
+from frontrank.fetching.crawler.options import Options
+from frontrank.fetching.crawler.run import run, start
+from frontrank.web.importance import importance
+from frontrank.crawl.journal import Journal
+from frontrank.orderings.registry import parse
+from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
-from frontrank.web import Web
-from frontrank.webserver import Options as Served
-from frontrank.webserver import Server
-from frontrank.webserver.site import Site
+from frontrank.web.web import Web
+from frontrank.lab.webserver import Options as Served
+from frontrank.lab.webserver import Server
+from frontrank.lab.webserver.site import Site
 from tests.specs import SPECS
 
 BESIDE = ("fpr", "opic")  # crawled at the same time

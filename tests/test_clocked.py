@@ -9,14 +9,14 @@ import pytest
 
 from frontrank.checks import searched
 from frontrank.cli import main
-from frontrank.crawl import Crawl
+from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError
-from frontrank.manners import FREE, Manners
-from frontrank.registry import parse
-from frontrank.seeds import find_seeds
-from frontrank.simulate import simulate
+from frontrank.frontiers.politeness import FREE, Manners
+from frontrank.orderings.registry import parse
+from frontrank.web.seeds import find_seeds
+from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
-from frontrank.web import Web
+from frontrank.web.web import Web
 from tests.specs import SPECS
 
 WEB = searched(synthetic("pages=300,links=6,hosts=12,text=1,seed=5"))

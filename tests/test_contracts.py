@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from frontrank.checks import CHECKS, searched, yield_checks
-from frontrank.registry import orderings, parse
+from frontrank.orderings.registry import orderings, parse
 from frontrank.sources.synthetic import synthetic
-from frontrank.web import Web
+from frontrank.web.web import Web
 from tests.specs import SPECS
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from frontrank.crawl import Crawl
+from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError
 from frontrank.frontiers import polite
-from frontrank.manners import Manners
-from frontrank.registry import parse
+from frontrank.frontiers.politeness import Manners
+from frontrank.orderings.registry import parse
 
 
 def test_taken_pages_are_open_until_they_are_settled() -> None:

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from frontrank.cli import main
-from frontrank.crawl import Crawl
+from frontrank.crawl.crawl import Crawl
 from frontrank.errors import SourceError, StorageError
-from frontrank.manners import Manners
-from frontrank.registry import parse
-from frontrank.seeds import find_seeds
-from frontrank.simulate import simulate
+from frontrank.frontiers.politeness import Manners
+from frontrank.orderings.registry import parse
+from frontrank.web.seeds import find_seeds
+from frontrank.simulation.simulate import simulate
 from frontrank.sources import load
 from frontrank.sources.synthetic import synthetic
-from frontrank.status import events, status
+from frontrank.crawl.status import events, status
 
 
 @pytest.fixture
@@ -149,8 +149,8 @@ def test_a_crawl_that_runs_can_be_looked_at(tmp_path: Path) -> None:
     """Readers see one moment of it, however much is written while they read."""
     script = """
 import sys
-from frontrank.crawl import Crawl
-from frontrank.registry import parse
+from frontrank.crawl.crawl import Crawl
+from frontrank.orderings.registry import parse
 crawl = Crawl(parse("fpr"), sys.argv[1])
 crawl.seed(["http://a.org/0"])
 n = 1

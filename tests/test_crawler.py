@@ -25,11 +25,11 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from frontrank import journal as log
-from frontrank.crawler.options import Options, duration, size
-from frontrank.crawler.traps import families
+from frontrank.crawl.crawl import journal as log
+from frontrank.fetching.crawler.options import Options, duration, size
+from frontrank.fetching.crawler.traps import families
 from frontrank.errors import InputError, SpecError
-from frontrank.webserver import run_in_process
+from frontrank.lab.webserver import run_in_process
 from tests import live_orders
 from tests.specs import SPECS
 
@@ -105,8 +105,8 @@ def test_a_live_crawl_fetches_in_the_simulated_order(orders: dict[str, dict[str,
 def web() -> Iterator[tuple[str, list[str]]]:
     """A proxy that serves a web of 400 pages, and where to start."""
     from frontrank.sources import load
-    from frontrank.webserver import Options as Served
-    from frontrank.webserver.site import Site
+    from frontrank.lab.webserver import Options as Served
+    from frontrank.lab.webserver.site import Site
 
     with run_in_process(WEB) as url:
         yield url, Site(load(WEB), Served()).seeds()
@@ -533,8 +533,8 @@ def test_options_survive_being_stored() -> None:
 
 def test_a_second_reactor_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     program = """
-from frontrank.crawler.options import Options
-from frontrank.crawler.run import crawl, run
+from frontrank.fetching.crawler.options import Options
+from frontrank.fetching.crawler.run import crawl, run
 from frontrank.errors import InputError
 async def nothing(process):
     return 7

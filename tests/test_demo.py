@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from frontrank.cli.demo import RACERS
-from frontrank.status import events, status
+from frontrank.crawl.status import events, status
 
 
 def test_the_demo_crawls_a_served_web_and_our_ordering_finds_more_of_the_best_pages(tmp_path: Path) -> None:

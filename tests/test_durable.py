@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from frontrank.crawl import Crawl
+from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError, StorageError
 from frontrank.frontiers import polite
-from frontrank.journal import FETCHED, FILE
-from frontrank.manners import Manners
-from frontrank.recovery import snapshot
-from frontrank.registry import parse
+from frontrank.crawl.journal import FETCHED, FILE
+from frontrank.frontiers.politeness import Manners
+from frontrank.crawl.recovery import snapshot
+from frontrank.orderings.registry import parse
 
 KILLS = int(os.environ.get("FRONTRANK_KILLS", "25"))
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontrank import fingerprints as names
-from frontrank.kernel import compiled, interpreted
+from frontrank.kernels import hashtable as names
+from frontrank.kernels.jit import compiled, interpreted
 
 few = st.integers(-3, 12).map(lambda n: n << 6)  # keys that fall into the same slot, again and again
 keys = st.lists(st.lists(few | st.integers(-(2**63), 2**63 - 1), max_size=30), max_size=20)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.frontiers import KINDS, heap
-from frontrank.kernel import compiled, interpreted
+from frontrank.kernels.jit import compiled, interpreted
 
 PAGES = 12
 events = st.lists(

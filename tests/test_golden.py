@@ -12,7 +12,7 @@ import pytest
 
 import frontrank as fr
 from frontrank.checks import searched
-from frontrank.web import Web
+from frontrank.web.web import Web
 from tests.specs import SPECS
 
 GOLDEN = Path(__file__).with_name("golden.tsv")

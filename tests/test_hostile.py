@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from frontrank.journal import FAILED, FETCHED, Journal
+from frontrank.crawl.journal import FAILED, FETCHED, Journal
 from tests import hostile
 from tests.hostile import EVILS, GOOD, HostileServer
 

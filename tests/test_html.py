@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from frontrank.html import LONGEST_URL, MANY_TAGS, MOST_TAGS, Page, decode, looks_binary, parse, resolve
-from frontrank.urls import canonical
+from frontrank.pages.html import LONGEST_URL, MANY_TAGS, MOST_TAGS, Page, decode, looks_binary, parse, resolve
+from frontrank.pages.urls import canonical
 
 HERE = "http://example.org/dir/page"
 

@@ -16,19 +16,19 @@ import pytest
 from click.testing import CliRunner
 
 from frontrank.cli.import_ import command
-from frontrank.crawldir import CrawlTables, load_crawl, save_crawl
+from frontrank.sources.imported_crawl import CrawlTables, load_crawl, save_crawl
 from frontrank.errors import FrontrankError, InputError, SourceError
-from frontrank.ranker import CrawlView
+from frontrank.orderings.ranker import CrawlView
 from frontrank.sources import load
-from frontrank.sources.searchlog import LINKS as LINKS_TABLE
-from frontrank.sources.searchlog import LOG as LOG_TABLE
-from frontrank.sources.searchlog import PAGES as PAGES_TABLE
-from frontrank.sources.searchlog import QUERIES as QUERIES_TABLE
-from frontrank.sources.searchlog import RESULTS as RESULTS_TABLE
-from frontrank.sources.searchlog import read_observed
-from frontrank.sources.sqldump import Dump
-from frontrank.sources.tables import Field, Schema, read_table
-from frontrank.sources.wikipedia import read_wikipedia
+from frontrank.sources.search_team.searchlog import LINKS as LINKS_TABLE
+from frontrank.sources.search_team.searchlog import LOG as LOG_TABLE
+from frontrank.sources.search_team.searchlog import PAGES as PAGES_TABLE
+from frontrank.sources.search_team.searchlog import QUERIES as QUERIES_TABLE
+from frontrank.sources.search_team.searchlog import RESULTS as RESULTS_TABLE
+from frontrank.sources.search_team.searchlog import read_observed
+from frontrank.sources.search_team.sqldump import Dump
+from frontrank.sources.search_team.tables import Field, Schema, read_table
+from frontrank.sources.search_team.wikipedia import read_wikipedia
 
 PAGES = '''URL,Fetched,Title,Text
 http://b.org/,true,"Bees, and ""more""","All about
@@ -510,7 +510,7 @@ def test_where_the_stream_is_cut_into_pieces_does_not_matter(
 ) -> None:
     dumps(tmp_path, packed=False)
     dump = Dump(str(tmp_path / "testwiki-latest-page.sql.gz"), "page")
-    monkeypatch.setattr("frontrank.sources.sqldump.PIECE", piece)
+    monkeypatch.setattr("frontrank.sources.search_team.sqldump.PIECE", piece)
     assert list(dump.rows("page_title", "page_id", "page_lang")) == [
         ("Rock_'n'_Roll", "7", None),
         ("A),(B;", "3", "en"),

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from frontrank.kernel import Column, compiled, interpreted, kernel, state_type
+from frontrank.kernels.jit import Column, compiled, interpreted, kernel, state_type
 
 CALLEE = """
-from frontrank.kernel import kernel
+from frontrank.kernels.jit import kernel
 FACTOR = {factor}
 @kernel
 def change(x):
@@ -21,7 +21,7 @@ def change(x):
 CALLER = """
 import sys
 from callee import change
-from frontrank.kernel import compiled, kernel
+from frontrank.kernels.jit import compiled, kernel
 @kernel
 def total(values):
     s = 0.0

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from frontrank import lab
+from frontrank.lab.papers import papers as lab
 from frontrank.cli.reproduce import command
 from frontrank.errors import SpecError
-from frontrank.lab import AGREES, DISAGREES, UNTESTED, Reproduction, fpr10
-from frontrank.lab.claims import decided, higher, is_best, mean_height, reaches_at, untested
-from frontrank.lab.crawls import Crawls
-from frontrank.lab.parts import part_of, reachable, site, start_page
-from frontrank.metrics import Curve, threshold_curve
-from frontrank.seeds import find_seeds
+from frontrank.lab.papers import AGREES, DISAGREES, UNTESTED, Reproduction, fpr10
+from frontrank.lab.papers.claims import decided, higher, is_best, mean_height, reaches_at, untested
+from frontrank.lab.papers.crawls import Crawls
+from frontrank.lab.papers.parts import part_of, reachable, site, start_page
+from frontrank.lab.measures import Curve, threshold_curve
+from frontrank.web.seeds import find_seeds
 from frontrank.sources import load
-from frontrank.web import Web
+from frontrank.web.web import Web
 from tests.webs import random_web
 
 SPEC = "synthetic:pages=3000,hosts=12,seed=2"

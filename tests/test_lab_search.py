@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from frontrank import lab
+from frontrank.lab.papers import papers as lab
 from frontrank.cli.reproduce import command
 from frontrank.errors import InputError
-from frontrank.evaluate import stage
-from frontrank.kernel import Array
-from frontrank.lab import AGREES, DISAGREES, UNTESTED, Reproduction, pandey08, tran15
-from frontrank.lab.impact_ratio import behind, beside, linked, links_within
-from frontrank.lab.reproduction import RANDOM
-from frontrank.lab.searches import gathered, lines, made_workload, most, of_ideal, split
-from frontrank.ranker import CrawlView
+from frontrank.lab.evaluate import stage
+from frontrank.kernels.jit import Array
+from frontrank.lab.papers import AGREES, DISAGREES, UNTESTED, Reproduction, pandey08, tran15
+from frontrank.lab.papers.impact_ratio import behind, beside, linked, links_within
+from frontrank.lab.papers.reproduction import RANDOM
+from frontrank.lab.papers.made_queries import gathered, lines, made_workload, most, of_ideal, split
+from frontrank.orderings.ranker import CrawlView
 from frontrank.search.observe import truth
-from frontrank.search.view import Workload
+from frontrank.web.search_view import Workload
 from frontrank.search.words import words
 from frontrank.sources import load
-from frontrank.web import Web
+from frontrank.web.web import Web
 from tests.webs import random_web
 
 SPEC = "synthetic:pages=700,hosts=8,seed=2"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.links import local
-from frontrank.links.local import pagerank
+from frontrank.kernels.pagerank import pagerank
 from tests.oracles import measures
 from tests.webs import random_web, rows_of
 

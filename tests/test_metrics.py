@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frontrank as fr
-from frontrank import metrics
+from frontrank.lab.papers import measures as metrics
 from frontrank.errors import FrontrankError
-from frontrank.importance import importance
-from frontrank.kernel import Array
-from frontrank.trace import Trace
-from frontrank.web import Web
+from frontrank.web.importance import importance
+from frontrank.kernels.jit import Array
+from frontrank.simulation.trace import Trace
+from frontrank.web.web import Web
 from tests.oracles import measures as oracle
 
 BACKLINK = "backlink"

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from frontrank.errors import InputError, SpecError
-from frontrank.kernel import Array
-from frontrank.ranker import CrawlView
-from frontrank.rankers.features import features, places
-from frontrank.rankers.learners import LEARNERS
-from frontrank.rankers.ml import Ml, gains, revealed, since
+from frontrank.kernels.jit import Array
+from frontrank.orderings.ranker import CrawlView
+from frontrank.orderings.batch.ml.features import features, places
+from frontrank.orderings.batch.ml.learners import LEARNERS
+from frontrank.orderings.batch.ml.ml import Ml, gains, revealed, since
 from frontrank.search.observe import observe
-from frontrank.search.view import Workload
-from frontrank.web import Web
+from frontrank.web.search_view import Workload
+from frontrank.web.web import Web
 
 TOPICS = 6
 PAGES = 240

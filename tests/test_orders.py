@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frontrank as fr
-from frontrank.importance import importance
-from frontrank.web import Web
+from frontrank.web.importance import importance
+from frontrank.web.web import Web
 from tests.oracles import orderings
 from tests.webs import random_web, rows_of
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from frontrank.frontiers import KINDS, heap, polite
 from frontrank.frontiers.polite import ABSENT, GONE, LATER, LEASED, WAITING, Polite
-from frontrank.kernel import compiled, interpreted
+from frontrank.kernels.jit import compiled, interpreted
 
 PAGES, HOSTS = 12, 4
 Event = tuple[str, int, float]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontrank.crawler.private import is_private, private_host
-from frontrank.urls import canonical, host_of
+from frontrank.fetching.private import is_private, private_host
+from frontrank.pages.urls import canonical, host_of
 from tests.fetching import fetch
 
 PRIVATE = "private address"

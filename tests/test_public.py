@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import frontrank as fr
-from frontrank.registry import describe, orderings, parse
+from frontrank.orderings.registry import describe, orderings, parse
 from tests.specs import SPECS
 
 ROOT = Path(__file__).parent.parent

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 import frontrank as fr
-from frontrank import report
+from frontrank.lab.papers import report
 from frontrank.errors import InputError
-from frontrank.policy import Policy
-from frontrank.report.comparison import percent
-from frontrank.runs import Runs
-from frontrank.web import Web
+from frontrank.orderings.policy import Policy
+from frontrank.lab.report.comparison import percent
+from frontrank.lab.compare import Runs
+from frontrank.web.web import Web
 
 ORDERINGS = ["bfs", "fpr", "opic", "rankmass", "oracle"]
 
@@ -140,7 +140,7 @@ def test_every_figure_has_every_ordering_in_its_own_colour_between_ideal_and_ran
 
 
 def test_curves_end_at_the_numbers_of_the_table(runs: Runs, page: Page) -> None:
-    from frontrank.metrics import hot
+    from frontrank.lab.measures import hot
 
     for run, trace in zip(runs, page.figures[0]["data"][1:-1], strict=True):
         assert trace["x"][-1] == 0.4

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from protego import Protego
 
-from frontrank.crawler.robots import MOST_BYTES, Kept, Rules, groups_of_ours, product_of, read
+from frontrank.fetching.robots import MOST_BYTES, Kept, Rules, groups_of_ours, product_of, read
 from tests.fetching import fetch
 
 Answer = tuple[int, dict[str, str], bytes]

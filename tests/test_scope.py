@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from frontrank.crawler.scope import Scope
+from frontrank.fetching.crawler.scope import Scope
 from frontrank.errors import InputError
 
 

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from frontrank.journal import FAILED, RETRY
-from frontrank.registry import parse
-from frontrank.simulate import simulate
+from frontrank.crawl.journal import FAILED, RETRY
+from frontrank.orderings.registry import parse
+from frontrank.simulation.simulate import simulate
 from tests.scrapy_project_server import Asked, Site, page, serving
 from tests.webs import random_web
 
 ROOT = Path(__file__).resolve().parent.parent
-ADDON = {"frontrank.integrations.scrapy.Addon": 500}
+ADDON = {"frontrank.fetching.addon.addon.Addon": 500}
 ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SELECT = "twisted.internet.selectreactor.SelectReactor"
 
@@ -485,11 +485,11 @@ def test_a_wrong_policy_ends_the_crawl_with_a_sentence_before_it_begins() -> Non
 
 
 def test_the_scheduler_without_its_middlewares_says_what_to_set() -> None:
-    settings = {"ADDONS": {}, "SCHEDULER": "frontrank.integrations.scrapy.Scheduler"}
+    settings = {"ADDONS": {}, "SCHEDULER": "frontrank.fetching.addon.addon.Scheduler"}
     with serving(SMALL) as site:
         (crawled,) = crawl([job("Follow", site.root + "/", settings)])
         assert not site.asked
-    assert 'ADDONS = {"frontrank.integrations.scrapy.Addon": 500}' in crawled.error
+    assert 'ADDONS = {"frontrank.fetching.addon.addon.Addon": 500}' in crawled.error
 
 
 def test_a_scheduler_of_the_project_itself_stays() -> None:

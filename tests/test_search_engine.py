@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from frontrank.errors import InputError
 from frontrank.search.engine import SearchEngine, pagerank_prior
-from frontrank.search.view import Workload
+from frontrank.web.search_view import Workload
 from frontrank.search.words import url_words, words
 
 TEXTS = st.lists(st.sampled_from(["bee", "wasp", "Honey", "hive!", "bee-hive"]), max_size=6).map(" ".join)

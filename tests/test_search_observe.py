@@ -12,17 +12,17 @@ import pytest
 
 import frontrank as fr
 from frontrank.errors import InputError, SpecError
-from frontrank.kernel import Array
-from frontrank.ranker import CrawlView, Ranker
-from frontrank.rankers.pagerank import PageRank
-from frontrank.rankers.q_hybrid import QHybrid
-from frontrank.rankers.q_overlap import QOverlap
+from frontrank.kernels.jit import Array
+from frontrank.orderings.ranker import CrawlView, Ranker
+from frontrank.orderings.batch.pagerank import PageRank
+from frontrank.orderings.batch.q_hybrid import QHybrid
+from frontrank.orderings.batch.q_overlap import QOverlap
 from frontrank.search import ngrams
 from frontrank.search.observe import observe, truth
-from frontrank.search.view import SearchView, Workload
+from frontrank.web.search_view import SearchView, Workload
 from frontrank.search.words import words
 from frontrank.search.workload import load_workload
-from frontrank.web import Web
+from frontrank.web.web import Web
 
 RANKERS: list[Ranker] = [QOverlap(), QOverlap(rho=0.4), QOverlap(keep=0.2), QHybrid(), QHybrid(fit="tree")]
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from frontrank.errors import InputError, SourceError
 from frontrank.sources import load, save
-from frontrank.sources.directory import ROWS
-from frontrank.web import Web
+from frontrank.sources.web_directory import ROWS
+from frontrank.web.web import Web
 from tests.oracles import bvgraph as oracle
 
 STRINGS = ("urls", "titles", "texts", "anchors", "host_names")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from frontrank.errors import SourceError
 from frontrank.sources import load
 from frontrank.sources.edges import _parse, load_edges
-from frontrank.web import Web
+from frontrank.web.web import Web
 
 SHAPES = {
     "tab": "{}\t{}",

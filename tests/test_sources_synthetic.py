@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from frontrank.errors import SpecError
-from frontrank.kernel import Array
+from frontrank.kernels.jit import Array
 from frontrank.sources.synthetic import Synthetic, synthetic
-from frontrank.urls import canonical, host_of
-from frontrank.web import Web, tidy
+from frontrank.pages.urls import canonical, host_of
+from frontrank.web.web import Web, tidy
 
 SMALL = "pages=600,links=6,trap=40,topics=5,seed=3"
 GOLDEN = 708015182  # checksum of SMALL

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError
-from frontrank.urls import SESSION, canonical, clean, host_of, pattern, registered_domain, repeats, usable_seed
+from frontrank.pages.urls import SESSION, canonical, clean, host_of, pattern, registered_domain, repeats, usable_seed
 
 
 @pytest.mark.parametrize(

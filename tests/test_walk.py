@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError
-from frontrank.kernel import Array
+from frontrank.kernels.jit import Array
 from frontrank.links import local
-from frontrank.links.local import pagerank
-from frontrank.links.walk import virtual_degree
-from frontrank.ranker import CrawlView, Ranker
-from frontrank.rankers.rw import EnrichedWalk, RandomWalk, VirtualWalk
-from frontrank.web import Web
+from frontrank.kernels.pagerank import pagerank
+from frontrank.kernels.walk import virtual_degree
+from frontrank.orderings.ranker import CrawlView, Ranker
+from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
+from frontrank.web.web import Web
 from tests.webs import random_web
 
 

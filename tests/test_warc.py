@@ -19,11 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from frontrank.crawler.warc import Warc, read
+from frontrank.pages.warc_writer import Warc, read
 from frontrank.errors import InputError, SourceError
 from frontrank.sources import load, save
-from frontrank.sources.warc import load_warc
-from frontrank.web import Web
+from frontrank.sources.captured import load_warc
+from frontrank.web.web import Web
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it warns of its own old names when it is imported
@@ -181,7 +181,7 @@ def test_a_place_where_no_response_lies_is_a_source_error(tmp_path: Path) -> Non
 
 FULL = """
 import resource, signal, sys
-from frontrank.crawler.warc import Warc, read
+from frontrank.pages.warc_writer import Warc, read
 from frontrank.errors import InputError
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 body, places = bytes(range(256)) * 4, []

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError, SeedError, SourceError
-from frontrank.importance import importance
-from frontrank.seeds import find_seeds
-from frontrank.web import Web
+from frontrank.web.importance import importance
+from frontrank.web.seeds import find_seeds
+from frontrank.web.web import Web
 
 edges = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=60)
 

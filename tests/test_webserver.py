@@ -31,12 +31,12 @@ from selectolax.lexbor import LexborHTMLParser
 
 from frontrank.errors import InputError
 from frontrank.sources import load
-from frontrank.urls import canonical
-from frontrank.web import Web
-from frontrank.webserver import Options, Server, run_in_process, serve
-from frontrank.webserver.addresses import addresses
-from frontrank.webserver.faults import HANG, RESET
-from frontrank.webserver.site import Site
+from frontrank.pages.urls import canonical
+from frontrank.web.web import Web
+from frontrank.lab.webserver import Options, Server, run_in_process, serve
+from frontrank.lab.webserver.addresses import addresses
+from frontrank.lab.webserver.faults import HANG, RESET
+from frontrank.lab.webserver.site import Site
 
 SMALL = "synthetic:pages=300,links=6,text=1,hosts=7,seed=3"
 

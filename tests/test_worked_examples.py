@@ -9,15 +9,15 @@ import pytest
 
 import frontrank as fr
 from frontrank.checks import yield_checks
-from frontrank.engine import Engine
-from frontrank.importance import importance
-from frontrank.kernel import Array
-from frontrank.policies.fica import SCHEDULES, _rate
-from frontrank.policy import Policy
-from frontrank.registry import parse
-from frontrank.simulate import simulate
+from frontrank.simulation.engine import Engine
+from frontrank.web.importance import importance
+from frontrank.kernels.jit import Array
+from frontrank.orderings.online.fica import SCHEDULES, _rate
+from frontrank.orderings.policy import Policy
+from frontrank.orderings.registry import parse
+from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
-from frontrank.web import Web
+from frontrank.web.web import Web
 
 A, B, C, D, E = range(5)
 
@@ -97,8 +97,8 @@ class TestIdealAndRandom:
     """cho98: an ideal crawler has P_CS = 1 everywhere, a random one reaches k/n in expectation."""
 
     def test_bounds(self) -> None:
-        from frontrank.metrics import hot
-        from frontrank.trace import Trace
+        from frontrank.lab.measures import hot
+        from frontrank.simulation.trace import Trace
 
         web = synthetic("pages=2000,seed=3,text=0")
         shares = (0.05, 0.1, 0.5)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.web import Web
+from frontrank.web.web import Web
 
 
 def random_web(pages: int = 60, links: int = 300, seed: int = 0, hosts: int = 6, topic: str = "computer") -> Web:

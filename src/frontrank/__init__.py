@@ -11,18 +11,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from frontrank.crawl import Crawl
+    from frontrank.crawl.crawl import Crawl
     from frontrank.errors import FrontrankError
-    from frontrank.kernel import Column
-    from frontrank.manners import Manners
-    from frontrank.policy import Out, Policy
-    from frontrank.ranker import CrawlView, Periodic, Ranker
-    from frontrank.registry import parse, register
-    from frontrank.runs import Runs, compare, order
-    from frontrank.simulate import Run
+    from frontrank.kernels.jit import Column
+    from frontrank.frontiers.politeness import Manners
+    from frontrank.orderings.policy import Out, Policy
+    from frontrank.orderings.ranker import CrawlView, Periodic, Ranker
+    from frontrank.orderings.registry import parse, register
+    from frontrank.lab.compare import Runs, compare, order
+    from frontrank.simulation.simulate import Run
     from frontrank.sources import load
-    from frontrank.trace import Trace
-    from frontrank.web import Links, Web, row
+    from frontrank.simulation.trace import Trace
+    from frontrank.web.web import Links, Web, row
 
 __version__ = "0.1.0"
 

@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.crawl import Crawl
-from frontrank.engine import Engine
-from frontrank.importance import importance
-from frontrank.kernel import Array, interpreted
-from frontrank.policy import Policy
-from frontrank.recovery import snapshot
-from frontrank.search.view import Workload
-from frontrank.simulate import simulate
+from frontrank.crawl.crawl import Crawl
+from frontrank.simulation.engine import Engine
+from frontrank.web.importance import importance
+from frontrank.kernels.jit import Array, interpreted
+from frontrank.orderings.policy import Policy
+from frontrank.crawl.recovery import snapshot
+from frontrank.web.search_view import Workload
+from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
-from frontrank.web import Web
+from frontrank.web.web import Web
 
 Check = Callable[[], None]
 PAGES = 300
@@ -237,7 +237,7 @@ def every_page_once(policy: Policy, web: Web) -> None:
 
 def documented(policy: Policy, web: Web) -> None:
     """The class says in its docstring what it does, with a first line of its own."""
-    from frontrank.ranker import Periodic
+    from frontrank.orderings.ranker import Periodic
 
     ordering = type(policy.ranker) if isinstance(policy, Periodic) else type(policy)
     text = (ordering.__doc__ or "").strip()

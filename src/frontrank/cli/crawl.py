@@ -60,9 +60,9 @@ def command(ctx: click.Context, /, **given: Any) -> None:
 
     The first Ctrl-C waits for the pages that are on their way, the second does not; nothing is lost either way.
     """
-    from frontrank.crawler import options as units
-    from frontrank.crawler import run
-    from frontrank.crawler.live import watching
+    from frontrank.fetching.crawler import options as units
+    from frontrank.fetching.crawler import run
+    from frontrank.fetching.crawler.display import watching
     from frontrank.errors import InputError
 
     for name, unit in UNITS.items():

@@ -51,7 +51,7 @@ def command(
     frontrank evaluate uci-ics --queries log.txt.gz --crawled bfs:0.3 --seeds https://www.ics.uci.edu \\
         --ranker pagerank --ranker rw --ranker rw-eg --ranker q-overlap
     """
-    from frontrank.evaluate import evaluate
+    from frontrank.lab.evaluate import evaluate
     from frontrank.sources import load
 
     rankers = specs or ("random", "pagerank", "q-overlap", "rw", "rw-eg", "fusion")

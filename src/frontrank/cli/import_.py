@@ -11,8 +11,8 @@ from frontrank.cli.screen import progress, show_json
 from frontrank.errors import InputError
 
 if TYPE_CHECKING:
-    from frontrank.sources.searchlog import Counts, Observed
-    from frontrank.sources.wikipedia import WikipediaCounts
+    from frontrank.sources.search_team.searchlog import Counts, Observed
+    from frontrank.sources.search_team.wikipedia import WikipediaCounts
 
 TABLES = ("pages", "links", "queries", "log", "results")
 WIKIPEDIA = ("wikipedia_links", "wikipedia_pages", "wikipedia_targets", "clickstream")
@@ -50,7 +50,7 @@ def command(target: str, skip_bad: bool, as_json: bool, **given: str | None) -> 
     frontrank import --pages crawl.db --links crawl.db --queries crawl.db#asked team.crawl
     frontrank import --clickstream clickstream-enwiki-2024-05.tsv.gz wikipedia.crawl
     """
-    from frontrank.crawldir import save_crawl
+    from frontrank.sources.imported_crawl import save_crawl
 
     with progress() as tell:
         crawl, counts = _read(target, given, skip_bad, lambda text: tell(text, 0, 0))
@@ -76,7 +76,7 @@ def _read(target: str, given: dict[str, str | None], skip_bad: bool, tell: Any) 
         options = " and ".join(f"--{next(iter(held)).replace('_', '-')}" for held in (tables, wikipedia))
         raise InputError(f"{options} given; expected tables of a crawl or files of Wikipedia, not both")
     if wikipedia:
-        from frontrank.sources.wikipedia import read_wikipedia
+        from frontrank.sources.search_team.wikipedia import read_wikipedia
 
         return read_wikipedia(
             given["wikipedia_links"],
@@ -86,7 +86,7 @@ def _read(target: str, given: dict[str, str | None], skip_bad: bool, tell: Any) 
             skip_bad=skip_bad,
             progress=tell,
         )
-    from frontrank.sources.searchlog import read_observed
+    from frontrank.sources.search_team.searchlog import read_observed
 
     pages, links = given["pages"], given["links"]
     if pages is None or links is None:

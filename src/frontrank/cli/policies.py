@@ -15,7 +15,7 @@ def command(name: str | None, as_json: bool) -> None:
     from inspect import cleandoc
 
     from frontrank.errors import SpecError, nearest
-    from frontrank.registry import describe, orderings
+    from frontrank.orderings.registry import describe, orderings
 
     known = orderings()
     if name is not None and name not in known:

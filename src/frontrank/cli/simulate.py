@@ -12,8 +12,8 @@ import click
 from frontrank.cli.screen import percent, progress, show_json, show_table
 
 if TYPE_CHECKING:
-    from frontrank.policy import Policy
-    from frontrank.runs import Runs
+    from frontrank.orderings.policy import Policy
+    from frontrank.lab.compare import Runs
 
 F = Callable[..., Any]
 
@@ -49,11 +49,11 @@ def run(
     """Load the web and run the orderings, with progress on a terminal."""
     from dataclasses import replace
 
-    from frontrank.crawldir import is_crawl_directory, load_crawl
-    from frontrank.manners import Manners
-    from frontrank.registry import parse
-    from frontrank.runs import as_crawled, compare, runnable
-    from frontrank.simulate import pages_of, with_stop
+    from frontrank.sources.imported_crawl import is_crawl_directory, load_crawl
+    from frontrank.frontiers.politeness import Manners
+    from frontrank.orderings.registry import parse
+    from frontrank.lab.compare import as_crawled, compare, runnable
+    from frontrank.simulation.simulate import pages_of, with_stop
     from frontrank.sources import load
 
     named: list[str | Policy] = [name for name in policies or ("bfs", "fpr") if name != "all"]
@@ -121,7 +121,7 @@ def command(
     frontrank simulate my-crawl --policy fpr --in-flight 16 --host-delay 1
     """
     from frontrank.errors import InputError
-    from frontrank.runs import check_target, save_order
+    from frontrank.lab.compare import check_target, save_order
 
     if order_out and (len(policies) != 1 or "all" in policies):
         raise InputError(f"--order-out {order_out} takes one ordering, {len(policies) or 2} given; use --out DIR for several")

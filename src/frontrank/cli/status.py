@@ -15,7 +15,7 @@ def command(directory: str, as_json: bool) -> None:
 
     The crawl may be running; nothing is changed.
     """
-    from frontrank.status import status
+    from frontrank.crawl.status import status
 
     told = status(directory)
     if as_json:

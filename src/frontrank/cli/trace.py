@@ -22,8 +22,8 @@ def command(directory: str, kind: tuple[str, ...], as_json: bool) -> None:
     frontrank trace my-crawl --kind fetched --json | head
     """
     from frontrank.errors import SpecError, nearest
-    from frontrank.journal import KINDS
-    from frontrank.status import events
+    from frontrank.crawl.journal import KINDS
+    from frontrank.crawl.status import events
 
     for name in kind:
         if name not in KINDS.values():

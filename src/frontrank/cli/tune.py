@@ -35,10 +35,10 @@ def command(
     as_json: bool,
 ) -> None:
     """Choose omega and gamma of rw-eg on 65% of the frontier of WEB, and test the choice on the rest."""
-    from frontrank.evaluate import stage
+    from frontrank.lab.evaluate import stage
     from frontrank.sources import load
-    from frontrank.tune import as_json as figures_of
-    from frontrank.tune import tune
+    from frontrank.lab.tune import as_json as figures_of
+    from frontrank.lab.tune import tune
 
     with progress() as tell:
         log = workload_of(queries)

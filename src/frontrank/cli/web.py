@@ -15,7 +15,7 @@ import click
 from frontrank.cli.screen import progress
 
 if TYPE_CHECKING:
-    from frontrank.webserver import Server
+    from frontrank.lab.webserver import Server
 
 TOLD_EVERY_S = 0.5
 
@@ -48,8 +48,8 @@ def command(web: str, port: int, as_json: bool, **options: Any) -> None:
     curl -x http://127.0.0.1:8080 http://www.h0.example/
     """
     from frontrank.sources import load
-    from frontrank.webserver import Options, Server
-    from frontrank.webserver.site import Site
+    from frontrank.lab.webserver import Options, Server
+    from frontrank.lab.webserver.site import Site
 
     made = Options.of(options)
     _allow_connections()
@@ -86,7 +86,7 @@ async def _run(server: Server, port: int, as_json: bool) -> None:
 
 def _allow_connections() -> None:
     """Each connection is an open file, of which a shell gives a process few unless it asks."""
-    from frontrank.webserver.server import MOST_FILES
+    from frontrank.lab.webserver.server import MOST_FILES
 
     given, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(most, MOST_FILES)

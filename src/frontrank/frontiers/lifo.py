@@ -6,7 +6,7 @@ The arrays are fifo's: pages wait in the order of their discovery; counts are [w
 from __future__ import annotations
 
 from frontrank.frontiers.fifo import GONE, WAITS, Fifo, grown, new, put, waiting
-from frontrank.kernel import kernel
+from frontrank.kernels.jit import kernel
 
 __all__ = ["grown", "new", "pop", "put", "remove", "waiting"]
 

@@ -7,7 +7,7 @@ a change costs O(log n) amortised. So one array of pages holds as many heaps as 
 
 from __future__ import annotations
 
-from frontrank.kernel import Array, kernel
+from frontrank.kernels.jit import Array, kernel
 
 
 @kernel

@@ -25,7 +25,7 @@ import numpy as np
 
 from frontrank.frontiers.heap import NODE, _down, _up
 from frontrank.frontiers.pairing import cut, joined, wide, with_page, without
-from frontrank.kernel import GROWTH, Array, kernel
+from frontrank.kernels.jit import GROWTH, Array, kernel
 
 ABSENT, WAITING, LEASED, LATER, GONE = 0, 1, 2, 3, 4
 

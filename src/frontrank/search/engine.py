@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.kernel import Array
-from frontrank.search.view import Results, Workload
+from frontrank.kernels.jit import Array
+from frontrank.web.search_view import Results, Workload
 from frontrank.search.words import url_words, words
 
 BOOSTS = {"title": 3.0, "body": 1.0, "anchors": 2.0, "url": 1.5}

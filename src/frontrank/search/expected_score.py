@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.kernel import Array, compiled, kernel
-from frontrank.links.local import Pusher
-from frontrank.ranker import CrawlView
+from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.kernels.pagerank import Pusher
+from frontrank.orderings.ranker import CrawlView
 from frontrank.search.ngrams import Matches
-from frontrank.search.view import Results, SearchView
+from frontrank.web.search_view import Results, SearchView
 from frontrank.search.words import url_words
 
 PAIRS = 200_000  # pairs the tree is learned from; more are thinned evenly

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.kernel import Array
-from frontrank.search.view import Results, SearchView, Workload
+from frontrank.kernels.jit import Array
+from frontrank.web.search_view import Results, SearchView, Workload
 
 BUCKETS = 20
 

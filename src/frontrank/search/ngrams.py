@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.kernel import Array, compiled, kernel
+from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.search.words import url_words, words
 
 IN_URL, IN_ANCHORS = 1, 2

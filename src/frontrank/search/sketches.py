@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.kernel import Array, compiled, kernel
-from frontrank.search.view import Results, Workload
+from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.web.search_view import Results, Workload
 
 
 def step(k: int = 10) -> Array:

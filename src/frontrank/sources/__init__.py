@@ -18,8 +18,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from frontrank.errors import SourceError
-from frontrank.sources.directory import save
-from frontrank.web import Web
+from frontrank.sources.web_directory import save
+from frontrank.web.web import Web
 
 __all__ = ["load", "save"]
 
@@ -34,7 +34,7 @@ def load(path: str | os.PathLike[str], progress: Progress | None = None, uncaptu
     """
     where = os.fspath(path)
     if uncaptured:
-        from frontrank.sources.warc import find, is_warc, load_warc
+        from frontrank.sources.captured import find, is_warc, load_warc
 
         if not (find(where) if os.path.isdir(where) else is_warc(where)):
             raise SourceError(f"{where}: no WARC or WAT file; uncaptured pages are known from such files only")
@@ -53,7 +53,7 @@ def _load(where: str, progress: Progress | None) -> Web:
     if base is not None:
         return _load_bvgraph(base, progress)
     if os.path.isfile(where):
-        from frontrank.sources.warc import is_warc, load_warc
+        from frontrank.sources.captured import is_warc, load_warc
 
         if is_warc(where):
             return load_warc(where, progress)

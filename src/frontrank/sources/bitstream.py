@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import SourceError
-from frontrank.kernel import Array, kernel
+from frontrank.kernels.jit import Array, kernel
 
 UNARY, GAMMA, DELTA, ZETA, NIBBLE, GOLOMB = range(6)
 CODE_NAMES = ("UNARY", "GAMMA", "DELTA", "ZETA", "NIBBLE", "GOLOMB", "SKEWED_GOLOMB")

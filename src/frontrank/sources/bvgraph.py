@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontrank.errors import SourceError, nearest
-from frontrank.kernel import Array, compiled, kernel
+from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.sources.bitstream import (
     CODE_NAMES,
     DELTA,
@@ -38,9 +38,9 @@ from frontrank.sources.bitstream import (
     read_code,
     read_words,
 )
-from frontrank.sources.lines import read_lines
+from frontrank.web.files import read_lines
 from frontrank.sources.properties import read_properties
-from frontrank.web import MAX_PAGES, Web, hosts_from_urls, tidy
+from frontrank.web.web import MAX_PAGES, Web, hosts_from_urls, tidy
 
 GRAPH_CLASSES = ("it.unimi.dsi.webgraph.BVGraph", "it.unimi.dsi.big.webgraph.BVGraph")
 

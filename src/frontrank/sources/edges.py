@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import SourceError
-from frontrank.kernel import Array, compiled, kernel
-from frontrank.sources.lines import chunks, opened
-from frontrank.web import MAX_PAGES, Web, hosts_from_urls
+from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.web.files import chunks, opened
+from frontrank.web.web import MAX_PAGES, Web, hosts_from_urls
 
 CHUNK = 8 * 2**20
 SLACK = 16  # so that small files keep their numbers, however scattered

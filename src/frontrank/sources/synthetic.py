@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import SpecError, nearest
-from frontrank.kernel import Array, compiled
+from frontrank.kernels.jit import Array, compiled
 from frontrank.sources.synthetic_links import (
     Rows,
     by_topic,
@@ -57,7 +57,7 @@ from frontrank.sources.synthetic_text import (
     host_names,
     topic_names,
 )
-from frontrank.web import MAX_PAGES, Web
+from frontrank.web.web import MAX_PAGES, Web
 
 TEXT_UP_TO = 20_000  # text=auto
 MAX_SEEDS = 10

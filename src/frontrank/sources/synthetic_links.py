@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.kernel import Array, kernel
+from frontrank.kernels.jit import Array, kernel
 from frontrank.sources.synthetic_text import Layout
 
 TRAP_NEXT = 7  # days that a day of the calendar links to

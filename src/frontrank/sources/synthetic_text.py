@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from frontrank.kernel import Array
+from frontrank.kernels.jit import Array
 
 TOPIC_NAMES = (
     *("computer", "admission", "music", "sport", "travel", "health", "science", "film", "food", "history"),

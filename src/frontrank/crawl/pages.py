@@ -1,0 +1,177 @@
+"""The pages that a live crawl knows: their numbers, and room for what is kept of each.
+
+Nothing here is a Python object a page: names are fingerprints in a table, everything else lies in arrays that grow. With the
+frontier's 29 bytes and the ordering's own columns that is about 100 bytes of memory a waiting URL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from frontrank.kernels import hashtable as names
+from frontrank.crawl.kernels import UNLINKED
+from frontrank.frontiers import polite
+from frontrank.crawl.journal import Journal, Memory
+from frontrank.kernels.jit import GROWTH, Array, compiled
+from frontrank.frontiers.politeness import Manners
+from frontrank.orderings.policy import Out, Policy
+from frontrank.pages.urls import host_of
+from frontrank.web.web import NO_VALUES, Links
+
+HOSTS_CACHED = 50_000
+
+
+class Known:
+    """An ordering's state and a frontier that grow as pages become known."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        journal: Journal | Memory,
+        manners: Manners,
+        capacity: int,
+        truth: Callable[[str], float] | None,
+    ) -> None:
+        self.policy, self.journal, self.manners, self.truth = policy, journal, manners, truth
+        self.needs = policy.needs()
+        self.state = policy.allocate(capacity, 1)
+        m = manners
+        self.queue = polite.new(capacity, 1, m.delay_s, m.at_once, m.in_flight, m.host_budget)
+        self.reads_anchors = "anchors" in self.needs
+        anchors = np.empty(capacity) if self.reads_anchors else NO_VALUES
+        empty = np.zeros(capacity, np.int64)
+        self.links = Links(empty, empty.copy(), np.empty(capacity, np.int32), anchors)
+        self.used = 0  # links held
+        self.out = Out(np.empty(0, np.int32), np.empty(0))
+        self._out_for(capacity)
+        self.table, self.host_table = names.new(capacity), names.new(16)
+        self._host_numbers: dict[str, int] = {}  # of some hosts: it spares most lookups
+        self.host_page = np.full(1, -1, np.int32)  # the first known page of each host: it has the host's name
+        self.depths = np.full(capacity, UNLINKED, np.uint16)
+        self.impact = np.zeros(capacity if "impact" in self.needs else 0)
+        self._number_all, self._find = compiled(names.number_all), compiled(names.find)
+
+    @property
+    def known(self) -> int:
+        """Pages whose name is known."""
+        return int(self.table.counts[0])
+
+    def find(self, url: str, key: int | None = None) -> int:
+        """The number of a page, -1 if it is not known."""
+        return int(self._find(self.table, names.fingerprint(url) if key is None else names.signed(key)))
+
+    def page(self, url: str, key: int | None = None) -> int:
+        """The number of a page, which is known from now on; it waits once it is seeded or linked to."""
+        keys = names.fingerprints([url]) if key is None else np.array([names.signed(key)], np.int64)
+        return int(self._pages([url], keys)[0])
+
+    def url(self, page: int) -> str:
+        return self.journal.url(int(page))
+
+    def depth(self, page: int) -> int:
+        """How many links lie between a seed and this page, on the way it was first discovered."""
+        return int(self.depths[page])
+
+    def _pages(self, urls: Sequence[str], keys: Array) -> Array:
+        """The numbers of these pages; those not known before are, from now on."""
+        self.table = names.roomy(self.table, len(urls))
+        numbers = np.empty(len(urls), np.int32)
+        first = self.known
+        fresh = self._number_all(self.table, keys, numbers)
+        if fresh:
+            if fresh < len(urls):
+                _, at = np.unique(numbers, return_index=True)  # new numbers are the last, and first occur in their order
+                at = at[-fresh:]
+                urls, keys = [urls[place] for place in at.tolist()], keys[at]
+            self.journal.add_urls(first, urls, keys.tolist())
+            self._meet(first, urls)
+        return numbers
+
+    def _meet(self, first: int, urls: Sequence[str]) -> None:
+        """Pages with these names are known now, numbered from first on."""
+        hosts = self._hosts([host_of(url) for url in urls], first)
+        end = first + len(urls)
+        if end > self.links.start.size:
+            self._grow(end)
+        self.queue.host[first:end] = hosts
+        if self.needs & {"hosts", "urls", "truth"}:
+            for i, url in enumerate(urls):
+                truth = self.truth(url) if self.truth else 0.0
+                self.policy.see_page(self.state, first + i, url, int(hosts[i]), truth)
+
+    def _host(self, name: str) -> int:
+        return int(self._hosts([name.lower()], -1)[0])
+
+    def _hosts(self, hosts: Sequence[str], page: int) -> Array:
+        """The numbers of these hosts; page is the first of pages that lie there, one a host, or -1 for none."""
+        cache = self._host_numbers
+        unknown = [host for host in dict.fromkeys(hosts) if host not in cache]
+        if unknown:
+            if len(cache) + len(unknown) > HOSTS_CACHED:
+                cache.clear()
+                unknown = list(dict.fromkeys(hosts))
+            numbers = self._number_hosts(unknown).tolist()
+            cache.update(zip(unknown, numbers, strict=True))
+            if page >= 0:
+                place = {host: i for i, host in reversed(list(enumerate(hosts)))}
+                for host, number in zip(unknown, numbers, strict=True):
+                    if self.host_page[number] < 0:
+                        self.host_page[number] = page + place[host]
+        return np.array([cache[host] for host in hosts], np.int32)
+
+    def _number_hosts(self, hosts: Sequence[str]) -> Array:
+        self.host_table = names.roomy(self.host_table, len(hosts))
+        numbers = np.empty(len(hosts), np.int32)
+        before = int(self.host_table.counts[0])
+        if self._number_all(self.host_table, names.fingerprints(hosts), numbers):
+            count = int(self.host_table.counts[0])
+            self.state = self.policy.enlarge(self.state, self.links.start.size, count)
+            self.queue = polite.grown(self.queue, self.links.start.size, count)
+            if count > self.host_page.size:
+                self.host_page = np.concatenate([self.host_page, np.full(count + self.host_page.size, -1, np.int32)])
+            self.host_page[before:count] = -1
+        return numbers
+
+    def _grow(self, pages: int) -> None:
+        size = max(pages, GROWTH * self.links.start.size)
+        hosts = int(self.host_table.counts[0])
+        self.state = self.policy.enlarge(self.state, size, hosts)
+        self.queue = polite.grown(self.queue, size, hosts)
+        start, stop = (_longer(array_, size) for array_ in self.links[:2])
+        self.links = self.links._replace(start=start, stop=stop)
+        self.depths = _longer(self.depths, size, UNLINKED)
+        if self.impact.size:
+            self.impact = _longer(self.impact, size)
+        self._out_for(0)
+
+    def _out_for(self, links: int) -> None:
+        """Room for what an ordering writes: twice the longest row of links, or twice all pages if it reaches for them."""
+        room = 2 * max(links, self.links.start.size if self.policy.reach != "links" else 0) + 2
+        if room > self.out.page.size:
+            room = max(room, GROWTH * self.out.page.size)
+            self.out = Out(np.empty(room, np.int32), np.empty(room))
+
+    def _grow_links(self, links: int) -> None:
+        size = max(links, GROWTH * self.links.target.size)
+        value = _longer(self.links.value, size) if self.reads_anchors else NO_VALUES
+        self.links = self.links._replace(target=_longer(self.links.target, size), value=value)
+
+    def _note_links(self, page: int, targets: Sequence[int], anchors: Sequence[str]) -> None:
+        end = self.used + len(targets)
+        if end > self.links.target.size:
+            self._grow_links(end)
+        self.links.target[self.used : end] = targets
+        if self.reads_anchors:
+            said = anchors or [""] * len(targets)
+            self.links.value[self.used : end] = [self.policy.anchor_value(anchor) for anchor in said]
+        self.links.start[page], self.links.stop[page] = self.used, end
+        self.used = end
+        self._out_for(len(targets))
+
+
+def _longer(short: Array, size: int, fill: int = 0) -> Array:
+    longer = np.full(size, fill, short.dtype) if fill else np.zeros(size, short.dtype)
+    longer[: short.size] = short
+    return longer

@@ -1,0 +1,114 @@
+"""What tells the scheduler how a page ended: its links, its failure, its host's wish for rest."""
+
+from __future__ import annotations
+
+import re
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.utils.misc import load_object
+
+from frontrank.frontiers.politeness import retry_after
+from frontrank.pages.urls import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from frontrank.fetching.addon.scheduler import Scheduler
+
+PAGE = "frontrank_page"  # the key in request.meta: which page was taken for this request
+LONGEST_REST_S = 86_400.0
+
+
+class Part:
+    """What the middlewares share: the scheduler makes itself known to them when it opens."""
+
+    scheduler: Scheduler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        from frontrank.fetching.addon.scheduler import Scheduler  # which knows these classes
+
+        chosen: type = load_object(crawler.settings["SCHEDULER"])
+        if Scheduler not in chosen.__mro__:  # issubclass holds for any scheduler, by the metaclass of Scrapy's
+            raise NotConfigured(f"the SCHEDULER of this project is {chosen.__name__}, not frontrank's")
+        return cls()
+
+
+class Links(Part):
+    """The requests that a callback yields are the links of its page."""
+
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        self.scheduler.starting = True
+        try:
+            async for output in start:
+                yield output
+        finally:
+            self.scheduler.starting = False
+
+    def process_spider_input(self, response: Response) -> None:
+        lease = self.scheduler.lease_of(response.request)
+        if lease is not None:
+            lease.response, lease.arrived = response, monotonic()
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        lease = self.scheduler.lease_of(response.request)
+        try:
+            async for output in result:
+                if isinstance(output, Request):
+                    output.meta.pop(PAGE, None)  # copied from response.meta, it would make a retry of a link
+                    if lease is not None and not lease.settled:
+                        self.scheduler.expect(lease, output)
+                yield output
+        finally:
+            if lease is not None:
+                self.scheduler.ended(lease)
+
+
+class Failures(Part):
+    """Downloads that failed for good: RetryMiddleware, which is nearer to the downloader, has given up or had no say."""
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        lease = self.scheduler.lease_of(request)
+        if lease is not None and lease.request is request:
+            self.scheduler.fail(lease, in_words(exception))
+
+
+class Downloads(Part):
+    """What the downloader brought, before RetryMiddleware makes something else of it: why a page is tried again; and a host
+    that answers 429 or 503 and says for how long is left alone until then."""
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        self._note(request, in_words(exception))
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        if response.status >= 400:
+            self._note(request, f"http {response.status}")
+        if response.status in (429, 503):
+            rest = retry_after(response.headers.get("Retry-After"), LONGEST_REST_S)
+            if rest > 0:
+                self.scheduler.block(host_of(request.url), rest)
+        return response
+
+    def _note(self, request: Request, reason: str) -> None:
+        lease = self.scheduler.lease_of(request)
+        if lease is not None:
+            lease.reason = reason
+
+
+def in_words(exception: Exception) -> str:
+    """Why a download failed, for the journal.
+
+    >>> in_words(TimeoutError("30 s")), in_words(IgnoreRequest("Forbidden by robots.txt"))
+    ('timeout error', 'forbidden by robots.txt')
+    """
+    said = str(exception)
+    if isinstance(exception, IgnoreRequest) and said:
+        return (said[0].lower() + said[1:])[:200]
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(exception).__name__).lower()

@@ -1,0 +1,79 @@
+"""What the settings of a Scrapy project mean for its crawl: where it is kept, its ordering, its manners."""
+
+from __future__ import annotations
+
+import gc
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frontrank.crawl.crawl import Crawl
+from frontrank.errors import InputError
+from frontrank.crawl.journal import FILE
+from frontrank.frontiers.politeness import Manners
+from frontrank.orderings.registry import parse
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from frontrank.orderings.policy import Policy
+
+
+GROUP = 1000  # events to a commit; each take commits too
+FOREVER_S = 1e9  # leases end when the engine lets a request go, not by the clock
+WITHOUT_END = 1_000_000  # Scrapy's RetryMiddleware decides how often
+
+
+def policy_of(settings: BaseSettings) -> Policy:
+    return parse(settings.get("FRONTRANK_POLICY", "fpr"))
+
+
+def directory_of(settings: BaseSettings) -> Path | None:
+    """Where the crawl is kept: FRONTRANK_DIR, or a folder in JOBDIR, or nowhere."""
+    if settings.get("FRONTRANK_DIR"):
+        return Path(settings["FRONTRANK_DIR"])
+    return Path(settings["JOBDIR"]) / "frontrank" if settings.get("JOBDIR") else None
+
+
+def manners_of(settings: BaseSettings) -> Manners:
+    return Manners(
+        delay_s=settings.getfloat("DOWNLOAD_DELAY"),
+        at_once=settings.getint("CONCURRENT_REQUESTS_PER_IP") or settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
+        in_flight=settings.getint("CONCURRENT_REQUESTS"),
+        retries=WITHOUT_END,
+        lease_s=FOREVER_S,
+    )
+
+
+def open_crawl(settings: BaseSettings) -> tuple[Crawl, bool]:
+    """The crawl, and whether it was begun earlier."""
+    policy, folder, manners = policy_of(settings), directory_of(settings), manners_of(settings)
+    warm(policy)
+    if folder is None or not (folder / FILE).exists():
+        return Crawl(policy, folder, manners=manners, group=GROUP), False
+    rescore = settings.getbool("FRONTRANK_RESCORE")
+    try:
+        crawl = Crawl.recover(folder, policy, rescore=rescore, manners=manners, group=GROUP)
+    except InputError as error:
+        if rescore or "rescore" not in str(error):
+            raise
+        raise InputError(f"{error}; in a Scrapy project this is FRONTRANK_RESCORE = True") from None
+    return crawl, True
+
+
+def warm(policy: Policy) -> None:
+    """Load the kernels of an ordering now, rather than in the middle of the crawl."""
+    trial = Crawl(policy)
+    trial.seed(["a"])
+    trial.take()
+    trial.fetched("a", [("b", "its anchor")])
+    trial.next_at()
+    spare_collector()
+
+
+@cache
+def spare_collector() -> None:
+    """The compiler's hundred thousand objects stay as long as the process: without this, the garbage collector looks at them
+    again and again, which costs a crawl five percent."""
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,100 @@
+"""A crawl at work: what the scheduler, the spider and the display share, and why it ends.
+
+What was not followed is counted by reason. Counts are stored with the crawl every few seconds: after a kill those of the
+last seconds are missing. Everything else that is told about a crawl comes from its journal, and is exact.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from frontrank.crawl.journal import Journal
+
+if TYPE_CHECKING:
+    from frontrank.crawl.crawl import Crawl
+    from frontrank.fetching.crawler.options import Options
+    from frontrank.pages.warc_writer import Warc
+
+NOTED_EVERY_S = 5.0
+NOT_ASKED = (  # reasons for which a page was never asked for: they use up no budget
+    *("robots.txt", "robots.txt unreachable", "private address"),
+    *("url too long", "bad url", "unsupported scheme", "not a URL"),
+)
+
+INTERRUPTED, BUDGET, TIME, RULE, EMPTY, FAILED = "interrupted", "budget", "time", "stopping rule", "frontier empty", "failed"
+
+
+class Job:
+    def __init__(self, crawl: Crawl, options: Options, warc: Warc | None) -> None:
+        self.crawl, self.options, self.warc = crawl, options, warc
+        self.counts: Counter[str] = Counter(crawl.notes.get("counts", {}))
+        earlier = crawl.journal.reasons() if isinstance(crawl.journal, Journal) else {}
+        self.failures: Counter[str] = Counter(earlier)
+        self.begun = time.monotonic()
+        self.settled_before = len(crawl.order)
+        self.held = False  # nothing is taken yet: sitemaps come first
+        self.ended = ""  # why no more pages are taken
+        self.error: Exception | None = None
+        self.nudge: Callable[[], None] = lambda: None  # has the engine ask for the next page
+        self.coverage = float(options.until.partition("=")[2]) if options.until else None
+        self._noted = self.begun
+
+    @property
+    def elapsed_s(self) -> float:
+        return time.monotonic() - self.begun
+
+    @property
+    def asked(self) -> int:
+        """Pages settled that were asked for: what the budget counts."""
+        return len(self.crawl.order) - sum(self.failures[reason] for reason in NOT_ASKED)
+
+    def may_take(self) -> bool:
+        """Whether another page may be taken; if not now or ever, the reason is kept."""
+        if self.ended or self.held:
+            return False
+        crawl, options = self.crawl, self.options
+        if options.budget and self.asked + crawl.leased >= options.budget:
+            if self.asked >= options.budget:
+                self.end(BUDGET)
+            return False
+        if crawl.done() or (self.coverage is not None and crawl.gauges().get("coverage", 0.0) >= self.coverage):
+            self.end(RULE)
+        elif options.time_s and self.elapsed_s >= options.time_s:
+            self.end(TIME)
+        return not self.ended
+
+    def goes_on(self) -> bool:
+        """Whether pages are out, or one may go now or later."""
+        if self.error is not None:
+            return False
+        if self.held or self.crawl.leased:
+            return True
+        return self.may_take() and self.crawl.next_at() is not None
+
+    def end(self, reason: str) -> None:
+        """Take no more pages; those that are out still arrive."""
+        self.ended = self.ended or reason
+        self.held = False
+        self.nudge()
+
+    def fail(self, error: Exception) -> None:
+        """The crawl cannot go on: nothing can be stored any more, or a part of it is broken."""
+        self.error = self.error or error
+        self.end(FAILED)
+
+    def lost(self, reason: str) -> None:
+        """A page failed for good."""
+        self.failures[reason] += 1
+
+    def count(self, reason: str, times: int = 1) -> None:
+        """A link was not followed."""
+        self.counts[reason] += times
+
+    def note(self, now: bool = False) -> None:
+        """Store the counts, if it was not done just now."""
+        if now or time.monotonic() - self._noted >= NOTED_EVERY_S:
+            self._noted = time.monotonic()
+            self.crawl.note("counts", dict(self.counts))

@@ -1,0 +1,328 @@
+"""Running a crawl: alone in this process, or several beside each other in one reactor.
+
+    crawl(options, out)                      from the seeds to the summary
+    resume(out, {"budget": 20_000})          the same, for a crawl that has begun
+    run(main)                                what both stand on: main(process) is awaited in a reactor that is made for it
+    await start(options, out, process)       one crawl among others in main
+
+Twisted's reactor starts once in a process, so the first three can be called once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from frontrank.crawl.crawl import Crawl
+from frontrank.fetching.crawler import job as state
+from frontrank.fetching.crawler.job import Job
+from frontrank.fetching.crawler.options import Options
+from frontrank.fetching.crawler.scope import Scope
+from frontrank.fetching.crawler.summary import Summary, summed_up, write_report
+from frontrank.pages.warc_writer import Warc
+from frontrank.errors import InputError, StorageError
+from frontrank.crawl.journal import Journal
+from frontrank.orderings.registry import parse
+from frontrank.search.workload import load_workload
+
+if TYPE_CHECKING:
+    from scrapy.crawler import AsyncCrawlerProcess, AsyncCrawlerRunner, Crawler
+    from scrapy.settings import Settings
+
+T = TypeVar("T")
+Value = Callable[[str], float]  # of a URL
+Watch = Callable[[Job], None]
+
+WARCS, LOG, REPORT = "warc", "crawl.log", "report.html"
+LOGGERS = ("scrapy", "twisted", "asyncio", "py.warnings", "frontrank")
+WATCHED_EVERY_S = 1.0
+PROCESS = {  # settings of the reactor rather than of one crawl
+    "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
+    "LOG_INSTALL_ROOT_HANDLER": False,
+    "LOG_ENABLED": False,
+    "REACTOR_THREADPOOL_MAXSIZE": 32,  # name servers that do not answer hold a thread each
+}
+AT_WORK: list[Job] = []  # in this process: what a signal ends
+
+
+def crawl(
+    options: Options,
+    out: str | os.PathLike[str],
+    *,
+    truth: Value | None = None,
+    impact: Value | None = None,
+    watch: Watch | None = None,
+) -> Summary:
+    """Crawl into a new directory. ``truth`` and ``impact`` are for laboratories: what a URL is worth, if it is known."""
+    _check_reactor()
+    job = begin(options, out, truth=truth)
+    return run(lambda process: work(job, process, impact=impact, watch=watch))
+
+
+def resume(
+    out: str | os.PathLike[str],
+    changes: Mapping[str, Any] | None = None,
+    *,
+    rescore: bool = False,
+    truth: Value | None = None,
+    impact: Value | None = None,
+    watch: Watch | None = None,
+) -> Summary:
+    """Go on with the crawl of a directory, exactly where it stopped."""
+    _check_reactor()
+    job = again(out, changes, rescore=rescore, truth=truth)
+    return run(lambda process: work(job, process, impact=impact, watch=watch))
+
+
+# A job to do -----------------------------------------------------------------------------------------------------------------
+def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None = None) -> Job:
+    """A new crawl in a new directory."""
+    workload = load_workload(options.queries) if options.queries else None
+    notes = {"options": options.json()}
+    crawl = Crawl(parse(options.policy), out, manners=options.manners, truth=truth, workload=workload, notes=notes)
+    try:
+        warc = Warc(Path(out) / WARCS) if options.warc else None
+        crawl.seed(options.seeds)
+    except BaseException:
+        crawl.close()
+        raise
+    return Job(crawl, options, warc)
+
+
+def again(
+    out: str | os.PathLike[str], changes: Mapping[str, Any] | None = None, *, rescore: bool = False, truth: Value | None = None
+) -> Job:
+    """The crawl of a directory, as it was left."""
+    options = stored_options(out).with_changes(changes or {})
+    policy = parse(options.policy)
+    crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth)
+    try:
+        crawl.note("options", options.json())
+        if not crawl.known:  # the first run ended before it had begun
+            crawl.seed(options.seeds)
+        warc = Warc.resume(Path(out) / WARCS, _ends(crawl, Path(out) / WARCS)) if options.warc else None
+    except BaseException:
+        crawl.close()
+        raise
+    return Job(crawl, options, warc)
+
+
+def stored_options(out: str | os.PathLike[str]) -> Options:
+    """What the crawl of a directory was asked to do. Nothing is changed there."""
+    journal = Journal.open(Path(out), read_only=True)
+    try:
+        held = journal.notes.get("options")
+    finally:
+        journal.close()
+    if held is None:
+        raise StorageError(
+            f"{os.fspath(out)}: this crawl was not started by frontrank crawl; go on with it where it was started"
+        )
+    return Options.of(held)
+
+
+def _ends(crawl: Crawl, folder: Path) -> dict[str, int]:
+    """Up to where each WARC file is known: what lies behind was never acknowledged.
+
+    After a power cut a file may end before that. Then the last whole record before its end counts, and the trace knows a few
+    pages whose bytes are lost.
+    """
+    assert isinstance(crawl.journal, Journal)
+    query = "SELECT file, max(start + length) FROM event WHERE file IS NOT NULL GROUP BY file"
+    ends: dict[str, int] = dict(crawl.journal.db.execute(query))
+    for name, end in ends.items():
+        held = (folder / name).stat().st_size if (folder / name).exists() else end
+        if held < end:
+            whole = "SELECT max(start + length) FROM event WHERE file = ? AND start + length <= ?"
+            ends[name] = crawl.journal.db.execute(whole, (name, held)).fetchone()[0] or 0
+    return ends
+
+
+# One crawl among others in a reactor -----------------------------------------------------------------------------------------
+async def start(
+    options: Options,
+    out: str | os.PathLike[str],
+    runner: AsyncCrawlerRunner,
+    *,
+    truth: Value | None = None,
+    impact: Value | None = None,
+    watch: Watch | None = None,
+) -> Summary:
+    """Crawl into a new directory, beside other crawls."""
+    return await work(begin(options, out, truth=truth), runner, impact=impact, watch=watch)
+
+
+async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = None, watch: Watch | None = None) -> Summary:
+    """Run a job until it ends, and leave its directory in order: report, counts, a snapshot for a quick next start."""
+    from scrapy.crawler import Crawler
+
+    from frontrank.fetching.crawler.spider import PageSpider
+
+    options = job.options
+    assert isinstance(job.crawl.journal, Journal)
+    folder = job.crawl.journal.folder
+    seeds = (*options.seeds, *job.crawl.notes.get("moved", ()))  # where seeds redirected to
+    scope = Scope(seeds, options.scope, options.include, options.exclude)
+    if job.warc is not None:
+        job.crawl.journal.before_sync = job.warc.sync
+    watcher = asyncio.ensure_future(_watch(job, watch))
+    AT_WORK.append(job)
+    try:
+        crawler = Crawler(PageSpider, settings_of(options))
+        with _logged(folder / LOG, crawler):
+            await runner.crawl(crawler, job=job, scope=scope, impact=impact)
+        if job.error is not None:
+            raise job.error
+        if not job.ended:
+            job.ended = state.EMPTY
+        job.note(now=True)
+        told = summed_up(job)
+        write_report(job, told, folder / REPORT)
+        return told
+    finally:
+        watcher.cancel()
+        AT_WORK.remove(job)
+        try:
+            job.crawl.close()
+        finally:
+            if job.warc is not None:
+                job.warc.close()
+
+
+async def _watch(job: Job, watch: Watch | None) -> None:
+    """Show what happens once a second, and mind the time."""
+    while True:
+        left = job.options.time_s - job.elapsed_s if job.options.time_s and not job.ended else WATCHED_EVERY_S
+        if left <= 0:
+            job.end(state.TIME)
+        if watch is not None:
+            watch(job)
+        await asyncio.sleep(min(WATCHED_EVERY_S, max(left, 0.0)))
+
+
+def settings_of(options: Options) -> Settings:
+    """Scrapy as a plain downloader: order, politeness, retries and redirects are the crawl's own."""
+    from scrapy.settings import Settings
+
+    from frontrank.fetching.limits import HARDENING
+
+    most = 4 * options.in_flight + 16  # the frontier's own limit is lower; robots.txt comes on top
+    return Settings(
+        {
+            **PROCESS,
+            **HARDENING,
+            "SCHEDULER": "frontrank.fetching.crawler.scheduler.Scheduler",
+            "DOWNLOADER_MIDDLEWARES": {**HARDENING["DOWNLOADER_MIDDLEWARES"], "frontrank.fetching.crawler.proxy.ProxyMiddleware": 40},
+            "DOWNLOADER_MIDDLEWARES_BASE": {
+                "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
+                "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
+                "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
+                "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
+            },
+            "SPIDER_MIDDLEWARES_BASE": {},
+            "EXTENSIONS_BASE": {},
+            "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
+            "STATS_DUMP": False,
+            "CONCURRENT_REQUESTS": most,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": most,
+            "CONCURRENT_ITEMS": 1,  # there are none, yet Scrapy starts so many tasks a page for them
+            "DOWNLOAD_DELAY": 0,
+            "DOWNLOAD_TIMEOUT": options.timeout,
+            "DOWNLOAD_MAXSIZE": options.max_size,
+            "USER_AGENT": options.user_agent,
+            "WARN_ON_GENERATOR_RETURN_VALUE": False,
+            "LOG_FORMATTER": "frontrank.fetching.crawler.proxy.Silent",
+            "FRONTRANK_ALLOW_PRIVATE": options.allow_private,
+            "FRONTRANK_ROBOTS": options.robots,
+        }
+    )
+
+
+@contextmanager
+def _logged(path: Path, crawler: Crawler) -> Iterator[None]:
+    """What Scrapy and the crawl have to tell goes to a file; what belongs to a crawl beside this one does not."""
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.addFilter(lambda record: getattr(record, "spider", None) in (None, crawler.spider))
+    handler.setLevel(logging.INFO)
+    handler.handleError = lambda record: None  # type: ignore[method-assign]  # a full disk is told by the journal
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    logging.getLogger("frontrank").setLevel(logging.INFO)
+    for logger in loggers:
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+        handler.close()
+
+
+# A reactor for this process --------------------------------------------------------------------------------------------------
+def run(main: Callable[[AsyncCrawlerProcess], Coroutine[Any, Any, T]]) -> T:
+    """Await main(process) in a reactor of its own. The first Ctrl-C or SIGTERM ends all its crawls well, the second at once."""
+    from scrapy.crawler import AsyncCrawlerProcess
+
+    _check_reactor()
+    for name in LOGGERS:
+        logging.getLogger(name).addHandler(logging.NullHandler())  # or Python prints their warnings on the terminal
+    process = AsyncCrawlerProcess(dict(PROCESS))
+    from twisted.internet import reactor as installed
+
+    reactor: Any = installed
+    ended: list[T] = []
+    failed: list[BaseException] = []
+
+    async def whole() -> None:
+        try:
+            ended.append(await main(process))
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            reactor.stop()
+
+    tasks: list[asyncio.Future[None]] = []
+    reactor.callWhenRunning(lambda: tasks.append(asyncio.ensure_future(whole())))
+    with _signals(reactor):
+        process.start(stop_after_crawl=False, install_signal_handlers=False)
+    if failed:
+        raise failed[0]
+    return ended[0]
+
+
+def _check_reactor() -> None:
+    reactor: Any = sys.modules.get("twisted.internet.reactor")
+    if reactor is not None and reactor._startedBefore:
+        raise InputError("a second crawl in this process, where Twisted's reactor starts once; await all of them in one run()")
+
+
+@contextmanager
+def _signals(reactor: Any) -> Iterator[None]:
+    asked = False
+
+    def stop(number: int, frame: Any) -> None:
+        nonlocal asked
+        if asked:
+            if sys.stderr.isatty():
+                sys.stderr.write("\x1b[?25h\n")  # the display may have hidden the cursor
+            os._exit(130)  # the journal is made for this
+        asked = True
+        reactor.callFromThread(end)
+
+    def end() -> None:
+        for job in AT_WORK:
+            job.end(state.INTERRUPTED)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

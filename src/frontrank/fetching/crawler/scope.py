@@ -1,0 +1,97 @@
+"""Which of the URLs that are found belong to a crawl.
+
+    reach = host      the hosts of the seeds; example.org and www.example.org count as one
+    reach = domain    every host under the registered domains of the seeds (public suffix list)
+    reach = any       the whole web
+    include           of these regular expressions at least one must be found in the URL (none given: all URLs)
+    exclude           none of these may be found
+    most_depth        links from a seed; 0 is any number
+
+A path that goes in circles (``urls.repeats``) is never followed. The first reason in this order is told: "not http",
+"too deep", "other host" or "other domain", "not included", "excluded", "path repeats".
+
+Cost: the verdict on a host is kept, so most URLs cost one dictionary lookup and the expressions that were given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from frontrank.errors import InputError, nearest
+from frontrank.pages.urls import host_of, registered_domain, repeats, usable_seed
+
+REACHES = ("host", "domain", "any")
+HOSTS_KEPT = 2**17
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a crawl from these seeds may fetch.
+
+    >>> scope = Scope(["https://www.example.org/"], exclude=[r"/private/"])
+    >>> scope.why_not("https://example.org/a"), scope.why_not("https://example.com/")
+    (None, 'other host')
+    >>> scope.why_not("https://example.org/private/x")
+    'excluded'
+    """
+
+    seeds: Sequence[str]
+    reach: str = "host"
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    most_depth: int = 0
+    _homes: frozenset[str] = field(init=False, repr=False, compare=False)
+    _include: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
+    _exclude: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
+    _inside: dict[str, bool] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.reach not in REACHES:
+            raise InputError(f"reach is {self.reach!r}, expected host, domain or any{nearest(self.reach, REACHES)}")
+        if self.most_depth < 0:
+            raise InputError(f"most_depth is {self.most_depth}, expected 0 (any number of links from a seed) or more")
+        for name in ("seeds", "include", "exclude"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
+        homes = frozenset(self._home(host_of(usable_seed(seed))) for seed in self.seeds)
+        object.__setattr__(self, "_homes", homes)
+        object.__setattr__(self, "_include", _expressions("include", self.include))
+        object.__setattr__(self, "_exclude", _expressions("exclude", self.exclude))
+
+    def why_not(self, url: str, depth: int = 0) -> str | None:
+        """Why this canonical URL, so many links from a seed, is not fetched; None if it is."""
+        if not url.startswith(("http://", "https://")):
+            return "not http"
+        if 0 < self.most_depth < depth:
+            return "too deep"
+        if self.reach != "any" and not self._is_inside(url):
+            return f"other {self.reach}"
+        if self._include and not any(expression.search(url) for expression in self._include):
+            return "not included"
+        if any(expression.search(url) for expression in self._exclude):
+            return "excluded"
+        return "path repeats" if repeats(url) else None
+
+    def _is_inside(self, url: str) -> bool:
+        place = url.split("/", 3)[2]
+        inside = self._inside.get(place)
+        if inside is None:
+            if len(self._inside) >= HOSTS_KEPT:
+                self._inside.clear()
+            inside = self._inside[place] = self._home(host_of(url)) in self._homes
+        return inside
+
+    def _home(self, host: str) -> str:
+        return registered_domain(host) if self.reach == "domain" else host.removeprefix("www.")
+
+
+def _expressions(name: str, given: Iterable[str]) -> tuple[re.Pattern[str], ...]:
+    found = []
+    for text in given:
+        try:
+            found.append(re.compile(text))
+        except (re.error, OverflowError, RecursionError) as error:
+            raise InputError(f"{name} {text!r} is not a regular expression ({error}); a literal dot is written \\.") from None
+    return tuple(found)

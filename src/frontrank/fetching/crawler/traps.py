@@ -1,0 +1,69 @@
+"""Crawler traps: what bounds them while a crawl runs, and what points at them when it has ended.
+
+A site that invents pages without end is bounded by the depth of links (--max-depth), the pages of a host (--host-budget), and
+paths that go in circles, which are never followed. Afterwards URLs that differ only in numbers and ids are counted together:
+a family with at least LEAST pages that makes up at least SHARE of its host is a possible trap. It may also be a
+well-kept archive, so it is told, not dropped; --exclude is for a person to add.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from frontrank.pages.urls import host_of, pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from frontrank.crawl.crawl import Crawl
+
+LEAST, SHARE, TOLD = 50, 0.05, 20
+MOST_PATTERNS = 200_000  # beyond that many different ones, those seen once are forgotten
+
+
+class Family(NamedTuple):
+    """Fetched pages whose URLs are alike."""
+
+    pattern: str
+    pages: int
+    share: float  # of the pages fetched from their host
+
+
+def families(urls: Iterable[str]) -> list[Family]:
+    """The families that may be traps, largest first.
+
+    >>> families(f"http://a.example/cal/{day}" for day in range(60))
+    [Family(pattern='a.example/cal/#', pages=60, share=1.0)]
+    """
+    alike: Counter[str] = Counter()
+    on_host: Counter[str] = Counter()
+    for url in urls:
+        alike[pattern(url)] += 1
+        on_host[host_of(url)] += 1
+        if len(alike) > MOST_PATTERNS:
+            alike = Counter({shape: count for shape, count in alike.items() if count > 1})
+    found: list[Family] = []
+    for shape, pages in alike.most_common():
+        if pages < LEAST or len(found) == TOLD:
+            break
+        share = pages / max(on_host[host_of(f"http://{shape}")], pages)
+        if share >= SHARE and ("#" in shape or "*" in shape or "?" in shape):
+            found.append(Family(shape, pages, share))
+    return found
+
+
+def limited_hosts(crawl: Crawl, max_depth: int) -> tuple[list[str], list[str]]:
+    """Hosts whose budget is spent while pages of theirs wait; hosts of which a page was fetched at the greatest depth."""
+    hosts = crawl.queue.hosts
+    spent = np.flatnonzero((hosts["budget"] > 0) & (hosts["taken"] >= hosts["budget"]) & (hosts["waiting"] > 0))
+    settled = np.array(crawl.order, np.int64)
+    deep = np.unique(crawl.queue.host[settled[crawl.depths[settled] >= max_depth]])
+    return host_names(crawl, spent.tolist()), host_names(crawl, deep.tolist())
+
+
+def host_names(crawl: Crawl, hosts: Iterable[int]) -> list[str]:
+    pages = [int(crawl.host_page[host]) for host in hosts]
+    return [host_of(crawl.url(page)) for page in pages if page >= 0]

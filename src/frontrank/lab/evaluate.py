@@ -1,0 +1,209 @@
+"""evaluate: how much of the search impact that waits in a frontier does a ranker find first?
+
+On a fully known web: pretend that D is the first part of a crawl, let each ranker score the frontier F from what was known
+then, and compare what it puts first with the ideal. Observed impact comes from searching D alone, as an engine shows only
+what it has; the truth for F from searching all pages.
+
+Protocols, for rankers that learn (all rankers are tested on the same pages):
+
+    split      tran15's: the impact of 65% of F is revealed for training, the rest is tested. It flatters, as training pages
+               are neighbours of test pages in the same frontier
+    deployed   a live crawl's: learn from pages that were fetched since earlier moments of the same crawl, with features as
+               they were then and impact as it is known now; all of F is tested
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from frontrank.errors import InputError, SpecError
+from frontrank.web.importance import importance
+from frontrank.kernels.jit import Array
+from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through, impact_shares
+from frontrank.orderings.ranker import CrawlView, Ranker
+from frontrank.orderings.registry import orderings, parse, parse_ranker
+from frontrank.simulation.replayed import Replay
+from frontrank.search.observe import observe, truth
+from frontrank.web.search_view import Workload
+from frontrank.web.seeds import find_seeds
+from frontrank.simulation.simulate import simulate
+from frontrank.web.web import Web
+
+TRAINING = 0.65  # of F, in the split protocol
+CYCLES = (1 / 2, 2 / 3, 5 / 6)  # of D: the earlier moments that the deployed protocol learns from
+PROTOCOLS = ("split", "deployed")
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One moment of a crawl of a known web, with the truth about its frontier."""
+
+    web: Web
+    view: CrawlView
+    tested: Array  # frontier pages, by discovery number
+    views: Array  # true impact of all known pages
+    clicks: Array | None
+    pagerank: Array
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one ranker found."""
+
+    ranker: Ranker
+    name: str  # as a person wrote it
+    views: dict[float, float]
+    clicks: dict[float, float] | None
+    pagerank: dict[float, float]
+    ctr: dict[float, float] | None
+    seconds: float
+    notes: dict[str, dict[str, float]]
+
+
+def ranker_of(spec: str | Ranker) -> Ranker:
+    """The ranker that a specification names; online orderings such as random or fpr are replayed."""
+    if isinstance(spec, Ranker):
+        return spec
+    name = spec.partition(":")[0]
+    known = orderings().get(name)
+    if known is not None and not issubclass(known, Ranker):
+        return Replay(parse(spec))
+    return parse_ranker(spec)
+
+
+def stage(
+    web: Web,
+    workload: Workload | None,
+    crawled: str = "bfs:0.3",
+    seeds: Any = None,
+    protocol: str | None = None,
+    learns: bool = False,
+    draw: int = 0,
+    progress: Progress | None = None,
+) -> Scene:
+    """Crawl a part of the web, note what was known then, and look up the truth."""
+    if protocol is not None and protocol not in PROTOCOLS:
+        raise SpecError(f"protocol {protocol!r} given, split or deployed expected")
+    tell = progress or (lambda text, done, total: None)
+    policy, colon, share = crawled.rpartition(":")
+    if not colon:
+        raise SpecError(f"crawled {crawled!r} given, ORDERING:SHARE expected, such as bfs:0.3")
+    pages = find_seeds(web, seeds)
+    order = simulate(web, parse(policy), pages, share).trace.order
+    views, clicks = _true_impact(web, workload, tell)
+    tell("searching the fetched pages", 0, 0)
+    view = _seen(web, pages, order, workload)
+    frontier = np.flatnonzero(~view.fetched)
+    if len(frontier) == 0:
+        raise InputError(f"crawled {crawled}: the whole web was fetched, so there is no frontier to rank; give a smaller share")
+    if view.impact is None or not view.impact.any():
+        raise InputError("all observed impacts are zero: no query shows a fetched page; give queries that fit the web")
+    tested = frontier
+    if protocol == "split":
+        shuffled = np.random.default_rng(draw).permutation(frontier)
+        cut = round(TRAINING * len(frontier))
+        training, tested = np.sort(shuffled[:cut]), np.sort(shuffled[cut:])
+        view.revealed = (training, views[view.pages[training]])
+    elif learns:
+        for at, cycle in enumerate(CYCLES):
+            tell("earlier moments of the crawl", at, len(CYCLES))
+            view.history.append(_seen(web, pages, order[: max(1, round(cycle * len(order)))], workload))
+    known = view.pages
+    return Scene(web, view, tested, views[known], None if clicks is None else clicks[known], importance(web)[known])
+
+
+def _seen(web: Web, seeds: Array, order: Array, workload: Workload | None) -> CrawlView:
+    if workload is not None:
+        return observe(web, seeds, order, workload)
+    view = CrawlView.of(web, seeds, order)
+    assert web.impact is not None
+    view.see_impact(web.impact)
+    return view
+
+
+def _true_impact(web: Web, workload: Workload | None, tell: Progress) -> tuple[Array, Array | None]:
+    if workload is not None:
+        tell("searching all pages", 0, 0)
+        return truth(web, workload), web.clicks
+    if web.impact is None:
+        raise InputError(f"{web.name} knows neither views nor clicks; give a query log with --queries")
+    return web.impact, web.clicks
+
+
+def find(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[float, ...] = FRONTIER_SHARES) -> Finding:
+    """Let a ranker score the frontier, and compare what it puts first with the ideal."""
+    begun = perf_counter()
+    scores = ranker.score(scene.view)[scene.tested]
+    seconds = perf_counter() - begun
+    views, clicks = scene.views[scene.tested], None if scene.clicks is None else scene.clicks[scene.tested]
+    return Finding(
+        ranker,
+        name or ranker.spec(),
+        impact_shares(scores, views, shares),
+        None if clicks is None else impact_shares(scores, clicks, shares),
+        impact_shares(scores, scene.pagerank[scene.tested], shares),
+        None if clicks is None else click_through(scores, clicks, views, shares),
+        seconds,
+        {key: note for key, note in scene.view.notes.items() if key.startswith(f"{ranker.name} ")},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Rankers side by side on one scene."""
+
+    scene: Scene
+    findings: tuple[Finding, ...]
+
+    def json(self) -> dict[str, Any]:
+        def at(values: dict[float, float] | None) -> dict[str, float] | None:
+            return None if values is None else {f"{share:g}": value for share, value in values.items()}
+
+        view = self.scene.view
+        return {
+            "rankers": {
+                finding.name: {
+                    "views": at(finding.views),
+                    "clicks": at(finding.clicks),
+                    "ctr": at(finding.ctr),
+                    "pagerank": at(finding.pagerank),
+                    "seconds": finding.seconds,
+                    **({"convergence": finding.notes} if finding.notes else {}),
+                }
+                for finding in self.findings
+            },
+            "pages": {"D": len(view.source), "F": view.known - len(view.source), "tested": len(self.scene.tested)},
+        }
+
+
+def evaluate(
+    web: Web,
+    workload: Workload | None,
+    rankers: Sequence[str | Ranker],
+    crawled: str = "bfs:0.3",
+    seeds: Any = None,
+    protocol: str | None = None,
+    draw: int = 0,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Score one frontier with each ranker, and say which share of the ideal impact each finds first."""
+    made = [ranker_of(spec) for spec in rankers]
+    if not made:
+        raise InputError("no ranker given; name at least one, such as rw-eg")
+    for ranker in made:
+        if workload is None and "queries" in ranker.needs():
+            raise InputError(f"{ranker.spec()} is driven by queries, but no query log was given; add --queries FILE")
+    learns = any("history" in ranker.needs() for ranker in made)
+    scene = stage(web, workload, crawled, seeds, protocol, learns, draw, progress)
+    findings = []
+    for at, (spec, ranker) in enumerate(zip(rankers, made, strict=True)):
+        if progress is not None:
+            progress(ranker.spec(), at, len(made))
+        findings.append(find(scene, ranker, spec if isinstance(spec, str) else ranker.spec()))
+    return Evaluation(scene, tuple(findings))

@@ -1,0 +1,152 @@
+"""rank: the pages to fetch next from a crawl, with what each score is made of; explain: why a page stands where it stands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frontrank.sources.imported_crawl import CrawlTables
+from frontrank.errors import InputError, SeedError
+from frontrank.lab.evaluate import CYCLES
+from frontrank.kernels.jit import Array
+from frontrank.lab.measures.impact import picks
+from frontrank.orderings.ranker import CrawlView, Ranker
+from frontrank.orderings.batch.rw import EnrichedWalk
+
+VOTERS = 10
+
+
+def view_for(crawl: CrawlTables, rankers: Sequence[Ranker], impact: Any = None) -> CrawlView:
+    """What the crawl knows, with as much as these rankers ask for; InputError if it lacks something."""
+    needs = frozenset[str]().union(*(ranker.needs() for ranker in rankers))
+    names = ", ".join(ranker.spec() for ranker in rankers)
+    if "queries" in needs and not crawl.queries:
+        raise InputError(f"{names}: driven by queries, but {crawl.web.name} has no query log; import one with --queries")
+    search = "queries" in needs or not (crawl.web.has("views") or crawl.web.has("clicks"))
+    view = crawl.view(impact, search)
+    if view.known == len(view.source):
+        raise InputError(f"{crawl.web.name}: every known page is fetched, so there is no frontier to rank")
+    if "impact" in needs:
+        if view.impact is None:
+            raise InputError(f"{names}: needs clicks or views of fetched pages, but {crawl.web.name} has none; import a log")
+        if not view.impact.any():
+            raise InputError(f"{names}: all impacts are zero, so no page has a vote; import a log with clicks or views")
+    if "history" in needs:
+        view.history = [earlier(crawl, share, impact, search) for share in CYCLES]
+    return view
+
+
+def earlier(crawl: CrawlTables, share: float, impact: Any, search: bool) -> CrawlView:
+    """The crawl as it was after the first share of its fetches, with impact as it is known now."""
+    rows = max(1, round(share * len(crawl.fetched)))
+    return replace(crawl, fetched=crawl.fetched[:rows]).view(impact, search)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The frontier by falling score: URLs, scores, and the parts that add up to them."""
+
+    urls: list[str]
+    scores: Array
+    parts: dict[str, Array]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write next.parquet: url, score, and a column for each part; beside first, then renamed."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns: dict[str, Any] = {"url": self.urls, "score": self.scores, **self.parts}
+        target = Path(path)
+        beside = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            pq.write_table(pa.table(columns), beside)
+            beside.replace(target)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            raise InputError(f"{target} cannot be written: {error.strerror or error}") from None
+
+
+def rank(crawl: CrawlTables, view: CrawlView, ranker: Ranker, budget: int) -> Ranking:
+    """The best pages of the frontier, best first."""
+    if budget < 1:
+        raise InputError(f"budget {budget} given, at least 1 page expected")
+    frontier = np.flatnonzero(~view.fetched)
+    parts = ranker.parts(view)
+    scores: Array = np.sum(list(parts.values()), axis=0)
+    best = frontier[picks(scores[frontier])][:budget]
+    urls = [crawl.web.name_of(int(page)) for page in view.pages[best]]
+    return Ranking(urls, scores[best], {name: values[best] for name, values in parts.items()})
+
+
+def explain(crawl: CrawlTables, view: CrawlView, url: str, rankers: Sequence[Ranker]) -> dict[str, Any]:
+    """Why a frontier page stands where it stands: each ranker's place, the pages that vote for it, the queries it matches."""
+    page = _frontier_page(crawl, view, url)
+    frontier = np.flatnonzero(~view.fetched)
+    places = {}
+    for ranker in rankers:
+        parts = ranker.parts(view)
+        scores: Array = np.sum(list(parts.values()), axis=0)
+        better = int((scores[frontier] > scores[page]).sum())
+        made_of = {name: float(values[page]) for name, values in parts.items()}
+        places[ranker.spec()] = {"place": better + 1, "of": len(frontier), "score": float(scores[page]), "parts": made_of}
+    return {
+        "url": crawl.web.name_of(int(view.pages[page])),
+        "rankers": places,
+        "voters": _voters(crawl, view, page) if view.impact is not None else [],
+        "queries": _queries(view, page) if view.search is not None else [],
+        "anchors": view.search.anchors[page] if view.search is not None else "",
+    }
+
+
+def _frontier_page(crawl: CrawlTables, view: CrawlView, url: str) -> int:
+    web_page = crawl.web.page_of(url)
+    found = np.flatnonzero(view.pages == web_page)
+    if len(found) == 0:
+        raise SeedError(f"{url!r} is a page of {crawl.web.name}, but no fetched page links to it")
+    if view.fetched[found[0]]:
+        raise InputError(f"{url!r} has been fetched already; explain tells of pages that wait")
+    return int(found[0])
+
+
+def _voters(crawl: CrawlTables, view: CrawlView, page: int) -> list[dict[str, Any]]:
+    """The fetched pages that link to it, by what their vote weighs in rw-eg: F x/O."""
+    walk = EnrichedWalk()
+    scores, walker = walk.score(view), walk._walker(view, 1.0)
+    row_of_link = np.repeat(np.arange(len(view.source)), np.diff(view.indptr[: len(view.source) + 1]))
+    rows = row_of_link[view.target[: view.links] == page]
+    votes = walker.real[rows] * scores[view.source[rows]]
+    total = float(votes.sum()) or 1.0
+    assert view.impact is not None
+    return [
+        {
+            "url": crawl.web.name_of(int(view.pages[view.source[rows[i]]])),
+            "share": float(votes[i]) / total,
+            "impact": float(view.impact[view.source[rows[i]]]),
+            "links": int(view.indptr[rows[i] + 1] - view.indptr[rows[i]]),
+        }
+        for i in np.argsort(-votes, kind="stable")[:VOTERS]
+    ]
+
+
+def _queries(view: CrawlView, page: int) -> list[dict[str, Any]]:
+    """The queries whose sketch holds the page, or would if more were kept: by frequency."""
+    from frontrank.search.ngrams import match
+
+    search = view.search
+    assert search is not None
+    found = match(search.workload.queries, [search.urls[page]], [search.anchors[page]])
+    matching = np.flatnonzero(np.diff(found.indptr) > 0)
+    best = matching[np.argsort(-search.workload.frequency[matching], kind="stable")][:VOTERS]
+    told = []
+    for query in best.tolist():
+        shown = search.results.of(query)[1][:10]
+        mean = float(np.sum(shown) / 10.0)
+        frequency = float(search.workload.frequency[query])
+        text = search.workload.queries[query]
+        told.append({"query": text, "frequency": frequency, "results": len(shown), "mean_score": mean})
+    return told

@@ -1,0 +1,116 @@
+"""Claims: what a paper says, the rule that decides whether it holds here, what was measured, and the verdict.
+
+The rule is written down before it is applied, and the verdict follows from the measurement alone:
+
+    agrees                  the rule holds
+    disagrees               it does not
+    cannot be tested here   the web lacks what the claim is about; the reason is said
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from frontrank.lab.measures import Curve
+
+AGREES, DISAGREES, UNTESTED = "agrees", "disagrees", "cannot be tested here"
+MARGIN = 0.005  # mean heights of two curves nearer than this are equal
+ALIKE = 0.03  # and nearer than this are similar
+GRID = 2000  # points at which a curve's mean height is taken
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a paper and what became of it here."""
+
+    says: str  # in our words, with the paper's figure where it gives one
+    rule: str  # when it counts as borne out
+    measured: str
+    verdict: str
+    reason: str = ""  # why it cannot be decided
+
+    @property
+    def finding(self) -> str:
+        return f"{self.verdict}: {self.reason}" if self.reason else self.verdict
+
+
+def decided(says: str, rule: str, measured: str, holds: bool) -> Claim:
+    """A claim and whether its rule holds."""
+    return Claim(says, rule, measured, AGREES if holds else DISAGREES)
+
+
+def untested(says: str, reason: str) -> Claim:
+    """A claim that this web cannot decide."""
+    return Claim(says, "", "", UNTESTED, reason)
+
+
+def mean_height(curve: Curve, until: float = 1.0) -> float:
+    """The mean of a curve from 0 to a share of the web: one number for a whole line.
+
+    >>> round(mean_height(Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))), 3)
+    0.5
+    """
+    x = (np.arange(GRID) + 0.5) / GRID * until
+    return float(np.interp(x, curve.x, curve.y).mean())
+
+
+def height_at(curve: Curve, x: float) -> float:
+    return float(np.interp(x, curve.x, curve.y))
+
+
+def reaches_at(curve: Curve, height: float) -> float | None:
+    """The first share of the web at which a curve is this high; None if it never is.
+
+    >>> reaches_at(Curve(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.8, 1.0])), 0.4)
+    0.25
+    """
+    high = np.flatnonzero(curve.y >= height)
+    if len(high) == 0:
+        return None
+    at = int(high[0])
+    if at == 0:
+        return float(curve.x[0])
+    x0, x1, y0, y1 = (float(v) for v in (curve.x[at - 1], curve.x[at], curve.y[at - 1], curve.y[at]))
+    return x0 + (x1 - x0) * (height - y0) / (y1 - y0)
+
+
+READING = (
+    f"Values that differ by at most {MARGIN} count as equal: one is higher if it is so by more, and the highest if no other is "
+    f"higher and it is itself higher than at least one."
+)
+
+
+def higher(a: float, b: float) -> bool:
+    return a > b + MARGIN
+
+
+def is_best(values: Mapping[str, float], name: str) -> bool:
+    """Whether no other value is higher, and this one is higher than some other: where all are equal, none is best.
+
+    >>> is_best({"a": 0.5, "b": 0.504, "c": 0.4}, "a"), is_best({"a": 0.5, "b": 0.5}, "a")
+    (True, False)
+    """
+    return not any(higher(v, values[name]) for v in values.values()) and higher(values[name], min(values.values()))
+
+
+def listed(values: Mapping[str, float | None], digits: int = 3) -> str:
+    """
+    >>> listed({"bfs": 0.61234, "fpr": None})
+    'bfs .612, fpr –'
+    """
+    return ", ".join(f"{name} {number(value, digits)}" for name, value in values.items())
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number as papers print them: no zero before the point.
+
+    >>> number(0.43, 2), number(-0.1, 1), number(12.0, 1), number(None)
+    ('.43', '-.1', '12.0', '–')
+    """
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text

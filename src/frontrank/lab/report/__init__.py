@@ -1,0 +1,13 @@
+"""Reports: one HTML page that needs nothing but itself.
+
+``write`` makes the page of a comparison. ``page`` and its parts make any other: a title, a lead, and sections of text,
+figure and table.
+"""
+
+from __future__ import annotations
+
+from frontrank.lab.report.comparison import write
+from frontrank.lab.report.figures import REFERENCE, Series, Style, bars, lines, styles
+from frontrank.lab.report.html import Cell, Section, Table, page, save
+
+__all__ = ["REFERENCE", "Cell", "Section", "Series", "Style", "Table", "bars", "lines", "page", "save", "styles", "write"]

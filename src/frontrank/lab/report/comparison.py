@@ -1,0 +1,319 @@
+"""The report of a comparison: which ordering found the important pages first, by how much, and at what cost."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from frontrank.lab.papers import measures as metrics
+from frontrank.web.importance import importance
+from frontrank.lab.measures import SHARES, Curve
+from frontrank.lab.measures.stop import EXHAUSTED
+from frontrank.lab.report.figures import REFERENCE, Figure, Series, Style, bars, lines, styles
+from frontrank.lab.report.html import Cell, Section, Table, Value, page, save
+from frontrank.web.seeds import find_seeds
+from frontrank.simulation.simulate import Run
+from frontrank.web.web import Web
+
+SHARE = 0.1  # of the web: where the verdict is given, if the crawls went so far
+HOT = 0.05  # of all pages are hot in the figure with a threshold
+LISTED = 2000  # seeds that a snippet spells out
+FETCHED = "share of the web fetched"
+IDEAL, RANDOM = "ideal", "drawn at random"
+METRICS = {"pagerank": "PageRank", "backlink": "number of backlinks", "forward": "number of links"}
+
+
+class Runs(Protocol):
+    """What a report is made of: crawls of one web from the same seeds (``frontrank.lab.compare.Runs`` is one)."""
+
+    @property
+    def web(self) -> Web: ...
+    @property
+    def runs(self) -> tuple[Run, ...]: ...
+    @property
+    def metric(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def command(self) -> str: ...
+
+
+def write(runs: Runs, path: str | os.PathLike[str]) -> None:
+    """Write the report of these runs as one self-contained HTML page."""
+    told = Comparison(runs)
+    sections = [told.hot(), told.table(), told.mass(), told.threshold(), told.coverage(), told.time()]
+    text = page(
+        f"{told.subject()} on {runs.web.name}",
+        f"{told.verdict()}\n\n{told.setting()}",
+        [section for section in sections if section is not None],
+        told.facts(),
+        runs.command or snippet(runs, os.path.basename(path)),
+    )
+    save(text, path)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the report says of some runs, piece by piece."""
+
+    runs: Runs
+
+    @property
+    def crawls(self) -> tuple[Run, ...]:
+        return self.runs.runs
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The specifications; equal ones are numbered, so that each run has a name of its own."""
+        specs = [run.spec for run in self.crawls]
+        before = [specs[:i].count(spec) for i, spec in enumerate(specs)]
+        return [f"{spec} ({n + 1})" if n else spec for spec, n in zip(specs, before, strict=True)]
+
+    @cached_property
+    def looks(self) -> dict[str, Style]:
+        return styles(self.names)
+
+    @cached_property
+    def reach(self) -> list[float]:
+        """How far each crawl can be followed, as a share of the web."""
+        pages = self.runs.web.pages
+        return [1.0 if run.trace.ended == EXHAUSTED else run.trace.fetched / pages for run in self.crawls]
+
+    @property
+    def importance(self) -> str:
+        return METRICS.get(self.runs.metric, self.runs.metric)
+
+    # Words ------------------------------------------------------------------------------------------------------------
+    def subject(self) -> str:
+        return f"{len(self.names)} orderings" if len(self.names) > 1 else self.names[0]
+
+    def verdict(self) -> str:
+        """The best ordering and by how much, after 10% of the web or as much of it as every crawl fetched."""
+        web, metric = self.runs.web, self.runs.metric
+        share = max(min(SHARE, *self.reach), 1 / web.pages)
+        found = [
+            (metrics.hot(run.trace, web, [share], metric)[share] or 0.0, -i, name)
+            for i, (name, run) in enumerate(zip(self.names, self.crawls, strict=True))
+            if "truth" not in run.policy.needs() or len(self.names) == 1  # to know the answer is no merit
+        ]
+        best, *others = sorted(found, reverse=True) or [(1.0, 0, self.names[0])]
+        told = f"{best[2]} found {percent(best[0])} of the hot pages after {percent(share)} of the web"
+        if others:
+            other = next((one for one in others if one[2] == "bfs"), others[0])
+            return f"{told}; {other[2]} {percent(other[0])}."
+        chance = metrics.random_hot_curve(web, metric, points=2, until=share).y[-1]
+        return f"{told}; drawing pages at random would find {percent(float(chance))}."
+
+    def setting(self) -> str:
+        many = len(self.names) > 1
+        return (
+            f"After k fetches the hot pages are the k most important of the whole web, by {self.importance}. "
+            f"{'Every ordering' if many else 'The ordering'} started from the same seeds and knew only the links on pages "
+            f"it had fetched."
+        )
+
+    def facts(self) -> list[tuple[str, str]]:
+        web = self.runs.web
+        limits = [run.trace.fetched for run in self.crawls if run.trace.ended == "budget"]
+        budget = "not reached" if not limits else f"{max(limits):,} pages" if max(limits) < web.pages else "the whole web"
+        known = [("pages", f"{web.pages:,}"), ("links", f"{web.links:,}")]
+        if web.hosts is not None:
+            known.append(("hosts", f"{len(np.unique(web.hosts)):,}"))
+        seeds = max(len(run.trace.seeds) for run in self.crawls)
+        return [*known, ("seeds", f"{seeds:,}"), ("budget", budget), ("importance", self.importance)]
+
+    # Figures ----------------------------------------------------------------------------------------------------------
+    def hot(self) -> Section:
+        web, metric = self.runs.web, self.runs.metric
+        figure = self._curves(
+            lambda run: metrics.hot_curve(run.trace, web, metric),
+            metrics.ideal_hot_curve(web, until=max(self.reach)),
+            metrics.random_hot_curve(web, metric, until=max(self.reach)),
+            "hot pages among those fetched",
+        )
+        text = (
+            "Stop anywhere: of the pages fetched so far, how many belong to the best that could have been fetched "
+            "instead? Pages of equal importance count alike, so lines rise where many pages are equal."
+        )
+        return Section("Hot pages found", text, figure)
+
+    def mass(self) -> Section | None:
+        web, metric = self.runs.web, self.runs.metric
+        if len(metrics.ideal_mass_curve(web, metric).x) == 0:
+            return None  # importances below zero cannot be added up
+        figure = self._curves(
+            lambda run: metrics.mass_curve(run.trace, web, metric),
+            metrics.ideal_mass_curve(web, metric, until=max(self.reach)),
+            metrics.random_mass_curve(web, metric, until=max(self.reach)),
+            "of the best possible",
+        )
+        text = f"The {self.importance} of all pages fetched so far, as a share of the most that as many pages can have."
+        return Section("Importance gathered", text, figure)
+
+    def threshold(self) -> Section:
+        web, metric = self.runs.web, self.runs.metric
+        least = metrics.threshold_for(web, metric, HOT)
+        figure = self._curves(
+            lambda run: metrics.threshold_curve(run.trace, web, least, metric),
+            metrics.ideal_threshold_curve(web, least, metric, until=max(self.reach)),
+            metrics.random_threshold_curve(web, until=max(self.reach)),
+            "of the top pages fetched",
+        )
+        top = int(np.count_nonzero(importance(web, metric) >= least))
+        text = (
+            f"How soon is the top of the web complete? The {top:,} most important pages ({percent(top / web.pages)} of all) "
+            f"are fixed beforehand; the lines tell how many of them have been fetched."
+        )
+        return Section("The top pages, fetched so far", text, figure)
+
+    def coverage(self) -> Section | None:
+        """Of orderings that know how much they have covered."""
+        pages = self.runs.web.pages
+        series = [
+            Series(name, [k / pages for k, _ in gauge], [value for _, value in gauge], self.looks[name])
+            for name, run in zip(self.names, self.crawls, strict=True)
+            if (gauge := run.trace.gauges.get("coverage"))
+        ]
+        if not series:
+            return None
+        text = (
+            "What the ordering itself could tell while it ran: at least this share of the personalised PageRank (random "
+            "jumps go to the seeds) lies in the pages fetched. A crawl can stop on it."
+        )
+        return Section("Coverage that is certain", text, lines(series, FETCHED, "covered, at least"))
+
+    def _curves(self, of: Callable[[Run], Curve], ideal: Curve, chance: Curve, y: str) -> Figure:
+        series = [Series(name, *of(run), self.looks[name]) for name, run in zip(self.names, self.crawls, strict=True)]
+        lowest = Series(RANDOM, *chance, REFERENCE["random"])
+        return lines([Series(IDEAL, *ideal, REFERENCE["ideal"]), *series, lowest], FETCHED, y)
+
+    # Numbers ----------------------------------------------------------------------------------------------------------
+    def table(self) -> Section:
+        web, metric = self.runs.web, self.runs.metric
+        header, groups, columns = ["ordering"], [("", 1)], [self._name_cells()]
+        for title, measure in (("hot pages found after", metrics.hot), ("of the best possible mass after", metrics.mass)):
+            values = [measure(run.trace, web, SHARES, metric) for run in self.crawls]
+            shares = [share for share in SHARES if any(one[share] is not None for one in values)]
+            header += [percent(share) for share in shares]
+            columns += [self._share_cells([one[share] for one in values]) for share in shares]
+            groups += [(title, len(shares))] if shares else []
+        header += ["fetched", "ended by", "time", "links/s"]
+        columns.append([run.trace.fetched for run in self.crawls])
+        columns.append([ended(run, web.pages) for run in self.crawls])
+        columns.append([Cell(seconds(run.seconds), run.seconds) for run in self.crawls])
+        columns.append([self._speed_cell(run) for run in self.crawls])
+        table = Table(header, list(zip(*columns, strict=True)), [*groups, ("the crawl", 4)])
+        text = (
+            "After these shares of the web. A dash: the crawl ended before. The best of each column is bold, not counting "
+            "orderings that were told the true importance. Click a column to sort."
+        )
+        return Section("All numbers", text, table=table)
+
+    def time(self) -> Section:
+        by_time = sorted(zip(self.names, self.crawls, strict=True), key=lambda one: one[1].seconds)
+        names = [name for name, _ in by_time]
+        times = [run.seconds for _, run in by_time]
+        figure = bars(names, times, [seconds(t) for t in times], [self.looks[name] for name in names], "seconds")
+        return Section("Time spent deciding", "The whole simulated crawl, without compiling or loading.", figure)
+
+    def _name_cells(self) -> list[Value]:
+        return [
+            Cell(name, name, about(run), colour=self.looks[name].colour)
+            for name, run in zip(self.names, self.crawls, strict=True)
+        ]
+
+    def _share_cells(self, values: list[float | None]) -> list[Value]:
+        fair = [
+            value
+            for value, run in zip(values, self.crawls, strict=True)
+            if value is not None and "truth" not in run.policy.needs()
+        ]
+        best = max(fair) if len(fair) > 1 else None
+        return [
+            None
+            if value is None
+            else Cell(percent(value), value, fill=value, strong=value == best and "truth" not in run.policy.needs())
+            for value, run in zip(values, self.crawls, strict=True)
+        ]
+
+    def _speed_cell(self, run: Run) -> Cell | None:
+        links = metrics.links_fetched(run.trace, self.runs.web)
+        if run.seconds <= 0.0:
+            return None
+        speed = links / run.seconds
+        return Cell(f"{speed / 1e6:.3g} M" if speed >= 1e6 else f"{speed:,.0f}", speed)
+
+
+def about(run: Run) -> str:
+    """The first line of what the ordering's class says of itself."""
+    ordering = getattr(run.policy, "ranker", run.policy)
+    said = inspect.getdoc(type(ordering)) or ""
+    return "" if said.startswith(f"{type(ordering).__name__}(") else said.partition("\n")[0]
+
+
+def ended(run: Run, pages: int) -> str:
+    """How the crawl came to its end, for people."""
+    return "whole web" if run.trace.fetched == pages else run.trace.ended
+
+
+def percent(share: float) -> str:
+    """A share for people.
+
+    >>> percent(0.611), percent(0.0042), percent(0.9996), percent(1.0)
+    ('61%', '0.42%', '99.9%', '100%')
+    """
+    if 0.995 <= share < 1.0:
+        return f"{min(share, 0.999):.1%}"  # never all when it is not
+    return f"{share:.0%}" if share >= 0.095 or share == 0.0 else f"{100 * share:.2g}%"
+
+
+def seconds(value: float) -> str:
+    """A time for people.
+
+    >>> seconds(0.0321), seconds(0.3214), seconds(12.34)
+    ('32 ms', '321 ms', '12.3 s')
+    """
+    if value >= 0.9995:
+        return f"{value:.3g} s" if value < 1000.0 else f"{value:,.0f} s"
+    return f"{1000 * value:.0f} ms" if value >= 0.01 else f"{1000 * value:.2g} ms"
+
+
+def snippet(runs: Runs, name: str) -> str:
+    """Python that makes these runs again; seeds are spelled out unless they are the web's usual ones."""
+    web = runs.web
+    given = ["web", _listed([run.spec for run in runs.runs])]
+    note = ""
+    seeds = max((run.trace.seeds for run in runs.runs), key=len)
+    if not np.array_equal(seeds, find_seeds(web)):
+        note = f"# Only the first {LISTED:,} of {len(seeds):,} seeds are listed.\n" if len(seeds) > LISTED else ""
+        given.append(f"seeds={_listed(web.ids_of(seeds[:LISTED]).tolist())}")
+    limits = [run.trace.fetched for run in runs.runs if run.trace.ended == "budget"]
+    if limits and max(limits) < web.pages:
+        given.append(f"budget={max(limits)}")
+    if runs.metric != "pagerank":
+        given.append(f"metric={runs.metric!r}")
+    arguments = "".join(f"    {one},\n" for one in given)
+    return (
+        f"import frontrank as fr\n\nweb = fr.load({(runs.source or web.name)!r})\n"
+        f"{note}runs = fr.compare(\n{arguments})\nruns.report({name!r})"
+    )
+
+
+def _listed(values: Sequence[object]) -> str:
+    """A list as it stands in a program, broken between its items only."""
+    whole = repr(list(values))
+    if len(whole) <= 90:
+        return whole
+    items = ", ".join(repr(value).replace(" ", "\0") for value in values) + ","
+    indent = " " * 8
+    rows = textwrap.fill(
+        items, 100, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
+    return "[\n" + rows.replace("\0", " ") + "\n    ]"

@@ -1,0 +1,156 @@
+"""One self-contained HTML page: a title, a lead, facts, and sections of text, figure and table.
+
+plotly.js is embedded once, nothing is loaded from anywhere. The page works by itself: a key under each figure shows and
+hides a series in all figures at once, a click on a column head sorts a table, it prints, and it fits a phone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import frontrank
+from frontrank.errors import InputError
+from frontrank.lab.report.figures import Figure
+
+TEMPLATE = "page.html.jinja"
+
+
+class Cell(NamedTuple):
+    """One cell of a table: what it says, what it is sorted by (its text if None), and how it stands out."""
+
+    text: str
+    value: float | str | None = None
+    note: str = ""  # a second, smaller line
+    strong: bool = False
+    fill: float | None = None  # 0 to 1: a bar behind the text
+    colour: str = ""  # a mark before the text
+
+
+Value = Cell | str | int | float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A head and rows; numbers are aligned right, None is a dash. ``groups`` name runs of columns above the head."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[Value]]
+    groups: Sequence[tuple[str, int]] = ()  # title, number of columns
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.header):
+                raise InputError(f"a table row of {len(row)} cells given for {len(self.header)} columns")
+
+    def cells(self) -> list[list[Cell]]:
+        return [[cell(value) for value in row] for row in self.rows]
+
+    def numeric(self) -> list[bool]:
+        """Whether a column holds numbers."""
+        columns = zip(*self.cells(), strict=True) if self.rows else [()] * len(self.header)
+        return [any(isinstance(c.value, float) for c in column) for column in columns]
+
+    def edges(self) -> list[int]:
+        """The columns at which a group begins, but the first."""
+        return list(accumulate(width for _, width in self.groups))[:-1]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and, as far as given, text (paragraphs apart by an empty line), a figure, a table, code to copy."""
+
+    heading: str
+    text: str = ""
+    figure: Figure | None = None
+    table: Table | None = None
+    code: str = ""
+
+
+class Key(NamedTuple):
+    """An entry of the legend."""
+
+    name: str
+    colour: str
+    dash: str
+
+
+def cell(value: Value) -> Cell:
+    """A plain value as a cell.
+
+    >>> cell(1234), cell(0.12345).text, cell(None).text
+    (Cell(text='1,234', value=1234.0, note='', strong=False, fill=None, colour=''), '0.1235', '–')
+    """
+    if isinstance(value, Cell):
+        return value
+    if value is None:
+        return Cell("–")
+    if isinstance(value, bool):
+        return Cell("yes" if value else "no", "yes" if value else "no")
+    if isinstance(value, str):
+        return Cell(value, value)
+    return Cell(f"{value:,}" if isinstance(value, int) else f"{value:.4g}", float(value))
+
+
+def page(title: str, lead: str, sections: Sequence[Section], facts: Sequence[tuple[str, str]] = (), command: str = "") -> str:
+    """The whole page as text. The first paragraph of the lead is what a hurried reader takes away."""
+    from jinja2 import Environment, StrictUndefined
+    from plotly.offline import get_plotlyjs
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"paragraphs": paragraphs, "embedded": embedded, "keys": keys}
+    template = environment.from_string((files("frontrank.lab.report") / TEMPLATE).read_text(encoding="utf-8"))
+    drawn = any(section.figure for section in sections)
+    return template.render(
+        title=title,
+        lead=lead,
+        facts=facts,
+        sections=sections,
+        command=command,
+        version=frontrank.__version__,
+        date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        # The one place where text goes in unescaped; no script of ours may end early because of it.
+        plotly=get_plotlyjs().replace("</script", "<\\/script") if drawn else "",
+    )
+
+
+def save(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a page beside its place, then rename it: a reader sees the old page or the new one, whole."""
+    target = Path(path)
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise InputError(f"report {target} cannot be written: {error.strerror or error}") from None
+
+
+def paragraphs(text: str) -> list[str]:
+    return [part.strip() for part in text.split("\n\n") if part.strip()]
+
+
+def keys(figure: Figure) -> list[Key]:
+    """The legend of a figure: its named traces, if there are two or more."""
+    named = [trace for trace in figure["data"] if trace.get("name")]
+    made: dict[str, Key] = {}
+    for trace in named:
+        name = str(trace.get("meta", trace["name"]))
+        line = {**trace.get("marker", {}), **trace.get("line", {})}
+        made.setdefault(name, Key(name, str(line.get("color", "#57606a")), str(line.get("dash", "solid"))))
+    return list(made.values()) if len(made) > 1 else []
+
+
+def embedded(value: Any) -> Any:
+    """JSON that can stand inside a script element."""
+    from markupsafe import Markup
+
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))

@@ -1,0 +1,91 @@
+"""tune: omega and gamma of rw-eg, chosen by the .632+ bootstrap on pages whose impact is known (tran15, section 5.1).
+
+For each setting the frontier is scored once. Its error on a set of pages is 1 minus its share of the ideal impact there, the
+mean over some shares of the set. With e the error on all training pages, o the mean error on the pages that a bootstrap
+sample leaves out, and c the error of a random order (Efron, Tibshirani 1997):
+
+    R = (o - e)/(c - e) in 0 .. 1,   w = .632/(1 - .368 R),   .632+ error = (1 - w) e + w o
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from frontrank.errors import InputError, SpecError
+from frontrank.lab.evaluate import Scene
+from frontrank.kernels.jit import Array
+from frontrank.lab.measures.impact import impact_shares
+from frontrank.orderings.batch.rw import EnrichedWalk
+
+OMEGAS = tuple(round(0.1 * i, 1) for i in range(11))
+SHARES = (0.05, 0.1)
+SAMPLES = 50
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One choice of parameters, with what the bootstrap says of it and what it does on the pages kept for the test."""
+
+    omega: float
+    gamma: float
+    estimate: float  # of its share of the ideal impact
+    training: float
+    test: float | None
+
+
+def tune(
+    scene: Scene,
+    omegas: tuple[float, ...] = OMEGAS,
+    gammas: tuple[float, ...] = (0.0,),
+    samples: int = SAMPLES,
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> list[Setting]:
+    """All settings, the best first. The scene must be one of the split protocol: its revealed pages are the training set."""
+    if scene.view.revealed is None:
+        raise InputError("tuning needs pages whose impact is known; stage the crawl with the split protocol")
+    if not omegas or not gammas:
+        raise SpecError("tuning needs at least one omega and one gamma")
+    training, impact = scene.view.revealed
+    draw = np.random.default_rng(seed)
+    drawn = [draw.integers(0, len(training), len(training)) for _ in range(samples)]
+    settings = []
+    for at, (gamma, omega) in enumerate((g, o) for g in gammas for o in omegas):
+        if progress is not None:
+            progress(f"omega={omega:g}, gamma={gamma:g}", at, len(omegas) * len(gammas))
+        scores = EnrichedWalk(omega=omega, gamma=gamma).score(scene.view)
+        estimate, resubstituted = _plus(scores[training], impact, drawn, draw)
+        tested = share_of_ideal(scores[scene.tested], scene.views[scene.tested]) if len(scene.tested) else None
+        settings.append(Setting(omega, gamma, estimate, resubstituted, tested))
+    return sorted(settings, key=lambda setting: -setting.estimate)
+
+
+def share_of_ideal(scores: Array, impact: Array) -> float:
+    return float(np.mean(list(impact_shares(scores, impact, SHARES).values())))
+
+
+def _plus(scores: Array, impact: Array, drawn: list[Array], draw: np.random.Generator) -> tuple[float, float]:
+    """The .632+ estimate of the share of the ideal, and the share on the training pages themselves."""
+    e = 1.0 - share_of_ideal(scores, impact)
+    left_out = []
+    for sample in drawn:
+        out = np.setdiff1d(np.arange(len(impact)), sample)
+        if impact[out].any():
+            left_out.append(1.0 - share_of_ideal(scores[out], impact[out]))
+    o = float(np.mean(left_out)) if left_out else e
+    c = float(np.mean([1.0 - share_of_ideal(draw.random(len(impact)), impact) for _ in range(20)]))
+    overfit = min(1.0, max(0.0, (o - e) / (c - e))) if c > e and o > e else 0.0
+    weight = 0.632 / (1.0 - 0.368 * overfit)
+    return 1.0 - ((1.0 - weight) * e + weight * min(o, c)), 1.0 - e
+
+
+def as_json(settings: list[Setting]) -> dict[str, Any]:
+    best = settings[0]
+    rows = [
+        {"omega": s.omega, "gamma": s.gamma, "estimate": s.estimate, "training": s.training, "test": s.test} for s in settings
+    ]
+    return {"best": {"omega": best.omega, "gamma": best.gamma}, "settings": rows}

@@ -1,0 +1,24 @@
+"""Batch orderings, one file each. Online they run through ``Periodic``."""
+
+from __future__ import annotations
+
+from frontrank.orderings.ranker import Ranker
+from frontrank.orderings.batch.fusion import Fusion
+from frontrank.orderings.batch.indegree import InDegree
+from frontrank.orderings.batch.ml.ml import Ml
+from frontrank.orderings.batch.pagerank import PageRank
+from frontrank.orderings.batch.q_hybrid import QHybrid
+from frontrank.orderings.batch.q_overlap import QOverlap
+from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
+
+RANKERS: tuple[type[Ranker], ...] = (
+    InDegree,
+    PageRank,
+    QOverlap,
+    QHybrid,
+    RandomWalk,
+    EnrichedWalk,
+    VirtualWalk,
+    Fusion,
+    Ml,
+)

@@ -1,0 +1,74 @@
+"""Fusion: reciprocal rank fusion of other rankers, no training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from frontrank.errors import SpecError
+from frontrank.kernels.jit import Array
+from frontrank.orderings.ranker import CrawlView, Ranker
+
+
+def ranks(scores: Array) -> Array:
+    """Places by falling score, from 1; pages with equal scores share the mean of their places.
+
+    >>> ranks(np.array([0.5, 0.9, 0.5, 0.1])).tolist()
+    [2.5, 1.0, 2.5, 4.0]
+    """
+    order = np.argsort(-scores, kind="stable")
+    sorted_ = scores[order]
+    first = np.concatenate([[True], sorted_[1:] != sorted_[:-1]])
+    group = np.cumsum(first) - 1
+    begin = np.flatnonzero(first)
+    end = np.append(begin[1:], len(scores))
+    places = np.empty(len(scores))
+    places[order] = ((begin + 1 + end) / 2.0)[group]
+    return places
+
+
+@dataclass(frozen=True)
+class Fusion(Ranker):
+    """Fusion: pages that several rankers place high first; no training.
+
+        score(q) = sum over rankers of 1/(k + place of q among the frontier pages)
+
+    Reciprocal rank fusion (Cormack, Clarke, Buettcher 2009). Only places count, so scores of different kinds need no scale.
+    Pages with equal scores share a place.
+
+    Parameters: ``of``, the rankers, joined by ``+``; theirs are written ``NAME.KEY=VALUE``; ``k`` softens the first places.
+    ``fusion`` alone is ``fusion:of=q-overlap+rw-eg``.
+
+    Cost: the sum of the rankers', and a sort for each.
+    """
+
+    of: tuple[Ranker, ...] = ()
+    k: float = 60.0
+    name = "fusion"
+
+    def validate(self) -> None:
+        self.require(self.k > 0, "k", "a number above 0")
+        if not self.of:
+            raise SpecError("fusion: no rankers given; write fusion:of=NAME+NAME")
+
+    def needs(self) -> frozenset[str]:
+        return frozenset().union(*(ranker.needs() for ranker in self.of))
+
+    def spec(self) -> str:
+        pieces = [f"of={'+'.join(ranker.name for ranker in self.of)}"]
+        for ranker in self.of:
+            pieces += [f"{ranker.name}.{item}" for item in ranker.spec().partition(":")[2].split(",") if item]
+        return f"fusion:{','.join([*pieces, f'k={self.k:g}'])}"
+
+    def score(self, view: CrawlView) -> Array:
+        total: Array = np.sum(list(self.parts(view).values()), axis=0)
+        return total
+
+    def parts(self, view: CrawlView) -> dict[str, Array]:
+        waits = ~view.fetched
+        terms = {}
+        for ranker in self.of:
+            terms[ranker.spec()] = np.zeros(view.known)
+            terms[ranker.spec()][waits] = 1.0 / (self.k + ranks(ranker.score(view)[waits]))
+        return terms

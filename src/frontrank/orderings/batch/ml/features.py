@@ -1,0 +1,287 @@
+"""What is known of a page before it is fetched, as one row of numbers: what the learned ranker learns from.
+
+    scores       places (1 best, 0 worst) in the frontier by indegree, pagerank, rw, rw-eg at two omegas, rw-virtual and, where
+                 queries are known, q-overlap and q-hybrid: places, as scores of two moments of a crawl have different scales
+    address      depth, length, words, digits, query string and kind of the URL; number and length of the anchors
+    company      mean log(1 + impact) of pages of known impact that share something with the page: host, directory,
+                 address up to digits, file name, anchor, a word. Shrunk toward the mean of all by ``SHRINK`` pages
+    links        impact of the pages that link to it, and of the other pages that those link to
+    queries      how much is asked for the words of its URL and anchors, and how much of that still lacks answers
+
+Nothing else: a view holds nothing of the content of an unfetched page. Impacts enter as ``log(1 + impact)``.
+
+Cost: some passes over links, URLs and anchors, and the walks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+
+from frontrank.kernels.jit import Array
+from frontrank.orderings.ranker import CrawlView, Ranker
+from frontrank.orderings.batch.fusion import ranks
+from frontrank.orderings.batch.indegree import InDegree
+from frontrank.orderings.batch.pagerank import PageRank
+from frontrank.orderings.batch.q_hybrid import QHybrid
+from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
+from frontrank.search.ngrams import match
+from frontrank.web.search_view import SearchView
+from frontrank.search.words import url_words, words
+
+SHRINK = 3.0
+STEADY = "rw-eg .7"  # the score that needs no training
+SHOWN = 10  # results on a page of answers
+DIGITS = re.compile(r"\d+")
+VALUES = re.compile(r"=[^&]*")
+RANKERS: dict[str, Ranker] = {
+    "indegree": InDegree(),
+    "pagerank": PageRank(),
+    "rw": RandomWalk(),
+    STEADY: EnrichedWalk(omega=0.7),
+    "rw-eg .3": EnrichedWalk(omega=0.3),
+    "rw-virtual": VirtualWalk(),
+}
+
+
+@dataclass
+class Table:
+    """Columns of numbers by name, one row for each asked page."""
+
+    columns: dict[str, Array] = field(default_factory=dict)
+
+    def matrix(self) -> Array:
+        return np.column_stack([np.asarray(column, np.float64) for column in self.columns.values()])
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Pages that share something: a number for each page, -1 for pages that share it with none."""
+
+    of: Array
+    count: int
+
+
+def features(view: CrawlView, pages: Array, gain: Array, told: Array) -> Table:
+    """Rows for these frontier pages. gain is log(1 + impact) of all known pages, valid where told is true."""
+    table = Table()
+    for name, score in _cached(view, "scores", lambda: _scores(view)).items():
+        table.columns[name] = score[pages]
+    _links(view, pages, gain, told, table)
+    if view.search is not None:
+        for name, column in _cached(view, "address", lambda: _address(view)).items():
+            table.columns[name] = column[pages]
+        for name, column in _cached(view, "asked", lambda: _asked(view)).items():
+            table.columns[name] = column[pages]
+        for name, groups in _cached(view, "company", lambda: _company(view.search)).items():
+            mean, count = _encoded(groups, pages, gain, told)
+            table.columns[f"mean {name}"] = mean
+            table.columns[f"count {name}"] = np.log1p(count)
+        mean, most = _words(view, pages, gain, told)
+        table.columns["mean word"], table.columns["best word"] = mean, most
+    return table
+
+
+def places(scores: Array) -> Array:
+    """1 for the best, 0 for the worst, equal for equals."""
+    return 1.0 - (ranks(scores) - 1.0) / max(1, len(scores) - 1)
+
+
+def _cached(view: CrawlView, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Made once for a moment of a crawl: several folds and learners ask for the same."""
+    if view.search is None:
+        return make()
+    whole = f"ml {key} of {len(view.source)} fetched, {view.known} known"
+    if whole not in view.search.cache:
+        view.search.cache[whole] = make()
+    return cast("dict[str, Any]", view.search.cache[whole])
+
+
+def _scores(view: CrawlView) -> dict[str, Array]:
+    waits = np.flatnonzero(~view.fetched)
+    view = replace(view, scores={}, notes={})  # from scratch: a walk that restarts ends some last bits elsewhere
+    scores = {name: ranker.score(view) for name, ranker in RANKERS.items()}
+    if view.search is not None:
+        hybrid = QHybrid()
+        parts = hybrid.parts(view)
+        scores["q-overlap"], scores["q-hybrid"] = parts["queries"], parts["queries"] + parts["pagerank"]
+    found = {name: np.zeros(view.known) for name in scores}
+    for name, score in scores.items():
+        found[name][waits] = places(score[waits])
+    return found
+
+
+def _links(view: CrawlView, pages: Array, gain: Array, told: Array, table: Table) -> None:
+    """Impact of parents, and of siblings: the other links of parents."""
+    rows = len(view.source)
+    target = view.target[: view.links]
+    degree = np.diff(view.indptr[: rows + 1])
+    source = np.repeat(np.arange(rows), degree)
+    parent_gain = gain[view.source] * told[view.source]
+    known = np.maximum(1.0, np.bincount(target, minlength=view.known))
+    mean = np.bincount(target, parent_gain[source], view.known) / known
+    most = np.zeros(view.known)
+    np.maximum.at(most, target, parent_gain[source])
+    usual = float(gain[told].mean()) if told.any() else 0.0
+    child_sum = np.bincount(source, (gain * told)[target], rows)
+    child_count = np.bincount(source, told[target], rows)
+    children = (child_sum + SHRINK * usual) / (child_count + SHRINK)
+    sibling_mean = np.bincount(target, children[source], view.known) / known
+    sibling_most = np.zeros(view.known)
+    np.maximum.at(sibling_most, target, children[source])
+    pooled_count = np.bincount(target, child_count[source], view.known)
+    pooled = (np.bincount(target, child_sum[source], view.known) + SHRINK * usual) / (pooled_count + SHRINK)
+    breadth = np.bincount(target, np.log1p(degree)[source], view.known) / known
+    fetched_at = np.full(view.known, rows)
+    np.minimum.at(fetched_at, target, source)
+    for name, column in {
+        "parent mean": mean,
+        "parent most": most,
+        "sibling mean": sibling_mean,
+        "sibling most": sibling_most,
+        "sibling pooled": pooled,
+        "sibling count": np.log1p(pooled_count),
+        "breadth": breadth,
+        "found at": fetched_at / max(1, rows),
+        "inlinks": np.log1p(np.bincount(target, minlength=view.known)),
+    }.items():
+        table.columns[name] = column[pages]
+
+
+def _address(view: CrawlView) -> dict[str, Array]:
+    search = view.search
+    assert search is not None
+    names = (
+        "depth",
+        "length",
+        "url words",
+        "digits",
+        "arguments",
+        "tilde",
+        "html",
+        "text",
+        "secure",
+        "anchors",
+        "anchor length",
+        "anchor words",
+        "anchor digits",
+    )
+    found = np.zeros((view.known, len(names)))
+    for page, (url, anchor) in enumerate(zip(search.urls, search.anchors, strict=True)):
+        path, _, arguments = url.partition("?")
+        last = path.rpartition("/")[2].lower()
+        lines = anchor.split("\n") if anchor else []
+        longest = max(lines, key=len).strip() if lines else ""
+        found[page] = (
+            path.count("/"),
+            len(url),
+            len(url_words(url)),
+            sum(map(str.isdigit, url)),
+            url.count("=") + bool(arguments),
+            "~" in url,
+            last.endswith((".html", ".htm", ".php", ".shtml")) or "." not in last,
+            last.endswith((".txt", ".text", ".sql", ".csv", ".log", ".java", ".py", ".c", ".h", ".lisp", ".xml", ".words")),
+            url.startswith("https"),
+            np.log1p(len(lines)),
+            len(longest),
+            len(words(longest)),
+            sum(map(str.isdigit, longest)),
+        )
+    return dict(zip(names, found.T, strict=True))
+
+
+def _company(search: SearchView | None) -> dict[str, Groups]:
+    """By what pages are grouped."""
+    assert search is not None
+    keys: dict[str, list[str]] = {
+        name: [] for name in ("host", "site", "folder", "above", "shape", "page", "file", "ending", "anchor", "parameters")
+    }
+    for url, anchor in zip(search.urls, search.anchors, strict=True):
+        rest = url.partition("://")[2].lower()
+        path, _, arguments = rest.partition("?")
+        parts = path.rstrip("/").split("/")
+        folder = path.rpartition("/")[0] if not path.endswith("/") else "/".join(parts[:-1])
+        last = parts[-1] if len(parts) > 1 else ""
+        keys["host"].append(parts[0])
+        keys["site"].append("/".join(parts[:2]))
+        keys["folder"].append(folder)
+        keys["above"].append(folder.rpartition("/")[0])
+        keys["shape"].append(DIGITS.sub("0", folder + "?" + VALUES.sub("", arguments)) + "." + last.rpartition(".")[2][:5])
+        keys["page"].append(path)
+        keys["file"].append(last)
+        keys["ending"].append(parts[0] + last.rpartition(".")[2][:6] if "." in last else parts[0])
+        keys["anchor"].append(" ".join(words(anchor.partition("\n")[0]))[:80])
+        keys["parameters"].append(parts[0] + "?" + VALUES.sub("", arguments))
+    return {name: _grouped(values) for name, values in keys.items()}
+
+
+def _grouped(keys: Iterable[str]) -> Groups:
+    number: dict[str, int] = {}
+    of = np.array([number.setdefault(key, len(number)) if key else -1 for key in keys], np.int64)
+    return Groups(of, len(number))
+
+
+def _encoded(groups: Groups, pages: Array, gain: Array, told: Array) -> tuple[Array, Array]:
+    """Of the told pages of each page's group the shrunk mean gain, and their number."""
+    has = told & (groups.of >= 0)
+    total = np.bincount(groups.of[has], gain[has], groups.count)
+    count = np.bincount(groups.of[has], minlength=groups.count)
+    usual = float(gain[told].mean()) if told.any() else 0.0
+    mean = np.append((total + SHRINK * usual) / (count + SHRINK), usual)
+    return mean[groups.of[pages]], np.append(count, 0)[groups.of[pages]]
+
+
+def _words(view: CrawlView, pages: Array, gain: Array, told: Array) -> tuple[Array, Array]:
+    """The mean gain of told pages that hold a word: mean and most over the words of a page."""
+    index = _cached(view, "words", lambda: _word_index(view.search))
+    page_of, word = index["page"], index["word"]
+    count_all = int(word.max()) + 1 if word.size else 0
+    use = told[page_of]
+    usual = float(gain[told].mean()) if told.any() else 0.0
+    total = np.bincount(word[use], gain[page_of[use]], count_all)
+    count = np.bincount(word[use], minlength=count_all)
+    mean = (total + SHRINK * usual) / (count + SHRINK)
+    sums = np.bincount(page_of, mean[word], len(told))
+    held = np.bincount(page_of, minlength=len(told))
+    most = np.full(len(told), usual)
+    np.maximum.at(most, page_of, mean[word])
+    return ((sums + usual) / (held + 1.0))[pages], most[pages]
+
+
+def _word_index(search: SearchView | None) -> dict[str, Array]:
+    assert search is not None
+    number: dict[str, int] = {}
+    page_of: list[int] = []
+    word: list[int] = []
+    for page, (url, anchor) in enumerate(zip(search.urls, search.anchors, strict=True)):
+        for found in dict.fromkeys([*url_words(url), *words(anchor)]):
+            page_of.append(page)
+            word.append(number.setdefault(found, len(number)))
+    return {"page": np.array(page_of, np.int64), "word": np.array(word, np.int64)}
+
+
+def _asked(view: CrawlView) -> dict[str, Array]:
+    """How much is asked for a page's words: queries that its URL and anchors hold whole, and single words."""
+    search = view.search
+    assert search is not None
+    matches = match(search.workload.queries, search.urls, search.anchors, 1)
+    queries = np.repeat(np.arange(len(search.workload)), np.diff(matches.indptr))
+    frequency = np.asarray(search.workload.frequency, np.float64)
+    answers = np.diff(search.results.indptr)
+    rivals = np.diff(matches.indptr)
+    lacking = np.minimum(1.0, SHOWN / np.maximum(1.0, np.minimum(answers, 1000) + 1.0))
+    sums = {
+        "asked": frequency,
+        "asked lacking": frequency * (answers < SHOWN),
+        "asked share": frequency * lacking,
+        "asked rare": frequency * np.minimum(1.0, SHOWN / np.maximum(1.0, rivals)),
+        "asked number": np.ones(len(frequency)),
+    }
+    found = {}
+    for name, weight in sums.items():
+        found[name] = np.log1p(np.bincount(matches.page, weight[queries], view.known))
+    return found

@@ -1,0 +1,146 @@
+"""The learned ranker: a regressor over what other rankers and a page's surroundings say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from frontrank.errors import InputError
+from frontrank.kernels.jit import Array
+from frontrank.orderings.ranker import CrawlView, Ranker
+from frontrank.orderings.batch.ml.features import STEADY, features
+from frontrank.orderings.batch.fusion import ranks
+from frontrank.orderings.batch.ml.learners import LEARNERS, fitted
+
+FOLDS = 5
+K = 60.0  # as in fusion
+TOWARD = 0.5  # what the place by rw-eg counts in the blend, beside 1 for each learner: it holds where learners go astray
+
+
+class Examples(NamedTuple):
+    """Features of pages as they were in the frontier, and the impact they turned out to have."""
+
+    page: Array
+    rows: Array
+    impact: Array
+
+
+@dataclass(frozen=True)
+class Ml(Ranker):
+    """Learned ranking: the page first whose features foretell the greatest search impact.
+
+        blend:   score(q) = sum over sgd, gbm, forest of 1/(60 + place of q by learner) + 0.5/(60 + place of q by rw-eg)
+        others:  score(q) = regression of log(1 + impact) on the features of q (see ``features``)
+
+    Tomorrow's frontier is not yesterday's: learners that err in different ways, fused by places, err less, and a share of
+    an ordering without training keeps them from going far astray.
+
+    Examples to learn from: pages that waited in an earlier view of the same crawl and have been fetched since, with their
+    features of then and their impact as observed now. Pages whose impact is told although they wait (tran15's experiment)
+    are examples too; as features average the impacts of neighbours, those of each fifth of the told pages are computed
+    from the other four fifths: a page's own impact must not be among its features.
+
+    Parameters: ``learner``, one of blend, gbm, forest, tree, sgd (the last two as in tran15); ``seed``.
+
+    Needs observed impact, and an earlier view or told impacts. Reference: tran15, section 6. Cost: for each earlier view
+    the features, and the learner.
+    """
+
+    learner: str = "blend"
+    seed: int = 0
+    name = "ml"
+
+    def validate(self) -> None:
+        self.require(self.learner in LEARNERS, "learner", f"one of {', '.join(LEARNERS)}")
+        self.require(self.seed >= 0, "seed", "a whole number from 0")
+
+    def needs(self) -> frozenset[str]:
+        return frozenset({"impact", "history"})
+
+    def score(self, view: CrawlView) -> Array:
+        gain, told = gains(view)
+        examples = since(view)
+        if view.revealed is not None:
+            examples = _joined([examples, revealed(view, self.seed)])
+            gain, told = _with(gain, told, *view.revealed)
+        if len(examples.page) == 0:
+            raise InputError(
+                "ml has nothing to learn from: give earlier views of the crawl whose frontier has been fetched in part since,"
+                " or frontier pages with their impact"
+            )
+        waits = np.flatnonzero(~view.fetched)
+        scores = np.zeros(view.known)
+        if len(waits):
+            predict = fitted(self.learner, self.seed, examples.rows, np.log1p(examples.impact), _weights(examples.page))
+            asked = features(view, waits, gain, told)
+            scores[waits] = _fused(predict(asked.matrix()), asked.columns[STEADY])
+        return scores
+
+
+def _fused(predicted: list[Array], steady: Array) -> Array:
+    if len(predicted) == 1:
+        return predicted[0]
+    total = TOWARD / (K + ranks(steady))
+    for part in predicted:
+        total += 1.0 / (K + ranks(part))
+    return total
+
+
+def gains(view: CrawlView) -> tuple[Array, Array]:
+    """log(1 + impact) of all known pages, and where it is known."""
+    if view.impact is None:
+        raise InputError("ml needs the observed impact of fetched pages; give clicks, views or queries with texts")
+    return np.log1p(view.impact), view.fetched
+
+
+def since(view: CrawlView) -> Examples:
+    """What became of pages that waited in earlier views."""
+    assert view.impact is not None
+    done = view.fetched
+    parts = []
+    for earlier in view.history:
+        if (earlier.search is None) != (view.search is None):
+            continue  # other features than today's
+        gain, told = gains(earlier)
+        pages = np.flatnonzero(~told)
+        pages = pages[done[pages]]
+        if len(pages):
+            parts.append(Examples(pages, features(earlier, pages, gain, told).matrix(), view.impact[pages]))
+    return _joined(parts)
+
+
+def revealed(view: CrawlView, seed: int) -> Examples:
+    """Frontier pages whose impact is told; the features of each fold see the impacts of the other folds."""
+    assert view.revealed is not None
+    pages, impact = np.asarray(view.revealed[0], np.int64), np.asarray(view.revealed[1], np.float64)
+    gain, told = gains(view)
+    fold = np.random.default_rng(seed).permutation(len(pages)) % FOLDS
+    parts = []
+    for held in range(min(FOLDS, len(pages))):
+        mine = fold == held
+        others = _with(gain, told, pages[~mine], impact[~mine])
+        parts.append(Examples(pages[mine], features(view, pages[mine], *others).matrix(), impact[mine]))
+    return _joined(parts)
+
+
+def _with(gain: Array, told: Array, pages: Array, impact: Array) -> tuple[Array, Array]:
+    gain, told = gain.copy(), told.copy()
+    gain[pages] = np.log1p(impact)
+    told[pages] = True
+    return gain, told
+
+
+def _joined(parts: list[Examples]) -> Examples:
+    parts = [part for part in parts if len(part.page)]
+    if not parts:
+        return Examples(np.empty(0, np.int64), np.empty((0, 0)), np.empty(0))
+    return Examples(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _weights(pages: Array) -> Array:
+    """A page counts once, however many earlier views it waited in."""
+    _, which, times = np.unique(pages, return_inverse=True, return_counts=True)
+    weights: Array = 1.0 / times[which]
+    return weights

@@ -1,0 +1,90 @@
+"""The hybrid impact of pandey08: what queries tell of a page, and what its PageRank tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from frontrank.errors import InputError
+from frontrank.kernels.jit import Array
+from frontrank.orderings.ranker import CrawlView, Ranker
+from frontrank.orderings.batch.q_overlap import QOverlap
+from frontrank.search.expected_score import page_features
+
+FITS = ("quadratic", "tree")
+LEAF = 50  # pages in a leaf of the tree: most pages are never shown, a mean over few would be 0
+
+
+@dataclass(frozen=True)
+class QHybrid(Ranker):
+    """Query hybrid: query overlap, mixed with the impact that a page's PageRank alone lets expect.
+
+        score(p) = weight * q-overlap(p) + (1 - weight) * impact predicted from x = log(n PageRank(p))
+
+    The prediction is learned on fetched pages and their observed impact: a quadratic function of x (pandey08) or a
+    regression tree (tran15). It orders the many pages that match no query, and helps where the log is a poor guess of what
+    will be asked. pandey08 does not say on which scale it fits; the logarithm keeps a few pages of huge PageRank from
+    deciding alone.
+
+    Parameters: ``weight`` of the query-based part; ``fit``, quadratic or tree; ``g``, ``rho``, ``k``, ``keep`` as in
+    q-overlap. PageRank's damping is 0.85.
+
+    Needs a view with queries and observed impact (``frontrank.search.observe``). Reference: pandey08, section 5.4; tran15.
+    Cost: q-overlap's and PageRank's.
+
+    >>> from frontrank import Web
+    >>> from frontrank.search.observe import observe
+    >>> from frontrank.web.search_view import Workload
+    >>> web = Web.from_edges([0, 0, 0, 1], [1, 2, 3, 3], 4, anchors=["about us", "bees", "more", "more"],
+    ...                      urls=["http://a/", "http://a/1", "http://a/2", "http://a/3"])
+    >>> log = Workload(("bees", "about"), np.array([2.0, 5.0]))
+    >>> scores = QHybrid().score(observe(web, seeds=[0], order=[0, 1], workload=log))
+    >>> int(np.argmax(scores[2:])) + 2, bool(scores[3] > 0)
+    (2, True)
+    """
+
+    weight: float = 0.9
+    fit: str = "quadratic"
+    g: int = 3
+    rho: float = 1.0
+    k: int = 10
+    keep: float = 1.0
+    name = "q-hybrid"
+
+    def validate(self) -> None:
+        self.require(0 <= self.weight <= 1, "weight", "a number from 0 to 1")
+        self.require(self.fit in FITS, "fit", " or ".join(FITS))
+        self.overlap()
+
+    def overlap(self) -> QOverlap:
+        """The query-based part."""
+        return QOverlap(self.g, self.rho, self.k, self.keep)
+
+    def needs(self) -> frozenset[str]:
+        return frozenset({"queries", "impact"})
+
+    def score(self, view: CrawlView) -> Array:
+        by_query, by_standing = self.parts(view).values()
+        total: Array = by_query + by_standing
+        return total
+
+    def parts(self, view: CrawlView) -> dict[str, Array]:
+        if view.impact is None:
+            raise InputError(f"{self.name} learns from observed impact, but this crawl has none; give clicks or views")
+        by_query = self.overlap().score(view)
+        x = page_features(view)["pagerank"]
+        predicted = _predicted(self.fit, x[view.source], view.impact[view.source], x)
+        return {"queries": self.weight * by_query, "pagerank": (1.0 - self.weight) * predicted}
+
+
+def _predicted(fit: str, x: Array, impact: Array, asked: Array) -> Array:
+    if np.unique(x).size < 3:  # a parabola through fewer points is anybody's guess
+        return np.full(len(asked), impact.mean() if len(impact) else 0.0)
+    if fit == "quadratic":
+        return np.asarray(np.polynomial.Polynomial.fit(x, impact, 2)(asked))
+    from sklearn.tree import DecisionTreeRegressor
+
+    tree: Any = DecisionTreeRegressor(min_samples_leaf=min(LEAF, max(1, len(x) // 20)), random_state=0)
+    return np.asarray(tree.fit(x[:, None], impact).predict(asked[:, None]))

@@ -1,0 +1,54 @@
+"""Backlink: the page with the most links from fetched pages first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from frontrank.kernels.jit import Array, Column, kernel
+from frontrank.orderings.policy import Out, Policy, State
+from frontrank.web.web import Links, row
+
+
+@dataclass(frozen=True)
+class Backlink(Policy):
+    """Backlink: the page with the most links from fetched pages first.
+
+        key(q) = |{p fetched : p -> q}|
+
+    It tends to dwell in dense clusters: pages of one site that all link to each other look important before anything else
+    is known (cho98, section 5.2).
+
+    Reference: cho98, ordering metric IB'(p); fica07. Cost: O(log n) for each link.
+
+    >>> from frontrank import Web, order
+    >>> web = Web.from_edges([0, 0, 0, 1, 1], [1, 2, 3, 3, 4], pages=5)
+    >>> order(web, "backlink", seeds=[0])
+    [0, 1, 3, 2, 4]
+    """
+
+    name = "backlink"
+    columns = {"backlinks": Column(np.int32)}
+
+    @staticmethod
+    @kernel
+    def on_seed(state: State, page: int, weight: float) -> float:
+        return float(state.backlinks[page])
+
+    @staticmethod
+    @kernel
+    def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
+        targets = row(links, page)
+        count = 0
+        for j in range(targets.size):
+            q = targets[j]
+            state.backlinks[q] += 1
+            if state.fetched[q] == 0:
+                out.page[count] = q
+                out.key[count] = state.backlinks[q]
+                count += 1
+        return count
+
+    def ranking(self, state: State) -> Array | None:
+        return np.asarray(state.backlinks, np.float64)

@@ -1,0 +1,177 @@
+"""Combine: weighted sums of other orderings' priorities (cho98's IC)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from frontrank.errors import SpecError
+from frontrank.kernels.jit import Array, Column, Kernel, interpreted, kernel, state_type
+from frontrank.orderings.policy import Out, Policy, State
+from frontrank.web.web import Links, Web
+
+
+def seed_a(state: State, page: int, weight: float) -> float:  # open names, bound when a pair is linked
+    raise NotImplementedError
+
+
+def seed_b(state: State, page: int, weight: float) -> float:
+    raise NotImplementedError
+
+
+def fetch_a(state: State, links: Links, page: int, out: Out) -> int:
+    raise NotImplementedError
+
+
+def fetch_b(state: State, links: Links, page: int, out: Out) -> int:
+    raise NotImplementedError
+
+
+@kernel
+def _seed_pair(state: State, page: int, weight: float) -> float:
+    state.key_a[page] = seed_a(state.a, page, weight)
+    state.key_b[page] = seed_b(state.b, page, weight)
+    return float(state.weight_a * state.key_a[page] + state.weight_b * state.key_b[page])
+
+
+@kernel
+def _fetch_pair(state: State, links: Links, page: int, out: Out) -> int:
+    count = 0
+    part = state.out_a
+    for i in range(fetch_a(state.a, links, page, part)):
+        state.key_a[part.page[i]] = part.key[i]
+        if state.written[part.page[i]] == 0:
+            state.written[part.page[i]] = 1
+            out.page[count] = part.page[i]
+            count += 1
+    part = state.out_b
+    for i in range(fetch_b(state.b, links, page, part)):
+        state.key_b[part.page[i]] = part.key[i]
+        if state.written[part.page[i]] == 0:
+            state.written[part.page[i]] = 1
+            out.page[count] = part.page[i]
+            count += 1
+    for i in range(count):
+        q = out.page[i]
+        state.written[q] = 0
+        out.key[i] = state.weight_a * state.key_a[q] + state.weight_b * state.key_b[q]
+    return count
+
+
+@cache
+def _linked(on_seed_a: Kernel, on_fetch_a: Kernel, on_seed_b: Kernel, on_fetch_b: Kernel) -> tuple[Kernel, Kernel]:
+    seed = interpreted(_seed_pair, seed_a=on_seed_a, seed_b=on_seed_b)
+    fetch = interpreted(_fetch_pair, fetch_a=on_fetch_a, fetch_b=on_fetch_b)
+    return seed, fetch
+
+
+@dataclass(frozen=True)
+class Combine(Policy):
+    """Combine: a weighted sum of other orderings' keys.
+
+        key(q) = w1 * key1(q) + w2 * key2(q) + ...
+
+    Written ``combine:NAME=WEIGHT,NAME=WEIGHT``; parameters of a part are written ``NAME.KEY=VALUE``, as in
+    ``combine:similarity=100,similarity.topic=computer,backlink=1``, the paper's example. Orderings whose keys change
+    for pages that no event touches (largest-site, rankmass, and the periodic ones) cannot take part.
+
+    Reference: cho98, metric IC(p) = k1 IS(p, Q) + k2 IB(p). Cost: the sum of the parts'.
+
+    >>> from frontrank import Web, order
+    >>> urls = ["http://a/", "http://a/x/y", "http://a/z", "http://a/x/w"]
+    >>> web = Web.from_edges([0, 0, 2, 2], [1, 2, 1, 3], pages=4, urls=urls)
+    >>> order(web, "combine:backlink=1,location=0.1", seeds=[0])
+    [0, 2, 1, 3]
+    """
+
+    a: Policy = field(default_factory=Policy)
+    b: Policy = field(default_factory=Policy)
+    weight_a: float = 1.0
+    weight_b: float = 0.0
+    name = "combine"
+    reach = "known"
+    columns = {"key_a": Column(), "key_b": Column(), "written": Column(np.uint8)}
+
+    def validate(self) -> None:
+        for part in (self.a, self.b):
+            if not part.combines or part.interval():
+                raise SpecError(
+                    f"combine: {part.spec()} cannot take part, its keys change for pages that no fetch touches; "
+                    f"use orderings such as backlink, fica, fpr, location, opic or similarity"
+                )
+        if "anchors" in self.a.needs() & self.b.needs():
+            raise SpecError("combine: two parts that read anchors given, at most one expected")
+
+    def needs(self) -> frozenset[str]:
+        return self.a.needs() | self.b.needs()
+
+    def kernels(self) -> dict[str, Kernel]:
+        a, b = self.a.kernels(), self.b.kernels()
+        seed, fetch = _linked(a["on_seed"], a["on_fetch"], b["on_seed"], b["on_fetch"])
+        return {**super().kernels(), "on_seed": seed, "on_fetch": fetch}
+
+    def allocate(self, pages: int, hosts: int = 1) -> State:
+        columns = {"fetched": Column(np.uint8), **self.columns}
+        arrays = {name: column.new(pages) for name, column in columns.items()}
+        return self._state(arrays, self.a.allocate(pages, hosts), self.b.allocate(pages, hosts), 2 * pages + 2)
+
+    def enlarge(self, state: State, pages: int, hosts: int = 1) -> State:
+        columns = {"fetched": Column(np.uint8), **self.columns}
+        arrays = {name: column.grown(getattr(state, name), pages) for name, column in columns.items()}
+        room = max(state.out_a.page.size, 2 * len(arrays["fetched"]) + 2)
+        return self._state(arrays, self.a.enlarge(state.a, pages, hosts), self.b.enlarge(state.b, pages, hosts), room)
+
+    def _state(self, arrays: dict[str, Array], a: State, b: State, room: int) -> State:
+        out = {name: Out(np.empty(room, np.int32), np.empty(room)) for name in ("out_a", "out_b")}
+        weights = {"weight_a": float(self.weight_a), "weight_b": float(self.weight_b)}
+        values = {**arrays, **out, **weights, "a": a, "b": b}
+        return self.share(state_type(tuple(values))(*values.values()), arrays["fetched"])
+
+    def share(self, state: State, fetched: Array) -> State:
+        return state._replace(fetched=fetched, a=self.a.share(state.a, fetched), b=self.b.share(state.b, fetched))
+
+    def see_web(self, state: State, web: Web) -> None:
+        self.a.see_web(state.a, web)
+        self.b.see_web(state.b, web)
+
+    def see_page(self, state: State, page: int, url: str, host: int, truth: float) -> None:
+        self.a.see_page(state.a, page, url, host, truth)
+        self.b.see_page(state.b, page, url, host, truth)
+
+    def see_text(self, state: State, page: int, title: str, text: str) -> None:
+        self.a.see_text(state.a, page, title, text)
+        self.b.see_text(state.b, page, title, text)
+
+    def anchor_value(self, anchor: str) -> float:
+        return (self.a if "anchors" in self.a.needs() else self.b).anchor_value(anchor)
+
+    def parts(self) -> list[tuple[float, Policy]]:
+        """The weighted orderings, in the order given."""
+        first = self.a.parts() if isinstance(self.a, Combine) else [(self.weight_a, self.a)]
+        return first if type(self.b) is Policy else [*first, (self.weight_b, self.b)]
+
+    def spec(self) -> str:
+        texts = []
+        for weight, part in self.parts():
+            name, _, given = part.spec().partition(":")
+            texts += [f"{name}={weight:g}", *(f"{name}.{item}" for item in given.split(",") if item)]
+        return "combine:" + ",".join(texts)
+
+
+def combined(parts: list[tuple[float, Policy]]) -> Combine:
+    """The weighted sum of these orderings, added from left to right."""
+    for weight, part in parts:
+        if not math.isfinite(weight):
+            raise SpecError(f"combine: weight {part.name}={weight} given, a finite number expected")
+    if not parts:
+        raise SpecError("combine: no ordering given; write combine:NAME=WEIGHT,NAME=WEIGHT")
+    (weight, policy), *rest = parts
+    if not rest:
+        return Combine(policy, Policy(), weight, 0.0)
+    total = Combine(policy, rest[0][1], weight, rest[0][0])
+    for weight, policy in rest[1:]:
+        total = Combine(total, policy, 1.0, weight)
+    return total

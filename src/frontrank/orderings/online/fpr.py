@@ -1,0 +1,97 @@
+"""Fractional PageRank, and FPR@M, which favours links between hosts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from frontrank.kernels.jit import Column, Kernel, kernel
+from frontrank.orderings.policy import Out, Policy, State
+from frontrank.web.web import Links, row
+
+
+@kernel
+def _alike(state: State, links: Links, page: int, out: Out) -> int:
+    """All links weigh the same: hosts need not be known."""
+    targets = row(links, page)
+    mass = state.f[page]
+    state.f[page] = 0.0
+    if targets.size == 0:
+        return 0
+    share = state.d * mass / targets.size
+    count = 0
+    for j in range(targets.size):
+        q = targets[j]
+        if state.fetched[q] == 0:
+            state.f[q] += share
+            out.page[count] = q
+            out.key[count] = state.f[q]
+            count += 1
+    return count
+
+
+@dataclass(frozen=True)
+class FractionalPageRank(Policy):
+    """Fractional PageRank: the page that fetched pages have given the most importance first.
+
+        seeds: f = (1 - d)/(number of seeds)
+        fetching p: every q in L(p) not fetched: f(q) += w(p, q) * d f(p)/W(p);  then f(p) = 0
+        w = m for a link between hosts, else 1;  W(p) = sum of w over all of L(p);  key(q) = f(q)
+
+    What reaches a fetched page is dropped, so a fetch never sets off a cascade as in rankmass: much faster, and in the paper
+    nearly as good. ``fpr:m=100`` is the paper's FPR@100, the best of its comparison: a link from another host is a judgement
+    that a page's owner could not write.
+
+    Parameters: ``d``, damping; ``m``, the weight of a link between hosts (unless it is 1 the web must know its hosts).
+
+    Reference: fpr10, Algorithms 1 and 2. Cost: O(log n) for each link.
+
+    >>> from frontrank import Web, order  # the paper's Fig. 2: A B C D E are 0 .. 4
+    >>> web = Web.from_edges([0, 0, 1, 1, 2], [1, 2, 3, 4, 4], pages=5)
+    >>> order(web, "fpr", seeds=[0])
+    [0, 1, 2, 4, 3]
+    """
+
+    d: float = 0.85
+    m: float = 1.0
+    name = "fpr"
+    columns = {"f": Column()}
+
+    def validate(self) -> None:
+        self.require(0 < self.d < 1, "d", "a number between 0 and 1")
+        self.require(self.m > 0, "m", "a number above 0")
+
+    def needs(self) -> frozenset[str]:
+        return frozenset({"hosts"}) if self.m != 1.0 else frozenset()
+
+    def kernels(self) -> dict[str, Kernel]:
+        kernels = super().kernels()
+        return {**kernels, "on_fetch": _alike} if self.m == 1.0 else kernels
+
+    @staticmethod
+    @kernel
+    def on_seed(state: State, page: int, weight: float) -> float:
+        state.f[page] += (1.0 - state.d) * weight
+        return float(state.f[page])
+
+    @staticmethod
+    @kernel
+    def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
+        targets = row(links, page)
+        mass = state.f[page]
+        state.f[page] = 0.0
+        if targets.size == 0:
+            return 0
+        here = state.host[page]
+        total = 0.0
+        for j in range(targets.size):
+            total += 1.0 if state.host[targets[j]] == here else state.m
+        share = state.d * mass / total
+        count = 0
+        for j in range(targets.size):
+            q = targets[j]
+            if state.fetched[q] == 0:
+                state.f[q] += share if state.host[q] == here else state.m * share
+                out.page[count] = q
+                out.key[count] = state.f[q]
+                count += 1
+        return count

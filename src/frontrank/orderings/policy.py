@@ -1,0 +1,226 @@
+"""Policy: an online ordering. A frozen value: what each event does to columns of state; out come priorities.
+
+A policy is a frozen dataclass whose fields are its parameters, with kernels for its events:
+
+    on_seed(state, page, weight) -> key           a seed is discovered; the weights of all seeds add up to 1
+    on_fetch(state, links, page, out) -> count    a page was fetched: write (page, key) pairs to out, return how many
+    on_start(state, out) -> count                 (optional) all seeds are known: priorities that follow from them together
+    done(state) -> bool                           (optional) a stopping rule of the ordering's own
+
+Larger keys are fetched sooner, among equal keys the page discovered first. The engine owns the queue: a policy never
+pops, knows no URL, no clock, no file. What it may read: ``state.fetched``, its own columns, its parameters, the links of
+pages fetched so far, and the values it *needs*:
+
+    needs       gives                       computed by
+    "hosts"     state.host[page]            the engine: a number for each host
+    "urls"      state.url_value[page]       policy.url_value(url), when the page is discovered
+    "anchors"   links.value[link]           policy.anchor_value(anchor), when its source is fetched
+    "texts"     state.text_value[page]      policy.text_value(title, text), when the page is fetched
+    "truth"     state.truth[page]           an importance metric of the whole web; in simulations only
+    "impact"    the view of rescore         observed clicks or views of fetched pages
+    "queries"   the view of rescore         what searchers ask, and what an engine over fetched pages shows them
+
+What on_fetch must keep: every link of the page that was not known before is written to out, in row order (that is its
+discovery); no page more than twice; keys are finite. ``frontrank.checks`` tests all of this for your own ordering.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from frontrank.errors import SpecError
+from frontrank.web.importance import importance
+from frontrank.kernels.jit import Array, Column, Kernel, kernel, state_type
+from frontrank.web.web import Links, Web, row
+
+if TYPE_CHECKING:
+    from frontrank.orderings.ranker import CrawlView
+
+State = Any  # a namedtuple: fetched, what is needed, columns, parameters
+NEEDS = ("hosts", "urls", "anchors", "texts", "truth")
+
+
+class Out(NamedTuple):
+    """Where on_fetch writes the pages whose priority it sets."""
+
+    page: Array
+    key: Array
+
+
+@kernel
+def never(state: State) -> bool:
+    return False
+
+
+@kernel
+def nothing(state: State, out: Out) -> int:
+    return 0
+
+
+@kernel
+def zero(state: State, page: int, weight: float) -> float:
+    return 0.0
+
+
+@kernel
+def every_link(state: State, links: Links, page: int, out: Out) -> int:
+    """All links of the page, all with one key: the order is the queue's own."""
+    targets = row(links, page)
+    for j in range(targets.size):
+        out.page[j] = targets[j]
+        out.key[j] = 0.0
+    return targets.size
+
+
+INPUTS = {
+    "hosts": ("host", Column(np.int32)),
+    "urls": ("url_value", Column(np.float64)),
+    "texts": ("text_value", Column(np.float64)),
+    "truth": ("truth", Column(np.float64)),
+}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What policies and rankers share: a name, and fields that are checked when one is made."""
+
+    name: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.type in ("float", float) and isinstance(value, int):
+                value = float(value)  # kernels are compiled for the type of a parameter
+                object.__setattr__(self, f.name, value)
+            if isinstance(value, float) and not math.isfinite(value):
+                raise SpecError(f"{self.name}: parameter {f.name}={value} given, a finite number expected")
+        self.validate()
+
+    def validate(self) -> None:
+        """Raise SpecError if a parameter is out of range."""
+
+    def require(self, holds: bool, parameter: str, expected: str) -> None:
+        if not holds:
+            given = getattr(self, parameter)
+            raise SpecError(f"{self.name}: parameter {parameter}={given} given, {expected} expected")
+
+    def spec(self) -> str:
+        """How this ordering is written on the command line."""
+        given = [f"{f.name}={_text(getattr(self, f.name))}" for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"{self.name}:{','.join(given)}" if given else self.name
+
+
+@dataclass(frozen=True)
+class Policy(Parameters):
+    """Base of all online orderings. Subclass it, decorate with ``@dataclass(frozen=True)``, write the kernels."""
+
+    columns: ClassVar[dict[str, Column]] = {}
+    queue: ClassVar[str] = "heap"  # or "fifo", "lifo", when the order follows from discovery alone
+    reach: ClassVar[str] = "links"  # or "known": on_fetch may touch pages beyond the links of the fetched one
+    combines: ClassVar[bool] = True  # whether its keys can be added to others' (see combine)
+
+    on_seed: ClassVar[Kernel] = staticmethod(zero)
+    on_fetch: ClassVar[Kernel] = staticmethod(every_link)
+    on_start: ClassVar[Kernel] = staticmethod(nothing)
+    done: ClassVar[Kernel] = staticmethod(never)
+
+    # What the policy reads ------------------------------------------------------------------------------------------
+    def needs(self) -> frozenset[str]:
+        return frozenset()
+
+    def parameters(self) -> dict[str, int | float]:
+        """The numbers that kernels see as ``state.NAME``: by default all fields that are numbers."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, int | float)}
+
+    def url_value(self, url: str) -> float:
+        raise NotImplementedError
+
+    def anchor_value(self, anchor: str) -> float:
+        raise NotImplementedError
+
+    def text_value(self, title: str, text: str) -> float:
+        raise NotImplementedError
+
+    # What the engine calls ------------------------------------------------------------------------------------------
+    def kernels(self) -> dict[str, Kernel]:
+        return {event: getattr(type(self), event) for event in ("on_seed", "on_start", "on_fetch", "done")}
+
+    def layout(self) -> dict[str, Column]:
+        """All arrays of the state."""
+        needed = self.needs()
+        inputs = {name: column for need, (name, column) in INPUTS.items() if need in needed}
+        return {"fetched": Column(np.uint8), **inputs, **self.columns}
+
+    def allocate(self, pages: int, hosts: int = 1) -> State:
+        layout = self.layout()
+        arrays = [c.new(hosts if c.per == "host" else pages) for c in layout.values()]
+        numbers = self.parameters()
+        return state_type((*layout, *numbers))(*arrays, *numbers.values())
+
+    def enlarge(self, state: State, pages: int, hosts: int = 1) -> State:
+        """The same state with room for more pages and hosts."""
+        layout = self.layout()
+        return state._replace(
+            **{name: c.grown(getattr(state, name), hosts if c.per == "host" else pages) for name, c in layout.items()}
+        )
+
+    def share(self, state: State, fetched: Array) -> State:
+        """The same state with this array of fetched marks: the parts of a combination have one in common."""
+        return state._replace(fetched=fetched)
+
+    def see_web(self, state: State, web: Web) -> None:
+        """A whole web is known: note what its pages' names, texts and importance tell."""
+        needed = self.needs()
+        if "hosts" in needed:
+            state.host[:] = web.hosts
+        if "urls" in needed:
+            state.url_value[:] = [self.url_value(url) for url in web.urls or ()]
+        if "texts" in needed:
+            titles = web.titles or [""] * web.pages
+            state.text_value[:] = [self.text_value(*page) for page in zip(titles, web.texts or (), strict=True)]
+        if "truth" in needed:
+            state.truth[:] = importance(web, getattr(self, "truth", "pagerank"))
+
+    def see_page(self, state: State, page: int, url: str, host: int, truth: float) -> None:
+        """A page is discovered: note what its name tells."""
+        needed = self.needs()
+        if "hosts" in needed:
+            state.host[page] = host
+        if "urls" in needed:
+            state.url_value[page] = self.url_value(url)
+        if "truth" in needed:
+            state.truth[page] = truth
+
+    def see_text(self, state: State, page: int, title: str, text: str) -> None:
+        """A page is fetched: note what it says."""
+        if "texts" in self.needs():
+            state.text_value[page] = self.text_value(title, text)
+
+    # A batch part, for orderings that rank the whole frontier now and then --------------------------------------------
+    def interval(self) -> int:
+        """Rank the whole frontier anew after every so many fetches; 0 is never."""
+        return 0
+
+    def rescore(self, state: State, view: CrawlView) -> Array:
+        """The new keys of all known pages, in the order of their discovery."""
+        raise NotImplementedError
+
+    # What is told afterwards ------------------------------------------------------------------------------------------
+    def ranking(self, state: State) -> Array | None:
+        """Scores of all pages after the crawl, if the ordering gives any but the order of fetching itself."""
+        return None
+
+    def gauges(self, state: State) -> dict[str, float]:
+        """Numbers worth watching while the crawl runs."""
+        return {}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, float) else str(value)

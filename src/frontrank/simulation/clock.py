@@ -1,0 +1,111 @@
+"""A simulated crawl with a clock: requests in flight, the time each takes, and the manners of a live crawl.
+
+It shows what politeness costs an ordering. With one request in flight and no manners the order is that of the plain
+simulation; more in flight means deciding before the last answers have come, and a delay means that the best page may have to
+wait for its host.
+
+The frontier is that of the live crawl (``frontiers.polite``). Every request takes ``latency_s``; so requests end in the
+order in which they began, and a ring holds them. O(log n) for each page and link, as live.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frontrank.simulation.engine import Engine, done, on_fetch, put
+from frontrank.errors import InputError
+from frontrank.crawl.kernels import PUTS
+from frontrank.frontiers import polite
+from frontrank.frontiers.polite import Polite, next_at, pop, settle
+from frontrank.kernels.jit import Array, kernel
+from frontrank.frontiers.politeness import Manners
+from frontrank.orderings.policy import Out, Policy, State
+from frontrank.web.web import Links, Web
+
+NEVER = np.inf
+
+
+@kernel
+def drive_by_clock(
+    state: State,
+    queue: Polite,
+    links: Links,
+    order: Array,
+    times: Array,
+    begin: int,
+    end: int,
+    page_out: Array,
+    due: Array,
+    ring: Array,
+    clock: Array,
+    latency_s: float,
+    out: Out,
+) -> int:
+    """Fetch from place begin to place end of the order. ring is [first out, how many are out], clock is [now]."""
+    room = page_out.size
+    k = begin
+    while k < end:
+        now = clock[0]
+        while ring[1] < room:
+            page = pop(queue, now)
+            if page < 0:
+                break
+            at = (ring[0] + ring[1]) % room
+            page_out[at] = page
+            due[at] = now + latency_s
+            ring[1] += 1
+        ready = next_at(queue) if ring[1] < room else NEVER
+        if ring[1] == 0:
+            if ready == NEVER:
+                break
+            clock[0] = max(now, ready)
+            continue
+        if now < ready < due[ring[0]]:
+            clock[0] = ready
+            continue
+        page = page_out[ring[0]]
+        clock[0] = due[ring[0]]
+        ring[0] = (ring[0] + 1) % room
+        ring[1] -= 1
+        order[k] = page
+        times[k] = clock[0]
+        k += 1
+        settle(queue, page)
+        state.fetched[page] = 1
+        count = on_fetch(state, links, page, out)
+        for j in range(count):
+            put(queue, out.page[j], out.key[j])
+        if done(state):
+            break
+    return k
+
+
+class ClockedEngine(Engine):
+    """A policy at work on a known web, at the pace that manners allow."""
+
+    def __init__(self, policy: Policy, web: Web, manners: Manners, latency_s: float, jit: bool = True) -> None:
+        super().__init__(policy, web, jit)
+        if web.hosts is None and (manners.delay_s or manners.at_once or manners.host_budget):
+            raise InputError(f"{web.name} has no hosts, so none can be treated politely; leave the limits of hosts out")
+        if not latency_s >= 0.0:
+            raise InputError(f"latency {latency_s} given, seconds from 0 expected")
+        self.put = PUTS[policy.queue]
+        self.discovered, self.put_all = polite.discovered, polite.put_all
+        hosts = 1 if web.hosts is None else int(web.hosts.max()) + 1
+        self.queue = polite.new(web.pages, hosts, manners.delay_s, manners.at_once, manners.in_flight, manners.host_budget)
+        if web.hosts is not None:
+            self.queue.host[:] = web.hosts
+        room = min(manners.in_flight or web.pages, web.pages)
+        self.latency_s = latency_s
+        self.flight = (np.zeros(room, np.int32), np.zeros(room), np.zeros(2, np.int64), np.zeros(1))
+        self.times = np.empty(0)
+
+    def drive(self, order: Array, begin: int, end: int) -> int:
+        if len(self.times) < len(order):
+            self.times = np.concatenate([self.times, np.zeros(len(order) - len(self.times))])
+        kernels = self.policy.kernels()
+        driver = self._link(drive_by_clock, put=self.put, on_fetch=kernels["on_fetch"], done=kernels["done"])
+        reached: int = driver(
+            self.state, self.queue, self.links, order, self.times, begin, end, *self.flight, self.latency_s, self.out
+        )
+        return reached

@@ -1,0 +1,220 @@
+"""The engine: one policy, its state and its queue, driven over links.
+
+Three drivers run the same kernels: ``drive`` compiled over a whole graph (fused), ``drive`` interpreted (the oracle), and
+one event at a time (``frontrank.crawl.crawl``). They give byte-equal orders; ``frontrank.checks`` holds them to it.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from frontrank.errors import InputError
+from frontrank.frontiers import KINDS, heap
+from frontrank.kernels.jit import Array, Kernel, compiled, interpreted, kernel
+from frontrank.orderings.policy import Out, Policy, State, every_link
+from frontrank.orderings.ranker import CrawlView
+from frontrank.web.web import NO_VALUES, Links, Web
+
+Queue = Any  # a namedtuple of one of the kinds in frontiers
+
+
+def pop(queue: Queue) -> int:  # open names of the drivers, bound when they are linked
+    raise NotImplementedError
+
+
+def put(queue: Queue, page: int, key: float) -> None:
+    raise NotImplementedError
+
+
+def remove(queue: Queue, page: int) -> None:
+    raise NotImplementedError
+
+
+def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
+    raise NotImplementedError
+
+
+def done(state: State) -> bool:
+    raise NotImplementedError
+
+
+def on_seed(state: State, page: int, weight: float) -> float:
+    raise NotImplementedError
+
+
+def on_start(state: State, out: Out) -> int:
+    raise NotImplementedError
+
+
+@kernel
+def plant(state: State, queue: Queue, seeds: Array, weight: float, out: Out) -> None:
+    """Discover the seeds, in their order."""
+    for i in range(seeds.size):
+        put(queue, seeds[i], on_seed(state, seeds[i], weight))
+    count = on_start(state, out)
+    for j in range(count):
+        put(queue, out.page[j], out.key[j])
+
+
+@kernel
+def drive(state: State, queue: Queue, links: Links, order: Array, begin: int, end: int, out: Out) -> int:
+    """Fetch from place begin to place end of the order; stops early when nothing waits or the policy is done."""
+    k = begin
+    while k < end:
+        page = pop(queue)
+        if page < 0:
+            break
+        order[k] = page
+        k += 1
+        state.fetched[page] = 1
+        count = on_fetch(state, links, page, out)
+        for j in range(count):
+            put(queue, out.page[j], out.key[j])
+        if done(state):
+            break
+    return k
+
+
+@kernel
+def replay(state: State, queue: Queue, links: Links, order: Array, out: Out) -> None:
+    """Fetch in a given order, whatever the priorities say: how a state is restored from what happened."""
+    for k in range(order.size):
+        page = order[k]
+        remove(queue, page)
+        state.fetched[page] = 1
+        count = on_fetch(state, links, page, out)
+        for j in range(count):
+            put(queue, out.page[j], out.key[j])
+
+
+class Engine:
+    """A policy at work on a known web."""
+
+    def __init__(self, policy: Policy, web: Web, jit: bool = True) -> None:
+        check_needs(policy, web)
+        self.policy = policy
+        self.web = web
+        self.seeds = np.empty(0, np.int32)
+        self.kind: ModuleType = KINDS[policy.queue]
+        self.put: Kernel = self.kind.put
+        self.discovered: Kernel = heap.discovered
+        self.put_all: Kernel = heap.put_all
+        self.links = web.rows(anchor_values(policy, web))
+        hosts = 1 if web.hosts is None else int(web.hosts.max()) + 1
+        self.state = policy.allocate(web.pages, hosts)
+        policy.see_web(self.state, web)
+        self.queue: Queue = self.kind.new(web.pages)
+        longest = int(web.out_degree().max(initial=0))
+        room = 2 * (longest if policy.reach == "links" else web.pages) + 2
+        self.out = Out(np.empty(room, np.int32), np.empty(room, np.float64))
+        self.view = CrawlView()
+        self.viewed = 0
+        self._link = compiled if jit else interpreted
+
+    def seed(self, seeds: Array) -> None:
+        self.seeds = np.asarray(seeds, np.int32)
+        self._planter()(self.state, self.queue, self.seeds, 1.0 / max(1, len(seeds)), self.out)
+
+    def warm(self, order: Array) -> None:
+        """Compile the drivers, or load them from the cache, without an event."""
+        self._planter()(self.state, self.queue, order[:0], 1.0, self.out)
+        self.drive(order, 0, 0)
+
+    def run(self, order: Array, begin: int, end: int) -> int:
+        """Fetch until the order holds end pages; returns how many it holds."""
+        interval = self.policy.interval()
+        k = begin
+        while k < end:
+            stop = min(end, (k // interval + 1) * interval) if interval else end
+            reached = self.drive(order, k, stop)
+            if interval and reached > k and reached % interval == 0:
+                self._rescore(order[:reached])
+            if reached < stop or self.done():
+                return reached
+            k = reached
+        return k
+
+    def drive(self, order: Array, begin: int, end: int) -> int:
+        """Fetch without ranking anew; returns how many pages the order holds."""
+        reached: int = self._driver()(self.state, self.queue, self.links, order, begin, end, self.out)
+        return reached
+
+    def follow(self, order: Array) -> None:
+        """Fetch these pages in this order."""
+        play = self._link(replay, put=self.kind.put, remove=self.kind.remove, on_fetch=self.policy.kernels()["on_fetch"])
+        interval = self.policy.interval() or len(order)
+        for k in range(0, len(order), max(interval, 1)):
+            play(self.state, self.queue, self.links, order[k : k + interval], self.out)
+            if self.policy.interval() and k + interval <= len(order):
+                self._rescore(order[: k + interval])
+
+    def done(self) -> bool:
+        return bool(self._kernel("done")(self.state))
+
+    def _rescore(self, order: Array) -> None:
+        if "history" in self.policy.needs():
+            self.view.remember()
+        self.view.extend(self.links, order[self.viewed :], self.discovered(self.queue), self.queue.node["seq"])
+        self.viewed = len(order)
+        watch(self.view, self.policy, self.web, self.seeds, order)
+        keys = self.policy.rescore(self.state, self.view)
+        self._link(self.put_all)(self.queue, self.view.pages, keys)
+
+    def _kernel(self, name: str) -> Kernel:
+        return self._link(self.policy.kernels()[name])
+
+    def _planter(self) -> Kernel:
+        kernels = self.policy.kernels()
+        return self._link(plant, put=self.put, on_seed=kernels["on_seed"], on_start=kernels["on_start"])
+
+    def _driver(self) -> Kernel:
+        kernels = self.policy.kernels()
+        if kernels["on_fetch"] is every_link and hasattr(self.kind, "sweep"):
+            return self._link(self.kind.sweep)
+        bound = {"on_fetch": kernels["on_fetch"], "done": kernels["done"]}
+        return self._link(drive, pop=self.kind.pop, put=self.kind.put, **bound)
+
+
+def check_needs(policy: Policy, web: Web) -> None:
+    """Raise InputError if the web lacks what the policy reads."""
+    needs = policy.needs()
+    missing = sorted(need for need in needs if need in web.COLUMNS and not web.has(need))
+    if "queries" in needs and web.queries is None:
+        missing.append("queries")
+    if "impact" in needs and web.impact is None and web.queries is None:
+        missing.append("views or clicks or queries")
+    if missing:
+        raise InputError(
+            f"{policy.spec()} needs a web with {' and '.join(missing)}, but {web.name} has none; "
+            f"use a source that knows them, or another ordering"
+        )
+
+
+def watch(view: CrawlView, policy: Policy, web: Web, seeds: Array, order: Array) -> None:
+    """Note in the view what searchers have made of the pages fetched so far, if the policy asks for it."""
+    needs = policy.needs()
+    if "queries" in needs or ("impact" in needs and web.impact is None):
+        from frontrank.search.observe import observe
+
+        seen = observe(web, seeds, order, web.queries)
+        view.search, view.impact = seen.search, seen.impact
+    elif "impact" in needs:
+        assert web.impact is not None
+        view.see_impact(web.impact)
+
+
+def anchor_values(policy: Policy, web: Web) -> Array:
+    if "anchors" not in policy.needs():
+        return NO_VALUES
+    assert web.anchors is not None
+    known: dict[str, float] = {}
+    values = np.empty(web.links, np.float64)
+    for j, anchor in enumerate(web.anchors):
+        value = known.get(anchor)
+        if value is None:
+            value = known[anchor] = policy.anchor_value(anchor)
+        values[j] = value
+    return values

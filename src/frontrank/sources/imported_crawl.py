@@ -1,0 +1,229 @@
+"""Crawl directories: a crawl at one moment with its searchers, as ``frontrank import`` writes it. Opens at once.
+
+A web directory (see ``sources.directory``: links, urls, hosts, titles, texts, anchors, clicks, views), so every command that
+takes a WEB takes it too, and beside that
+
+    crawl.json        {"format": "frontrank-crawl", "version": 1, "fetched", "queries", "results"}
+    fetched.npy       int32: page numbers in fetch order
+    queries.parquet   query, frequency           if queries is not null
+    results.parquet   query, page, rank, score   if results is not null; sorted by query and rank
+
+The last three of crawl.json are numbers of rows. Arrays are memory-mapped. Written beside, then renamed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from frontrank.errors import InputError, SourceError
+from frontrank.kernels.jit import Array
+from frontrank.orderings.ranker import CrawlView
+from frontrank.web.search_view import Results, SearchView, Workload
+from frontrank.sources.live_crawl import is_crawled, load_crawled
+from frontrank.sources.web_directory import check_range, check_target, exchange, load_directory, mapped, save
+from frontrank.sources.search_team.searchlog import IMPACTS, Observed, ResultTable
+
+FORMAT = "frontrank-crawl"
+VERSION = 1
+MANIFEST = "crawl.json"
+
+
+@dataclass(frozen=True, eq=False)
+class CrawlTables(Observed):
+    """A crawl at one moment, with its searchers: what rankers are shown, and what they are judged by."""
+
+    def workload(self) -> Workload | None:
+        if self.queries is None or self.frequency is None:
+            return None
+        return Workload(tuple(self.queries), self.frequency)
+
+    def view(self, impact: Literal["views", "clicks"] | None = None, search: bool = True) -> CrawlView:
+        """What the crawl knows, pages numbered by discovery: each fetched page when it is first linked to or fetched.
+
+        ``impact`` names what fetched pages are known to be worth; without it views, or else clicks, or nothing. Where
+        queries are known, ``search`` brings them with their results: those of the table, or else those of the embedded
+        engine over the fetched pages, which reads all their texts.
+        """
+        workload = self.workload() if search else None
+        view = self._searched(workload) if workload is not None else CrawlView.of(self.web, self.fetched[:1], self.fetched)
+        named: str | None = impact or next((name for name in ("views", "clicks") if self.web.has(name)), None)
+        if named is None:  # the views that results give, of the table or of the embedded engine
+            if view.impact is None and view.search is not None and self.results is not None:
+                view.impact = view.search.results.views(view.search.workload, view.known)
+            return view
+        if named not in IMPACTS:
+            raise InputError(f"impact={named!r} given, expected views or clicks")
+        known: Array | None = getattr(self.web, named)
+        if known is None:
+            raise InputError(f"{self.web.name} knows no {named}; import it with a column {named} of its pages, or with a log")
+        view.see_impact(known)
+        return view
+
+    def _searched(self, workload: Workload) -> CrawlView:
+        from frontrank.search.observe import anchors_of, observe
+
+        web = self.web
+        if self.results is None and (web.has("texts") or web.has("titles")):
+            return observe(web, self.fetched[:1], self.fetched, workload)
+        view = CrawlView.of(web, self.fetched[:1], self.fetched)
+        assert web.urls is not None and web.hosts is not None
+        urls = [web.urls[page] for page in view.pages.tolist()]
+        anchors = anchors_of(web, np.asarray(self.fetched, np.int64), view)
+        view.search = SearchView(workload, self._shown(view, len(workload)), urls, anchors, web.hosts[view.pages])
+        return view
+
+    def _shown(self, view: CrawlView, queries: int) -> Results:
+        """The results among fetched pages: an engine shows only what it has."""
+        if self.results is None:
+            return Results(np.zeros(queries + 1, np.int64), np.empty(0, np.int32), np.empty(0))
+        number = np.full(self.web.pages, -1, np.int32)
+        number[view.pages[view.source]] = view.source
+        page = number[self.results.page]
+        kept = page >= 0
+        indptr = np.zeros(queries + 1, np.int64)
+        np.cumsum(np.bincount(self.results.query[kept], minlength=queries), out=indptr[1:])
+        return Results(indptr, page[kept], np.asarray(self.results.score[kept], np.float64))
+
+
+def is_crawl_directory(path: str | os.PathLike[str]) -> bool:
+    """Whether a crawl.json lies there."""
+    return os.path.isfile(os.path.join(path, MANIFEST))
+
+
+# --- writing ---
+
+
+def save_crawl(path: str | os.PathLike[str], crawl: Observed) -> None:
+    """Write the crawl as a directory: beside the target first, then renamed. Another crawl or web there is replaced."""
+    target = os.path.normpath(os.fspath(path))
+    check_target(target)
+    beside = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{secrets.token_hex(4)}")
+    try:
+        save(crawl.web, beside + ".new")
+        _write(crawl, beside + ".new")
+        exchange(beside + ".new", target, beside + ".old")
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written ({error.strerror or error})") from None
+    finally:
+        shutil.rmtree(beside + ".new", ignore_errors=True)
+
+
+def _write(crawl: Observed, where: str) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    np.save(os.path.join(where, "fetched.npy"), np.asarray(crawl.fetched, np.int32))
+    if crawl.queries is not None:
+        queries = {"query": pa.array(crawl.queries, pa.string()), "frequency": pa.array(crawl.frequency, pa.float64())}
+        pq.write_table(pa.table(queries), os.path.join(where, "queries.parquet"), compression="zstd")
+    if crawl.results is not None:
+        pq.write_table(pa.table(vars(crawl.results)), os.path.join(where, "results.parquet"), compression="zstd")
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "fetched": len(crawl.fetched),
+        "queries": None if crawl.queries is None else len(crawl.queries),
+        "results": None if crawl.results is None else len(crawl.results.query),
+    }
+    with open(os.path.join(where, MANIFEST), "w", encoding="utf-8") as file:
+        json.dump(manifest, file, indent=2)
+        file.write("\n")
+
+
+# --- reading ---
+
+
+def load_crawl(path: str | os.PathLike[str]) -> CrawlTables:
+    """The crawl in a directory that ``save_crawl`` wrote, or that of a live crawl, as it is now."""
+    where = os.fspath(path)
+    if is_crawled(where):
+        return _live(where)
+    manifest = _manifest(os.path.join(where, MANIFEST))
+    web = load_directory(where)
+    fetched = mapped(where, "fetched", np.int32, manifest["fetched"])
+    check_range(fetched, web.pages, f"{where}/fetched.npy", "page")
+    if np.unique(fetched).size != fetched.size:
+        raise SourceError(f"{where}/fetched.npy: a page is there twice; import the crawl again")
+    for name in IMPACTS:
+        amounts = getattr(web, name)
+        if amounts is not None and not bool(np.all(np.isfinite(amounts) & (amounts >= 0))):
+            raise SourceError(f"{where}/{name}.npy: a number is negative or not finite; import the crawl again")
+    queries = frequency = results = None
+    if manifest["queries"] is not None:
+        columns = _columns(where, "queries", manifest["queries"], {"query": "string", "frequency": "float64"})
+        queries, frequency = tuple(columns["query"].to_pylist()), _numbers(columns["frequency"])
+    if manifest["results"] is not None:
+        kinds = {"query": "int32", "page": "int32", "rank": "int32", "score": "float64"}
+        columns = _columns(where, "results", manifest["results"], kinds)
+        results = ResultTable(**{name: _numbers(column) for name, column in columns.items()})
+        check_range(results.query, len(queries or ()), f"{where}/results.parquet", "query")
+        check_range(results.page, web.pages, f"{where}/results.parquet", "page")
+        if bool(np.any(np.diff(results.query) < 0)):
+            raise SourceError(f"{where}/results.parquet: not sorted by query; import the crawl again")
+    if queries is not None and frequency is not None:
+        web = replace(web, queries=Workload(queries, frequency))
+    return CrawlTables(web, fetched, queries, frequency, results)
+
+
+def _live(where: str) -> CrawlTables:
+    """A live crawl at this moment: its fetched pages come first, in their order."""
+    web = load_crawled(where, waiting=True)
+    asked = web.cache["workload"]
+    order = np.arange(web.cache["fetched"], dtype=np.int32)
+    if asked is None:
+        return CrawlTables(web, order, None, None, None)
+    workload = Workload(tuple(asked["queries"]), np.array(asked["frequency"], np.float64))
+    return CrawlTables(replace(web, queries=workload), order, workload.queries, workload.frequency, None)
+
+
+def _manifest(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            manifest = json.load(file)
+    except OSError as error:
+        hint = "; frontrank import writes crawl directories"
+        raise SourceError(f"{path}: cannot be read ({error.strerror or error}){hint}") from None
+    except ValueError:
+        raise SourceError(f"{path}: not JSON; expected what frontrank import wrote there") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise SourceError(f'{path}: not a frontrank crawl; expected "format": "{FORMAT}"')
+    version: Any = manifest.get("version")
+    if not _is_count(version) or version > VERSION:
+        raise SourceError(f"{path}: version {version!r}, but this frontrank reads up to {VERSION}; update frontrank")
+    for key in ("fetched", "queries", "results"):
+        held = manifest.get(key)
+        if not (_is_count(held) or (held is None and key != "fetched")):
+            raise SourceError(f"{path}: {key} is {held!r}, expected a whole number")
+    if manifest["results"] is not None and manifest["queries"] is None:
+        raise SourceError(f"{path}: results without queries; import the crawl again")
+    return manifest
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _columns(where: str, name: str, rows: int, kinds: dict[str, str]) -> dict[str, Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = f"{where}/{name}.parquet"
+    try:
+        table = pq.read_table(path, columns=list(kinds), memory_map=True)
+        columns = {column: table[column].cast(pa.type_for_alias(kind)).combine_chunks() for column, kind in kinds.items()}
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise SourceError(f"{path}: cannot be read ({str(error).splitlines()[0]}); import the crawl again") from None
+    if table.num_rows != rows or any(column.null_count for column in columns.values()):
+        raise SourceError(f"{path}: {table.num_rows:,} rows, expected {rows:,} without gaps; import the crawl again")
+    return columns
+
+
+def _numbers(column: Any) -> Array:
+    return np.array(column.to_numpy(zero_copy_only=False))  # a copy: Arrow's are read-only, another type to numba

@@ -1,0 +1,131 @@
+"""What a live crawl fetched, as a web: every other ordering can be tried on it afterwards.
+
+    DIR/trace.db    pages, links, anchors, titles (see ``frontrank.crawl.journal``)
+    DIR/warc/       texts, read when they are first asked for
+
+Pages are numbered in the order in which they were fetched, so page 0 is the first. Only fetched pages are part of it: what
+a page that was never fetched links to is not known, and an ordering that went there could not be judged. A redirect is a
+page with one link. The crawl may still be running.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frontrank.crawl.crawl import journal as log
+from frontrank.errors import SourceError
+from frontrank.crawl.journal import Journal
+from frontrank.kernels.jit import Array
+from frontrank.web.strings import Deferred
+from frontrank.web.web import Web, hosts_from_urls
+
+
+def is_crawled(where: str | os.PathLike[str]) -> bool:
+    return os.path.isfile(os.path.join(where, log.FILE))
+
+
+def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
+    """The pages that a crawl fetched, with the links between them; ``waiting`` adds those that wait, behind them."""
+    folder = Path(where)
+    journal = Journal.open(folder, read_only=True)
+    try:
+        found = _read(journal)
+        if not found.pages:
+            raise SourceError(f"{folder}: this crawl has fetched no page yet; there is nothing to simulate on")
+        names = [url for url, _ in journal.urls()]
+        kept, notes = journal.has_texts(), journal.notes
+    finally:
+        journal.close()
+    pages = found.pages
+    if waiting:
+        others = set(range(len(names))).difference(pages, found.failed)
+        pages = [*pages, *sorted(others)]
+    more = len(pages) - len(found.pages)
+    number = np.full(len(names), -1, np.int64)
+    number[pages] = np.arange(len(pages))
+    urls = [names[page] for page in pages]
+    blobs, anchors, titles = (
+        [*column, *[empty] * more] for column, empty in ((found.blobs, b""), (found.anchors, ""), (found.titles, ""))
+    )
+    lengths = np.array([len(blob) // 4 for blob in blobs])
+    target = number[np.frombuffer(b"".join(blobs), "<i4")]
+    inside = target >= 0
+    hosts, host_names = hosts_from_urls(urls)
+    texts: Deferred | None = None
+    if kept or (folder / "warc").is_dir():
+        texts = Deferred(len(urls), lambda: _texts(folder, urls, pages, kept), str(folder))
+    web = Web.from_edges(
+        np.repeat(np.arange(len(pages)), lengths)[inside],
+        target[inside],
+        len(pages),
+        anchors=_picked(anchors, lengths, inside) if any(anchors) else None,
+        hosts=hosts,
+        host_names=host_names,
+        urls=urls,
+        titles=titles,
+        texts=texts,
+        seeds=np.unique(number[[page for page in found.seeds if number[page] >= 0]]).astype(np.int32),
+        views=np.array([*found.impact, *[0.0] * more]) if any(found.impact) else None,
+        name=folder.resolve().name,
+    )
+    told = {"crawled with": notes["policy"], "fetched": len(found.pages), "workload": notes.get("workload")}
+    web.cache.update(told)
+    return web
+
+
+class Found(NamedTuple):
+    """What the events of a crawl tell: of its fetched pages, in their order; and its seeds and failed pages."""
+
+    pages: list[int]
+    blobs: list[bytes]
+    anchors: list[str]
+    titles: list[str]
+    impact: list[float]
+    seeds: list[int]
+    failed: list[int]
+
+
+def _read(journal: Journal) -> Found:
+    found = Found([], [], [], [], [], [], [])
+    for event in journal.events():
+        if event.kind == log.SEED:
+            found.seeds.append(event.page)
+        elif event.kind == log.FAILED:
+            found.failed.append(event.page)
+        elif event.kind == log.FETCHED:
+            found.pages.append(event.page)
+            found.blobs.append(event.links or b"")
+            found.anchors.append(event.anchors or "")
+            found.titles.append(event.title or "")
+            found.impact.append(event.impact or 0.0)
+    return found
+
+
+def _picked(anchors: list[str], lengths: Array, inside: Array) -> list[str]:
+    words = [
+        word
+        for text, length in zip(anchors, lengths.tolist(), strict=True)
+        for word in (text.split("\n") if text else [""] * length)
+    ]
+    return [word for word, kept in zip(words, inside.tolist(), strict=True) if kept]
+
+
+def _texts(folder: Path, urls: list[str], pages: list[int], kept: bool) -> Any:
+    import pyarrow as pa
+
+    if kept:  # the ordering read them, so the trace has them
+        journal = Journal.open(folder, read_only=True)
+        try:
+            return pa.array(journal.texts(pages), pa.string())
+        finally:
+            journal.close()
+    from frontrank.sources.captured import load_warc
+
+    stored = load_warc(folder / "warc")
+    assert stored.urls is not None
+    held = dict(zip(stored.urls, stored.texts or [""] * stored.pages, strict=True))
+    return pa.array([held.get(url, "") for url in urls], pa.string())

@@ -1,0 +1,282 @@
+"""What a search team has: pages it fetched or knows of, links, queries, a click log, search results, as tables.
+
+    pages    url, fetched, and if known: clicks, views, title, text, host
+    links    source, target (URLs), and if known: anchor
+    queries  query, frequency
+    log      query, url, and clicks, views or both; other columns (a date) are not looked at
+    results  query, url, rank, and if known: score
+
+Pages are numbered by their rows, then those that only links name, by the links' rows, source before target: these have not
+been fetched. URLs are compared in canonical form and kept as first given. Rows of the same page: the first counts. Clicks
+and views are those of pages, or else the sums of the log. Without a table of queries the log stands in for it: a query was
+asked as often as its most viewed page was viewed (clicked, if the log has no views).
+
+Formats and checks: ``tables``. Cost: one look-up for each distinct URL of a table; all tables are in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from frontrank.errors import InputError
+from frontrank.kernels.jit import Array
+from frontrank.sources.search_team.tables import Field, Schema, Table, read_table
+from frontrank.pages.urls import canonical, host_of
+from frontrank.web.web import Texts, Web
+
+PAGES = Schema(
+    "pages",
+    (
+        Field("url", "url"),
+        Field("fetched", "flag"),
+        Field("clicks", "amount", required=False),
+        Field("views", "amount", required=False),
+        Field("title", "text", required=False),
+        Field("text", "text", required=False),
+        Field("host", "text", required=False),
+    ),
+)
+LINKS = Schema("links", (Field("source", "url"), Field("target", "url"), Field("anchor", "text", required=False)))
+QUERIES = Schema("queries", (Field("query", "text"), Field("frequency", "amount")))
+LOG = Schema(
+    "log",
+    (
+        Field("query", "text"),
+        Field("url", "url"),
+        Field("clicks", "amount", required=False),
+        Field("views", "amount", required=False),
+    ),
+)
+RESULTS = Schema(
+    "results", (Field("query", "text"), Field("url", "url"), Field("rank", "rank"), Field("score", "number", required=False))
+)
+IMPACTS = ("clicks", "views")
+
+
+@dataclass(frozen=True, eq=False)
+class ResultTable:
+    """Search results as parallel arrays, sorted by query and rank; one row for each query and page."""
+
+    query: Array  # int32: which of the queries
+    page: Array  # int32
+    rank: Array  # int32, from 1
+    score: Array  # float64; 1 / rank where the table gave none
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """A crawl at one moment and what searchers did with it."""
+
+    web: Web  # with clicks and views where they are known
+    fetched: Array  # page numbers, in fetch order
+    queries: Sequence[str] | None = None
+    frequency: Array | None = None  # of each query
+    results: ResultTable | None = None
+
+
+@dataclass
+class Counts:
+    """What was met on the way: nothing is dropped in silence."""
+
+    skipped: dict[str, int] = field(default_factory=dict)  # bad rows left out, by table
+    duplicate_pages: int = 0
+    repeated_queries: int = 0  # rows of queries that were there before; their frequencies are added
+    unknown_log_rows: int = 0  # rows whose URL is in no table of pages or links
+    unknown_result_rows: int = 0
+    unasked_result_rows: int = 0  # rows whose query is not in the workload
+    repeated_results: int = 0  # rows of a query and page that were there before; the best rank counts
+    unlinked_frontier: int = 0  # unfetched pages that no fetched page links to: no crawl has discovered them yet
+
+    def json(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+class Numbering:
+    """Pages by URL, numbered as they come."""
+
+    def __init__(self) -> None:
+        self.urls: list[str] = []
+        self._number: dict[str, int] = {}
+
+    def of(self, column: Any, add: bool) -> Array:
+        """The page number of each URL of an Arrow column; -1 for an unknown one, unless it is added."""
+        encoded = column.dictionary_encode()
+        distinct = np.array([self._of(url, add) for url in encoded.dictionary.to_pylist()], np.int32)
+        indices: Array = encoded.indices.to_numpy(zero_copy_only=False)
+        return distinct[indices] if indices.size else np.empty(0, np.int32)
+
+    def _of(self, url: str, add: bool) -> int:
+        key = canonical(url)
+        page = self._number.get(key, -1)
+        if page < 0 and add:
+            page = self._number[key] = len(self.urls)
+            self.urls.append(url)
+        return page
+
+
+def read_observed(
+    pages: str,
+    links: str,
+    queries: str | None = None,
+    log: str | None = None,
+    results: str | None = None,
+    skip_bad: bool = False,
+    name: str = "crawl",
+    progress: Callable[[str], None] | None = None,
+) -> tuple[Observed, Counts]:
+    """The crawl that these tables tell of, and what was left out of it."""
+    counts = Counts()
+
+    def read(path: str, schema: Schema) -> Table:
+        if progress is not None:
+            progress(f"reading {schema.table}")
+        table = read_table(path, schema, skip_bad)
+        if table.skipped:
+            counts.skipped[schema.table] = table.skipped
+        return table
+
+    if results is not None and queries is None and log is None:
+        raise InputError(f"{results}: results need the frequencies of their queries; give --queries or --log too")
+    numbering = Numbering()
+    page_table = read(pages, PAGES)
+    row, fetched = _page_rows(page_table, numbering, counts)
+    edges = read(links, LINKS)
+    source, target = _endpoints(edges, numbering)
+    if not numbering.urls:
+        raise InputError(f"{pages}: no pages, and no links in {links}; expected at least one page")
+    logged = None if log is None else read(log, LOG)
+    if logged is not None and not any(column in logged.columns for column in IMPACTS):
+        raise InputError(f"{logged.path}: neither clicks nor views; a log needs one of these columns, or both")
+    impacts = {column: _impact(column, page_table, row, logged, numbering, counts) for column in IMPACTS}
+    web = _web(page_table, row, edges, source, target, numbering, {"name": name, **impacts})
+    counts.unlinked_frontier = _unlinked(web, fetched)
+    asked, frequency = _workload(None if queries is None else read(queries, QUERIES), logged, counts)
+    shown = None
+    if results is not None:
+        assert asked is not None
+        shown = _results(read(results, RESULTS), asked, numbering, counts)
+    return Observed(web, fetched, asked, frequency, shown), counts
+
+
+# --- pages and links ---
+
+
+def _page_rows(table: Table, numbering: Numbering, counts: Counts) -> tuple[Array, Array]:
+    """The row that counts for each page, and the fetched pages in the order of rows."""
+    numbers = numbering.of(table.columns["url"], add=True)
+    _, row = np.unique(numbers, return_index=True)
+    counts.duplicate_pages = table.rows - row.size
+    fetched = np.flatnonzero(table.columns["fetched"][row]).astype(np.int32)
+    return row, fetched
+
+
+def _endpoints(edges: Table, numbering: Numbering) -> tuple[Array, Array]:
+    """Both ends of each link. Source and target of a row are read one after the other, so new pages come in that order."""
+    import pyarrow as pa
+
+    if not edges.rows:
+        return np.empty(0, np.int32), np.empty(0, np.int32)
+    both = pa.concat_arrays([edges.columns["source"], edges.columns["target"]])
+    turn = np.arange(2 * edges.rows).reshape(2, edges.rows).T.ravel()
+    numbers = numbering.of(both.take(pa.array(turn)), add=True)
+    return numbers[0::2].copy(), numbers[1::2].copy()
+
+
+def _web(
+    table: Table, row: Array, edges: Table, source: Array, target: Array, numbering: Numbering, columns: dict[str, Any]
+) -> Web:
+    columns["urls"] = numbering.urls
+    more = len(numbering.urls) - row.size
+    for given, column in (("title", "titles"), ("text", "texts")):
+        if given in table.columns:
+            columns[column] = _of_rows(table.columns[given], row, more)
+    columns["hosts"], columns["host_names"] = _hosts(table, row, numbering.urls)
+    if "anchor" in edges.columns:
+        columns["anchors"] = edges.columns["anchor"].to_pylist()
+    return Web.from_edges(source, target, len(numbering.urls), **columns)
+
+
+def _of_rows(column: Any, row: Array, more: int) -> Texts:
+    import pyarrow as pa
+
+    return Texts(pa.concat_arrays([column.take(pa.array(row)), pa.array([""] * more, column.type)]))
+
+
+def _hosts(table: Table, row: Array, urls: Sequence[str]) -> tuple[Array, list[str]]:
+    """Host numbers by first appearance; a host that is not given is that of the URL."""
+    given = table.get("host")
+    names: Iterable[str] = [""] * len(urls) if given is None else _of_rows(given, row, len(urls) - row.size)
+    numbers: dict[str, int] = {}
+    hosts = np.empty(len(urls), np.int32)
+    for page, (name, url) in enumerate(zip(names, urls, strict=True)):
+        hosts[page] = numbers.setdefault(name.lower() or host_of(url), len(numbers))
+    return hosts, list(numbers)
+
+
+def _unlinked(web: Web, fetched: Array) -> int:
+    known = np.zeros(web.pages, bool)
+    known[fetched] = True
+    known[web.targets[np.repeat(known, web.out_degree())]] = True
+    return int(web.pages - known.sum())
+
+
+# --- searchers ---
+
+
+def _impact(column: str, pages: Table, row: Array, log: Table | None, numbering: Numbering, counts: Counts) -> Array | None:
+    """Clicks or views of each page: of the table of pages, else of the log."""
+    impact = np.zeros(len(numbering.urls))
+    if log is not None:
+        at = numbering.of(log.columns["url"], add=False)
+        counts.unknown_log_rows = int((at < 0).sum())
+    if column in pages.columns:
+        impact[: row.size] = pages.columns[column][row]
+    elif log is not None and column in log.columns:
+        np.add.at(impact, at[at >= 0], log.columns[column][at >= 0])
+    else:
+        return None
+    return impact
+
+
+def _workload(queries: Table | None, log: Table | None, counts: Counts) -> tuple[list[str] | None, Array | None]:
+    """Distinct queries in their order, and how often each is asked."""
+    if queries is not None:
+        encoded = queries.columns["query"].dictionary_encode()
+        counts.repeated_queries = queries.rows - len(encoded.dictionary)
+        frequency = np.zeros(len(encoded.dictionary))
+        np.add.at(frequency, encoded.indices.to_numpy(zero_copy_only=False), queries.columns["frequency"])
+        return encoded.dictionary.to_pylist(), frequency
+    if log is None:
+        return None, None
+    amount = log.columns["views" if "views" in log.columns else "clicks"]
+    encoded, of_url = (log.columns[name].dictionary_encode() for name in ("query", "url"))
+    at, url = (part.indices.to_numpy(zero_copy_only=False).astype(np.int64) for part in (encoded, of_url))
+    pair, inverse = np.unique(at * max(len(of_url.dictionary), 1) + url, return_inverse=True)  # days are added up
+    frequency = np.zeros(len(encoded.dictionary))
+    np.maximum.at(frequency, pair // max(len(of_url.dictionary), 1), np.bincount(inverse, amount, pair.size))
+    return encoded.dictionary.to_pylist(), frequency
+
+
+def _results(table: Table, queries: Sequence[str], numbering: Numbering, counts: Counts) -> ResultTable:
+    index = {query: i for i, query in enumerate(queries)}
+    encoded = table.columns["query"].dictionary_encode()
+    of_query = np.array([index.get(query, -1) for query in encoded.dictionary.to_pylist()], np.int32)
+    query = of_query[encoded.indices.to_numpy(zero_copy_only=False)] if table.rows else np.empty(0, np.int32)
+    page = numbering.of(table.columns["url"], add=False)
+    counts.unknown_result_rows = int((page < 0).sum())
+    counts.unasked_result_rows = int((query < 0).sum())
+    rank = table.columns["rank"]
+    score = np.full(table.rows, np.nan) if table.get("score") is None else table.columns["score"]
+    score = np.where(np.isnan(score), 1 / np.maximum(rank, 1), score)
+    order = np.lexsort((rank, query))
+    order = order[(page[order] >= 0) & (query[order] >= 0)]
+    pair = query[order].astype(np.int64) * len(numbering.urls) + page[order]
+    _, first = np.unique(pair, return_index=True)
+    counts.repeated_results = order.size - first.size
+    order = order[np.sort(first)]
+    ranks = np.minimum(rank[order], np.iinfo(np.int32).max).astype(np.int32)
+    return ResultTable(query[order], page[order], ranks, score[order])

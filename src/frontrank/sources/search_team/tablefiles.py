@@ -1,0 +1,291 @@
+"""Files that hold tables, read into columns of text as they stand: Parquet, CSV, TSV, SQLite, DuckDB.
+
+Readers ask ``want`` which of the columns they find are wanted, and leave all values unchecked: ``tables`` does that.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from frontrank.errors import InputError, nearest
+from frontrank.web.files import chunks, is_gzip, opened
+
+BLOCK_BYTES = 16 * 2**20
+FORMATS = "Parquet, .csv or .tsv (also .gz), SQLite or DuckDB"
+LINES = ("csv", "tsv")
+Want = Callable[[list[str], str], dict[str, int]]  # names found, where -> the place of each column that is wanted
+
+
+class Raw(NamedTuple):
+    """Columns as strings or bytes, before they are checked."""
+
+    columns: dict[str, Any]
+    rows: int
+    malformed: int  # rows with too few or too many fields, left out
+
+
+def read_raw(path: str, format_: str, table: str, want: Want, skip_bad: bool) -> Raw:
+    """The wanted columns of a file of this format; table counts in a database only."""
+    if format_ in LINES:
+        return _read_lines(path, want, _dialect_of(path, format_), skip_bad)
+    if format_ == "parquet":
+        return _read_parquet(path, want)
+    return _read_database(path, table, want, format_)
+
+
+def place(path: str, format_: str, row: int) -> str:
+    """Where a person finds this row: its line, or its number from 1."""
+    if format_ in LINES:
+        for at, (line, _) in enumerate(_records(path, _dialect_of(path, format_)), start=-1):
+            if at == row:
+                return f"line {line}"
+    return f"row {row + 1}"
+
+
+def format_of(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    if not head:
+        raise InputError(f"{path}: empty; expected a table as {FORMATS}")
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head == b"SQLite format 3\0":
+        return "sqlite"
+    if head[8:12] == b"DUCK":
+        return "duckdb"
+    name = path.lower().removesuffix(".gz")
+    if name.endswith((".tsv", ".tab")):
+        return "tsv"
+    if name.endswith(".csv"):
+        return "csv"
+    raise InputError(f"{path}: of no known format; expected {FORMATS}")
+
+
+# --- Parquet ---
+
+
+def _read_parquet(path: str, want: Want) -> Raw:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+        names = file.schema_arrow.names
+        at = want(names, path)
+        table = file.read(columns=[names[i] for i in at.values()])
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: not a whole Parquet file ({str(error).splitlines()[0]})") from None
+    columns = {}
+    for field, i in at.items():
+        try:
+            columns[field] = _as_text(table[names[i]])
+        except pa.ArrowException:
+            raise InputError(f"{path}: column {names[i]!r} holds {table[names[i]].type}, expected text or numbers") from None
+    return Raw(columns, table.num_rows, 0)
+
+
+def _as_text(column: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        return column.cast(pa.large_binary()).combine_chunks()
+    return column.cast(pa.large_string()).combine_chunks()
+
+
+# --- SQLite and DuckDB ---
+
+
+def _read_database(path: str, table: str, want: Want, format_: str) -> Raw:
+    import pyarrow as pa
+
+    connect = _sqlite if format_ == "sqlite" else _duckdb
+    with connect(path) as (connection, in_order):
+        tables = [row[0] for row in connection.execute(_tables(format_)).fetchall()]
+        exact = [name for name in tables if name.lower() == table.lower()]
+        if not exact:
+            raise InputError(f"{path}: no table {table!r} in it{nearest(table, tables)}; name one as {path}#table")
+        name = _quoted(exact[0])
+        names = [column[0] for column in connection.execute(f"SELECT * FROM {name} LIMIT 0").description]
+        at = want(names, f"{path}, table {exact[0]}")
+        listed = ", ".join(_quoted(names[i]) for i in at.values())
+        parts: list[list[Any]] = [[] for _ in at]
+        rows = 0
+        cursor = connection.execute(f"SELECT {listed} FROM {name}{in_order(connection, name)}")
+        while batch := cursor.fetchmany(65_536):
+            rows += len(batch)
+            for part, values in zip(parts, zip(*batch, strict=True), strict=True):
+                part.append(pa.array([_text_of(value) for value in values], pa.large_binary()))
+    columns = {field: pa.concat_arrays([*part, pa.array([], pa.large_binary())]) for field, part in zip(at, parts, strict=True)}
+    return Raw(columns, rows, 0)
+
+
+def _tables(format_: str) -> str:
+    if format_ == "sqlite":
+        return "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+    return "SELECT table_name FROM information_schema.tables"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text_of(value: Any) -> bytes | None:
+    if value is None or isinstance(value, bytes):
+        return value
+    return str(value).encode(errors="surrogateescape")
+
+
+@contextmanager
+def _sqlite(path: str) -> Iterator[tuple[Any, Any]]:
+    import sqlite3
+    from pathlib import Path
+
+    def in_order(connection: Any, name: str) -> str:
+        try:  # an index that holds all columns asked for would otherwise decide the order
+            connection.execute(f"SELECT rowid FROM {name} LIMIT 0")
+        except sqlite3.Error:
+            return ""
+        return " ORDER BY rowid"
+
+    connection = None
+    try:
+        connection = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)
+        connection.text_factory = bytes
+        connection.execute("PRAGMA query_only = 1")
+        yield _Decoded(connection), in_order
+    except sqlite3.Error as error:
+        raise InputError(f"{path}: not a readable SQLite database ({error})") from None
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+class _Decoded:
+    """A SQLite connection whose texts come as bytes, so that text which is not UTF-8 is one bad row, not the end."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str) -> Any:
+        cursor = self._connection.execute(sql)
+        if "sqlite_master" in sql:
+            return _Names([(name.decode(errors="replace"),) for (name,) in cursor.fetchall()])
+        return cursor
+
+
+class _Names(NamedTuple):
+    rows: list[tuple[str]]
+
+    def fetchall(self) -> list[tuple[str]]:
+        return self.rows
+
+
+@contextmanager
+def _duckdb(path: str) -> Iterator[tuple[Any, Any]]:
+    try:
+        import duckdb
+    except ImportError:
+        raise InputError(f"{path}: a DuckDB file, and the duckdb package is missing; pip install 'frontrank[duckdb]'") from None
+    try:
+        with duckdb.connect(path, read_only=True) as connection:
+            yield connection, lambda connection, name: ""
+    except duckdb.Error as error:
+        raise InputError(f"{path}: not a readable DuckDB database ({str(error).splitlines()[0]})") from None
+
+
+# --- CSV and TSV ---
+
+
+class _Dialect(NamedTuple):
+    delimiter: str
+    quotes: bool
+
+
+def _dialect_of(path: str, format_: str) -> _Dialect:
+    if format_ == "tsv":
+        return _Dialect("\t", quotes=False)
+    with opened(path) as file:
+        first = file.readline(2**16).decode(errors="replace")
+    return _Dialect(max(",;\t", key=first.count), quotes=True)  # commas, unless another is more frequent in the head
+
+
+def _read_lines(path: str, want: Want, dialect: _Dialect, skip_bad: bool) -> Raw:
+    import pyarrow as pa
+    import pyarrow.csv as pacsv
+
+    _, head = next(_records(path, dialect), (1, [""]))
+    at = want(head, f"{path}, line 1")
+    malformed: list[int] = []
+
+    def on_malformed(row: Any) -> str:
+        malformed.append(row.actual_columns)
+        return "skip" if skip_bad else "error"
+
+    try:
+        with pa.input_stream(path, compression="gzip" if is_gzip(path) else None) as stream:
+            table = pacsv.read_csv(
+                stream,
+                read_options=pacsv.ReadOptions(
+                    column_names=[str(i) for i in range(len(head))], skip_rows=1, block_size=BLOCK_BYTES
+                ),
+                parse_options=pacsv.ParseOptions(
+                    delimiter=dialect.delimiter,
+                    quote_char='"' if dialect.quotes else False,
+                    newlines_in_values=dialect.quotes,
+                    invalid_row_handler=on_malformed,
+                ),
+                convert_options=pacsv.ConvertOptions(
+                    column_types={str(i): pa.large_binary() for i in at.values()},
+                    include_columns=[str(i) for i in at.values()],
+                    null_values=[],
+                    check_utf8=False,
+                ),
+            )
+    except (pa.ArrowInvalid, OSError) as error:
+        return _without_rows(path, dialect, len(head), at, str(error))
+    return Raw({field: table[str(i)].combine_chunks() for field, i in at.items()}, table.num_rows, len(malformed))
+
+
+def _without_rows(path: str, dialect: _Dialect, width: int, at: dict[str, int], error: str) -> Raw:
+    """An empty table if there are no rows; otherwise say what is wrong, and where."""
+    import pyarrow as pa
+
+    for _ in chunks(path, 2**20):  # a broken gzip file is told as such
+        pass
+    rows = -1
+    for rows, (line, record) in enumerate(_records(path, dialect)):  # noqa: B007
+        if len(record) != width:
+            raise InputError(f"{path}, line {line}: {len(record)} fields, expected {width} as in the line of column names")
+    if rows > 0:
+        raise InputError(f"{path}: {error.splitlines()[0]}")
+    return Raw({field: pa.array([], pa.large_binary()) for field in at}, 0, 0)
+
+
+def _records(path: str, dialect: _Dialect) -> Iterator[tuple[int, list[str]]]:
+    """Each record with the line on which it begins; the first holds the column names."""
+    limit = csv.field_size_limit(2**31 - 1)  # the text of a page may be long
+    try:
+        with opened(path) as file:
+            lines = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
+            if dialect.quotes:
+                reader = csv.reader(lines, delimiter=dialect.delimiter)
+            else:
+                reader = csv.reader(lines, delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE)
+            begin = 1
+            for record in reader:
+                if record:
+                    yield begin, record
+                begin = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{path}: not a table of lines ({error})") from None
+    finally:
+        csv.field_size_limit(limit)

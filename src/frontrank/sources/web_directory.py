@@ -1,0 +1,257 @@
+"""Web directories: frontrank's own format, made to be opened at once however large the web is.
+
+    web.json          {"format": "frontrank-web", "version": 1, "name", "pages", "links", "hosts", "columns"}
+    indptr.npy        int64, pages + 1: the links of page p are targets[indptr[p]:indptr[p + 1]]
+    targets.npy       int32, links
+    hosts.npy         int32, pages: host numbers          hosts.parquet    host
+    ids.npy           int64, pages                        pages.parquet    url, title, text
+    views.npy         float64, pages                      clicks.npy       float64, pages
+    seeds.npy         integers                            anchors.parquet  anchor, one row a link
+
+Only web.json, indptr and targets must be there; ``columns`` lists the others. Arrays are memory-mapped; strings are
+read column by column at their first use. Opening checks shapes, types and ranges, in one pass over the links.
+
+The mapping is copy-on-write ("c"): a read-only array is another type to numba, so every kernel would be compiled twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from frontrank.errors import InputError, SourceError
+from frontrank.kernels.jit import Array
+from frontrank.web.strings import Deferred
+from frontrank.web.web import Texts, Web
+
+FORMAT = "frontrank-web"
+VERSION = 1
+MANIFEST = "web.json"
+PARQUET_MAGIC = b"PAR1"
+ROWS = 16_384  # of a row group: a few hundred MB of text at most
+ARRAYS: dict[str, Any] = {"hosts": np.int32, "ids": np.int64, "seeds": None, "views": np.float64, "clicks": np.float64}
+STRINGS = {"urls": ("pages", "url"), "titles": ("pages", "title"), "texts": ("pages", "text")}
+
+
+def is_web_directory(path: str) -> bool:
+    """Whether a web.json of this format lies there, of whatever version."""
+    try:
+        with open(os.path.join(path, MANIFEST), encoding="utf-8") as file:
+            manifest = json.load(file)
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == FORMAT
+
+
+# --- writing ---
+
+
+def save(web: Web, path: str | os.PathLike[str]) -> None:
+    """Write the web as a directory: beside the target first, then renamed. Another web at the target is replaced."""
+    target = os.path.normpath(os.fspath(path))
+    check_target(target)
+    beside = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{secrets.token_hex(4)}")
+    try:
+        os.mkdir(beside + ".new")
+        _write(web, beside + ".new")
+        exchange(beside + ".new", target, beside + ".old")
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written ({error.strerror or error})") from None
+    finally:
+        shutil.rmtree(beside + ".new", ignore_errors=True)
+
+
+def exchange(new: str, target: str, old: str) -> None:
+    if not os.path.isdir(target):
+        os.rename(new, target)
+        return
+    os.rename(target, old)
+    try:
+        os.rename(new, target)
+    except OSError:
+        os.rename(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def check_target(target: str) -> None:
+    if not os.path.lexists(target):
+        return
+    if not os.path.isdir(target) or os.path.islink(target):
+        raise InputError(f"{target}: exists and is not a directory; a web is written as a directory, give another path")
+    if os.listdir(target) and not is_web_directory(target):
+        raise InputError(f"{target}: exists, is not empty and holds no frontrank web; give another path")
+
+
+def _write(web: Web, where: str) -> None:
+    np.save(os.path.join(where, "indptr.npy"), np.asarray(web.indptr, np.int64))
+    np.save(os.path.join(where, "targets.npy"), np.asarray(web.targets, np.int32))
+    for name, dtype in ARRAYS.items():
+        array = getattr(web, name)
+        if array is not None:
+            np.save(os.path.join(where, f"{name}.npy"), np.asarray(array, dtype))
+    _write_strings(where, "pages", {STRINGS[c][1]: getattr(web, c) for c in STRINGS if web.has(c)})
+    if web.anchors is not None:
+        _write_strings(where, "anchors", {"anchor": web.anchors})
+    if web.host_names is not None:
+        _write_strings(where, "hosts", {"host": web.host_names})
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": web.name,
+        "pages": web.pages,
+        "links": web.links,
+        "hosts": None if web.host_names is None else len(web.host_names),
+        "columns": [column for column in Web.COLUMNS if web.has(column)],
+    }
+    with open(os.path.join(where, MANIFEST), "w", encoding="utf-8") as file:
+        json.dump(manifest, file, indent=2)
+        file.write("\n")
+
+
+def _write_strings(where: str, name: str, columns: dict[str, Sequence[str]]) -> None:
+    if not columns:
+        return
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([(column, pa.string()) for column in columns])
+    with pq.ParquetWriter(os.path.join(where, f"{name}.parquet"), schema, compression="zstd") as writer:
+        for begin, end in _spans(len(next(iter(columns.values())))):
+            arrays = [pa.array(_strings(column, begin, end), pa.string()) for column in columns.values()]
+            writer.write_table(pa.table(arrays, schema=schema))
+
+
+def _spans(length: int) -> Iterator[tuple[int, int]]:
+    for begin in range(0, length, ROWS):
+        yield begin, min(begin + ROWS, length)
+
+
+def _strings(column: Sequence[str], begin: int, end: int) -> list[str]:
+    if isinstance(column, Texts):
+        return [text or "" for text in column.array[begin:end].to_pylist()]
+    return [column[i] for i in range(begin, end)]
+
+
+# --- reading ---
+
+
+def load_directory(path: str | os.PathLike[str]) -> Web:
+    """The web in a directory that ``save`` wrote."""
+    where = os.fspath(path)
+    manifest = _read_manifest(os.path.join(where, MANIFEST))
+    pages, links, columns = manifest["pages"], manifest["links"], manifest["columns"]
+    indptr = mapped(where, "indptr", np.int64, pages + 1)
+    targets = mapped(where, "targets", np.int32, links)
+    if indptr[0] != 0 or indptr[-1] != links or not bool(np.all(indptr[1:] >= indptr[:-1])):
+        raise SourceError(f"{where}/indptr.npy: expected numbers that go up from 0 to {links:,}; write the web again")
+    check_range(targets, pages, f"{where}/targets.npy", "page")
+    found: dict[str, Any] = {
+        name: mapped(where, name, dtype, None if name == "seeds" else pages)
+        for name, dtype in ARRAYS.items()
+        if name in columns
+    }
+    if "seeds" in found:
+        check_range(found["seeds"], pages, f"{where}/seeds.npy", "page")
+    for name, (file, column) in STRINGS.items():
+        if name in columns:
+            found[name] = _column(where, file, column, pages)
+    if "anchors" in columns:
+        found["anchors"] = _column(where, "anchors", "anchor", links)
+    if manifest["hosts"] is not None:
+        found["host_names"] = _column(where, "hosts", "host", manifest["hosts"])
+        if "hosts" in found:
+            check_range(found["hosts"], manifest["hosts"], f"{where}/hosts.npy", "host")
+    return Web(indptr, targets, name=manifest["name"], **found)
+
+
+def _read_manifest(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            manifest = json.load(file)
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except ValueError:
+        raise SourceError(f"{path}: not JSON; expected what frontrank wrote there") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise SourceError(f'{path}: not a frontrank web; expected "format": "{FORMAT}"')
+    version: Any = manifest.get("version")
+    if not _is_count(version):
+        raise SourceError(f"{path}: version is {version!r}, expected {VERSION}")
+    if version > VERSION:
+        raise SourceError(f"{path}: version {version}, but this frontrank reads up to {VERSION}; update frontrank")
+    manifest.setdefault("hosts", None)
+    for key in ("pages", "links"):
+        if not _is_count(manifest.get(key)):
+            raise SourceError(f"{path}: {key} is {manifest.get(key)!r}, expected a whole number")
+    if manifest["hosts"] is not None and not _is_count(manifest["hosts"]):
+        raise SourceError(f"{path}: hosts is {manifest['hosts']!r}, expected a whole number or null")
+    columns = manifest.get("columns")
+    if not isinstance(columns, list) or not set(map(str, columns)) <= set(Web.COLUMNS):
+        raise SourceError(f"{path}: columns is {columns!r}, expected some of {', '.join(Web.COLUMNS)}")
+    if not isinstance(manifest.get("name"), str):
+        raise SourceError(f"{path}: name is {manifest.get('name')!r}, expected a text")
+    return manifest
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def mapped(where: str, name: str, dtype: Any, length: int | None) -> Array:
+    """An array of the directory, mapped; a plain ndarray, so that kernels are compiled for one type only."""
+    path = f"{where}/{name}.npy"
+    try:
+        array: Array = np.load(path, mmap_mode="c", allow_pickle=False).view(np.ndarray)
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (ValueError, EOFError, AttributeError):
+        raise SourceError(f"{path}: truncated or not a .npy array; write the web again") from None
+    of_type = array.dtype == dtype if dtype is not None else array.dtype.kind == "i"
+    if array.ndim != 1 or not of_type or length not in (None, array.size):
+        wanted = f"{'' if length is None else f'{length:,} '}{'integers' if dtype is None else np.dtype(dtype).name}"
+        raise SourceError(f"{path}: {array.dtype} of shape {array.shape}, expected {wanted}; write the web again")
+    return array
+
+
+def check_range(numbers: Array, limit: int, path: str, what: str) -> None:
+    # Seen as unsigned, a negative number is larger than every limit: one pass finds both faults.
+    if numbers.size and int(numbers.view(f"u{numbers.itemsize}").max()) >= limit:
+        raise SourceError(f"{path}: a {what} number is outside 0 to {limit - 1:,}; write the web again")
+
+
+def _column(where: str, file: str, column: str, length: int) -> Deferred:
+    path = f"{where}/{file}.parquet"
+    try:
+        with open(path, "rb") as file_:
+            mark = _mark(os.fstat(file_.fileno()))
+            file_.seek(-len(PARQUET_MAGIC), os.SEEK_END)
+            whole = file_.read() == PARQUET_MAGIC
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
+    if not whole:
+        raise SourceError(f"{path}: truncated or not a Parquet file; write the web again")
+    return Deferred(length, partial(_read_column, path, column, mark), f"{path}, column {column}")
+
+
+def _mark(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _read_column(path: str, column: str, mark: tuple[int, ...]) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        if _mark(os.stat(path)) != mark:  # another web was saved here: its strings belong to other pages
+            raise SourceError(f"{path}: replaced since the web was opened; load the web again")
+        return pq.read_table(path, columns=[column], memory_map=True)[column]
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise SourceError(f"{path}: column {column} cannot be read ({str(error).splitlines()[0]})") from None

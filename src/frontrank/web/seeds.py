@@ -1,0 +1,85 @@
+"""Seeds: where a crawl of a known web starts.
+
+seeds.txt         a file with one node id or URL a line; empty lines and lines that begin with # are passed over
+top:160           the pages of the greatest PageRank (fpr10's choice)
+random:1000@7     pages drawn without replacement, @7 is the seed of the draw (fica07's choice)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import numpy as np
+
+from frontrank.errors import InputError, SeedError
+from frontrank.web.importance import importance
+from frontrank.kernels.jit import Array
+from frontrank.web.web import Web
+
+DEFAULT = 100
+
+
+def find_seeds(web: Web, given: str | os.PathLike[str] | Iterable[int | str] | None = None) -> Array:
+    """The pages that a seed specification means, in its order, without repetitions.
+
+    Without one: the web's own seeds if it has any, else 100 random pages.
+
+    >>> web = Web.from_edges([0, 1], [1, 2], pages=3)
+    >>> find_seeds(web, ["2", 0, 2]).tolist(), find_seeds(web, "top:1").tolist()
+    ([2, 0], [2])
+    """
+    if given is None:
+        pages = web.seeds if web.seeds is not None else _random(web, min(DEFAULT, web.pages), 0)
+    elif isinstance(given, str) and given.startswith(("top:", "random:")):
+        pages = _drawn(web, given)
+    elif isinstance(given, str) and "://" in given:
+        pages = np.array([web.page_of(given)], np.int32)
+    elif isinstance(given, str | os.PathLike):
+        pages = _from_file(web, given)
+    else:
+        pages = np.array([web.page_of(str(one)) for one in given], np.int32)
+    if len(pages) == 0:
+        raise SeedError("no seeds given, at least one page to start from expected")
+    return np.array(list(dict.fromkeys(np.asarray(pages).tolist())), np.int32)
+
+
+def _from_file(web: Web, path: str | os.PathLike[str]) -> Array:
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        expected = "a URL, a file of node ids or URLs, top:COUNT or random:COUNT@SEED expected"
+        raise SeedError(f"seeds {os.fspath(path)!r} given, but there is no such file; {expected}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SeedError(f"seeds file {os.fspath(path)} cannot be read: {error}") from None
+    pages = []
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            try:
+                pages.append(web.page_of(line))
+            except SeedError as error:
+                raise SeedError(f"{os.fspath(path)}, line {number}: {error}") from None
+    if not pages:
+        raise SeedError(f"seeds file {os.fspath(path)} names no page; one node id or URL a line expected")
+    return np.array(pages, np.int32)
+
+
+def _drawn(web: Web, spec: str) -> Array:
+    kind, _, rest = spec.partition(":")
+    count, at, draw = rest.partition("@")
+    if not count.isdigit() or (at and not draw.isdigit()) or (at and kind == "top"):
+        raise SeedError(f"seeds {spec!r} given, top:COUNT or random:COUNT@SEED expected")
+    if not 1 <= int(count) <= web.pages:
+        raise SeedError(f"seeds {spec!r} given, but {web.name} has {web.pages:,} pages; a count up to that expected")
+    if kind == "top":
+        return np.argsort(-importance(web, "pagerank"), kind="stable")[: int(count)].astype(np.int32)
+    return _random(web, int(count), int(draw or 0))
+
+
+def _random(web: Web, count: int, draw: int) -> Array:
+    try:
+        generator = np.random.default_rng(draw)
+        return generator.choice(web.pages, count, replace=False).astype(np.int32)
+    except ValueError as error:
+        raise InputError(f"random seeds cannot be drawn: {error}") from None

@@ -1,0 +1,286 @@
+"""Web: a known web to simulate on. Frozen; columns it may lack are asked for with ``web.has``.
+
+Links are kept by source page (CSR): the targets of page p are ``targets[indptr[p]:indptr[p + 1]]``, distinct, without
+p itself, in the order in which they stand on the page. Every source brings its links into this form with ``tidy``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+
+from frontrank.errors import InputError, SeedError, SourceError
+from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.pages.urls import canonical, host_of
+
+MAX_PAGES = 2**31 - 2
+NO_VALUES = np.empty(0, np.float64)
+
+
+class Links(NamedTuple):
+    """Links as kernels see them: of page p, ``target[start[p]:stop[p]]``; ``value`` (if not empty) goes beside."""
+
+    start: Array
+    stop: Array
+    target: Array
+    value: Array
+
+
+@kernel
+def row(links: Links, page: int) -> Array:
+    """The links of a page."""
+    return links.target[links.start[page] : links.stop[page]]
+
+
+class Texts(Sequence[str]):
+    """Strings that lie in an Arrow array (often a memory-mapped one) and become Python objects one at a time."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Texts: ...
+    def __getitem__(self, at: int | slice) -> str | Texts:
+        if isinstance(at, slice):
+            return Texts(self.array[at])
+        return self.array[int(at)].as_py() or ""
+
+    def __iter__(self) -> Iterator[str]:
+        for begin in range(0, len(self.array), 1024):  # many at a time: an Arrow scalar for each costs ten times as much
+            yield from (text or "" for text in self.array[begin : begin + 1024].to_pylist())
+
+
+class Picked(Sequence[str]):
+    """Some of a column's strings, in another order, looked up when they are asked for."""
+
+    def __init__(self, strings: Sequence[str], at: Array) -> None:
+        self.strings, self.at = strings, at
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Picked: ...
+    def __getitem__(self, at: int | slice) -> str | Picked:
+        return Picked(self.strings, self.at[at]) if isinstance(at, slice) else self.strings[int(self.at[at])]
+
+
+@dataclass(frozen=True, eq=False)
+class Web:
+    """Links (CSR) and whatever else is known of each page.
+
+    >>> web = Web.from_edges([0, 0, 1, 0], [1, 2, 2, 1], pages=3)
+    >>> web.pages, web.links, web.targets_of(0).tolist()
+    (3, 3, [1, 2])
+    """
+
+    indptr: Array
+    targets: Array
+    hosts: Array | None = None
+    host_names: Sequence[str] | None = None
+    urls: Sequence[str] | None = None
+    titles: Sequence[str] | None = None
+    texts: Sequence[str] | None = None
+    anchors: Sequence[str] | None = None  # one for each link, beside targets; several on one page are joined by a blank
+    ids: Array | None = None  # the source's own page numbers, where they are not 0 .. pages - 1
+    seeds: Array | None = None
+    views: Array | None = None  # how often searchers were shown a page
+    clicks: Array | None = None  # how often they clicked on it
+    queries: Any = None  # what searchers ask: a frontrank.web.search_view.Workload
+    name: str = "web"
+    source: str = ""  # what it was loaded from, to load it again
+    cache: dict[str, Any] = field(default_factory=dict, repr=False)  # importance vectors, lookups: derived, never input
+
+    COLUMNS = ("hosts", "urls", "titles", "texts", "anchors", "seeds", "ids", "views", "clicks")
+
+    def __post_init__(self) -> None:
+        if self.pages == 0:
+            raise SourceError(f"{self.name}: the web has no pages; a web needs at least one")
+        if self.pages > MAX_PAGES:
+            raise SourceError(f"{self.name}: {self.pages:,} pages given, at most {MAX_PAGES:,} fit in memory here")
+        for column in ("hosts", "urls", "titles", "texts", "ids", "views", "clicks"):
+            held = getattr(self, column)
+            if held is not None and len(held) != self.pages:
+                raise SourceError(f"{self.name}: {len(held):,} {column} for {self.pages:,} pages, expected one each")
+        if self.anchors is not None and len(self.anchors) != self.links:
+            raise SourceError(f"{self.name}: {len(self.anchors):,} anchors for {self.links:,} links; expected one each")
+
+    @property
+    def pages(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def links(self) -> int:
+        return len(self.targets)
+
+    def has(self, column: str) -> bool:
+        """Whether this web knows one of its columns: hosts, urls, titles, texts, anchors, seeds, ids, views, clicks."""
+        if column not in self.COLUMNS:
+            raise InputError(f"a web has no column {column!r}; its columns are {', '.join(self.COLUMNS)}")
+        return getattr(self, column) is not None
+
+    def targets_of(self, page: int) -> Array:
+        return self.targets[self.indptr[page] : self.indptr[page + 1]]
+
+    @property
+    def impact(self) -> Array | None:
+        """What searchers made of each page: views, else clicks, else unknown."""
+        return self.views if self.views is not None else self.clicks
+
+    def rows(self, value: Array = NO_VALUES) -> Links:
+        """The links as kernels see them; nothing is copied."""
+        return Links(self.indptr[:-1], self.indptr[1:], self.targets, value)
+
+    def out_degree(self) -> Array:
+        return np.diff(self.indptr)
+
+    def page_of(self, name: str) -> int:
+        """The page with this id or URL (the first, where several have it)."""
+        name = name.strip()
+        if name.lstrip("-").isdigit():
+            return self._page_of_id(int(name))
+        if self.urls is None:
+            raise SeedError(f"seed {name!r} is a URL, but {self.name} knows no URLs; give node ids")
+        table = self._by_url()
+        page = table.get(name, table.get(canonical(name), -1))
+        if page < 0:
+            raise SeedError(f"seed {name!r} is not a page of {self.name}")
+        return page
+
+    def name_of(self, page: int) -> str:
+        """What a person calls this page: its URL, or its id."""
+        if self.urls is not None:
+            return self.urls[page]
+        return str(page if self.ids is None else self.ids[page])
+
+    def ids_of(self, pages: Array) -> Array:
+        """The source's own ids of these pages, as int64."""
+        wide = np.asarray(pages, np.int64)
+        return wide if self.ids is None else self.ids[wide]
+
+    def _page_of_id(self, given: int) -> int:
+        if self.ids is not None:
+            at = self._by_id()
+            where = int(np.searchsorted(self.ids[at], given))
+            if where < self.pages and int(self.ids[at[where]]) == given:
+                return int(at[where])
+        elif 0 <= given < self.pages:
+            return given
+        expected = "an id of the source file" if self.ids is not None else f"0 to {self.pages - 1}"
+        raise SeedError(f"seed {given} is not a page of {self.name}; its node ids are {expected}")
+
+    def _by_id(self) -> Array:
+        if "by_id" not in self.cache:
+            self.cache["by_id"] = np.argsort(self.ids)  # type: ignore[arg-type]
+        found: Array = self.cache["by_id"]
+        return found
+
+    def _by_url(self) -> dict[str, int]:
+        if "by_url" not in self.cache:
+            assert self.urls is not None
+            table: dict[str, int] = {}
+            for page, url in enumerate(self.urls):
+                table.setdefault(url, page)
+            for page, url in enumerate(self.urls):
+                table.setdefault(canonical(url), page)
+            self.cache["by_url"] = table
+        found: dict[str, int] = self.cache["by_url"]
+        return found
+
+    @classmethod
+    def from_edges(cls, source: Any, target: Any, pages: int, **columns: Any) -> Web:
+        """A web from parallel arrays of source and target pages, in any order; doubles and self-links are dropped."""
+        anchors = columns.pop("anchors", None)
+        src, dst = np.asarray(source, np.int32), np.asarray(target, np.int32)
+        indptr, targets, at = compiled(_by_source)(src, dst, pages)
+        indptr, targets, keep = tidy(indptr, targets)
+        if anchors is not None:
+            columns["anchors"] = _joined(anchors, at, keep, len(targets))
+        return cls(indptr, targets, **columns)
+
+
+def tidy(indptr: Array, targets: Array) -> tuple[Array, Array, Array]:
+    """Distinct targets, self-links dropped, row order kept.
+
+    Returns the new indptr and targets, and for every given link the place of its survivor in the new targets (-1 for a
+    self-link), so that anchors can follow.
+    """
+    kept: tuple[Array, Array, Array] = compiled(_tidy)(indptr, targets)
+    return kept
+
+
+@kernel
+def _by_source(src: Array, dst: Array, pages: int) -> tuple[Array, Array, Array]:
+    indptr = np.zeros(pages + 1, np.int64)
+    for j in range(src.size):
+        indptr[src[j] + 1] += 1
+    for p in range(pages):
+        indptr[p + 1] += indptr[p]
+    fill = indptr[:-1].copy()
+    targets = np.empty(src.size, np.int32)
+    at = np.empty(src.size, np.int64)
+    for j in range(src.size):
+        k = fill[src[j]]
+        fill[src[j]] += 1
+        targets[k] = dst[j]
+        at[k] = j
+    return indptr, targets, at
+
+
+@kernel
+def _tidy(indptr: Array, targets: Array) -> tuple[Array, Array, Array]:
+    pages = indptr.size - 1
+    where = np.full(pages, -1, np.int64)  # the kept link to a target, if it lies in the present row
+    new_indptr = np.zeros(pages + 1, np.int64)
+    new_targets = np.empty(targets.size, np.int32)
+    keep = np.empty(targets.size, np.int64)
+    k = 0
+    for p in range(pages):
+        begin = k
+        for j in range(indptr[p], indptr[p + 1]):
+            q = targets[j]
+            if q == p:
+                keep[j] = -1
+            elif where[q] >= begin:
+                keep[j] = where[q]
+            else:
+                where[q] = k
+                keep[j] = k
+                new_targets[k] = q
+                k += 1
+        new_indptr[p + 1] = k
+    return new_indptr, new_targets[:k].copy(), keep
+
+
+def _joined(anchors: Sequence[str], at: Array, keep: Array, links: int) -> list[str]:
+    """The anchors of each kept link: all that stood on the page for the same target, in their order."""
+    joined = [""] * links
+    for given, kept in zip(at.tolist(), keep.tolist(), strict=True):
+        text = anchors[given]
+        if kept >= 0 and text:
+            joined[kept] = f"{joined[kept]} {text}" if joined[kept] else text
+    return joined
+
+
+def hosts_from_urls(urls: Sequence[str]) -> tuple[Array, list[str]]:
+    """Host numbers in order of first appearance, and their names.
+
+    >>> numbers, names = hosts_from_urls(["http://a/x", "http://b/", "http://a/y"])
+    >>> numbers.tolist(), names
+    ([0, 1, 0], ['a', 'b'])
+    """
+    table: dict[str, int] = {}
+    hosts = np.empty(len(urls), np.int32)
+    for page, url in enumerate(urls):
+        hosts[page] = table.setdefault(host_of(url), len(table))
+    return hosts, list(table)
