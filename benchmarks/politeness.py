@@ -9,23 +9,23 @@ from __future__ import annotations
 import sys
 
 from benchmarks.show import table
-from frontrank.frontiers.politeness import Manners
+from frontrank.frontiers.politeness import Politeness
 from frontrank.lab.measures import hot
 from frontrank.orderings.registry import parse
-from frontrank.web.seeds import find_seeds
 from frontrank.simulation.simulate import simulate
 from frontrank.sources import load
+from frontrank.web.seeds import find_seeds
 
 WEB = "synthetic:pages=100000,hosts=2000,links=20,text=0,seed=7"
 ORDERINGS = ("bfs", "backlink", "opic", "rankmass", "fpr", "fpr:m=100")
 PACES = (
-    Manners(in_flight=1),
-    Manners(in_flight=16),
-    Manners(in_flight=256),
-    Manners(in_flight=16, delay_s=1.0),
-    Manners(in_flight=16, delay_s=10.0),
-    Manners(in_flight=256, delay_s=1.0),
-    Manners(in_flight=256, delay_s=10.0),
+    Politeness(in_flight=1),
+    Politeness(in_flight=16),
+    Politeness(in_flight=256),
+    Politeness(in_flight=16, delay_s=1.0),
+    Politeness(in_flight=16, delay_s=10.0),
+    Politeness(in_flight=256, delay_s=1.0),
+    Politeness(in_flight=256, delay_s=10.0),
 )
 
 
@@ -37,7 +37,7 @@ def politeness(path: str = WEB, share: float = 0.1) -> None:
         cells = [str(pace.in_flight), f"{pace.delay_s:g} s"]
         speed = 0.0
         for spec in ORDERINGS:
-            trace = simulate(web, parse(spec), seeds, share, manners=pace, latency_s=0.2).trace
+            trace = simulate(web, parse(spec), seeds, share, politeness=pace, latency_s=0.2).trace
             cells.append(f"{100 * (hot(trace, web, (share,))[share] or 0.0):.1f}%")
             assert trace.times is not None
             speed = max(speed, trace.fetched / trace.times[-1])

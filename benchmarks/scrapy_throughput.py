@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.show import Result, table
 
 PAGES, LINKS, REPEATS = 2000, 20, 3
-ADDON = {"ADDONS": {"frontrank.fetching.addon.addon.Addon": 500}, "FRONTRANK_POLICY": "fpr"}
+ADDON = {"ADDONS": {"frontrank.fetching.addon.Addon": 500}, "FRONTRANK_POLICY": "fpr"}
 LEAST, LEAST_DURABLE = 0.9, 0.8  # of stock Scrapy's pages per second
 
 

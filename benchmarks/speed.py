@@ -10,8 +10,8 @@ import numpy as np
 from benchmarks import plain
 from benchmarks.show import Result, table
 from frontrank.orderings.registry import parse
-from frontrank.web.seeds import find_seeds
 from frontrank.simulation.simulate import simulate
+from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
 ALSO = ("dfs", "random", "forward", "largest-site", "fpr:m=100", "rankmass", "rankmass:window=0.05", "indegree:every=100000")

@@ -15,7 +15,7 @@ import frontrank as fr
 from frontrank.checks import yield_checks
 from frontrank.kernels.jit import Column, kernel
 from frontrank.orderings.policy import Out, Policy, State
-from frontrank.web.web import Links, row
+from frontrank.web.links import Links, row
 
 
 @dataclass(frozen=True)

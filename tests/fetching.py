@@ -3,7 +3,7 @@
     fetch(["http://127.0.0.1:8000/"], {"FRONTRANK_ALLOW_PRIVATE": True}) -> {"http://127.0.0.1:8000/": "200"}
 
 A URL's outcome is the status of its page or the reason why there is none. Redirects are followed, each hop an entry of its own.
-`manners` gives it a Crawl as its frontier, and has `delay_s` told: what that waits between two pages of the first URL's host.
+`politeness` gives it a Crawl as its frontier, and has `delay_s` told: what it waits between two pages of the first host.
 `names` answers lookups from a table; names in `trusted` may be private, as if they stood for the public web.
 """
 
@@ -37,7 +37,7 @@ def _main() -> None:
     from frontrank.fetching.limits import HARDENING, reason_of
     from frontrank.fetching.private import Resolver, getaddrinfo
     from frontrank.fetching.robots import RobotsMiddleware
-    from frontrank.frontiers.politeness import Manners
+    from frontrank.frontiers.politeness import Politeness
     from frontrank.orderings.registry import parse as ordering
 
     given = json.load(sys.stdin)
@@ -64,7 +64,7 @@ def _main() -> None:
 
     class Fetching(scrapy.Spider):
         name = "fetching"
-        frontier = Crawl(ordering("bfs"), manners=Manners(**given["manners"])) if "manners" in given else None
+        frontier = Crawl(ordering("bfs"), politeness=Politeness(**given["politeness"])) if "politeness" in given else None
 
         async def start(self) -> Any:
             for url in given["urls"]:

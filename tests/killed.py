@@ -18,19 +18,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from frontrank.crawl.crawl import journal as log
+from frontrank.crawl import journal as log
 from frontrank.crawl.crawl import Crawl
-from frontrank.frontiers.politeness import Manners
-from frontrank.orderings.policy import Policy
 from frontrank.crawl.recovery import snapshot
+from frontrank.frontiers.politeness import Politeness
+from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import parse
-from frontrank.web.seeds import find_seeds
 from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
+from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
 Tell = Callable[[str, str], None]
-MANNERS = Manners(retries=3, backoff_s=0.001)
+MANNERS = Politeness(retries=3, backoff_s=0.001)
 
 
 def one_in_flight(crawl: Crawl, web: Web, number: dict[str, int], tell: Tell) -> None:
@@ -91,7 +91,7 @@ def lives(folder: Path, kills: int, seed: int, way: Callable[..., None], spec: s
     number = {url: page for page, url in enumerate(web.urls)}
     policy = parse(spec)
     seeds = find_seeds(web)
-    with Crawl(policy, folder, manners=MANNERS, sync_s=60.0) as crawl:
+    with Crawl(policy, folder, politeness=MANNERS, sync_s=60.0) as crawl:
         crawl.seed([web.urls[page] for page in seeds.tolist()])
     with Crawl.recover(folder, policy, sync_s=60.0, read_only=True):  # the kernels that children need are compiled now
         pass
@@ -125,7 +125,7 @@ def lives(folder: Path, kills: int, seed: int, way: Callable[..., None], spec: s
 
 
 def warm(policy: Policy, folder: Path) -> None:
-    with Crawl(policy, folder, manners=MANNERS) as crawl:
+    with Crawl(policy, folder, politeness=MANNERS) as crawl:
         crawl.seed(["http://a/"])
         crawl.take()
         crawl.failed("http://a/", retry=True, retry_s=0.0)

@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.crawl.crawl import journal as log
 from frontrank.checks import PAGES, searched
+from frontrank.crawl import journal as log
+from frontrank.crawl.journal import Journal
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.run import run, start
-from frontrank.web.importance import importance
-from frontrank.crawl.journal import Journal
-from frontrank.orderings.registry import parse
-from frontrank.simulation.simulate import simulate
-from frontrank.sources.synthetic import synthetic
-from frontrank.web.web import Web
 from frontrank.lab.webserver import Options as Served
 from frontrank.lab.webserver import Server
 from frontrank.lab.webserver.site import Site
+from frontrank.orderings.registry import parse
+from frontrank.simulation.simulate import simulate
+from frontrank.sources.synthetic import synthetic
+from frontrank.web.importance import importance
+from frontrank.web.web import Web
 from tests.specs import SPECS
 
 BESIDE = ("fpr", "opic")  # crawled at the same time

@@ -1,4 +1,4 @@
-"""A simulated crawl with a clock: the manners of a live crawl, and what they cost."""
+"""A simulated crawl with a clock: the politeness of a live crawl, and what they cost."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from frontrank.checks import searched
 from frontrank.cli import main
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError
-from frontrank.frontiers.politeness import FREE, Manners
+from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.orderings.registry import parse
-from frontrank.web.seeds import find_seeds
 from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
+from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 from tests.specs import SPECS
 
@@ -24,28 +24,30 @@ SEEDS = find_seeds(WEB)
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_one_request_at_a_time_and_no_manners_is_the_plain_simulation(spec: str) -> None:
+def test_one_request_at_a_time_and_no_politeness_is_the_plain_simulation(spec: str) -> None:
     plain = simulate(WEB, parse(spec), SEEDS)
-    clocked = simulate(WEB, parse(spec), SEEDS, manners=Manners(in_flight=1), latency_s=0.5)
+    clocked = simulate(WEB, parse(spec), SEEDS, politeness=Politeness(in_flight=1), latency_s=0.5)
     assert clocked.trace.order.tolist() == plain.trace.order.tolist()
     assert clocked.trace.times is not None
     assert np.allclose(clocked.trace.times, 0.5 * np.arange(1, len(plain.trace.order) + 1))
 
 
-@pytest.mark.parametrize("manners", [Manners(in_flight=4, delay_s=3.0), Manners(in_flight=7, at_once=2, host_budget=9)])
+@pytest.mark.parametrize(
+    "politeness", [Politeness(in_flight=4, delay_s=3.0), Politeness(in_flight=7, per_host=2, host_budget=9)]
+)
 @pytest.mark.parametrize("spec", ["bfs", "opic", "dfs", "pagerank:every=20"])
-def test_the_order_is_that_of_a_live_crawl_with_the_same_clock(spec: str, manners: Manners) -> None:
-    run = simulate(WEB, parse(spec), SEEDS, manners=manners, latency_s=1.0)
-    assert run.trace.order.tolist() == live(spec, manners, 1.0)
-    interpreted = simulate(WEB, parse(spec), SEEDS, manners=manners, latency_s=1.0, jit=False)
+def test_the_order_is_that_of_a_live_crawl_with_the_same_clock(spec: str, politeness: Politeness) -> None:
+    run = simulate(WEB, parse(spec), SEEDS, politeness=politeness, latency_s=1.0)
+    assert run.trace.order.tolist() == live(spec, politeness, 1.0)
+    interpreted = simulate(WEB, parse(spec), SEEDS, politeness=politeness, latency_s=1.0, jit=False)
     assert interpreted.trace.order.tolist() == run.trace.order.tolist()
 
 
-def live(spec: str, manners: Manners, latency_s: float) -> list[int]:
+def live(spec: str, politeness: Politeness, latency_s: float) -> list[int]:
     """The same crawl, event by event, with a queue of requests kept here."""
     assert WEB.urls is not None
     number = {url: page for page, url in enumerate(WEB.urls)}
-    crawl = Crawl(parse(spec), manners=manners)
+    crawl = Crawl(parse(spec), politeness=politeness)
     now = 0.0
     crawl.seed([WEB.urls[page] for page in SEEDS], now=now)
     flying: list[tuple[float, str]] = []
@@ -64,7 +66,7 @@ def live(spec: str, manners: Manners, latency_s: float) -> list[int]:
 
 
 def test_no_host_is_asked_more_often_than_its_delay_allows() -> None:
-    trace = simulate(WEB, parse("fpr"), SEEDS, manners=Manners(in_flight=50, delay_s=2.0), latency_s=0.25).trace
+    trace = simulate(WEB, parse("fpr"), SEEDS, politeness=Politeness(in_flight=50, delay_s=2.0), latency_s=0.25).trace
     assert trace.times is not None and WEB.hosts is not None and trace.fetched == WEB.pages
     for host in range(12):
         gaps = np.diff(trace.times[WEB.hosts[trace.order] == host])
@@ -73,9 +75,9 @@ def test_no_host_is_asked_more_often_than_its_delay_allows() -> None:
 
 def test_a_web_without_hosts_cannot_be_treated_politely() -> None:
     web = Web.from_edges([0, 1], [1, 2], 3)
-    assert simulate(web, parse("bfs"), np.array([0]), manners=FREE).trace.order.tolist() == [0, 1, 2]
+    assert simulate(web, parse("bfs"), np.array([0]), politeness=FREE).trace.order.tolist() == [0, 1, 2]
     with pytest.raises(InputError, match="has no hosts"):
-        simulate(web, parse("bfs"), np.array([0]), manners=Manners(delay_s=1.0))
+        simulate(web, parse("bfs"), np.array([0]), politeness=Politeness(delay_s=1.0))
 
 
 def test_the_command_tells_the_time_of_the_clock(capsys: pytest.CaptureFixture[str]) -> None:

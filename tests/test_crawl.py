@@ -9,7 +9,7 @@ import pytest
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError
 from frontrank.frontiers import polite
-from frontrank.frontiers.politeness import Manners
+from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
 
 
@@ -52,7 +52,7 @@ def test_seeds_are_needed() -> None:
 
 
 def test_a_failure_that_may_pass_is_tried_again_later_and_each_time_later_still() -> None:
-    crawl = Crawl(parse("bfs"), manners=Manners(retries=2, backoff_s=10.0))
+    crawl = Crawl(parse("bfs"), politeness=Politeness(retries=2, backoff_s=10.0))
     crawl.seed(["http://a.org/", "http://b.org/"], now=0.0)
     crawl.take(2, now=0.0)
     assert crawl.failed("http://a.org/", "timeout", retry=True, now=0.0)
@@ -68,7 +68,7 @@ def test_a_failure_that_may_pass_is_tried_again_later_and_each_time_later_still(
 
 
 def test_a_retried_page_waits_with_the_priority_it_has_earned_meanwhile() -> None:
-    crawl = Crawl(parse("backlink"), manners=Manners(retries=1, backoff_s=1.0))
+    crawl = Crawl(parse("backlink"), politeness=Politeness(retries=1, backoff_s=1.0))
     crawl.seed(["s", "t"], now=0.0)
     crawl.take(2, now=0.0)
     crawl.fetched("s", ["x", "y"], now=0.0)
@@ -81,7 +81,7 @@ def test_a_retried_page_waits_with_the_priority_it_has_earned_meanwhile() -> Non
 
 
 def test_hosts_are_asked_no_faster_than_they_like_and_others_go_meanwhile() -> None:
-    crawl = Crawl(parse("bfs"), manners=Manners(delay_s=1.0))
+    crawl = Crawl(parse("bfs"), politeness=Politeness(delay_s=1.0))
     pages = ["http://a.org/1", "http://a.org/2", "http://b.org/1", "http://a.org/3"]
     crawl.seed(pages, now=0.0)
     assert crawl.take(9, now=0.0) == ["http://a.org/1", "http://b.org/1"]
@@ -94,9 +94,9 @@ def test_hosts_are_asked_no_faster_than_they_like_and_others_go_meanwhile() -> N
     assert crawl.take(9, now=102.0) == ["http://a.org/3"]
 
 
-def test_budgets_and_requests_at_once_of_a_host_hold_over_a_restart(tmp_path: Path) -> None:
-    manners = Manners(at_once=2, host_budget=3, in_flight=3)
-    crawl = Crawl(parse("bfs"), tmp_path / "c", manners=manners)
+def test_budgets_and_requests_per_host_of_a_host_hold_over_a_restart(tmp_path: Path) -> None:
+    politeness = Politeness(per_host=2, host_budget=3, in_flight=3)
+    crawl = Crawl(parse("bfs"), tmp_path / "c", politeness=politeness)
     crawl.seed([f"http://{host}.org/{i}" for host in "ab" for i in range(5)])
     assert crawl.take(9) == ["http://a.org/0", "http://a.org/1", "http://b.org/0"]
     crawl.fetched("http://a.org/0")
@@ -156,10 +156,10 @@ def test_orderings_driven_by_queries_need_queries(tmp_path: Path) -> None:
     assert not (tmp_path / "c").exists()
 
 
-@pytest.mark.parametrize("given", [{"delay_s": -1.0}, {"at_once": 1.5}, {"lease_s": 0.0}, {"backoff_s": float("nan")}])
-def test_manners_that_make_no_sense_are_refused(given: dict[str, float]) -> None:
+@pytest.mark.parametrize("given", [{"delay_s": -1.0}, {"concurrency": 1.5}, {"lease_s": 0.0}, {"backoff_s": float("nan")}])
+def test_politeness_that_make_no_sense_are_refused(given: dict[str, float]) -> None:
     with pytest.raises(InputError, match=f"{next(iter(given))}=.* given, .* expected"):
-        Manners(**given)  # type: ignore[arg-type]
+        Politeness(**given)  # type: ignore[arg-type]
 
 
 def test_links_without_anchors_are_followed_by_orderings_that_read_anchors(tmp_path: Path) -> None:
@@ -172,14 +172,14 @@ def test_links_without_anchors_are_followed_by_orderings_that_read_anchors(tmp_p
         assert again.take(2) == ["b", "c"]
 
 
-def test_other_manners_hold_after_a_restart_but_for_what_a_host_asked_for_itself(tmp_path: Path) -> None:
-    crawl = Crawl(parse("bfs"), tmp_path / "c", manners=Manners(delay_s=100.0))
+def test_other_politeness_hold_after_a_restart_but_for_what_a_host_asked_for_itself(tmp_path: Path) -> None:
+    crawl = Crawl(parse("bfs"), tmp_path / "c", politeness=Politeness(delay_s=100.0))
     crawl.seed([f"http://{host}.org/{i}" for host in "ab" for i in range(3)], now=0.0)
     crawl.host("b.org", delay_s=50.0, now=0.0)
     crawl.journal.close()
-    with Crawl.recover(tmp_path / "c", manners=Manners(delay_s=1.0), clock=lambda: 0.0) as again:
+    with Crawl.recover(tmp_path / "c", politeness=Politeness(delay_s=1.0), clock=lambda: 0.0) as again:
         assert again.take(9, now=1000.0) == ["http://a.org/0", "http://b.org/0"]
         assert again.take(9, now=1001.0) == ["http://a.org/1"]
         assert again.take(9, now=1050.0) == ["http://a.org/2", "http://b.org/1"]
     with Crawl.recover(tmp_path / "c", read_only=True) as seen:
-        assert seen.manners.delay_s == 1.0
+        assert seen.politeness.delay_s == 1.0

@@ -12,20 +12,20 @@ import pytest
 
 from frontrank.cli import main
 from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.status import events, status
 from frontrank.errors import SourceError, StorageError
-from frontrank.frontiers.politeness import Manners
+from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
-from frontrank.web.seeds import find_seeds
 from frontrank.simulation.simulate import simulate
 from frontrank.sources import load
 from frontrank.sources.synthetic import synthetic
-from frontrank.crawl.status import events, status
+from frontrank.web.seeds import find_seeds
 
 
 @pytest.fixture
 def crawled(tmp_path: Path) -> Path:
     """Four pages fetched, one failed for good, one to be tried again, one in flight, two waiting."""
-    with Crawl(parse("bfs"), tmp_path / "c", manners=Manners(backoff_s=1e6)) as crawl:
+    with Crawl(parse("bfs"), tmp_path / "c", politeness=Politeness(backoff_s=1e6)) as crawl:
         crawl.seed(["http://a.org/", "http://b.org/"])
         crawl.take()
         crawl.fetched("http://a.org/", [("http://a.org/1", "one\nmore"), ("http://b.org/", ""), "http://a.org/2"], "Title A")

@@ -1,4 +1,4 @@
-"""frontrank crawl on real sockets: order, durability, manners, and what becomes of everything a server may answer."""
+"""frontrank crawl on real sockets: order, durability, politeness, and what becomes of everything a server may answer."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from frontrank.crawl.crawl import journal as log
+from frontrank.crawl import journal as log
+from frontrank.errors import InputError, SpecError
 from frontrank.fetching.crawler.options import Options, duration, size
 from frontrank.fetching.crawler.traps import families
-from frontrank.errors import InputError, SpecError
 from frontrank.lab.webserver import run_in_process
 from tests import live_orders
 from tests.specs import SPECS
@@ -104,9 +104,9 @@ def test_a_live_crawl_fetches_in_the_simulated_order(orders: dict[str, dict[str,
 @pytest.fixture(scope="module")
 def web() -> Iterator[tuple[str, list[str]]]:
     """A proxy that serves a web of 400 pages, and where to start."""
-    from frontrank.sources import load
     from frontrank.lab.webserver import Options as Served
     from frontrank.lab.webserver.site import Site
+    from frontrank.sources import load
 
     with run_in_process(WEB) as url:
         yield url, Site(load(WEB), Served()).seeds()
@@ -184,7 +184,7 @@ def test_a_signal_ends_a_crawl_well(web: tuple[str, list[str]], tmp_path: Path) 
     assert not events(out, log.EXPIRED), "pages that were on their way were waited for"
 
 
-def test_a_second_signal_ends_it_at_once_and_a_torn_warc_file_is_no_end(web: tuple[str, list[str]], tmp_path: Path) -> None:
+def test_a_second_signal_ends_it_per_host_and_a_torn_warc_file_is_no_end(web: tuple[str, list[str]], tmp_path: Path) -> None:
     out = tmp_path / "crawl"
     process = under_way(web, out)
     process.send_signal(signal.SIGINT)

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.journal import FETCHED, FILE
+from frontrank.crawl.recovery import snapshot
 from frontrank.errors import InputError, StorageError
 from frontrank.frontiers import polite
-from frontrank.crawl.journal import FETCHED, FILE
-from frontrank.frontiers.politeness import Manners
-from frontrank.crawl.recovery import snapshot
+from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
 
 KILLS = int(os.environ.get("FRONTRANK_KILLS", "25"))
@@ -101,7 +101,7 @@ def test_killed_with_many_pages_in_flight_nothing_acknowledged_is_lost_and_nothi
     assert int(str(killed["many"]["amid crawling"])) > KILLS // 4
 
 
-def test_the_leases_of_a_dead_process_return_at_once(tmp_path: Path) -> None:
+def test_the_leases_of_a_dead_process_return_per_host(tmp_path: Path) -> None:
     crawl = begun(tmp_path / "c", 5)
     taken = crawl.take(3)
     crawl.journal.close()
@@ -241,7 +241,7 @@ def test_another_ordering_is_refused_unless_what_waits_may_be_ranked_anew(tmp_pa
 
 
 def test_time_never_runs_back(tmp_path: Path) -> None:
-    crawl = Crawl(parse("bfs"), tmp_path / "c", manners=Manners(delay_s=10.0, lease_s=100.0))
+    crawl = Crawl(parse("bfs"), tmp_path / "c", politeness=Politeness(delay_s=10.0, lease_s=100.0))
     crawl.seed([page(0)], now=1000.0)
     crawl.take(now=1000.0)
     crawl.fetched(page(0), links(0), now=1001.0)
@@ -259,7 +259,7 @@ def test_time_never_runs_back(tmp_path: Path) -> None:
 
 
 def test_a_lease_that_runs_out_returns_the_page(tmp_path: Path) -> None:
-    with Crawl(parse("bfs"), tmp_path / "c", manners=Manners(lease_s=60.0)) as crawl:
+    with Crawl(parse("bfs"), tmp_path / "c", politeness=Politeness(lease_s=60.0)) as crawl:
         crawl.seed([page(0)], now=0.0)
         assert crawl.take(now=1.0) == [page(0)]
         assert crawl.take(now=60.0) == []

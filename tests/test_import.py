@@ -16,10 +16,9 @@ import pytest
 from click.testing import CliRunner
 
 from frontrank.cli.import_ import command
-from frontrank.sources.imported_crawl import CrawlTables, load_crawl, save_crawl
 from frontrank.errors import FrontrankError, InputError, SourceError
-from frontrank.orderings.ranker import CrawlView
 from frontrank.sources import load
+from frontrank.sources.imported_crawl import CrawlTables, load_crawl, save_crawl
 from frontrank.sources.search_team.searchlog import LINKS as LINKS_TABLE
 from frontrank.sources.search_team.searchlog import LOG as LOG_TABLE
 from frontrank.sources.search_team.searchlog import PAGES as PAGES_TABLE
@@ -29,6 +28,7 @@ from frontrank.sources.search_team.searchlog import read_observed
 from frontrank.sources.search_team.sqldump import Dump
 from frontrank.sources.search_team.tables import Field, Schema, read_table
 from frontrank.sources.search_team.wikipedia import read_wikipedia
+from frontrank.web.view import CrawlView
 
 PAGES = '''URL,Fetched,Title,Text
 http://b.org/,true,"Bees, and ""more""","All about

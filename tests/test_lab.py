@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from frontrank.lab.papers import papers as lab
 from frontrank.cli.reproduce import command
 from frontrank.errors import SpecError
+from frontrank.lab import papers as lab
+from frontrank.lab.measures import Curve, threshold_curve
 from frontrank.lab.papers import AGREES, DISAGREES, UNTESTED, Reproduction, fpr10
 from frontrank.lab.papers.claims import decided, higher, is_best, mean_height, reaches_at, untested
 from frontrank.lab.papers.crawls import Crawls
 from frontrank.lab.papers.parts import part_of, reachable, site, start_page
-from frontrank.lab.measures import Curve, threshold_curve
-from frontrank.web.seeds import find_seeds
 from frontrank.sources import load
+from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 from tests.webs import random_web
 

@@ -10,20 +10,19 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from frontrank.lab.papers import papers as lab
 from frontrank.cli.reproduce import command
 from frontrank.errors import InputError
-from frontrank.lab.evaluate import stage
 from frontrank.kernels.jit import Array
+from frontrank.lab import papers as lab
+from frontrank.lab.evaluate import stage
 from frontrank.lab.papers import AGREES, DISAGREES, UNTESTED, Reproduction, pandey08, tran15
 from frontrank.lab.papers.impact_ratio import behind, beside, linked, links_within
-from frontrank.lab.papers.reproduction import RANDOM
 from frontrank.lab.papers.made_queries import gathered, lines, made_workload, most, of_ideal, split
-from frontrank.orderings.ranker import CrawlView
+from frontrank.lab.papers.reproduction import RANDOM
 from frontrank.search.observe import truth
-from frontrank.web.search_view import Workload
 from frontrank.search.words import words
 from frontrank.sources import load
+from frontrank.web.view import CrawlView, Workload
 from frontrank.web.web import Web
 from tests.webs import random_web
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frontrank as fr
-from frontrank.lab.papers import measures as metrics
 from frontrank.errors import FrontrankError
-from frontrank.web.importance import importance
 from frontrank.kernels.jit import Array
+from frontrank.lab import measures as metrics
 from frontrank.simulation.trace import Trace
+from frontrank.web.importance import importance
 from frontrank.web.web import Web
 from tests.oracles import measures as oracle
 

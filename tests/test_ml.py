@@ -9,12 +9,11 @@ import pytest
 
 from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
-from frontrank.orderings.ranker import CrawlView
 from frontrank.orderings.batch.ml.features import features, places
 from frontrank.orderings.batch.ml.learners import LEARNERS
 from frontrank.orderings.batch.ml.ml import Ml, gains, revealed, since
 from frontrank.search.observe import observe
-from frontrank.web.search_view import Workload
+from frontrank.web.view import CrawlView, Workload
 from frontrank.web.web import Web
 
 TOPICS = 6

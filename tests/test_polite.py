@@ -29,14 +29,14 @@ events = st.lists(st.one_of(put, put, pop, pop, on_page, on_host, passes), max_s
 limits = st.fixed_dictionaries(
     {
         "delay_s": times,
-        "at_once": st.integers(0, 2),
+        "concurrency": st.integers(0, 2),
         "in_flight": st.sampled_from([0, 0, 3]),
         "budget": st.sampled_from([0, 0, 2]),
     }
 )
 
 
-def new_manners(at: float) -> tuple[float, int, int]:
+def new_politeness(at: float) -> tuple[float, int, int]:
     """What a ``limit`` event asks for: told by its one number, so that each of the three is changed or left alone."""
     return {0.0: (2.0, -1, -1), 0.5: (-1.0, 1, 1), 1.0: (0.0, 0, -1), 3.0: (-1.0, 2, 0)}[at]
 
@@ -44,13 +44,13 @@ def new_manners(at: float) -> tuple[float, int, int]:
 class Searched:
     """What a polite frontier is, said plainly: all facts are searched for, none is kept."""
 
-    def __init__(self, pages: int, hosts: int, delay_s: float, at_once: int, in_flight: int, budget: int) -> None:
+    def __init__(self, pages: int, hosts: int, delay_s: float, per_host: int, in_flight: int, budget: int) -> None:
         self.hosts = hosts
         self.key: dict[int, float] = {}
         self.number: dict[int, int] = {}
         self.mark = dict.fromkeys(range(pages), ABSENT)
         self.in_flight = in_flight
-        self.delay, self.at_once, self.budget = ([value] * hosts for value in (delay_s, at_once, budget))
+        self.delay, self.per_host, self.budget = ([value] * hosts for value in (delay_s, per_host, budget))
         self.ready_at = [-math.inf] * hosts
 
     def host(self, page: int) -> int:
@@ -69,7 +69,7 @@ class Searched:
         return [page for page, mark in self.mark.items() if mark in marks and host in (None, self.host(page))]
 
     def bears_more(self, host: int) -> bool:
-        crowded = 0 < self.at_once[host] <= len(self.having(LEASED, host=host))
+        crowded = 0 < self.per_host[host] <= len(self.having(LEASED, host=host))
         spent = 0 < self.budget[host] <= len(self.having(LEASED, GONE, host=host))
         return not crowded and not spent
 
@@ -111,8 +111,8 @@ class Searched:
     def back(self, page: int) -> None:
         self.turn(page, (LEASED, LATER), WAITING)
 
-    def limit(self, host: int, *manners: float) -> None:
-        for values, value in zip((self.delay, self.at_once, self.budget), manners, strict=True):
+    def limit(self, host: int, *politeness: float) -> None:
+        for values, value in zip((self.delay, self.per_host, self.budget), politeness, strict=True):
             if value >= 0:
                 values[host] = value
 
@@ -126,7 +126,7 @@ def arguments(event: Event, now: float) -> tuple[float, ...]:
         "pop": lambda: (now,),
         "put": lambda: (at, value),
         "take": lambda: (at, now),
-        "limit": lambda: (at, *new_manners(value)),
+        "limit": lambda: (at, *new_politeness(value)),
         "block": lambda: (at, now + value),
     }
     return given[name]() if name in given else (at,)
@@ -159,29 +159,29 @@ def follow(link: Link, happened: Iterable[Event], queue: Polite, plain: Searched
 
 @pytest.mark.parametrize("link", [interpreted, compiled])
 @settings(max_examples=150, deadline=None)
-@given(happened=events, manners=limits, slots=st.integers(1, PAGES))
+@given(happened=events, politeness=limits, slots=st.integers(1, PAGES))
 def test_a_polite_frontier_is_what_a_search_finds(
-    link: Link, happened: list[Event], manners: dict[str, Any], slots: int
+    link: Link, happened: list[Event], politeness: dict[str, Any], slots: int
 ) -> None:
-    follow(link, happened, polite.new(slots, 1, **manners), Searched(PAGES, HOSTS, **manners))
+    follow(link, happened, polite.new(slots, 1, **politeness), Searched(PAGES, HOSTS, **politeness))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_so_it_is_with_many_hosts_for_long(seed: int) -> None:
     rng, n, hosts = np.random.default_rng(seed), 90, 40
-    manners: dict[str, Any] = {"delay_s": 1.0, "at_once": 2, "in_flight": 0, "budget": 0}
+    politeness: dict[str, Any] = {"delay_s": 1.0, "concurrency": 2, "in_flight": 0, "budget": 0}
     shares = {"put": 20, "pop": 25, "back": 25, "take": 10, "later": 8, "pass": 6, "limit": 3, "block": 2, "settle": 1}
     names = rng.choice(list(shares), 1200, p=np.array(list(shares.values())) / sum(shares.values()))
     happened = [
         (str(name), int(rng.integers(hosts if name in ("limit", "block") else n)), float(rng.choice([0.0, 0.5, 1.0, 3.0])))
         for name in names
     ]
-    follow(compiled, happened, polite.new(1, 1, **manners), Searched(n, hosts, **manners))
+    follow(compiled, happened, polite.new(1, 1, **politeness), Searched(n, hosts, **politeness))
 
 
 @pytest.mark.parametrize("kind", ["heap", "fifo", "lifo"])
 @pytest.mark.parametrize("hosts", [1, 7, 2000])
-def test_without_manners_the_order_is_the_simulators(kind: str, hosts: int) -> None:
+def test_without_politeness_the_order_is_the_simulators(kind: str, hosts: int) -> None:
     rng, n = np.random.default_rng(hosts), 2000
     theirs, ours = KINDS[kind].new(n), polite.new(n, hosts)
     ours.host[:] = rng.integers(0, hosts, n)
@@ -204,7 +204,7 @@ def test_without_manners_the_order_is_the_simulators(kind: str, hosts: int) -> N
     assert [our_pop(ours, 0.0) for _ in range(n)] == [their_pop(theirs) for _ in range(n)]
 
 
-def test_many_keys_at_once_are_as_many_puts() -> None:
+def test_many_keys_per_host_are_as_many_puts() -> None:
     rng, n = np.random.default_rng(5), 500
     theirs, ours = heap.new(n), polite.new(n, 9)
     ours.host[:] = np.arange(n) % 9
@@ -215,9 +215,9 @@ def test_many_keys_at_once_are_as_many_puts() -> None:
     assert polite.best(ours, n).tolist() == [heap.pop(theirs) for _ in range(heap.waiting(theirs))]
 
 
-def two_hosts(**manners: Any) -> Polite:
+def two_hosts(**politeness: Any) -> Polite:
     """Pages 0, 2 and 4 of one host, then 1, 3 and 5 of another; 0 is best."""
-    queue = polite.new(6, 2, **manners)
+    queue = polite.new(6, 2, **politeness)
     queue.host[:] = [0, 1, 0, 1, 0, 1]
     for key, page in enumerate([5, 3, 1, 4, 2, 0]):
         polite.put(queue, page, float(key))
@@ -231,8 +231,8 @@ def test_a_host_that_must_wait_does_not_hold_up_the_others() -> None:
     assert [polite.pop(queue, 9.99), polite.pop(queue, 10.0), polite.pop(queue, 10.0)] == [-1, 2, 3]
 
 
-def test_a_host_is_asked_so_many_pages_at_once() -> None:
-    queue = two_hosts(at_once=1)
+def test_a_host_is_asked_so_many_pages_per_host() -> None:
+    queue = two_hosts(per_host=1)
     assert [polite.pop(queue, 0.0) for _ in range(3)] == [0, 1, -1]
     assert polite.next_at(queue) == math.inf
     polite.settle(queue, 1)

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 import frontrank as fr
-from frontrank.lab.papers import report
 from frontrank.errors import InputError
-from frontrank.orderings.policy import Policy
-from frontrank.lab.report.comparison import percent
+from frontrank.lab import report
 from frontrank.lab.compare import Runs
+from frontrank.lab.report.comparison import percent
+from frontrank.orderings.policy import Policy
 from frontrank.web.web import Web
 
 ORDERINGS = ["bfs", "fpr", "opic", "rankmass", "oracle"]

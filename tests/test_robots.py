@@ -144,7 +144,7 @@ def test_many_waiting_pages_ask_once() -> None:
 )
 def test_the_frontier_waits_as_long_as_the_crawl_delay_says(given_s: str, own_s: float, waits_s: float) -> None:
     site = Site(text(f"User-agent: other\nCrawl-delay: 30\n\nUser-agent: *\nCrawl-delay: {given_s}\nSitemap: {'/map.xml'}\n"))
-    told = fetch([site.url("/")], OPEN, manners={"delay_s": own_s})
+    told = fetch([site.url("/")], OPEN, politeness={"delay_s": own_s})
     site.close()
     assert told["delay_s"] == pytest.approx(waits_s)
     assert told["sitemaps"] == ["/map.xml"]

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from frontrank.fetching.crawler.scope import Scope
 from frontrank.errors import InputError
+from frontrank.fetching.crawler.scope import Scope
 
 
 @pytest.mark.parametrize(

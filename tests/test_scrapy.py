@@ -22,7 +22,7 @@ from tests.scrapy_project_server import Asked, Site, page, serving
 from tests.webs import random_web
 
 ROOT = Path(__file__).resolve().parent.parent
-ADDON = {"frontrank.fetching.addon.addon.Addon": 500}
+ADDON = {"frontrank.fetching.addon.Addon": 500}
 ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SELECT = "twisted.internet.selectreactor.SelectReactor"
 
@@ -308,7 +308,7 @@ def test_slow_pipelines_do_not_hold_up_the_next_page() -> None:
     assert crawled.stats["item_scraped_count"] == 9
 
 
-def test_with_many_requests_at_once_the_same_pages_are_fetched_as_by_stock_scrapy() -> None:
+def test_with_many_requests_per_host_the_same_pages_are_fetched_as_by_stock_scrapy() -> None:
     web = random_web(200, 1500, seed=9)
     assert web.urls is not None
     urls = web.urls
@@ -485,11 +485,11 @@ def test_a_wrong_policy_ends_the_crawl_with_a_sentence_before_it_begins() -> Non
 
 
 def test_the_scheduler_without_its_middlewares_says_what_to_set() -> None:
-    settings = {"ADDONS": {}, "SCHEDULER": "frontrank.fetching.addon.addon.Scheduler"}
+    settings = {"ADDONS": {}, "SCHEDULER": "frontrank.fetching.addon.Scheduler"}
     with serving(SMALL) as site:
         (crawled,) = crawl([job("Follow", site.root + "/", settings)])
         assert not site.asked
-    assert 'ADDONS = {"frontrank.fetching.addon.addon.Addon": 500}' in crawled.error
+    assert 'ADDONS = {"frontrank.fetching.addon.Addon": 500}' in crawled.error
 
 
 def test_a_scheduler_of_the_project_itself_stays() -> None:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from frontrank.errors import InputError
 from frontrank.search.engine import SearchEngine, pagerank_prior
-from frontrank.web.search_view import Workload
 from frontrank.search.words import url_words, words
+from frontrank.web.view import Workload
 
 TEXTS = st.lists(st.sampled_from(["bee", "wasp", "Honey", "hive!", "bee-hive"]), max_size=6).map(" ".join)
 PAGE = st.tuples(TEXTS, TEXTS, TEXTS, st.sampled_from(["http://www.bee.org/", "http://x/hive", "http://y/"]))

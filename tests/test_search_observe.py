@@ -13,15 +13,15 @@ import pytest
 import frontrank as fr
 from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
-from frontrank.orderings.ranker import CrawlView, Ranker
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.orderings.batch.q_overlap import QOverlap
+from frontrank.orderings.ranker import Ranker
 from frontrank.search import ngrams
 from frontrank.search.observe import observe, truth
-from frontrank.web.search_view import SearchView, Workload
 from frontrank.search.words import words
 from frontrank.search.workload import load_workload
+from frontrank.web.view import CrawlView, SearchView, Workload
 from frontrank.web.web import Web
 
 RANKERS: list[Ranker] = [QOverlap(), QOverlap(rho=0.4), QOverlap(keep=0.2), QHybrid(), QHybrid(fit="tree")]

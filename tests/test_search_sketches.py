@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError
-from frontrank.orderings.ranker import CrawlView
 from frontrank.search import expected_score as module
 from frontrank.search.expected_score import ExpectedScore, known_scores
 from frontrank.search.needy import Improvability, average_scores, earlier_cycle, keep, neediness, only
 from frontrank.search.ngrams import Matches, NGramIndex, match
 from frontrank.search.sketches import sketch_impact, step
-from frontrank.web.search_view import Results, SearchView, Workload
+from frontrank.web.view import CrawlView, Results, SearchView, Workload
 
 PAGES = 12
 

@@ -14,9 +14,10 @@ import pytest
 
 from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array
-from frontrank.sources.synthetic import Synthetic, synthetic
 from frontrank.pages.urls import canonical, host_of
-from frontrank.web.web import Web, tidy
+from frontrank.sources.synthetic import Synthetic, synthetic
+from frontrank.web.links import tidy
+from frontrank.web.web import Web
 
 SMALL = "pages=600,links=6,trap=40,topics=5,seed=3"
 GOLDEN = 708015182  # checksum of SMALL

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from frontrank.links import local
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.links import local
 from frontrank.kernels.pagerank import pagerank
 from frontrank.kernels.walk import virtual_degree
-from frontrank.orderings.ranker import CrawlView, Ranker
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
+from frontrank.orderings.ranker import Ranker
+from frontrank.web.view import CrawlView
 from frontrank.web.web import Web
 from tests.webs import random_web
 

@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from frontrank.pages.warc_writer import Warc, read
 from frontrank.errors import InputError, SourceError
+from frontrank.pages.warc_writer import Warc, read
 from frontrank.sources import load, save
 from frontrank.sources.captured import load_warc
 from frontrank.web.web import Web

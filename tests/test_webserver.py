@@ -30,13 +30,13 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from frontrank.errors import InputError
-from frontrank.sources import load
-from frontrank.pages.urls import canonical
-from frontrank.web.web import Web
 from frontrank.lab.webserver import Options, Server, run_in_process, serve
 from frontrank.lab.webserver.addresses import addresses
 from frontrank.lab.webserver.faults import HANG, RESET
 from frontrank.lab.webserver.site import Site
+from frontrank.pages.urls import canonical
+from frontrank.sources import load
+from frontrank.web.web import Web
 
 SMALL = "synthetic:pages=300,links=6,text=1,hosts=7,seed=3"
 
@@ -517,7 +517,7 @@ class TestProtocol:
                 assert answer == b"" or answer.startswith(b"HTTP/1.1 ")
         assert get(server, "http://www.h0.example/")[0] == 200
 
-    def test_many_connections_at_once(self, web: Web, server: Server) -> None:
+    def test_many_connections_per_host(self, web: Web, server: Server) -> None:
         assert web.urls is not None
         urls = list(web.urls) * 2
         with ThreadPoolExecutor(40) as threads:

@@ -9,14 +9,14 @@ import pytest
 
 import frontrank as fr
 from frontrank.checks import yield_checks
-from frontrank.simulation.engine import Engine
-from frontrank.web.importance import importance
 from frontrank.kernels.jit import Array
 from frontrank.orderings.online.fica import SCHEDULES, _rate
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import parse
+from frontrank.simulation.engine import Engine
 from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
+from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
 A, B, C, D, E = range(5)

@@ -13,41 +13,43 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
     from frontrank.errors import FrontrankError
+    from frontrank.frontiers.politeness import Politeness
     from frontrank.kernels.jit import Column
-    from frontrank.frontiers.politeness import Manners
-    from frontrank.orderings.policy import Out, Policy
-    from frontrank.orderings.ranker import CrawlView, Periodic, Ranker
-    from frontrank.orderings.registry import parse, register
     from frontrank.lab.compare import Runs, compare, order
+    from frontrank.orderings.policy import Out, Policy
+    from frontrank.orderings.ranker import Periodic, Ranker
+    from frontrank.orderings.registry import parse, register
     from frontrank.simulation.simulate import Run
-    from frontrank.sources import load
     from frontrank.simulation.trace import Trace
-    from frontrank.web.web import Links, Web, row
+    from frontrank.sources import load
+    from frontrank.web.links import Links, row
+    from frontrank.web.view import CrawlView
+    from frontrank.web.web import Web
 
 __version__ = "0.1.0"
 
 # Name to module: read when first asked for, so that importing frontrank costs nothing.
 _HOME = {
-    "Column": "kernel",
-    "Crawl": "crawl",
-    "CrawlView": "ranker",
+    "Column": "kernels.jit",
+    "Crawl": "crawl.crawl",
+    "CrawlView": "web.view",
     "FrontrankError": "errors",
-    "Links": "web",
-    "Manners": "manners",
-    "Out": "policy",
-    "Periodic": "ranker",
-    "Policy": "policy",
-    "Ranker": "ranker",
-    "Run": "simulate",
-    "Runs": "runs",
-    "Trace": "trace",
-    "Web": "web",
-    "compare": "runs",
+    "Links": "web.links",
+    "Politeness": "frontiers.politeness",
+    "Out": "orderings.policy",
+    "Periodic": "orderings.ranker",
+    "Policy": "orderings.policy",
+    "Ranker": "orderings.ranker",
+    "Run": "simulation.simulate",
+    "Runs": "lab.compare",
+    "Trace": "simulation.trace",
+    "Web": "web.web",
+    "compare": "lab.compare",
     "load": "sources",
-    "order": "runs",
-    "parse": "registry",
-    "register": "registry",
-    "row": "web",
+    "order": "lab.compare",
+    "parse": "orderings.registry",
+    "register": "orderings.registry",
+    "row": "web.links",
 }
 __all__ = [
     "Column",
@@ -55,10 +57,10 @@ __all__ = [
     "CrawlView",
     "FrontrankError",
     "Links",
-    "Manners",
     "Out",
     "Periodic",
     "Policy",
+    "Politeness",
     "Ranker",
     "Run",
     "Runs",

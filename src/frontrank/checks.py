@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.simulation.engine import Engine
-from frontrank.web.importance import importance
+from frontrank.crawl.recovery import snapshot
 from frontrank.kernels.jit import Array, interpreted
 from frontrank.orderings.policy import Policy
-from frontrank.crawl.recovery import snapshot
-from frontrank.web.search_view import Workload
+from frontrank.simulation.engine import Engine
 from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
+from frontrank.web.importance import importance
+from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
 Check = Callable[[], None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -60,10 +61,12 @@ def command(ctx: click.Context, /, **given: Any) -> None:
 
     The first Ctrl-C waits for the pages that are on their way, the second does not; nothing is lost either way.
     """
+    from frontrank.errors import InputError
     from frontrank.fetching.crawler import options as units
     from frontrank.fetching.crawler import run
     from frontrank.fetching.crawler.display import watching
-    from frontrank.errors import InputError
+    from frontrank.fetching.crawler.summary import REPORT
+    from frontrank.lab.report.crawl_report import write_crawl_report
 
     for name, unit in UNITS.items():
         if given[name] is not None:
@@ -86,6 +89,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
             if not given["out"]:
                 raise InputError("no directory given; name a new one with --out DIR, or go on with a crawl by --resume DIR")
             told = run.crawl(units.Options(**chosen), given["out"], watch=watch)
+    write_crawl_report(told, os.path.join(told.folder, REPORT))
     if given["as_json"]:
         show_json(told.json())
     else:

@@ -15,8 +15,8 @@ from frontrank.cli.screen import percent, progress, show_json
 from frontrank.cli.simulate import show
 
 if TYPE_CHECKING:
-    from frontrank.lab.race import Lane, Show
     from frontrank.lab.compare import Runs
+    from frontrank.lab.race import Lane, Show
 
 WEB = "synthetic:pages=20000,hosts=200,text=0,trap=2000,seed=7"
 RACERS = ("bfs", "fpr:m=100")
@@ -34,10 +34,10 @@ def command(out: str, as_json: bool) -> None:
     """
     from dataclasses import replace
 
-    from frontrank.lab.race import race
     from frontrank.lab.compare import check_target, compare
-    from frontrank.sources import load
+    from frontrank.lab.race import race
     from frontrank.lab.webserver import run_in_process
+    from frontrank.sources import load
 
     check_target(out)
     with tempfile.TemporaryDirectory(dir=Path(out).absolute().parent, prefix=".frontrank-demo.") as beside:

@@ -14,9 +14,9 @@ from frontrank.cli.screen import percent, progress, show_json
 @click.option("--json", "as_json", is_flag=True, help="Print it for a program.")
 def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None:
     """Say in words and numbers why the waiting page URL of CRAWL stands where it stands."""
-    from frontrank.sources.imported_crawl import load_crawl
     from frontrank.lab.evaluate import ranker_of
     from frontrank.lab.next_pages import explain, view_for
+    from frontrank.sources.imported_crawl import load_crawl
 
     with progress() as tell:
         tell("reading the crawl", 0, 0)

@@ -12,8 +12,8 @@ import click
 from frontrank.cli.screen import percent, progress, show_json, show_table
 
 if TYPE_CHECKING:
-    from frontrank.orderings.policy import Policy
     from frontrank.lab.compare import Runs
+    from frontrank.orderings.policy import Policy
 
 F = Callable[..., Any]
 
@@ -49,19 +49,19 @@ def run(
     """Load the web and run the orderings, with progress on a terminal."""
     from dataclasses import replace
 
-    from frontrank.sources.imported_crawl import is_crawl_directory, load_crawl
-    from frontrank.frontiers.politeness import Manners
-    from frontrank.orderings.registry import parse
+    from frontrank.frontiers.politeness import Politeness
     from frontrank.lab.compare import as_crawled, compare, runnable
+    from frontrank.orderings.registry import parse
     from frontrank.simulation.simulate import pages_of, with_stop
     from frontrank.sources import load
+    from frontrank.sources.imported_crawl import is_crawl_directory, load_crawl
 
     named: list[str | Policy] = [name for name in policies or ("bfs", "fpr") if name != "all"]
     for policy in named:  # what cannot be run is said before a large web is loaded
         with_stop(parse(policy), until)
     pages_of(budget, 1_000_000)
     clocked = in_flight is not None or host_delay is not None or latency is not None
-    manners = Manners(delay_s=host_delay or 0.0, in_flight=1 if in_flight is None else in_flight) if clocked else None
+    politeness = Politeness(delay_s=host_delay or 0.0, in_flight=1 if in_flight is None else in_flight) if clocked else None
     with progress() as tell:
         if is_crawl_directory(web):
             loaded = load_crawl(web).web
@@ -71,7 +71,7 @@ def run(
             named += [policy for policy in runnable(loaded) if policy.spec() not in named]
         command = shlex.join(["frontrank", *sys.argv[1:]])
         latency_s = 1.0 if latency is None else latency
-        runs = compare(loaded, named, seeds, budget, metric, tell, web, command, until, manners, latency_s)
+        runs = compare(loaded, named, seeds, budget, metric, tell, web, command, until, politeness, latency_s)
         real = as_crawled(loaded, budget)
         return runs if real is None else replace(runs, runs=(real, *runs.runs))
 

@@ -21,9 +21,9 @@ def command(directory: str, kind: tuple[str, ...], as_json: bool) -> None:
     frontrank trace my-crawl
     frontrank trace my-crawl --kind fetched --json | head
     """
-    from frontrank.errors import SpecError, nearest
     from frontrank.crawl.journal import KINDS
     from frontrank.crawl.status import events
+    from frontrank.errors import SpecError, nearest
 
     for name in kind:
         if name not in KINDS.values():

@@ -36,9 +36,9 @@ def command(
 ) -> None:
     """Choose omega and gamma of rw-eg on 65% of the frontier of WEB, and test the choice on the rest."""
     from frontrank.lab.evaluate import stage
-    from frontrank.sources import load
     from frontrank.lab.tune import as_json as figures_of
     from frontrank.lab.tune import tune
+    from frontrank.sources import load
 
     with progress() as tell:
         log = workload_of(queries)

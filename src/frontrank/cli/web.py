@@ -47,9 +47,9 @@ def command(web: str, port: int, as_json: bool, **options: Any) -> None:
     frontrank web synthetic:pages=1000,seed=7 --port 8080
     curl -x http://127.0.0.1:8080 http://www.h0.example/
     """
-    from frontrank.sources import load
     from frontrank.lab.webserver import Options, Server
     from frontrank.lab.webserver.site import Site
+    from frontrank.sources import load
 
     made = Options.of(options)
     _allow_connections()

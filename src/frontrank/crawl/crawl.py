@@ -1,6 +1,6 @@
 """Crawl: the same orderings, one event at a time, for a crawler that learns of pages as it goes.
 
-    with Crawl(parse("fpr"), "my-crawl", manners=Manners(delay_s=1.0)) as crawl:
+    with Crawl(parse("fpr"), "my-crawl", politeness=Politeness(delay_s=1.0)) as crawl:
         crawl.seed(["https://example.org/"])
         while urls := crawl.take():
             for url in urls:
@@ -8,7 +8,7 @@
 
     crawl = Crawl.recover("my-crawl")      # after any kind of end: everything acknowledged is there
 
-Nothing is known but what the events told; state grows as pages are discovered. With one page in flight and no manners the
+Nothing is known but what the events told; state grows as pages are discovered. With one page in flight and no politeness the
 order is exactly the one ``simulate`` gives. Without a directory, events live in memory.
 
 An event is acknowledged when its call returns: it then survives the end of the process. With ``group=k`` up to k events
@@ -29,20 +29,20 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.kernels import hashtable as names
-from frontrank.crawl.crawl import journal as log
-from frontrank.errors import InputError
-from frontrank.crawl.kernels import PUTS, arrive, put_out, take_some
-from frontrank.frontiers import polite
+from frontrank.crawl import journal as log
 from frontrank.crawl.journal import Journal, Memory
-from frontrank.kernels.jit import compiled
+from frontrank.crawl.kernels import arrive, put_out, take_some
 from frontrank.crawl.pages import Known
-from frontrank.frontiers.politeness import FREE, Manners
-from frontrank.orderings.policy import Policy
-from frontrank.orderings.ranker import CrawlView
 from frontrank.crawl.recovery import restore, snapshot
-from frontrank.web.search_view import Workload
-from frontrank.crawl.searchers import Searches, workload_notes
+from frontrank.crawl.searchers import Searches
+from frontrank.errors import InputError
+from frontrank.frontiers import polite
+from frontrank.frontiers.polite import PUTS
+from frontrank.frontiers.politeness import FREE, Politeness
+from frontrank.kernels import hashtable as names
+from frontrank.kernels.jit import compiled
+from frontrank.orderings.policy import Policy
+from frontrank.web.view import CrawlView, Workload, workload_notes
 
 Link = str | tuple[str, str]
 Where = tuple[str, int, int]  # WARC file, offset, length
@@ -57,7 +57,7 @@ class Crawl(Known):
         policy: Policy,
         path: str | os.PathLike[str] | None = None,
         *,
-        manners: Manners = FREE,
+        politeness: Politeness = FREE,
         capacity: int = 16,
         truth: Callable[[str], float] | None = None,
         workload: Workload | None = None,
@@ -68,12 +68,12 @@ class Crawl(Known):
     ) -> None:
         journal: Journal | Memory = Memory()
         if path is not None:
-            stored = {**(notes or {}), "policy": policy.spec(), "manners": manners.json(), "started": clock()}
+            stored = {**(notes or {}), "policy": policy.spec(), "politeness": politeness.json(), "started": clock()}
             if workload is not None:
                 stored["workload"] = workload_notes(workload)
             check_live(policy, workload)
             journal = Journal.create(Path(path), stored, group, sync_s)
-        self._begin(policy, journal, manners, capacity, truth, workload, clock)
+        self._begin(policy, journal, politeness, capacity, truth, workload, clock)
 
     @classmethod
     def recover(
@@ -83,7 +83,7 @@ class Crawl(Known):
         *,
         rescore: bool = False,
         read_only: bool = False,
-        manners: Manners | None = None,
+        politeness: Politeness | None = None,
         truth: Callable[[str], float] | None = None,
         clock: Callable[[], float] = time.time,
         group: int = 1,
@@ -92,15 +92,15 @@ class Crawl(Known):
         """The crawl of a directory, as it was after its last acknowledged event; leases of the dead process are returned.
 
         Another policy than the one it was crawled with is refused, unless ``rescore``: then its state is built by letting
-        it see everything that happened. ``manners`` hold from now on, if they are given. ``read_only`` looks at a crawl,
+        it see everything that happened. ``politeness`` hold from now on, if they are given. ``read_only`` looks at a crawl,
         which may be running, and changes nothing.
         """
         journal = Journal.open(Path(path), group, sync_s, read_only)
         try:
             crawl = cls.__new__(cls)
             restore(crawl, journal, policy, rescore, truth, clock, read_only)
-            if manners is not None and manners != crawl.manners:
-                crawl._behave(manners)
+            if politeness is not None and politeness != crawl.politeness:
+                crawl._behave(politeness)
         except BaseException:
             journal.broken = journal.broken or "recovery failed"
             journal.close()
@@ -111,14 +111,14 @@ class Crawl(Known):
         self,
         policy: Policy,
         journal: Journal | Memory,
-        manners: Manners,
+        politeness: Politeness,
         capacity: int,
         truth: Callable[[str], float] | None,
         workload: Workload | None,
         clock: Callable[[], float],
     ) -> None:
         check_live(policy, workload)
-        super().__init__(policy, journal, manners, capacity, truth)
+        super().__init__(policy, journal, politeness, capacity, truth)
         self.clock = clock
         self.now = self.shift = 0.0
         self.order = array("i")  # pages in the order in which they were settled
@@ -264,7 +264,7 @@ class Crawl(Known):
         taken: list[int] = pages[: self._take(self.queue, at, pages)].tolist()
         if taken:
             self.journal.add_takes(taken, at)
-            until = at + self.manners.lease_s
+            until = at + self.politeness.lease_s
             for page in taken:
                 self.leases[page] = until
             self.journal.commit()
@@ -318,8 +318,8 @@ class Crawl(Known):
         self._end_lease(page)
         attempt = self.attempts.get(page, 0) + 1
         kept = {} if where is None else dict(zip(("file", "start", "length"), where, strict=True))
-        if retry and attempt <= self.manners.retries:
-            due = at + (self.manners.pause(attempt) if retry_s is None else retry_s)
+        if retry and attempt <= self.politeness.retries:
+            due = at + (self.politeness.pause(attempt) if retry_s is None else retry_s)
             self.journal.add(log.RETRY, page, at, status=attempt, until=due, note=reason, **kept)
             self._try_later(page, attempt, due)
             self._later(self.queue, page)
@@ -342,14 +342,14 @@ class Crawl(Known):
         name: str,
         *,
         delay_s: float | None = None,
-        at_once: int | None = None,
+        concurrency: int | None = None,
         budget: int | None = None,
         now: float | None = None,
     ) -> None:
-        """Manners of one host, such as the delay its robots.txt asks for."""
-        given = {"delay_s": delay_s, "at_once": at_once, "budget": budget}
+        """Politeness of one host, such as the delay its robots.txt asks for."""
+        given = {"delay_s": delay_s, "concurrency": concurrency, "budget": budget}
         wanted = {key: value for key, value in given.items() if value is not None}
-        Manners(delay_s=delay_s or 0.0, at_once=at_once or 0, host_budget=budget or 0)  # checks the numbers
+        Politeness(delay_s=delay_s or 0.0, per_host=concurrency or 0, host_budget=budget or 0)  # checks the numbers
         self.journal.add(log.HOST, -1, self._tick(now), note=log.written({"host": name, **wanted}))
         self._limit(name, wanted)
         self._acknowledge()
@@ -451,24 +451,24 @@ class Crawl(Known):
         if self.impact.size:
             self.impact[page] = impact
 
-    def _behave(self, manners: Manners) -> None:
-        """Other manners, from now on; hosts that have some of their own keep those."""
-        old, self.manners = self.manners, manners
-        self.journal.note("manners", manners.json())
-        now = (manners.delay_s, manners.at_once, manners.host_budget)
-        before = (old.delay_s, old.at_once, old.host_budget)
+    def _behave(self, politeness: Politeness) -> None:
+        """Other politeness, from now on; hosts that have some of their own keep those."""
+        old, self.politeness = self.politeness, politeness
+        self.journal.note("politeness", politeness.json())
+        now = (politeness.delay_s, politeness.per_host, politeness.host_budget)
+        before = (old.delay_s, old.per_host, old.host_budget)
         limit = compiled(polite.limit)
         for host in range(int(self.host_table.counts[0])):
             held = self.queue.hosts[host]
-            own = (float(held["delay"]), int(held["at_once"]), int(held["budget"]))
+            own = (float(held["delay"]), int(held["concurrency"]), int(held["budget"]))
             limit(self.queue, host, *(new if mine == was else mine for new, mine, was in zip(now, own, before, strict=True)))
-        self.queue.counts[polite.IN_FLIGHT] = manners.in_flight
-        for name, value in zip(("delay", "at_once", "budget"), now, strict=True):
-            self.queue.manners[name] = value
+        self.queue.counts[polite.IN_FLIGHT] = politeness.in_flight
+        for name, value in zip(("delay", "concurrency", "budget"), now, strict=True):
+            self.queue.politeness[name] = value
             self.queue.hosts[name][int(self.host_table.counts[0]) :] = value
 
     def _limit(self, name: str, wanted: dict[str, Any]) -> None:
-        values = (wanted.get("delay_s", -1.0), wanted.get("at_once", -1), wanted.get("budget", -1))
+        values = (wanted.get("delay_s", -1.0), wanted.get("concurrency", -1), wanted.get("budget", -1))
         compiled(polite.limit)(self.queue, self._host(name), *values)
 
     def _rank(self) -> None:

@@ -3,7 +3,7 @@
     DIR/trace.db    url(id, url, key)             one row a page, in the order in which pages became known
                     event(seq, kind, page, ...)   one row an event; the columns of a fetched page say what it held
                     payload(page, data)           what an integration keeps with a page until it is settled
-                    meta(key, value)              format version, ordering, manners, notes
+                    meta(key, value)              format version, ordering, politeness, notes
     DIR/lock        held by the one process that writes
 
 Both tables only grow. There is no index beside the row numbers: the order of pages lives in memory, and is made again by

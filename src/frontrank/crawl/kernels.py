@@ -6,30 +6,12 @@ that say so. The order is the same as in a simulation.
 
 from __future__ import annotations
 
-from frontrank.simulation.engine import on_fetch, put
 from frontrank.frontiers.polite import Polite, pop, settle
-from frontrank.frontiers.polite import put as put_polite
-from frontrank.frontiers.polite import put_last as put_polite_last
-from frontrank.kernels.jit import Array, Kernel, kernel
-from frontrank.orderings.policy import Out, State
-from frontrank.web.web import Links, row
+from frontrank.kernels.jit import Array, kernel
+from frontrank.orderings.policy import Out, State, on_fetch, put
+from frontrank.web.links import Links, row
 
 UNLINKED = 65535  # the depth of a page that no link has led to yet
-
-
-@kernel
-def put_first(queue: Polite, page: int, key: float) -> None:
-    """First discovered, first fetched: keys are ignored."""
-    put_polite(queue, page, 0.0)
-
-
-@kernel
-def put_last(queue: Polite, page: int, key: float) -> None:
-    """Last discovered, first fetched."""
-    put_polite_last(queue, page)
-
-
-PUTS: dict[str, Kernel] = {"heap": put_polite, "fifo": put_first, "lifo": put_last}
 
 
 @kernel

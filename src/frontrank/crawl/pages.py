@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from frontrank.kernels import hashtable as names
+from frontrank.crawl.journal import Journal, Memory
 from frontrank.crawl.kernels import UNLINKED
 from frontrank.frontiers import polite
-from frontrank.crawl.journal import Journal, Memory
+from frontrank.frontiers.politeness import Politeness
+from frontrank.kernels import hashtable as names
 from frontrank.kernels.jit import GROWTH, Array, compiled
-from frontrank.frontiers.politeness import Manners
 from frontrank.orderings.policy import Out, Policy
 from frontrank.pages.urls import host_of
-from frontrank.web.web import NO_VALUES, Links
+from frontrank.web.links import NO_VALUES, Links
 
 HOSTS_CACHED = 50_000
 
@@ -30,15 +30,15 @@ class Known:
         self,
         policy: Policy,
         journal: Journal | Memory,
-        manners: Manners,
+        politeness: Politeness,
         capacity: int,
         truth: Callable[[str], float] | None,
     ) -> None:
-        self.policy, self.journal, self.manners, self.truth = policy, journal, manners, truth
+        self.policy, self.journal, self.politeness, self.truth = policy, journal, politeness, truth
         self.needs = policy.needs()
         self.state = policy.allocate(capacity, 1)
-        m = manners
-        self.queue = polite.new(capacity, 1, m.delay_s, m.at_once, m.in_flight, m.host_budget)
+        m = politeness
+        self.queue = polite.new(capacity, 1, m.delay_s, m.per_host, m.in_flight, m.host_budget)
         self.reads_anchors = "anchors" in self.needs
         anchors = np.empty(capacity) if self.reads_anchors else NO_VALUES
         empty = np.zeros(capacity, np.int64)

@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontrank
-from frontrank.kernels import hashtable as names
-from frontrank.crawl.crawl import journal as log
-from frontrank.crawl.crawl import snapshots
-from frontrank.errors import InputError
-from frontrank.crawl.kernels import PUTS, arrive
-from frontrank.frontiers import polite
-from frontrank.frontiers.polite import back, later
-from frontrank.frontiers.polite import take as take_polite
+from frontrank.crawl import journal as log
+from frontrank.crawl import snapshots
 from frontrank.crawl.journal import Event, Journal
+from frontrank.crawl.kernels import arrive
+from frontrank.errors import InputError
+from frontrank.frontiers import polite
+from frontrank.frontiers.polite import PUTS, back, later
+from frontrank.frontiers.polite import take as take_polite
+from frontrank.frontiers.politeness import Politeness
+from frontrank.kernels import hashtable as names
 from frontrank.kernels.jit import Array, Kernel, compiled, interpreted, kernel
-from frontrank.frontiers.politeness import Manners
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.registry import parse
-from frontrank.crawl.searchers import workload_from
-from frontrank.web.web import Links
+from frontrank.web.links import Links
+from frontrank.web.view import workload_from
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
@@ -80,7 +80,7 @@ def restore(
             f"(--rescore) to rank everything that waits by {wanted.spec()}"
         )
     workload = workload_from(journal.notes["workload"]) if "workload" in journal.notes else None
-    crawl._begin(wanted, journal, Manners(**journal.notes["manners"]), SMALL, truth, workload, clock)
+    crawl._begin(wanted, journal, Politeness(**journal.notes["politeness"]), SMALL, truth, workload, clock)
     after = 0
     if not changed:
         for head, arrays in snapshots.load(journal.folder, journal.seq, _wanted(wanted)):
@@ -214,7 +214,7 @@ class Replay:
         last = dict(zip(pages.tolist(), range(len(rows)), strict=True))
         for page, place in last.items():
             if rows[place][1] == log.TAKE:
-                crawl.leases[page] = rows[place].time + crawl.manners.lease_s
+                crawl.leases[page] = rows[place].time + crawl.politeness.lease_s
             elif page in crawl.leases:
                 del crawl.leases[page]
         settled = (kinds == log.FETCHED) | (kinds == log.FAILED)

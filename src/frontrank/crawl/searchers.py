@@ -6,12 +6,12 @@ a simulation: right, and slow. Titles and anchors are held in memory for it, tex
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from frontrank.kernels.jit import Array
-from frontrank.web.search_view import SearchView, Workload
+from frontrank.web.view import SearchView, Workload
 from frontrank.web.web import Web
 
 if TYPE_CHECKING:
@@ -52,12 +52,3 @@ class Searches:
             texts=[texts.get(page, "") for page in range(pages)],
             anchors=[self.anchors[place] for place in at.tolist()],
         )
-
-
-def workload_notes(workload: Workload) -> dict[str, Any]:
-    """A workload as JSON can hold it."""
-    return {"queries": list(workload.queries), "frequency": workload.frequency.tolist()}
-
-
-def workload_from(notes: dict[str, Any]) -> Workload:
-    return Workload(tuple(notes["queries"]), np.array(notes["frequency"], np.float64))

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.crawl.crawl import journal as log
+from frontrank.crawl import journal as log
 from frontrank.crawl.crawl import Crawl
-from frontrank.frontiers import polite
 from frontrank.crawl.journal import Event, Journal
+from frontrank.frontiers import polite
 from frontrank.orderings.policy import Policy
 
 NEXT = 20  # pages shown

@@ -28,8 +28,8 @@ from twisted.internet.error import ConnectionDone, ConnectionLost
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseFailed, ResponseNeverReceived
 
+from frontrank.fetching import robots
 from frontrank.pages.codings import DECODERS
-from frontrank.fetching.crawler import robots
 
 if TYPE_CHECKING:
     from scrapy import Request

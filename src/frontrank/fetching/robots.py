@@ -243,10 +243,10 @@ class RobotsMiddleware:
     def _failure(self, origin: str, error: Exception | None) -> Rules:
         before = self._kept.last(origin)
         tries = (before.tries if before else 0) + 1
-        manners = getattr(self._frontier(), "manners", None)
-        again = tries <= (manners.retries if manners else 2)
-        rest_s = (manners.pause(tries) if manners else 2.0**tries) if again else GIVEN_UP_S
-        if again and manners:
+        politeness = getattr(self._frontier(), "politeness", None)
+        again = tries <= (politeness.retries if politeness else 2)
+        rest_s = (politeness.pause(tries) if politeness else 2.0**tries) if again else GIVEN_UP_S
+        if again and politeness:
             self._frontier().block(host_of(origin), rest_s)
         # A little less, so that the page that comes first after the rest asks again.
         until = self._kept.clock() + 0.9 * rest_s
@@ -257,7 +257,7 @@ class RobotsMiddleware:
     def _slow_down(self, origin: str, delay_s: float) -> None:
         frontier = self._frontier()
         if frontier is not None:
-            frontier.host(host_of(origin), delay_s=max(frontier.manners.delay_s, min(delay_s, LONGEST_DELAY_S)))
+            frontier.host(host_of(origin), delay_s=max(frontier.politeness.delay_s, min(delay_s, LONGEST_DELAY_S)))
 
     def _frontier(self) -> Any:
         return getattr(self._crawler.spider, "frontier", None)

@@ -25,7 +25,7 @@ import numpy as np
 
 from frontrank.frontiers.heap import NODE, _down, _up
 from frontrank.frontiers.pairing import cut, joined, wide, with_page, without
-from frontrank.kernels.jit import GROWTH, Array, kernel
+from frontrank.kernels.jit import GROWTH, Array, Kernel, kernel
 
 ABSENT, WAITING, LEASED, LATER, GONE = 0, 1, 2, 3, 4
 
@@ -36,7 +36,7 @@ HOST = np.dtype(
         ("waiting", "i4"),
         ("leased", "i4"),
         ("taken", "i4"),  # leased or gone: what counts against the budget
-        ("at_once", "i4"),
+        ("concurrency", "i4"),
         ("budget", "i4"),
         ("delay", "f8"),
         ("ready_at", "f8"),  # -inf: never had to wait
@@ -55,26 +55,26 @@ class Polite(NamedTuple):
     timer_items: Array
     timer_node: Array  # key is minus the time, as larger is sooner
     counts: Array  # pages waiting, discovered, leased; hosts ready, timed; how many pages may be leased
-    manners: Array  # one HOST record: what a new host begins with
+    politeness: Array  # one HOST record: what a new host begins with
 
 
-def new(pages: int, hosts: int = 1, delay_s: float = 0.0, at_once: int = 0, in_flight: int = 0, budget: int = 0) -> Polite:
-    """delay_s, at_once and budget are every host's, until ``limit`` says otherwise; in_flight is for all together."""
-    manners = np.zeros(1, HOST)
-    manners[0] = (-1, 0, 0, 0, at_once, budget, delay_s, -np.inf)
+def new(pages: int, hosts: int = 1, delay_s: float = 0.0, concurrency: int = 0, in_flight: int = 0, budget: int = 0) -> Polite:
+    """delay_s, concurrency and budget are every host's, until ``limit`` says otherwise; in_flight is for all together."""
+    politeness = np.zeros(1, HOST)
+    politeness[0] = (-1, 0, 0, 0, concurrency, budget, delay_s, -np.inf)
     counts = np.zeros(6, np.int64)
     counts[IN_FLIGHT] = in_flight
-    return Polite._make((*_page_arrays(pages), *_host_arrays(hosts, manners), counts, manners))
+    return Polite._make((*_page_arrays(pages), *_host_arrays(hosts, politeness), counts, politeness))
 
 
 def _page_arrays(pages: int) -> tuple[Array, ...]:
     return np.zeros(pages, PAGE), np.zeros(pages, np.uint8), np.zeros(pages, np.int32)
 
 
-def _host_arrays(hosts: int, manners: Array) -> tuple[Array, ...]:
+def _host_arrays(hosts: int, politeness: Array) -> tuple[Array, ...]:
     ready_node, timer_node = np.zeros(hosts, NODE), np.zeros(hosts, NODE)
     ready_node["pos"] = timer_node["pos"] = -1
-    return np.repeat(manners, hosts), np.zeros(hosts, np.int32), ready_node, np.zeros(hosts, np.int32), timer_node
+    return np.repeat(politeness, hosts), np.zeros(hosts, np.int32), ready_node, np.zeros(hosts, np.int32), timer_node
 
 
 def grown(queue: Polite, pages: int, hosts: int) -> Polite:
@@ -84,8 +84,8 @@ def grown(queue: Polite, pages: int, hosts: int) -> Polite:
     if pages > queue.mark.size:
         by_page = _copied(by_page, _page_arrays(max(pages, GROWTH * queue.mark.size)))
     if hosts > queue.hosts.size:
-        by_host = _copied(by_host, _host_arrays(max(hosts, GROWTH * queue.hosts.size), queue.manners))
-    return Polite._make((*by_page, *by_host, queue.counts, queue.manners))
+        by_host = _copied(by_host, _host_arrays(max(hosts, GROWTH * queue.hosts.size), queue.politeness))
+    return Polite._make((*by_page, *by_host, queue.counts, queue.politeness))
 
 
 def _copied(old: tuple[Array, ...], bigger: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -172,8 +172,8 @@ def _untimed(queue: Polite, host: int) -> None:
 def _place(queue: Polite, host: int) -> None:
     """Put a host where it now belongs."""
     hosts, counts = queue.hosts, queue.counts
-    at_once, budget, ready_at = hosts[host]["at_once"], hosts[host]["budget"], hosts[host]["ready_at"]
-    full = at_once > 0 and hosts[host]["leased"] >= at_once
+    concurrency, budget, ready_at = hosts[host]["concurrency"], hosts[host]["budget"], hosts[host]["ready_at"]
+    full = concurrency > 0 and hosts[host]["leased"] >= concurrency
     spent = budget > 0 and hosts[host]["taken"] >= budget
     if hosts[host]["top"] < 0 or full or spent:
         _unready(queue, host)
@@ -338,12 +338,12 @@ def back(queue: Polite, page: int) -> None:
 
 
 @kernel
-def limit(queue: Polite, host: int, delay: float, at_once: int, budget: int) -> None:
-    """Set a host's manners; a negative value leaves one as it is."""
+def limit(queue: Polite, host: int, delay: float, concurrency: int, budget: int) -> None:
+    """Set a host's politeness; a negative value leaves one as it is."""
     if delay >= 0:
         queue.hosts[host]["delay"] = delay
-    if at_once >= 0:
-        queue.hosts[host]["at_once"] = at_once
+    if concurrency >= 0:
+        queue.hosts[host]["concurrency"] = concurrency
     if budget >= 0:
         queue.hosts[host]["budget"] = budget
     _place(queue, host)
@@ -368,3 +368,18 @@ def next_at(queue: Polite) -> float:
         at: float = queue.hosts[queue.timer_items[0]]["ready_at"]
         return at
     return np.inf
+
+
+@kernel
+def put_first(queue: Polite, page: int, key: float) -> None:
+    """First discovered, first fetched: keys are ignored."""
+    put(queue, page, 0.0)
+
+
+@kernel
+def put_newest(queue: Polite, page: int, key: float) -> None:
+    """Last discovered, first fetched."""
+    put_last(queue, page)
+
+
+PUTS: dict[str, Kernel] = {"heap": put, "fifo": put_first, "lifo": put_newest}

@@ -1,26 +1,24 @@
-"""Manners: how a crawl treats hosts, and how long it waits for what it has handed out."""
+"""Politeness: how a crawl treats hosts, and how long it waits for what it has handed out."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
-from email.utils import parsedate_to_datetime
-from time import time
 from typing import Any
 
 from frontrank.errors import InputError
 
 
 @dataclass(frozen=True)
-class Manners:
+class Politeness:
     """Limits and waits of a crawl; the defaults hold nothing back.
 
-    >>> Manners(delay_s=1.0, at_once=1).delay_s
+    >>> Politeness(delay_s=1.0, per_host=1).delay_s
     1.0
     """
 
     delay_s: float = 0.0  # between two requests to one host
-    at_once: int = 0  # requests in flight to one host; 0 is any number
+    per_host: int = 0  # requests in flight to one host; 0 is any number
     in_flight: int = 0  # requests in flight in all; 0 is any number
     host_budget: int = 0  # pages of one host; 0 is any number
     retries: int = 2  # further attempts after a failure that may pass
@@ -40,7 +38,7 @@ class Manners:
     def pause(self, attempt: int) -> float:
         """Seconds before attempt number attempt + 1.
 
-        >>> [Manners(backoff_s=2.0, backoff_most_s=10.0).pause(n) for n in (1, 2, 3, 4, 5000)]
+        >>> [Politeness(backoff_s=2.0, backoff_most_s=10.0).pause(n) for n in (1, 2, 3, 4, 5000)]
         [2.0, 4.0, 8.0, 10.0, 10.0]
         """
         return min(self.backoff_most_s, self.backoff_s * 2.0 ** min(attempt - 1, 60))
@@ -49,21 +47,4 @@ class Manners:
         return asdict(self)
 
 
-FREE = Manners()
-
-
-def retry_after(header: bytes | None, most_s: float) -> float:
-    """The seconds that a Retry-After header asks for, given as such or as a date; 0 if it asks for none, or is neither.
-
-    >>> retry_after(b"120", 3600.0), retry_after(b"99999999", 3600.0), retry_after(b"soon", 3600.0), retry_after(None, 3600.0)
-    (120.0, 3600.0, 0.0, 0.0)
-    >>> retry_after(b"Wed, 21 Oct 2015 07:28:00 GMT", 3600.0)
-    0.0
-    """
-    text = (header or b"").decode("latin-1").strip()
-    if text.isascii() and text.isdecimal():
-        return min(float(text[:12]), most_s)
-    try:
-        return min(max(parsedate_to_datetime(text).timestamp() - time(), 0.0), most_s)
-    except (ValueError, OverflowError):
-        return 0.0
+FREE = Politeness()

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.simulation.engine import check_needs
 from frontrank.errors import FrontrankError, InputError
-from frontrank.frontiers.politeness import Manners
+from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import orderings, parse
-from frontrank.web.seeds import find_seeds
+from frontrank.simulation.engine import check_needs
 from frontrank.simulation.simulate import Run, pages_of, simulate, with_stop
 from frontrank.simulation.trace import Trace
+from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
 SAVED = "runs.json"
@@ -221,13 +221,13 @@ def compare(
     source: str = "",
     command: str = "",
     until: str | None = None,
-    manners: Manners | None = None,
+    politeness: Politeness | None = None,
     latency_s: float = 1.0,
 ) -> Runs:
     """Crawl the web once with each ordering, from the same seeds and with the same budget.
 
     An ordering is a specification such as ``"fpr:m=100"`` or an object of your own. ``until`` is a stopping rule, such as
-    ``"coverage=0.9"`` for rankmass. ``manners`` gives the crawls a clock (see ``simulate``).
+    ``"coverage=0.9"`` for rankmass. ``politeness`` gives the crawls a clock (see ``simulate``).
     """
     named = list(policies)
     parsed = [parse(policy) for policy in named]
@@ -240,6 +240,6 @@ def compare(
     for name, policy in zip(named, parsed, strict=True):
         spec = name if isinstance(name, str) else policy.spec()
         tell = None if progress is None else partial(progress, spec)
-        run = simulate(web, with_stop(policy, until), pages, budget, tell, manners=manners, latency_s=latency_s)
+        run = simulate(web, with_stop(policy, until), pages, budget, tell, politeness=politeness, latency_s=latency_s)
         runs.append(replace(run, given=spec))
     return Runs(web, tuple(runs), metric, source or web.source, command)

@@ -22,16 +22,16 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import InputError, SpecError
-from frontrank.web.importance import importance
 from frontrank.kernels.jit import Array
 from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through, impact_shares
-from frontrank.orderings.ranker import CrawlView, Ranker
+from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import orderings, parse, parse_ranker
-from frontrank.simulation.replayed import Replay
 from frontrank.search.observe import observe, truth
-from frontrank.web.search_view import Workload
-from frontrank.web.seeds import find_seeds
+from frontrank.simulation.replayed import Replay
 from frontrank.simulation.simulate import simulate
+from frontrank.web.importance import importance
+from frontrank.web.seeds import find_seeds
+from frontrank.web.view import CrawlView, Workload
 from frontrank.web.web import Web
 
 TRAINING = 0.65  # of F, in the split protocol

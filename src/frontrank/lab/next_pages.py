@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.sources.imported_crawl import CrawlTables
 from frontrank.errors import InputError, SeedError
-from frontrank.lab.evaluate import CYCLES
 from frontrank.kernels.jit import Array
+from frontrank.lab.evaluate import CYCLES
 from frontrank.lab.measures.impact import picks
-from frontrank.orderings.ranker import CrawlView, Ranker
 from frontrank.orderings.batch.rw import EnrichedWalk
+from frontrank.orderings.ranker import Ranker
+from frontrank.sources.imported_crawl import CrawlTables
+from frontrank.web.view import CrawlView
 
 VOTERS = 10
 

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frontrank.crawl.status import events
 from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.run import begin, run, work
-from frontrank.web.importance import importance
 from frontrank.kernels.jit import Array
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import Run
-from frontrank.crawl.status import events
 from frontrank.simulation.trace import Trace
+from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
 if TYPE_CHECKING:

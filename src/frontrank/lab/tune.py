@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import InputError, SpecError
-from frontrank.lab.evaluate import Scene
 from frontrank.kernels.jit import Array
+from frontrank.lab.evaluate import Scene
 from frontrank.lab.measures.impact import impact_shares
 from frontrank.orderings.batch.rw import EnrichedWalk
 

@@ -33,12 +33,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from frontrank.errors import SpecError
-from frontrank.web.importance import importance
 from frontrank.kernels.jit import Array, Column, Kernel, kernel, state_type
-from frontrank.web.web import Links, Web, row
+from frontrank.web.importance import importance
+from frontrank.web.links import Links, row
+from frontrank.web.web import Web
 
 if TYPE_CHECKING:
-    from frontrank.orderings.ranker import CrawlView
+    from frontrank.web.view import CrawlView
 
 State = Any  # a namedtuple: fetched, what is needed, columns, parameters
 NEEDS = ("hosts", "urls", "anchors", "texts", "truth")
@@ -224,3 +225,34 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+Queue = Any  # a namedtuple of one of the kinds in frontiers
+
+
+def pop(queue: Queue) -> int:  # open names of the drivers, bound when they are linked
+    raise NotImplementedError
+
+
+def put(queue: Queue, page: int, key: float) -> None:
+    raise NotImplementedError
+
+
+def remove(queue: Queue, page: int) -> None:
+    raise NotImplementedError
+
+
+def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
+    raise NotImplementedError
+
+
+def done(state: State) -> bool:
+    raise NotImplementedError
+
+
+def on_seed(state: State, page: int, weight: float) -> float:
+    raise NotImplementedError
+
+
+def on_start(state: State, out: Out) -> int:
+    raise NotImplementedError

@@ -10,12 +10,12 @@ from dataclasses import MISSING, fields
 from typing import Any, get_type_hints
 
 from frontrank.errors import SpecError, nearest
+from frontrank.orderings.batch import RANKERS
+from frontrank.orderings.batch.fusion import Fusion
 from frontrank.orderings.online import POLICIES
 from frontrank.orderings.online.combine import Combine, combined
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import EVERY, Periodic, Ranker
-from frontrank.orderings.batch import RANKERS
-from frontrank.orderings.batch.fusion import Fusion
 
 Ordering = type[Policy] | type[Ranker]
 _known: dict[str, Ordering] = {}

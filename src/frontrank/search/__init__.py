@@ -1,1 +1,4 @@
-"""Search: what searchers ask, what an engine shows them, and which unfetched page would be shown."""
+"""Search: what searchers ask, an engine over what is fetched, sketches, and the impact a page would have.
+
+May import: frontiers, web, pages, kernels.
+"""

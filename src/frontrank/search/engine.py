@@ -23,8 +23,8 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.web.search_view import Results, Workload
 from frontrank.search.words import url_words, words
+from frontrank.web.view import Results, Workload
 
 BOOSTS = {"title": 3.0, "body": 1.0, "anchors": 2.0, "url": 1.5}
 PRIOR_WEIGHT = 1.0

@@ -23,10 +23,9 @@ import numpy as np
 
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.kernels.pagerank import Pusher
-from frontrank.orderings.ranker import CrawlView
 from frontrank.search.ngrams import Matches
-from frontrank.web.search_view import Results, SearchView
 from frontrank.search.words import url_words
+from frontrank.web.view import CrawlView, Results, SearchView
 
 PAIRS = 200_000  # pairs the tree is learned from; more are thinned evenly
 LEAF = 50  # pairs in a leaf: a mean over fewer would be noise

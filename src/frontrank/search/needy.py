@@ -18,7 +18,7 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.web.search_view import Results, SearchView, Workload
+from frontrank.web.view import Results, SearchView, Workload
 
 BUCKETS = 20
 

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.web.importance import importance
 from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import Pusher
-from frontrank.orderings.ranker import CrawlView
 from frontrank.search.engine import Progress, SearchEngine, pagerank_prior
-from frontrank.web.search_view import SearchView, Workload
-from frontrank.web.web import Texts, Web, hosts_from_urls
+from frontrank.web.importance import importance
+from frontrank.web.strings import Texts
+from frontrank.web.view import CrawlView, SearchView, Workload
+from frontrank.web.web import Web, hosts_from_urls
 
 DEPTH = 100  # results kept for each query: the expected score is learned from more than what is shown
 BATCH = 1024

@@ -17,7 +17,7 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array, compiled, kernel
-from frontrank.web.search_view import Results, Workload
+from frontrank.web.view import Results, Workload
 
 
 def step(k: int = 10) -> Array:

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.web.search_view import Workload
 from frontrank.web.files import read_lines
+from frontrank.web.view import Workload
 
 COLUMNS = ("query", "frequency")
 Asked = tuple[str, str, float]  # where it stands, the query, its frequency

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.search.expected_impact import Sketch, checked, seen_at
 from frontrank.kernels.jit import Array
+from frontrank.search.expected_impact import Sketch, checked, seen_at
 
 SETS = 20_000  # tried one by one before the search becomes greedy
 

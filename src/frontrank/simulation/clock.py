@@ -1,6 +1,6 @@
-"""A simulated crawl with a clock: requests in flight, the time each takes, and the manners of a live crawl.
+"""A simulated crawl with a clock: requests in flight, the time each takes, and the politeness of a live crawl.
 
-It shows what politeness costs an ordering. With one request in flight and no manners the order is that of the plain
+It shows what politeness costs an ordering. With one request in flight and no politeness the order is that of the plain
 simulation; more in flight means deciding before the last answers have come, and a delay means that the best page may have to
 wait for its host.
 
@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontrank.simulation.engine import Engine, done, on_fetch, put
 from frontrank.errors import InputError
-from frontrank.crawl.kernels import PUTS
 from frontrank.frontiers import polite
-from frontrank.frontiers.polite import Polite, next_at, pop, settle
+from frontrank.frontiers.polite import PUTS, Polite, next_at, pop, settle
+from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array, kernel
-from frontrank.frontiers.politeness import Manners
-from frontrank.orderings.policy import Out, Policy, State
-from frontrank.web.web import Links, Web
+from frontrank.orderings.policy import Out, Policy, State, done, on_fetch, put
+from frontrank.simulation.engine import Engine
+from frontrank.web.links import Links
+from frontrank.web.web import Web
 
 NEVER = np.inf
 
@@ -81,21 +81,23 @@ def drive_by_clock(
 
 
 class ClockedEngine(Engine):
-    """A policy at work on a known web, at the pace that manners allow."""
+    """A policy at work on a known web, at the pace that politeness allow."""
 
-    def __init__(self, policy: Policy, web: Web, manners: Manners, latency_s: float, jit: bool = True) -> None:
+    def __init__(self, policy: Policy, web: Web, politeness: Politeness, latency_s: float, jit: bool = True) -> None:
         super().__init__(policy, web, jit)
-        if web.hosts is None and (manners.delay_s or manners.at_once or manners.host_budget):
+        if web.hosts is None and (politeness.delay_s or politeness.per_host or politeness.host_budget):
             raise InputError(f"{web.name} has no hosts, so none can be treated politely; leave the limits of hosts out")
         if not latency_s >= 0.0:
             raise InputError(f"latency {latency_s} given, seconds from 0 expected")
         self.put = PUTS[policy.queue]
         self.discovered, self.put_all = polite.discovered, polite.put_all
         hosts = 1 if web.hosts is None else int(web.hosts.max()) + 1
-        self.queue = polite.new(web.pages, hosts, manners.delay_s, manners.at_once, manners.in_flight, manners.host_budget)
+        self.queue = polite.new(
+            web.pages, hosts, politeness.delay_s, politeness.per_host, politeness.in_flight, politeness.host_budget
+        )
         if web.hosts is not None:
             self.queue.host[:] = web.hosts
-        room = min(manners.in_flight or web.pages, web.pages)
+        room = min(politeness.in_flight or web.pages, web.pages)
         self.latency_s = latency_s
         self.flight = (np.zeros(room, np.int32), np.zeros(room), np.zeros(2, np.int64), np.zeros(1))
         self.times = np.empty(0)

@@ -7,46 +7,29 @@ one event at a time (``frontrank.crawl.crawl``). They give byte-equal orders; ``
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.frontiers import KINDS, heap
 from frontrank.kernels.jit import Array, Kernel, compiled, interpreted, kernel
-from frontrank.orderings.policy import Out, Policy, State, every_link
-from frontrank.orderings.ranker import CrawlView
-from frontrank.web.web import NO_VALUES, Links, Web
-
-Queue = Any  # a namedtuple of one of the kinds in frontiers
-
-
-def pop(queue: Queue) -> int:  # open names of the drivers, bound when they are linked
-    raise NotImplementedError
-
-
-def put(queue: Queue, page: int, key: float) -> None:
-    raise NotImplementedError
-
-
-def remove(queue: Queue, page: int) -> None:
-    raise NotImplementedError
-
-
-def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
-    raise NotImplementedError
-
-
-def done(state: State) -> bool:
-    raise NotImplementedError
-
-
-def on_seed(state: State, page: int, weight: float) -> float:
-    raise NotImplementedError
-
-
-def on_start(state: State, out: Out) -> int:
-    raise NotImplementedError
+from frontrank.orderings.policy import (
+    Out,
+    Policy,
+    Queue,
+    State,
+    done,
+    every_link,
+    on_fetch,
+    on_seed,
+    on_start,
+    pop,
+    put,
+    remove,
+)
+from frontrank.web.links import NO_VALUES, Links
+from frontrank.web.view import CrawlView
+from frontrank.web.web import Web
 
 
 @kernel

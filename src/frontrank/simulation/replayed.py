@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from frontrank.simulation.engine import Engine
 from frontrank.frontiers import heap
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
-from frontrank.orderings.ranker import CrawlView, Ranker
+from frontrank.orderings.ranker import Ranker
+from frontrank.simulation.engine import Engine
+from frontrank.web.view import CrawlView
 from frontrank.web.web import Web
 
 

@@ -8,13 +8,13 @@ from time import perf_counter
 
 import numpy as np
 
-from frontrank.simulation.clock import ClockedEngine
-from frontrank.simulation.engine import Engine
 from frontrank.errors import InputError, SpecError
+from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
-from frontrank.frontiers.politeness import Manners
 from frontrank.orderings.online.rankmass import RankMass
 from frontrank.orderings.policy import Policy
+from frontrank.simulation.clock import ClockedEngine
+from frontrank.simulation.engine import Engine
 from frontrank.simulation.trace import Trace
 from frontrank.web.web import Web
 
@@ -82,18 +82,18 @@ def simulate(
     progress: Progress | None = None,
     jit: bool = True,
     steps: int = STEPS,
-    manners: Manners | None = None,
+    politeness: Politeness | None = None,
     latency_s: float = 1.0,
 ) -> Run:
     """Crawl the web from the seeds until the budget is spent, nothing waits, or the ordering's stopping rule holds.
 
     ``jit=False`` interprets the kernels: slow, and the oracle of the compiled run. The order does not depend on steps.
-    ``manners`` gives the crawl a clock: requests in flight that take ``latency_s`` each, delays and budgets of hosts.
+    ``politeness`` gives the crawl a clock: requests in flight that take ``latency_s`` each, delays and budgets of hosts.
     """
     if len(seeds) == 0:
         raise InputError("no seeds given, at least one page to start from expected")
     seeds = np.asarray(list(dict.fromkeys(np.asarray(seeds).tolist())), np.int32)
-    engine = Engine(policy, web, jit) if manners is None else ClockedEngine(policy, web, manners, latency_s, jit)
+    engine = Engine(policy, web, jit) if politeness is None else ClockedEngine(policy, web, politeness, latency_s, jit)
     end = pages_of(budget, web.pages)
     order = np.empty(end, np.int32)
     gauges: dict[str, list[tuple[int, float]]] = {}

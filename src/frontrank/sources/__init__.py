@@ -34,7 +34,8 @@ def load(path: str | os.PathLike[str], progress: Progress | None = None, uncaptu
     """
     where = os.fspath(path)
     if uncaptured:
-        from frontrank.sources.captured import find, is_warc, load_warc
+        from frontrank.pages.warc_reader import find, is_warc
+        from frontrank.sources.captured import load_warc
 
         if not (find(where) if os.path.isdir(where) else is_warc(where)):
             raise SourceError(f"{where}: no WARC or WAT file; uncaptured pages are known from such files only")
@@ -53,7 +54,8 @@ def _load(where: str, progress: Progress | None) -> Web:
     if base is not None:
         return _load_bvgraph(base, progress)
     if os.path.isfile(where):
-        from frontrank.sources.captured import is_warc, load_warc
+        from frontrank.pages.warc_reader import is_warc
+        from frontrank.sources.captured import load_warc
 
         if is_warc(where):
             return load_warc(where, progress)
@@ -85,22 +87,23 @@ def _load_bvgraph(base: str, progress: Progress | None) -> Web:
 
 
 def _load_directory(where: str, progress: Progress | None) -> Web:
-    from frontrank.sources import crawled, directory, tsvcrawl, warc
+    from frontrank.pages import warc_reader
+    from frontrank.sources import captured, live_crawl, tsv, web_directory
 
-    if crawled.is_crawled(where):
-        return crawled.load_crawled(where)
-    if os.path.isfile(os.path.join(where, directory.MANIFEST)):
-        return directory.load_directory(where)
-    if tsvcrawl.find(where, "pages") and tsvcrawl.find(where, "links"):
-        return tsvcrawl.load_tsv_crawl(where, progress)
+    if live_crawl.is_crawled(where):
+        return live_crawl.load_crawled(where)
+    if os.path.isfile(os.path.join(where, web_directory.MANIFEST)):
+        return web_directory.load_directory(where)
+    if tsv.find(where, "pages") and tsv.find(where, "links"):
+        return tsv.load_tsv_crawl(where, progress)
     try:
         found = sorted(name for name in os.listdir(where) if name.endswith(".properties"))
     except OSError as error:
         raise SourceError(f"{where}: cannot be read ({error.strerror or error})") from None
     if len(found) == 1:
         return _load_bvgraph(os.path.join(where, found[0].removesuffix(".properties")), progress)
-    if not found and warc.find(where):
-        return warc.load_warc(where, progress)
+    if not found and warc_reader.find(where):
+        return captured.load_warc(where, progress)
     if found:
         raise SourceError(f"{where}: {len(found)} graphs in it ({', '.join(found)}); name one of these files")
     raise SourceError(

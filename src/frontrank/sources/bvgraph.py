@@ -38,9 +38,10 @@ from frontrank.sources.bitstream import (
     read_code,
     read_words,
 )
-from frontrank.web.files import read_lines
 from frontrank.sources.properties import read_properties
-from frontrank.web.web import MAX_PAGES, Web, hosts_from_urls, tidy
+from frontrank.web.files import read_lines
+from frontrank.web.links import MAX_PAGES, tidy
+from frontrank.web.web import Web, hosts_from_urls
 
 GRAPH_CLASSES = ("it.unimi.dsi.webgraph.BVGraph", "it.unimi.dsi.big.webgraph.BVGraph")
 

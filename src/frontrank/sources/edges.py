@@ -25,7 +25,8 @@ import numpy as np
 from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.web.files import chunks, opened
-from frontrank.web.web import MAX_PAGES, Web, hosts_from_urls
+from frontrank.web.links import MAX_PAGES
+from frontrank.web.web import Web, hosts_from_urls
 
 CHUNK = 8 * 2**20
 SLACK = 16  # so that small files keep their numbers, however scattered

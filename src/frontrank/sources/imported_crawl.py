@@ -24,11 +24,10 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
-from frontrank.orderings.ranker import CrawlView
-from frontrank.web.search_view import Results, SearchView, Workload
 from frontrank.sources.live_crawl import is_crawled, load_crawled
-from frontrank.sources.web_directory import check_range, check_target, exchange, load_directory, mapped, save
 from frontrank.sources.search_team.searchlog import IMPACTS, Observed, ResultTable
+from frontrank.sources.web_directory import check_range, check_target, exchange, load_directory, mapped, save
+from frontrank.web.view import CrawlView, Results, SearchView, Workload
 
 FORMAT = "frontrank-crawl"
 VERSION = 1

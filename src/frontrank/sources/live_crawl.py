@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.crawl.crawl import journal as log
-from frontrank.errors import SourceError
+from frontrank.crawl import journal as log
 from frontrank.crawl.journal import Journal
+from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array
 from frontrank.web.strings import Deferred
 from frontrank.web.web import Web, hosts_from_urls

@@ -57,7 +57,8 @@ from frontrank.sources.synthetic_text import (
     host_names,
     topic_names,
 )
-from frontrank.web.web import MAX_PAGES, Web
+from frontrank.web.links import MAX_PAGES
+from frontrank.web.web import Web
 
 TEXT_UP_TO = 20_000  # text=auto
 MAX_SEEDS = 10

@@ -21,9 +21,10 @@ import numpy as np
 
 from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array
-from frontrank.web.strings import Deferred
-from frontrank.web.files import chunks, is_gzip, opened
-from frontrank.web.web import Texts, Web
+from frontrank.pages.codings import is_gzip
+from frontrank.web.files import chunks, opened
+from frontrank.web.strings import Deferred, Texts
+from frontrank.web.web import Web
 
 PAGES = ("id", "url", "host", "title")
 LINKS = ("src", "dst", "anchor")

@@ -28,8 +28,8 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
-from frontrank.web.strings import Deferred
-from frontrank.web.web import Texts, Web
+from frontrank.web.strings import Deferred, Texts
+from frontrank.web.web import Web
 
 FORMAT = "frontrank-web"
 VERSION = 1

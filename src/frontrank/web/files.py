@@ -9,14 +9,9 @@ from contextlib import contextmanager
 from typing import IO
 
 from frontrank.errors import SourceError
+from frontrank.pages.codings import GZIP_MAGIC
 
-GZIP_MAGIC = b"\x1f\x8b"
 LONGEST_LINE = 64 * 2**20
-
-
-def is_gzip(path: str) -> bool:
-    with open(path, "rb") as file:
-        return file.read(2) == GZIP_MAGIC
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from frontrank.errors import InputError, SeedError
-from frontrank.web.importance import importance
 from frontrank.kernels.jit import Array
+from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
 DEFAULT = 100

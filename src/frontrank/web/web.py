@@ -6,73 +6,16 @@ p itself, in the order in which they stand on the page. Every source brings its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, overload
+from typing import Any
 
 import numpy as np
 
 from frontrank.errors import InputError, SeedError, SourceError
-from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.kernels.jit import Array, compiled
 from frontrank.pages.urls import canonical, host_of
-
-MAX_PAGES = 2**31 - 2
-NO_VALUES = np.empty(0, np.float64)
-
-
-class Links(NamedTuple):
-    """Links as kernels see them: of page p, ``target[start[p]:stop[p]]``; ``value`` (if not empty) goes beside."""
-
-    start: Array
-    stop: Array
-    target: Array
-    value: Array
-
-
-@kernel
-def row(links: Links, page: int) -> Array:
-    """The links of a page."""
-    return links.target[links.start[page] : links.stop[page]]
-
-
-class Texts(Sequence[str]):
-    """Strings that lie in an Arrow array (often a memory-mapped one) and become Python objects one at a time."""
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> Texts: ...
-    def __getitem__(self, at: int | slice) -> str | Texts:
-        if isinstance(at, slice):
-            return Texts(self.array[at])
-        return self.array[int(at)].as_py() or ""
-
-    def __iter__(self) -> Iterator[str]:
-        for begin in range(0, len(self.array), 1024):  # many at a time: an Arrow scalar for each costs ten times as much
-            yield from (text or "" for text in self.array[begin : begin + 1024].to_pylist())
-
-
-class Picked(Sequence[str]):
-    """Some of a column's strings, in another order, looked up when they are asked for."""
-
-    def __init__(self, strings: Sequence[str], at: Array) -> None:
-        self.strings, self.at = strings, at
-
-    def __len__(self) -> int:
-        return len(self.at)
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> Picked: ...
-    def __getitem__(self, at: int | slice) -> str | Picked:
-        return Picked(self.strings, self.at[at]) if isinstance(at, slice) else self.strings[int(self.at[at])]
+from frontrank.web.links import MAX_PAGES, NO_VALUES, Links, by_source, tidy
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +39,7 @@ class Web:
     seeds: Array | None = None
     views: Array | None = None  # how often searchers were shown a page
     clicks: Array | None = None  # how often they clicked on it
-    queries: Any = None  # what searchers ask: a frontrank.web.search_view.Workload
+    queries: Any = None  # what searchers ask: a frontrank.web.view.Workload
     name: str = "web"
     source: str = ""  # what it was loaded from, to load it again
     cache: dict[str, Any] = field(default_factory=dict, repr=False)  # importance vectors, lookups: derived, never input
@@ -202,64 +145,11 @@ class Web:
         """A web from parallel arrays of source and target pages, in any order; doubles and self-links are dropped."""
         anchors = columns.pop("anchors", None)
         src, dst = np.asarray(source, np.int32), np.asarray(target, np.int32)
-        indptr, targets, at = compiled(_by_source)(src, dst, pages)
+        indptr, targets, at = compiled(by_source)(src, dst, pages)
         indptr, targets, keep = tidy(indptr, targets)
         if anchors is not None:
             columns["anchors"] = _joined(anchors, at, keep, len(targets))
         return cls(indptr, targets, **columns)
-
-
-def tidy(indptr: Array, targets: Array) -> tuple[Array, Array, Array]:
-    """Distinct targets, self-links dropped, row order kept.
-
-    Returns the new indptr and targets, and for every given link the place of its survivor in the new targets (-1 for a
-    self-link), so that anchors can follow.
-    """
-    kept: tuple[Array, Array, Array] = compiled(_tidy)(indptr, targets)
-    return kept
-
-
-@kernel
-def _by_source(src: Array, dst: Array, pages: int) -> tuple[Array, Array, Array]:
-    indptr = np.zeros(pages + 1, np.int64)
-    for j in range(src.size):
-        indptr[src[j] + 1] += 1
-    for p in range(pages):
-        indptr[p + 1] += indptr[p]
-    fill = indptr[:-1].copy()
-    targets = np.empty(src.size, np.int32)
-    at = np.empty(src.size, np.int64)
-    for j in range(src.size):
-        k = fill[src[j]]
-        fill[src[j]] += 1
-        targets[k] = dst[j]
-        at[k] = j
-    return indptr, targets, at
-
-
-@kernel
-def _tidy(indptr: Array, targets: Array) -> tuple[Array, Array, Array]:
-    pages = indptr.size - 1
-    where = np.full(pages, -1, np.int64)  # the kept link to a target, if it lies in the present row
-    new_indptr = np.zeros(pages + 1, np.int64)
-    new_targets = np.empty(targets.size, np.int32)
-    keep = np.empty(targets.size, np.int64)
-    k = 0
-    for p in range(pages):
-        begin = k
-        for j in range(indptr[p], indptr[p + 1]):
-            q = targets[j]
-            if q == p:
-                keep[j] = -1
-            elif where[q] >= begin:
-                keep[j] = where[q]
-            else:
-                where[q] = k
-                keep[j] = k
-                new_targets[k] = q
-                k += 1
-        new_indptr[p + 1] = k
-    return new_indptr, new_targets[:k].copy(), keep
 
 
 def _joined(anchors: Sequence[str], at: Array, keep: Array, links: int) -> list[str]:

@@ -10,7 +10,7 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.misc import load_object
 
-from frontrank.frontiers.politeness import retry_after
+from frontrank.fetching.retry_after import retry_after
 from frontrank.pages.urls import host_of
 
 if TYPE_CHECKING:

@@ -28,13 +28,13 @@ from scrapy.dupefilters import RFPDupeFilter
 from scrapy.http import HtmlResponse
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from frontrank.pages import html
 from frontrank.errors import FrontrankError, InputError
-from frontrank.frontiers.polite import ABSENT
-from frontrank.fetching.scrapy_engine import Engine
 from frontrank.fetching.addon.middlewares import PAGE, Downloads, Failures, Links
 from frontrank.fetching.addon.requests import Requests
 from frontrank.fetching.addon.settings import directory_of, open_crawl
+from frontrank.fetching.scrapy_engine import Engine
+from frontrank.frontiers.polite import ABSENT
+from frontrank.pages import html
 from frontrank.pages.urls import host_of
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Scheduler(BaseScheduler):
         links = self.crawler.get_spider_middleware(Links)
         if links is None:
             raise InputError(
-                'frontrank\'s Scheduler needs its middlewares; set ADDONS = {"frontrank.fetching.addon.addon.Addon": 500}'
+                'frontrank\'s Scheduler needs its middlewares; set ADDONS = {"frontrank.fetching.addon.Addon": 500}'
             )
         links.scheduler = self
         for part in (Failures, Downloads):
@@ -145,7 +145,7 @@ class Scheduler(BaseScheduler):
         self.throttled = self.settings.getbool("AUTOTHROTTLE_ENABLED")
         self.requests = Requests(self.crawl, spider, self.crawler.stats, durable, self.settings.getbool("SCHEDULER_DEBUG"))
         for host, slot in self.settings.getdict("DOWNLOAD_SLOTS").items():
-            self.crawl.host(host, delay_s=slot.get("delay"), at_once=slot.get("concurrency"))
+            self.crawl.host(host, delay_s=slot.get("delay"), concurrency=slot.get("concurrency"))
         if hasattr(signals, "robots_parsed"):  # Scrapy 2.18
             self.crawler.signals.connect(self._robots_parsed, signals.robots_parsed)
         if self.resumed:

@@ -1,4 +1,4 @@
-"""What the settings of a Scrapy project mean for its crawl: where it is kept, its ordering, its manners."""
+"""What the settings of a Scrapy project mean for its crawl: where it is kept, its ordering, its politeness."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.errors import InputError
 from frontrank.crawl.journal import FILE
-from frontrank.frontiers.politeness import Manners
+from frontrank.errors import InputError
+from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ def directory_of(settings: BaseSettings) -> Path | None:
     return Path(settings["JOBDIR"]) / "frontrank" if settings.get("JOBDIR") else None
 
 
-def manners_of(settings: BaseSettings) -> Manners:
-    return Manners(
+def politeness_of(settings: BaseSettings) -> Politeness:
+    return Politeness(
         delay_s=settings.getfloat("DOWNLOAD_DELAY"),
-        at_once=settings.getint("CONCURRENT_REQUESTS_PER_IP") or settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
+        per_host=settings.getint("CONCURRENT_REQUESTS_PER_IP") or settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
         in_flight=settings.getint("CONCURRENT_REQUESTS"),
         retries=WITHOUT_END,
         lease_s=FOREVER_S,
@@ -47,13 +47,13 @@ def manners_of(settings: BaseSettings) -> Manners:
 
 def open_crawl(settings: BaseSettings) -> tuple[Crawl, bool]:
     """The crawl, and whether it was begun earlier."""
-    policy, folder, manners = policy_of(settings), directory_of(settings), manners_of(settings)
+    policy, folder, politeness = policy_of(settings), directory_of(settings), politeness_of(settings)
     warm(policy)
     if folder is None or not (folder / FILE).exists():
-        return Crawl(policy, folder, manners=manners, group=GROUP), False
+        return Crawl(policy, folder, politeness=politeness, group=GROUP), False
     rescore = settings.getbool("FRONTRANK_RESCORE")
     try:
-        crawl = Crawl.recover(folder, policy, rescore=rescore, manners=manners, group=GROUP)
+        crawl = Crawl.recover(folder, policy, rescore=rescore, politeness=politeness, group=GROUP)
     except InputError as error:
         if rescore or "rescore" not in str(error):
             raise

@@ -16,7 +16,7 @@ from typing import Any
 
 import frontrank
 from frontrank.errors import InputError
-from frontrank.frontiers.politeness import Manners
+from frontrank.frontiers.politeness import Politeness
 
 SCOPES = ("host", "domain", "any")
 SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -57,8 +57,8 @@ class Options:
 
     def __post_init__(self) -> None:
         from frontrank.orderings.registry import parse
-        from frontrank.simulation.simulate import with_stop
         from frontrank.pages.urls import usable_seed
+        from frontrank.simulation.simulate import with_stop
 
         if not self.seeds:
             raise InputError("no seeds given, at least one URL to start from expected")
@@ -78,10 +78,10 @@ class Options:
             raise InputError(f"user agent {self.user_agent!r} given; expected a name in plain ASCII, such as {AGENT}")
 
     @property
-    def manners(self) -> Manners:
-        return Manners(
+    def politeness(self) -> Politeness:
+        return Politeness(
             delay_s=self.delay,
-            at_once=self.per_host,
+            per_host=self.per_host,
             in_flight=self.in_flight,
             host_budget=self.host_budget,
             retries=self.retries,

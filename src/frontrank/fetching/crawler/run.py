@@ -21,15 +21,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.journal import Journal
+from frontrank.errors import InputError, StorageError
 from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.scope import Scope
-from frontrank.fetching.crawler.summary import Summary, summed_up, write_report
-from frontrank.pages.warc_writer import Warc
-from frontrank.errors import InputError, StorageError
-from frontrank.crawl.journal import Journal
+from frontrank.fetching.crawler.summary import Summary, summarise
 from frontrank.orderings.registry import parse
+from frontrank.pages.warc_writer import Warc
 from frontrank.search.workload import load_workload
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ T = TypeVar("T")
 Value = Callable[[str], float]  # of a URL
 Watch = Callable[[Job], None]
 
-WARCS, LOG, REPORT = "warc", "crawl.log", "report.html"
+WARCS, LOG = "warc", "crawl.log"
 LOGGERS = ("scrapy", "twisted", "asyncio", "py.warnings", "frontrank")
 WATCHED_EVERY_S = 1.0
 PROCESS = {  # settings of the reactor rather than of one crawl
@@ -86,7 +86,7 @@ def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None 
     """A new crawl in a new directory."""
     workload = load_workload(options.queries) if options.queries else None
     notes = {"options": options.json()}
-    crawl = Crawl(parse(options.policy), out, manners=options.manners, truth=truth, workload=workload, notes=notes)
+    crawl = Crawl(parse(options.policy), out, politeness=options.politeness, truth=truth, workload=workload, notes=notes)
     try:
         warc = Warc(Path(out) / WARCS) if options.warc else None
         crawl.seed(options.seeds)
@@ -183,9 +183,7 @@ async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = N
         if not job.ended:
             job.ended = state.EMPTY
         job.note(now=True)
-        told = summed_up(job)
-        write_report(job, told, folder / REPORT)
-        return told
+        return summarise(job)
     finally:
         watcher.cancel()
         AT_WORK.remove(job)
@@ -219,7 +217,10 @@ def settings_of(options: Options) -> Settings:
             **PROCESS,
             **HARDENING,
             "SCHEDULER": "frontrank.fetching.crawler.scheduler.Scheduler",
-            "DOWNLOADER_MIDDLEWARES": {**HARDENING["DOWNLOADER_MIDDLEWARES"], "frontrank.fetching.crawler.proxy.ProxyMiddleware": 40},
+            "DOWNLOADER_MIDDLEWARES": {
+                **HARDENING["DOWNLOADER_MIDDLEWARES"],
+                "frontrank.fetching.crawler.proxy.ProxyMiddleware": 40,
+            },
             "DOWNLOADER_MIDDLEWARES_BASE": {
                 "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
                 "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,

@@ -17,14 +17,12 @@ from typing import TYPE_CHECKING, Any
 import can_ada
 from scrapy import Request, Spider
 
-from frontrank.pages import html
-
-from frontrank.pages import urls
-from frontrank.fetching.limits import reason_of
-from frontrank.fetching.crawler.scheduler import PAGE
 from frontrank.errors import FrontrankError, StorageError
+from frontrank.fetching.crawler.scheduler import PAGE
+from frontrank.fetching.limits import reason_of
+from frontrank.fetching.retry_after import retry_after
 from frontrank.frontiers.polite import GONE, LEASED
-from frontrank.frontiers.politeness import retry_after
+from frontrank.pages import html, urls
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -120,7 +118,7 @@ class PageSpider(Spider):
         crawl = self.job.crawl
         rest = retry_after(response.headers.get("Retry-After"), LONGEST_REST_S)
         if not rest and response.status == 429:
-            rest = crawl.manners.pause(crawl.attempts.get(page, 0) + 1)
+            rest = crawl.politeness.pause(crawl.attempts.get(page, 0) + 1)
         if rest:
             crawl.block(urls.host_of(url), rest)
 

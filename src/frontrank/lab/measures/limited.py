@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontrank.simulation.engine import Engine
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.lab.measures.standing import standing
 from frontrank.orderings.policy import Policy
+from frontrank.simulation.engine import Engine
 from frontrank.web.web import Web
 
 LOOKS = 1000

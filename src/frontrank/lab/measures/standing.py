@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.web.importance import importance
 from frontrank.kernels.jit import Array
+from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
 

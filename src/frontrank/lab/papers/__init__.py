@@ -20,7 +20,7 @@ from frontrank.errors import InputError, SpecError, nearest
 from frontrank.lab.papers.claims import AGREES, DISAGREES, UNTESTED, Claim
 from frontrank.lab.papers.crawls import Progress, silent
 from frontrank.lab.papers.reproduction import Experiment, Plot, Reproduction, Table
-from frontrank.web.search_view import Workload
+from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
 __all__ = [

@@ -18,15 +18,26 @@ from itertools import pairwise
 
 import numpy as np
 
-from frontrank.web.importance import importance
+from frontrank.lab.measures import Curve, buffer, threshold_for
 from frontrank.lab.papers.cho98_site import small_site
 from frontrank.lab.papers.cho98_topics import topics
-from frontrank.lab.papers.claims import ALIKE, READING, Claim, decided, is_best, listed, mean_height, number, reaches_at, untested
+from frontrank.lab.papers.claims import (
+    ALIKE,
+    READING,
+    Claim,
+    decided,
+    is_best,
+    listed,
+    mean_height,
+    number,
+    reaches_at,
+    untested,
+)
 from frontrank.lab.papers.crawls import Crawls, Progress, stop_plot, threshold_plot
 from frontrank.lab.papers.parts import reachable
 from frontrank.lab.papers.reproduction import Experiment, Plot, Reproduction, Table, Value, describe
-from frontrank.lab.measures import Curve, buffer, threshold_for
 from frontrank.orderings.registry import parse
+from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
 PAPER = "J. Cho, H. Garcia-Molina, L. Page: Efficient Crawling Through URL Ordering. WWW 1998."

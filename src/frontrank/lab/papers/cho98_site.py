@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from frontrank.lab.measures import Curve, threshold_for
 from frontrank.lab.papers.claims import Claim, decided, height_at, higher, is_best, listed, mean_height
 from frontrank.lab.papers.crawls import Crawls, threshold_plot
 from frontrank.lab.papers.parts import site
 from frontrank.lab.papers.reproduction import Experiment, Table, Value, skip
-from frontrank.lab.measures import Curve, threshold_for
 from frontrank.web.web import Web
 
 SIZE = 0.015  # of the web

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from frontrank.web.importance import importance
 from frontrank.lab.papers.claims import ALIKE, Claim, decided, height_at, higher, is_best, listed, mean_height
 from frontrank.lab.papers.crawls import Crawls, threshold_plot
 from frontrank.lab.papers.reproduction import Experiment, Table, Value, skip
+from frontrank.web.importance import importance
 
 FIRST, SECOND = "computer", "admission"  # the paper's topics
 FEWEST = 20  # hot pages that make a curve worth reading

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from frontrank.kernels.jit import Array
-from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Plot, Tell
 from frontrank.lab.measures import (
     Curve,
     hot_curve,
@@ -17,6 +16,7 @@ from frontrank.lab.measures import (
     random_threshold_curve,
     threshold_curve,
 )
+from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Plot, Tell
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import Run, simulate
 from frontrank.web.web import Web

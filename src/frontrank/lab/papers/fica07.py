@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontrank.web.importance import importance
+from frontrank.lab.measures import SAMPLE, final_scores, kendall
 from frontrank.lab.papers.claims import ALIKE, READING, Claim, decided, height_at, higher, is_best, listed, mean_height, number
 from frontrank.lab.papers.crawls import Crawls, Progress, stop_plot
 from frontrank.lab.papers.reproduction import Experiment, Reproduction, Table, Value, describe
-from frontrank.lab.measures import SAMPLE, final_scores, kendall
+from frontrank.web.importance import importance
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from frontrank.lab.measures import Curve, ideal_mass_curve, mass_curve, random_mass_curve
 from frontrank.lab.papers.claims import MARGIN, READING, Claim, decided, higher, is_best, listed, mean_height, untested
 from frontrank.lab.papers.crawls import ROUNDS, Crawls, Progress
 from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Reproduction, Table, Value, describe
-from frontrank.lab.measures import Curve, ideal_mass_curve, mass_curve, random_mass_curve
 from frontrank.orderings.registry import parse
-from frontrank.web.seeds import find_seeds
 from frontrank.simulation.simulate import simulate
+from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
 PAPER = "Fractional PageRank crawlers (FPR, FPR@M). Korea Computer Congress 2010, vol. 37, no. 1(C)."

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frontrank.kernels.jit import Array
-from frontrank.orderings.ranker import CrawlView
+from frontrank.web.view import CrawlView
 
 
 class Behind(NamedTuple):

@@ -14,13 +14,13 @@ from dataclasses import replace
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.lab.evaluate import TRAINING, Scene
 from frontrank.kernels.jit import Array
-from frontrank.lab.papers.reproduction import RANDOM
+from frontrank.lab.evaluate import TRAINING, Scene
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import picks
-from frontrank.web.search_view import Workload
+from frontrank.lab.papers.reproduction import RANDOM
 from frontrank.search.words import url_words, words
+from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
 PAGES_A_QUERY = 10  # so that most pages are never shown, as in a real web

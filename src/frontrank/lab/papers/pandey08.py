@@ -19,8 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.web.importance import importance
 from frontrank.kernels.jit import Array
+from frontrank.lab.measures import Curve
+from frontrank.lab.measures.impact import picks
 from frontrank.lab.papers.claims import (
     MARGIN,
     READING,
@@ -34,16 +35,14 @@ from frontrank.lab.papers.claims import (
     number,
 )
 from frontrank.lab.papers.crawls import Progress
-from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Reproduction, Table, Tell, Value, describe, skip
 from frontrank.lab.papers.made_queries import gathered, made_workload, most, told_of, unsearchable
-from frontrank.lab.measures import Curve
-from frontrank.lab.measures.impact import picks
-from frontrank.orderings.ranker import CrawlView
+from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Reproduction, Table, Tell, Value, describe, skip
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.search.needy import BUCKETS, Improvability, average_scores, keep, neediness, only
 from frontrank.search.observe import observe
-from frontrank.web.search_view import Results, Workload
+from frontrank.web.importance import importance
+from frontrank.web.view import CrawlView, Results, Workload
 from frontrank.web.web import Web
 
 PAPER = "Sandeep Pandey, Christopher Olston: Crawl Ordering by Search Impact. WSDM 2008."

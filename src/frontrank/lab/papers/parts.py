@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from frontrank.web.importance import importance
 from frontrank.kernels.jit import Array
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
+from frontrank.web.importance import importance
+from frontrank.web.strings import Picked
 from frontrank.web.web import Web
 
 CANDIDATES = 20  # pages that are tried as a start
 FEWEST = 50  # pages of a site that is worth a crawl
 REMEMBERED = 50_000  # pages whose texts are read once and kept
-
-
-@dataclass(frozen=True)
-class Picked(Sequence[str]):
-    """Some of many texts, in an order of one's own, none of them copied."""
-
-    texts: Sequence[str]
-    at: Array
-
-    def __len__(self) -> int:
-        return len(self.at)
-
-    @overload
-    def __getitem__(self, i: int) -> str: ...
-    @overload
-    def __getitem__(self, i: slice) -> Sequence[str]: ...
-    def __getitem__(self, i: int | slice) -> str | Sequence[str]:
-        return Picked(self.texts, self.at[i]) if isinstance(i, slice) else self.texts[int(self.at[i])]
 
 
 def part_of(web: Web, pages: Array, name: str) -> Web:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.lab.papers.claims import AGREES, DISAGREES, UNTESTED, Claim, number, untested
 from frontrank.lab.measures import Curve
+from frontrank.lab.papers.claims import AGREES, DISAGREES, UNTESTED, Claim, number, untested
 from frontrank.web.web import Web
 
 IDEAL, RANDOM = "ideal", "drawn at random"  # names of reference lines

@@ -19,19 +19,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frontrank.lab.evaluate import Scene, ranker_of, stage
 from frontrank.kernels.jit import Array
-from frontrank.lab.papers.claims import READING, Claim, decided, height_at, higher, is_best, listed, mean_height, number, untested
-from frontrank.lab.papers.crawls import Progress
-from frontrank.lab.papers.impact_ratio import Behind, behind, links_within
-from frontrank.lab.papers.parts import reached, start_page
-from frontrank.lab.papers.reproduction import RANDOM, Experiment, Plot, Reproduction, Table, Tell, Value, describe, skip
-from frontrank.lab.papers.made_queries import lines, made_workload, split, told_of, unsearchable
+from frontrank.lab.evaluate import Scene, ranker_of, stage
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through
-from frontrank.orderings.ranker import Ranker
-from frontrank.web.search_view import Workload
+from frontrank.lab.papers.claims import (
+    READING,
+    Claim,
+    decided,
+    height_at,
+    higher,
+    is_best,
+    listed,
+    mean_height,
+    number,
+    untested,
+)
+from frontrank.lab.papers.crawls import Progress
+from frontrank.lab.papers.impact_ratio import Behind, behind, links_within
+from frontrank.lab.papers.made_queries import lines, made_workload, split, told_of, unsearchable
+from frontrank.lab.papers.parts import reached, start_page
+from frontrank.lab.papers.reproduction import RANDOM, Experiment, Plot, Reproduction, Table, Tell, Value, describe, skip
 from frontrank.lab.tune import SHARES, Setting, tune
+from frontrank.orderings.ranker import Ranker
+from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
 PAPER = (

@@ -12,14 +12,14 @@ from typing import Protocol
 
 import numpy as np
 
-from frontrank.lab.papers import measures as metrics
-from frontrank.web.importance import importance
+from frontrank.lab import measures as metrics
 from frontrank.lab.measures import SHARES, Curve
 from frontrank.lab.measures.stop import EXHAUSTED
 from frontrank.lab.report.figures import REFERENCE, Figure, Series, Style, bars, lines, styles
 from frontrank.lab.report.html import Cell, Section, Table, Value, page, save
-from frontrank.web.seeds import find_seeds
 from frontrank.simulation.simulate import Run
+from frontrank.web.importance import importance
+from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
 SHARE = 0.1  # of the web: where the verdict is given, if the crawls went so far

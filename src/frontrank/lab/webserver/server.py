@@ -20,13 +20,13 @@ from types import TracebackType
 from typing import Any
 
 from frontrank.errors import FrontrankError, InputError
-from frontrank.web.web import Web
 from frontrank.lab.webserver.addresses import Told, netloc_of
 from frontrank.lab.webserver.faults import HANG, RESET
 from frontrank.lab.webserver.names import HOME
 from frontrank.lab.webserver.options import Options
 from frontrank.lab.webserver.protocol import MOST_HEAD, Clock, Refused, Request, read_request, response
 from frontrank.lab.webserver.site import TEXT, Answer, Site, not_found
+from frontrank.web.web import Web
 
 HANG_S = 600.0
 LINGER_S, LINGER_BYTES = 2.0, 4 * 1024 * 1024

@@ -15,14 +15,14 @@ from shlex import quote
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from frontrank.web.seeds import find_seeds
-from frontrank.web.web import Web
 from frontrank.lab.webserver import pages
 from frontrank.lab.webserver.addresses import SCHEME, Told, addresses, netloc_of
 from frontrank.lab.webserver.faults import HANG, RESET, Faults, chance
 from frontrank.lab.webserver.names import HOME, ByAddress, ByName, Names
 from frontrank.lab.webserver.options import Options
 from frontrank.lab.webserver.traps import Traps
+from frontrank.web.seeds import find_seeds
+from frontrank.web.web import Web
 
 HTML, TEXT, XML = "text/html; charset=utf-8", "text/plain; charset=utf-8", "application/xml"
 IN_A_SITEMAP = 50_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.batch.fusion import Fusion
 from frontrank.orderings.batch.indegree import InDegree
 from frontrank.orderings.batch.ml.ml import Ml
@@ -10,6 +9,7 @@ from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.orderings.batch.q_overlap import QOverlap
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
+from frontrank.orderings.ranker import Ranker
 
 RANKERS: tuple[type[Ranker], ...] = (
     InDegree,

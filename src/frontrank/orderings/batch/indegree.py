@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.kernels.jit import Array
-from frontrank.orderings.ranker import CrawlView, Ranker
+from frontrank.orderings.ranker import Ranker
+from frontrank.web.view import CrawlView
 
 
 @dataclass(frozen=True)

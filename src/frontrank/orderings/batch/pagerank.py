@@ -8,7 +8,8 @@ import numpy as np
 
 from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import Pusher
-from frontrank.orderings.ranker import CrawlView, Ranker
+from frontrank.orderings.ranker import Ranker
+from frontrank.web.view import CrawlView
 
 
 @dataclass(frozen=True)

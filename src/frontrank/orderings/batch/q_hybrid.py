@@ -9,9 +9,10 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.orderings.ranker import CrawlView, Ranker
 from frontrank.orderings.batch.q_overlap import QOverlap
+from frontrank.orderings.ranker import Ranker
 from frontrank.search.expected_score import page_features
+from frontrank.web.view import CrawlView
 
 FITS = ("quadratic", "tree")
 LEAF = 50  # pages in a leaf of the tree: most pages are never shown, a mean over few would be 0
@@ -36,7 +37,7 @@ class QHybrid(Ranker):
 
     >>> from frontrank import Web
     >>> from frontrank.search.observe import observe
-    >>> from frontrank.web.search_view import Workload
+    >>> from frontrank.web.view import Workload
     >>> web = Web.from_edges([0, 0, 0, 1], [1, 2, 3, 3], 4, anchors=["about us", "bees", "more", "more"],
     ...                      urls=["http://a/", "http://a/1", "http://a/2", "http://a/3"])
     >>> log = Workload(("bees", "about"), np.array([2.0, 5.0]))

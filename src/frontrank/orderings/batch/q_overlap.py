@@ -9,12 +9,12 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.orderings.ranker import CrawlView, Ranker
+from frontrank.orderings.ranker import Ranker
 from frontrank.search.expected_score import ExpectedScore
 from frontrank.search.needy import Improvability, earlier_cycle, keep, neediness, only
 from frontrank.search.ngrams import NGramIndex
 from frontrank.search.sketches import sketch_impact, step
-from frontrank.web.search_view import SearchView
+from frontrank.web.view import CrawlView, SearchView
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class QOverlap(Ranker):
 
     >>> from frontrank import Web
     >>> from frontrank.search.observe import observe
-    >>> from frontrank.web.search_view import Workload
+    >>> from frontrank.web.view import Workload
     >>> web = Web.from_edges([0, 0, 0], [1, 2, 3], 4, anchors=["about", "bees", "wasps"],
     ...                      urls=["http://a/", "http://a/1", "http://a/2", "http://a/3"])
     >>> log = Workload(("bees", "wasps"), np.array([2.0, 5.0]))

@@ -9,7 +9,8 @@ import numpy as np
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.kernels.walk import Walker, virtual_degree
-from frontrank.orderings.ranker import CrawlView, Ranker
+from frontrank.orderings.ranker import Ranker
+from frontrank.web.view import CrawlView
 
 
 @dataclass(frozen=True)

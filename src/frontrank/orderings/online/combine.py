@@ -11,7 +11,8 @@ import numpy as np
 from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array, Column, Kernel, interpreted, kernel, state_type
 from frontrank.orderings.policy import Out, Policy, State
-from frontrank.web.web import Links, Web
+from frontrank.web.links import Links
+from frontrank.web.web import Web
 
 
 def seed_a(state: State, page: int, weight: float) -> float:  # open names, bound when a pair is linked

@@ -10,7 +10,7 @@ import numpy as np
 from frontrank.errors import SpecError, nearest
 from frontrank.kernels.jit import Array, Column, kernel
 from frontrank.orderings.policy import Out, Policy, State
-from frontrank.web.web import Links, row
+from frontrank.web.links import Links, row
 
 SCHEDULES = ("exp", "inverse", "power", "linear", "sum")
 EXP, INVERSE, POWER, SUM = 0, 1, 2, 4

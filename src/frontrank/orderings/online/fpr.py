@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from frontrank.kernels.jit import Column, Kernel, kernel
 from frontrank.orderings.policy import Out, Policy, State
-from frontrank.web.web import Links, row
+from frontrank.web.links import Links, row
 
 
 @kernel

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from frontrank.web.importance import location_value
 from frontrank.kernels.jit import kernel
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.pages.urls import host_of
-from frontrank.web.web import Links, row
+from frontrank.web.importance import location_value
+from frontrank.web.links import Links, row
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from frontrank.kernels.jit import Array, Column, kernel
 from frontrank.orderings.policy import Out, Policy, State
-from frontrank.web.web import Links, row
+from frontrank.web.links import Links, row
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from frontrank.errors import SpecError, nearest
-from frontrank.web.importance import METRICS
 from frontrank.kernels.jit import kernel
 from frontrank.orderings.policy import Out, Policy, State
-from frontrank.web.web import Links, row
+from frontrank.web.importance import METRICS
+from frontrank.web.links import Links, row
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from frontrank.frontiers.heap import ABSENT, NODE, Heap, peek, put
 from frontrank.kernels.jit import Column, Kernel, kernel
 from frontrank.orderings.policy import Out, Policy, State
-from frontrank.web.web import Links, row
+from frontrank.web.links import Links, row
 
 IN_BATCH = 2.0  # keys of a batch lie above every mass, which is at most 1
 

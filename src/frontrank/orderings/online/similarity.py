@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.errors import SpecError, nearest
-from frontrank.web.importance import about
 from frontrank.kernels.jit import Array, Column, kernel
-from frontrank.orderings.policy import Out, Policy, State
-from frontrank.orderings.ranker import CrawlView
 from frontrank.orderings.batch.pagerank import PageRank
-from frontrank.web.web import Links, row
+from frontrank.orderings.policy import Out, Policy, State
+from frontrank.web.importance import about
+from frontrank.web.links import Links, row
+from frontrank.web.view import CrawlView
 
 INNER = ("bfs", "backlink", "pagerank")
 BACKLINK, PAGERANK = 1, 2

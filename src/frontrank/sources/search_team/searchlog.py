@@ -24,9 +24,10 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.sources.search_team.tables import Field, Schema, Table, read_table
 from frontrank.pages.urls import canonical, host_of
-from frontrank.web.web import Texts, Web
+from frontrank.sources.search_team.tables import Field, Schema, Table, read_table
+from frontrank.web.strings import Texts
+from frontrank.web.web import Web
 
 PAGES = Schema(
     "pages",

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from frontrank.errors import InputError, nearest
-from frontrank.web.files import chunks, is_gzip, opened
+from frontrank.pages.codings import is_gzip
+from frontrank.web.files import chunks, opened
 
 BLOCK_BYTES = 16 * 2**20
 FORMATS = "Parquet, .csv or .tsv (also .gz), SQLite or DuckDB"

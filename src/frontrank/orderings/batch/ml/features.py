@@ -23,15 +23,15 @@ from typing import Any, cast
 import numpy as np
 
 from frontrank.kernels.jit import Array
-from frontrank.orderings.ranker import CrawlView, Ranker
 from frontrank.orderings.batch.fusion import ranks
 from frontrank.orderings.batch.indegree import InDegree
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
+from frontrank.orderings.ranker import Ranker
 from frontrank.search.ngrams import match
-from frontrank.web.search_view import SearchView
 from frontrank.search.words import url_words, words
+from frontrank.web.view import CrawlView, SearchView
 
 SHRINK = 3.0
 STEADY = "rw-eg .7"  # the score that needs no training

@@ -9,10 +9,11 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.orderings.ranker import CrawlView, Ranker
-from frontrank.orderings.batch.ml.features import STEADY, features
 from frontrank.orderings.batch.fusion import ranks
+from frontrank.orderings.batch.ml.features import STEADY, features
 from frontrank.orderings.batch.ml.learners import LEARNERS, fitted
+from frontrank.orderings.ranker import Ranker
+from frontrank.web.view import CrawlView
 
 FOLDS = 5
 K = 60.0  # as in fusion

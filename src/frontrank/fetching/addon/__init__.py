@@ -1,6 +1,6 @@
 """Scrapy, with frontrank in charge of the order: one line of settings, spiders stay as they are.
 
-    ADDONS = {"frontrank.fetching.addon.addon.Addon": 500}
+    ADDONS = {"frontrank.fetching.addon.Addon": 500}
     FRONTRANK_POLICY = "fica"
 
 The add-on puts four parts in their places:

@@ -1,0 +1,62 @@
+"""The page of a live crawl: what came, from where, what did not, and how to go on."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from frontrank.fetching.crawler.summary import ENDS, HOSTS_TOLD, Summary, listed
+from frontrank.lab.report.figures import Series, lines, styles
+from frontrank.lab.report.html import Section, Table, Value, page, save
+
+POINTS = 300  # of a curve
+
+
+def write_crawl_report(told: Summary, path: str | os.PathLike[str]) -> None:
+    sections = [Section("Pages over time", figure=_over_time(told))]
+    if told.gauges:
+        rows: list[list[Value]] = [[name, value] for name, value in told.gauges.items()]
+        sections.append(Section("What the ordering measures", table=Table(["gauge", "value"], rows)))
+    reasons: list[list[Value]] = [["fetched", f"status {status}", count] for status, count in told.statuses.items()]
+    reasons += [["failed", reason, count] for reason, count in told.failures.items()]
+    reasons += [["link not followed", reason, count] for reason, count in told.not_followed.items()]
+    sections.append(Section("What came, and what did not", table=Table(["", "why", "count"], reasons)))
+    hosts: list[list[Value]] = [[host.name, host.settled, host.failed, host.waiting] for host in told.hosts]
+    sections.append(Section("Hosts", "Those with most pages.", table=Table(["host", "settled", "failed", "waiting"], hosts)))
+    sections += _traps(told)
+    sections.append(Section("The first pages", "In the order in which they were fetched.", table=_first(told)))
+    facts = [("fetched", f"{told.fetched:,}"), ("failed", f"{told.failed:,}"), ("waiting", f"{told.waiting:,}")]
+    facts += [("known", f"{told.known:,}"), ("ordering", told.policy), ("pages a second", f"{told.pages_per_s:,.1f}")]
+    lead = f"{told.fetched:,} pages fetched by {told.policy}: {ENDS.get(told.ended, told.ended)}."
+    title = f"Crawl of {listed(list(told.seeds), 2)}"
+    if told.goes_on:
+        sections.append(Section("To go on", code=told.resume))
+    save(page(title, lead, sections, facts), path)
+
+
+def _over_time(told: Summary) -> dict[str, Any]:
+    looks = styles(["fetched", "failed"])
+    at = np.unique(np.linspace(0, len(told.minutes) - 1, POINTS).astype(np.int64))
+    counts = {"fetched": np.cumsum(told.arrived), "failed": np.cumsum(~told.arrived)}
+    made = [Series(name, told.minutes[at], count[at], looks[name]) for name, count in counts.items()]
+    return lines(made, "minutes", "pages", percent=False, unit_range=False)
+
+
+def _traps(told: Summary) -> list[Any]:
+    rows: list[list[Value]] = [[family.pattern, family.pages, f"{family.share:.0%}"] for family in told.traps]
+    made = []
+    if rows:
+        text = "URLs that are alike but for numbers and ids, many of one host. If they are of no use, exclude them next time."
+        made.append(Section("Possible traps", text, table=Table(["URLs", "pages", "of the host"], rows)))
+    limits = [("host budget", told.spent_hosts), ("depth", told.deep_hosts)]
+    limited: list[list[Value]] = [[name, limit] for limit, names in limits for name in names]
+    if limited:
+        made.append(Section("Hosts at a limit", table=Table(["host", "limit"], limited[:HOSTS_TOLD])))
+    return made
+
+
+def _first(told: Summary) -> Table:
+    rows: list[list[Value]] = [[url, i, title, str(status)] for i, (url, title, status) in enumerate(told.first, 1)]
+    return Table(["URL", "place", "title", "status"], rows)

@@ -1,1 +1,0 @@
-"""Sums along links: PageRank and in-degrees, on one machine."""

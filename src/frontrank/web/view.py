@@ -1,0 +1,176 @@
+"""What a crawl knows of a web at one moment: its links, and what searchers made of the pages it has fetched.
+
+Pages are numbered by discovery. Nothing here may come from the content of a page that has not been fetched: of a frontier
+page only its URL, and the anchors of links from fetched pages, are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from frontrank.kernels.jit import GROWTH, Array, compiled, kernel
+from frontrank.web.links import Links, row
+from frontrank.web.strings import Picked
+from frontrank.web.web import Web
+
+HISTORY = 3  # earlier moments that an ordering learns from
+
+
+@kernel
+def _append(links: Links, pages: Array, number: Array, indptr: Array, rows: int, target: Array) -> None:
+    for i in range(pages.size):
+        targets = row(links, pages[i])
+        at = indptr[rows + i]
+        for j in range(targets.size):
+            target[at + j] = number[targets[j]]
+        indptr[rows + i + 1] = at + targets.size
+
+
+@kernel
+def _discover(links: Links, seeds: Array, order: Array, number: Array, pages: Array) -> int:
+    """Number pages in the order in which a crawl from these seeds, fetching in this order, discovers them."""
+    known = 0
+    for i in range(seeds.size):
+        if number[seeds[i]] < 0:
+            number[seeds[i]] = known
+            pages[known] = seeds[i]
+            known += 1
+    for i in range(order.size):
+        if number[order[i]] < 0:  # no link led here, so the crawler was told of it
+            number[order[i]] = known
+            pages[known] = order[i]
+            known += 1
+        targets = row(links, order[i])
+        for j in range(targets.size):
+            if number[targets[j]] < 0:
+                number[targets[j]] = known
+                pages[known] = targets[j]
+                known += 1
+    return known
+
+
+@dataclass
+class CrawlView:
+    """What a crawl knows at one moment, with pages numbered in the order of their discovery.
+
+    So numbered, a score does not depend on how a web or a crawler numbers its pages, down to the last bit.
+    """
+
+    known: int = 0  # fetched pages and frontier together
+    seeded: int = 0  # the first so many of them are the seeds
+    pages: Array = field(default_factory=lambda: np.empty(0, np.int32))  # the engine's number of each known page
+    source: Array = field(default_factory=lambda: np.empty(0, np.int32))  # fetched pages, in fetch order
+    indptr: Array = field(default_factory=lambda: np.zeros(1, np.int64))  # row i holds the links of source[i]
+    target: Array = field(default_factory=lambda: np.empty(0, np.int32))
+    scores: dict[str, Array] = field(default_factory=dict)  # last vectors of rankers that restart from them
+    notes: dict[str, dict[str, float]] = field(default_factory=dict)  # how rankers got there: iterations, residual
+    hosts: Array | None = None  # of each known page
+    urls: Sequence[str] | None = None  # of each known page
+    impact: Array | None = None  # observed clicks or views of each known page; 0 for the frontier
+    search: SearchView | None = None  # queries, results and words, where a search engine stands behind the crawl
+    history: list[CrawlView] = field(default_factory=list)  # earlier views of the same crawl: to learn from what came of them
+    revealed: tuple[Array, Array] | None = None  # frontier pages whose impact is told for training, and that impact
+
+    @classmethod
+    def of(cls, web: Web, seeds: Array, order: Array) -> CrawlView:
+        """What a crawl of this web knew after fetching these pages in this order.
+
+        Earlier moments of the same crawl number their pages alike: page j then is page j now.
+        """
+        links, number = web.rows(), np.full(web.pages, -1, np.int64)
+        pages = np.empty(web.pages, np.int32)
+        known = compiled(_discover)(links, np.asarray(seeds, np.int32), np.asarray(order, np.int32), number, pages)
+        view = cls(seeded=len(np.unique(seeds)))
+        view.extend(links, np.asarray(order, np.int32), pages[:known].copy(), number)
+        view.hosts = None if web.hosts is None else web.hosts[view.pages]
+        view.urls = None if web.urls is None else Picked(web.urls, view.pages)
+        return view
+
+    def see_impact(self, impact: Array) -> None:
+        """Note the impact of fetched pages; that of others is not known. ``impact`` is by the engine's page numbers."""
+        self.impact = np.where(self.fetched, impact[self.pages], 0.0)
+
+    def remember(self) -> None:
+        """Keep this moment, to be learned from later."""
+        if self.impact is not None:
+            self.history = [*self.history, replace(self, history=[], scores={}, notes={})][-HISTORY:]
+
+    @property
+    def fetched(self) -> Array:
+        """For each known page whether it has been fetched."""
+        marks = np.zeros(self.known, bool)
+        marks[self.source] = True
+        return marks
+
+    @property
+    def links(self) -> int:
+        return int(self.indptr[len(self.source)])
+
+    def extend(self, links: Links, fetched: Array, discovered: Array, number: Array) -> None:
+        """Pages were fetched since: take in their links. number[page] is a page's discovery number."""
+        rows, more = len(self.source), int((links.stop[fetched] - links.start[fetched]).sum())
+        used = int(self.indptr[rows])
+        if used + more > self.target.size:
+            self.target = np.concatenate([self.target[:used], np.empty(used * (GROWTH - 1) + more, np.int32)])
+        self.indptr = np.concatenate([self.indptr, np.empty(len(fetched), np.int64)])
+        compiled(_append)(links, fetched, number, self.indptr, rows, self.target)
+        self.source = np.concatenate([self.source, number[fetched].astype(np.int32)])
+        self.known, self.pages = len(discovered), discovered
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """Queries and how often each is asked."""
+
+    queries: tuple[str, ...]
+    frequency: Array
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """For each query of a workload the best pages and their scores, best first: rows of a CSR."""
+
+    indptr: Array  # int64, one more than queries
+    page: Array  # int32
+    score: Array  # float64
+
+    def of(self, query: int) -> tuple[Array, Array]:
+        row = slice(int(self.indptr[query]), int(self.indptr[query + 1]))
+        return self.page[row], self.score[row]
+
+    def views(self, workload: Workload, pages: int, top: int = 10) -> Array:
+        """How often each page is shown among the top results: the sum of f(q) over queries that show it."""
+        total = np.zeros(pages)
+        for query in range(len(workload)):
+            shown = self.page[self.indptr[query] : min(self.indptr[query + 1], self.indptr[query] + top)]
+            total[shown] += workload.frequency[query]
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class SearchView:
+    """Queries, the engine's results over fetched pages, and the words known of each page without fetching it."""
+
+    workload: Workload
+    results: Results  # searching the fetched pages alone: an engine shows only what it has
+    urls: Sequence[str]  # of each known page
+    anchors: Sequence[str]  # of each known page: the anchors of links from fetched pages, joined by " \n "
+    hosts: Array  # of each known page
+    cache: dict[str, object] = field(default_factory=dict, repr=False)  # indexes made from the above, kept between rankers
+    depth: int | None = None  # how many results were asked for: a row of so many may have been cut; None: all are here
+
+
+def workload_notes(workload: Workload) -> dict[str, Any]:
+    """A workload as JSON can hold it."""
+    return {"queries": list(workload.queries), "frequency": workload.frequency.tolist()}
+
+
+def workload_from(notes: dict[str, Any]) -> Workload:
+    return Workload(tuple(notes["queries"]), np.array(notes["frequency"], np.float64))
