@@ -405,7 +405,7 @@ def test_another_crawl_is_replaced_and_anything_else_is_not(tmp_path: Path, impo
     save_crawl(tmp_path / "team.crawl", imported)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "diary.txt").write_text("mine")
-    with pytest.raises(InputError, match="holds no frontrank web"):
+    with pytest.raises(InputError, match="does not hold an imported crawl or a frontrank web"):
         save_crawl(tmp_path / "other", imported)
     assert os.listdir(tmp_path / "other") == ["diary.txt"]
 

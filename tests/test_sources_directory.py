@@ -142,20 +142,38 @@ def test_save_replaces_another_web_and_fills_an_empty_directory(tmp_path: Path) 
 @pytest.mark.parametrize("content", ["something", '{"format": "other"}'])
 def test_save_refuses_a_directory_of_other_things(tmp_path: Path, content: str) -> None:
     (tmp_path / "web.json").write_text(content)
-    with pytest.raises(InputError, match="exists, is not empty and holds no frontrank web; give another path"):
+    with pytest.raises(InputError, match="exists and does not hold a frontrank web; give another path"):
         save(a_web(), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["web.json"]
 
 
+def test_save_replaces_an_imported_crawl_or_further_files_only_by_force(tmp_path: Path) -> None:
+    for more, says in (("crawl.json", "holds an imported crawl"), ("thesis.tex", r"holds more than a web \(thesis\.tex\)")):
+        where = tmp_path / more
+        save(a_web(name="kept"), where)
+        (where / more).write_text("{}")
+        with pytest.raises(InputError, match=says):
+            save(a_web(name="new"), where)
+        assert load(where).name == "kept" and (where / more).exists()
+        save(a_web(name="new"), where, force=True)
+        assert load(where).name == "new" and not (where / more).exists()
+
+
+def test_force_never_replaces_a_directory_without_a_web(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(InputError, match="does not hold a frontrank web"):
+        save(a_web(), tmp_path, force=True)
+
+
 def test_save_refuses_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("precious")
-    with pytest.raises(InputError, match="file: exists and is not a directory"):
+    with pytest.raises(InputError, match="file cannot be written: it exists and is not a directory"):
         save(a_web(), tmp_path / "file")
     assert (tmp_path / "file").read_text() == "precious"
 
 
 def test_save_into_a_missing_directory_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no/web: cannot be written \(No such file or directory\)"):
+    with pytest.raises(InputError, match=r"no/web cannot be written: there is no directory"):
         save(a_web(), tmp_path / "no" / "web")
 
 

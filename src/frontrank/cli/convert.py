@@ -13,8 +13,9 @@ from frontrank.cli.screen import progress, show_json
 @click.option(
     "--uncaptured", is_flag=True, help="Of WARC or WAT files: keep link targets that were not captured, as pages too."
 )
+@click.option("--force", is_flag=True, help="Replace TARGET even if it is an imported crawl or holds other files.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written for a program.")
-def command(source: str, target: str, uncaptured: bool, as_json: bool) -> None:
+def command(source: str, target: str, uncaptured: bool, force: bool, as_json: bool) -> None:
     """Write the web SOURCE (any that simulate takes) as the web directory TARGET, which loads at once.
 
     \b
@@ -23,11 +24,13 @@ def command(source: str, target: str, uncaptured: bool, as_json: bool) -> None:
     frontrank convert synthetic:pages=1000000,seed=7 million.web
     """
     from frontrank.sources import load, save
+    from frontrank.sources.web_directory import check_web_target
 
+    check_web_target(target, force)
     with progress() as tell:
         web = load(source, progress=lambda text: tell(text, 0, 0), uncaptured=uncaptured)
         tell(f"writing {target}", 0, 0)
-        save(web, target)
+        save(web, target, force)
     columns = [column for column in web.COLUMNS if web.has(column)]
     if as_json:
         show_json({"web": {"pages": web.pages, "links": web.links}, "columns": columns, "path": target})

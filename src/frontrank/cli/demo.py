@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,24 +32,25 @@ def command(out: str, as_json: bool) -> None:
     """
     from dataclasses import replace
 
-    from frontrank.lab.compare import check_target, compare
+    from frontrank.lab.compare import check_runs_target, compare
     from frontrank.lab.race import race
     from frontrank.lab.webserver import run_in_process
     from frontrank.sources import load
+    from frontrank.web.files import written_beside
 
-    check_target(out)
-    with tempfile.TemporaryDirectory(dir=Path(out).absolute().parent, prefix=".frontrank-demo.") as beside:
+    check_runs_target(out)
+    with written_beside(out) as made:
+        made.mkdir()
         with progress() as tell:
             tell("generating a web of 20,000 pages", 0, 0)
             web = load(WEB)
             runs = compare(web, ORDERINGS, progress=tell, source=WEB, command="frontrank demo")
         with run_in_process(WEB) as proxy, racing(web.pages // 10) as watch:
-            crawled = race(web, proxy, RACERS, web.pages // 10, Path(beside) / "crawls", float(SHARE), watch)
+            crawled = race(web, proxy, RACERS, web.pages // 10, made / "crawls", float(SHARE), watch)
         with progress() as tell:
             tell("writing the report", 0, 0)
             runs = replace(runs, runs=(*crawled, *runs.runs))
-            runs.save(out)
-            (Path(beside) / "crawls").rename(Path(out) / "crawls")
+            runs.write(made)
     figures = runs.json()
     if as_json:
         show_json({**figures, "report": f"{out}/report.html", "crawls": f"{out}/crawls"})

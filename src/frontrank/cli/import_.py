@@ -50,8 +50,9 @@ def command(target: str, skip_bad: bool, as_json: bool, **given: str | None) -> 
     frontrank import --pages crawl.db --links crawl.db --queries crawl.db#asked team.crawl
     frontrank import --clickstream clickstream-enwiki-2024-05.tsv.gz wikipedia.crawl
     """
-    from frontrank.sources.imported_crawl import save_crawl
+    from frontrank.sources.imported_crawl import check_crawl_target, save_crawl
 
+    check_crawl_target(target)
     with progress() as tell:
         crawl, counts = _read(target, given, skip_bad, lambda text: tell(text, 0, 0))
         tell(f"writing {target}", 0, 0)

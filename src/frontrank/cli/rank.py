@@ -23,10 +23,10 @@ def command(crawl: str, spec: str, budget: int, impact: str | None, out: str, as
     frontrank rank my.crawl --ranker rw-eg:omega=0.5 --budget 5000
     frontrank rank my.crawl --ranker ml --impact clicks
     """
-    from frontrank.lab.compare import check_target
     from frontrank.lab.evaluate import ranker_of
     from frontrank.lab.next_pages import rank, view_for
     from frontrank.sources.imported_crawl import load_crawl
+    from frontrank.web.files import check_target
 
     check_target(out)
     ranker = ranker_of(spec)

@@ -17,7 +17,8 @@ from frontrank.cli.simulate import run, run_options
 @click.option("--json", "as_json", is_flag=True, help="Print the figures for a program too.")
 def command(web: str, policies: tuple[str, ...], out: str, as_json: bool, **options: Any) -> None:
     """Compare orderings on WEB (or show again a directory that simulate --out wrote) in one self-contained page."""
-    from frontrank.lab.compare import Runs, check_target, is_saved
+    from frontrank.lab.compare import Runs, is_saved
+    from frontrank.web.files import check_target
 
     check_target(out)
     runs = Runs.load(web) if is_saved(web) else run(web, policies, **options)

@@ -34,10 +34,10 @@ def command(paper: str, web: str, queries: str | None, out: str | None, markdown
     """
     from frontrank.cli.evaluate import workload_of
     from frontrank.errors import InputError
-    from frontrank.lab.compare import check_target
     from frontrank.lab.papers import SEARCH_PAPERS, check, run
     from frontrank.lab.report import save
     from frontrank.sources import load
+    from frontrank.web.files import check_target
 
     check(paper)
     if queries is not None and paper not in SEARCH_PAPERS:

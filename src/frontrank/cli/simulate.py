@@ -121,13 +121,15 @@ def command(
     frontrank simulate my-crawl --policy fpr --in-flight 16 --host-delay 1
     """
     from frontrank.errors import InputError
-    from frontrank.lab.compare import check_target, save_order
+    from frontrank.lab.compare import check_runs_target, save_order
+    from frontrank.web.files import check_target
 
     if order_out and (len(policies) != 1 or "all" in policies):
         raise InputError(f"--order-out {order_out} takes one ordering, {len(policies) or 2} given; use --out DIR for several")
-    for path in (order_out, out):
-        if path:
-            check_target(path)
+    if order_out:
+        check_target(order_out)
+    if out:
+        check_runs_target(out)
     runs = run(web, policies, **options)
     if order_out:
         save_order(runs.web, runs[-1].trace, order_out)

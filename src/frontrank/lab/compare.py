@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +20,7 @@ from frontrank.orderings.registry import orderings, parse
 from frontrank.simulation.engine import check_needs
 from frontrank.simulation.simulate import Run, pages_of, simulate, with_stop
 from frontrank.simulation.trace import Trace
+from frontrank.web.files import check_target, written_beside
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
@@ -42,28 +42,16 @@ def runnable(web: Web) -> list[Policy]:
     return policies
 
 
-def check_target(path: str | os.PathLike[str]) -> None:
-    """Raise InputError if nothing can be written there: to be asked before the work, not after."""
-    folder = Path(path).absolute().parent
-    if not folder.is_dir():
-        raise InputError(f"{os.fspath(path)} cannot be written: there is no directory {folder}; make it first")
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{os.fspath(path)} cannot be written: the directory {folder} is read-only")
-
-
 def save_order(web: Web, trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Write the source's node ids in fetch order, int64; beside first, then renamed."""
-    target = Path(path)
-    if target.is_dir():
-        raise InputError(f"{target} cannot be written: it is a directory; give a file name")
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with open(beside, "wb") as file:
-            np.save(file, web.ids_of(trace.order))
-        beside.replace(target)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise InputError(f"{target} cannot be written: {error.strerror}") from None
+    """Write the source's node ids in fetch order, int64."""
+    check_target(path)
+    with written_beside(path) as beside, open(beside, "wb") as file:
+        np.save(file, web.ids_of(trace.order))
+
+
+def check_runs_target(path: str | os.PathLike[str]) -> None:
+    """Raise InputError if no runs can be saved there: to be asked before they are run."""
+    check_target(path, is_saved, "saved runs")
 
 
 def is_saved(path: str | os.PathLike[str]) -> bool:
@@ -136,22 +124,19 @@ class Runs(Sequence[Run]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """A directory with the orders (.npy), the curves (Parquet), the figures (JSON) and the report."""
-        check_target(path)
-        target = Path(path)
-        if target.exists() and not is_saved(target):
-            raise InputError(f"{target} exists and holds no saved runs; give a new directory")
-        with tempfile.TemporaryDirectory(dir=target.absolute().parent, prefix=f".{target.name}.") as beside:
-            made = Path(beside) / target.name
+        check_runs_target(path)
+        with written_beside(path) as made:
             made.mkdir()
-            for at, run in enumerate(self.runs):
-                save_order(self.web, run.trace, made / f"order-{at}.npy")
-            np.save(made / "seeds.npy", self.web.ids_of(self.runs[0].trace.seeds))
-            self._save_curves(made / "curves.parquet")
-            (made / SAVED).write_text(json.dumps(self._record(), indent=2), encoding="utf-8")
-            self.report(made / "report.html")
-            if target.exists():
-                target.rename(Path(beside) / "before")
-            made.rename(target)
+            self.write(made)
+
+    def write(self, folder: Path) -> None:
+        """All files of ``save``, into a directory that is there."""
+        for at, run in enumerate(self.runs):
+            save_order(self.web, run.trace, folder / f"order-{at}.npy")
+        np.save(folder / "seeds.npy", self.web.ids_of(self.runs[0].trace.seeds))
+        self._save_curves(folder / "curves.parquet")
+        (folder / SAVED).write_text(json.dumps(self._record(), indent=2), encoding="utf-8")
+        self.report(folder / "report.html")
 
     def _record(self) -> dict[str, Any]:
         runs = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from frontrank.lab.measures.impact import picks
 from frontrank.orderings.batch.rw import EnrichedWalk
 from frontrank.orderings.ranker import Ranker
 from frontrank.sources.imported_crawl import CrawlTables
+from frontrank.web.files import check_target, written_beside
 from frontrank.web.view import CrawlView
 
 VOTERS = 10
@@ -57,19 +57,14 @@ class Ranking:
     parts: dict[str, Array]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write next.parquet: url, score, and a column for each part; beside first, then renamed."""
+        """Write next.parquet: url, score, and a column for each part."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         columns: dict[str, Any] = {"url": self.urls, "score": self.scores, **self.parts}
-        target = Path(path)
-        beside = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
+        check_target(path)
+        with written_beside(path) as beside:
             pq.write_table(pa.table(columns), beside)
-            beside.replace(target)
-        except OSError as error:
-            beside.unlink(missing_ok=True)
-            raise InputError(f"{target} cannot be written: {error.strerror or error}") from None
 
 
 def rank(crawl: CrawlTables, view: CrawlView, ranker: Ranker, budget: int) -> Ranking:

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -26,12 +25,15 @@ from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
 from frontrank.sources.live_crawl import is_crawled, load_crawled
 from frontrank.sources.search_team.searchlog import IMPACTS, Observed, ResultTable
-from frontrank.sources.web_directory import check_range, check_target, exchange, load_directory, mapped, save
+from frontrank.sources.web_directory import FILES as WEB_FILES
+from frontrank.sources.web_directory import check_range, is_web_directory, load_directory, mapped, write_web
+from frontrank.web.files import check_target, written_beside
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
 
 FORMAT = "frontrank-crawl"
 VERSION = 1
 MANIFEST = "crawl.json"
+FILES = WEB_FILES | {MANIFEST, "fetched.npy", "queries.parquet", "results.parquet"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,18 +102,21 @@ def is_crawl_directory(path: str | os.PathLike[str]) -> bool:
 
 
 def save_crawl(path: str | os.PathLike[str], crawl: Observed) -> None:
-    """Write the crawl as a directory: beside the target first, then renamed. Another crawl or web there is replaced."""
-    target = os.path.normpath(os.fspath(path))
-    check_target(target)
-    beside = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{secrets.token_hex(4)}")
-    try:
-        save(crawl.web, beside + ".new")
-        _write(crawl, beside + ".new")
-        exchange(beside + ".new", target, beside + ".old")
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror or error})") from None
-    finally:
-        shutil.rmtree(beside + ".new", ignore_errors=True)
+    """Write the crawl as a directory, which replaces another crawl or web there."""
+    check_crawl_target(path)
+    with written_beside(path) as beside:
+        beside.mkdir()
+        write_web(crawl.web, os.fspath(beside))
+        _write(crawl, os.fspath(beside))
+
+
+def check_crawl_target(path: str | os.PathLike[str]) -> None:
+    """Raise InputError if no crawl can be written there: to be asked before tables are read."""
+    check_target(path, _is_ours, "an imported crawl or a frontrank web, and nothing else")
+
+
+def _is_ours(path: Path) -> bool:
+    return is_web_directory(os.fspath(path)) and {entry.name for entry in path.iterdir()} <= FILES
 
 
 def _write(crawl: Observed, where: str) -> None:

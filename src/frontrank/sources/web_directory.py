@@ -18,8 +18,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -28,16 +26,20 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
+from frontrank.web.files import check_target, written_beside
 from frontrank.web.strings import Deferred, Texts
 from frontrank.web.web import Web
 
 FORMAT = "frontrank-web"
 VERSION = 1
 MANIFEST = "web.json"
+CRAWL = "crawl.json"  # beside it: the web is part of an imported crawl
+TABLES = ("pages", "hosts", "anchors")
 PARQUET_MAGIC = b"PAR1"
 ROWS = 16_384  # of a row group: a few hundred MB of text at most
 ARRAYS: dict[str, Any] = {"hosts": np.int32, "ids": np.int64, "seeds": None, "views": np.float64, "clicks": np.float64}
 STRINGS = {"urls": ("pages", "url"), "titles": ("pages", "title"), "texts": ("pages", "text")}
+FILES = {MANIFEST, *(f"{name}.npy" for name in ("indptr", "targets", *ARRAYS)), *(f"{t}.parquet" for t in TABLES)}
 
 
 def is_web_directory(path: str) -> bool:
@@ -53,44 +55,24 @@ def is_web_directory(path: str) -> bool:
 # --- writing ---
 
 
-def save(web: Web, path: str | os.PathLike[str]) -> None:
-    """Write the web as a directory: beside the target first, then renamed. Another web at the target is replaced."""
-    target = os.path.normpath(os.fspath(path))
-    check_target(target)
-    beside = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.{secrets.token_hex(4)}")
-    try:
-        os.mkdir(beside + ".new")
-        _write(web, beside + ".new")
-        exchange(beside + ".new", target, beside + ".old")
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror or error})") from None
-    finally:
-        shutil.rmtree(beside + ".new", ignore_errors=True)
+def save(web: Web, path: str | os.PathLike[str], force: bool = False) -> None:
+    """Write the web as a directory, which replaces another web there; with ``force`` also one with further files in it."""
+    check_web_target(path, force)
+    with written_beside(path) as beside:
+        beside.mkdir()
+        write_web(web, os.fspath(beside))
 
 
-def exchange(new: str, target: str, old: str) -> None:
-    if not os.path.isdir(target):
-        os.rename(new, target)
-        return
-    os.rename(target, old)
-    try:
-        os.rename(new, target)
-    except OSError:
-        os.rename(old, target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
+def check_web_target(path: str | os.PathLike[str], force: bool = False) -> None:
+    """Raise InputError if no web can be written there, or if more than a web would be lost."""
+    check_target(path, lambda target: is_web_directory(os.fspath(target)), "a frontrank web")
+    more = [] if force or not os.path.isdir(path) else sorted(set(os.listdir(path)) - FILES)
+    if more:
+        held = "an imported crawl" if CRAWL in more else f"more than a web ({', '.join(more[:3])})"
+        raise InputError(f"{os.fspath(path)} exists and holds {held}; give another path, or --force to replace it")
 
 
-def check_target(target: str) -> None:
-    if not os.path.lexists(target):
-        return
-    if not os.path.isdir(target) or os.path.islink(target):
-        raise InputError(f"{target}: exists and is not a directory; a web is written as a directory, give another path")
-    if os.listdir(target) and not is_web_directory(target):
-        raise InputError(f"{target}: exists, is not empty and holds no frontrank web; give another path")
-
-
-def _write(web: Web, where: str) -> None:
+def write_web(web: Web, where: str) -> None:
     np.save(os.path.join(where, "indptr.npy"), np.asarray(web.indptr, np.int64))
     np.save(os.path.join(where, "targets.npy"), np.asarray(web.targets, np.int32))
     for name, dtype in ARRAYS.items():

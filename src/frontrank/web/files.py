@@ -1,17 +1,30 @@
-"""Files of lines, plain or gzip (told by their first two bytes), with every way of being broken as one SourceError."""
+"""Files in and out.
+
+In: lines, plain or gzip (told by their first two bytes), with every way of being broken as one SourceError.
+Out: ``check_target`` before the work says whether a result can be written at all; ``written_beside`` after it writes the
+result next to its target and renames it, so that a reader finds the old one or the new one, whole, and never a part.
+"""
 
 from __future__ import annotations
 
 import gzip
+import os
+import secrets
+import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO
 
-from frontrank.errors import SourceError
+from frontrank.errors import InputError, SourceError
 from frontrank.pages.codings import GZIP_MAGIC
 
 LONGEST_LINE = 64 * 2**20
+Where = str | os.PathLike[str]
+
+
+# --- in ---
 
 
 @contextmanager
@@ -64,3 +77,70 @@ def read_lines(path: str) -> list[str]:
     if lines[-1] == "":
         lines.pop()
     return lines
+
+
+# --- out ---
+
+
+def check_target(path: Where, ours: Callable[[Path], bool] | None = None, holds: str = "") -> None:
+    """Raise InputError if a result cannot be written at the path: to be asked before the work, not after.
+
+    The result is a file; or, with ``ours``, a directory: one that is there already may be replaced if it is empty or ours.
+    ``holds`` says for people what such a directory holds.
+    """
+    target = Path(os.path.normpath(path))
+    folder = target.absolute().parent
+    if not folder.is_dir():
+        raise InputError(f"{target} cannot be written: there is no directory {folder}; create it first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{target} cannot be written: the directory {folder} is read-only")
+    if not os.path.lexists(target):
+        return
+    if ours is None:
+        if target.is_dir():
+            raise InputError(f"{target} cannot be written: it is a directory; give a file name")
+        if not target.is_file():  # renaming onto /dev/null would replace the device
+            raise InputError(f"{target} cannot be written: it is not a regular file; give another path")
+    elif not target.is_dir() or target.is_symlink():
+        raise InputError(f"{target} cannot be written: it exists and is not a directory; give another path")
+    elif any(target.iterdir()) and not ours(target):
+        raise InputError(f"{target} exists and does not hold {holds}; give another path")
+
+
+@contextmanager
+def written_beside(path: Where) -> Iterator[Path]:
+    """A place beside ``path`` where the block writes a file or a directory, renamed to ``path`` when the block ends.
+
+    A block that fails or is interrupted leaves ``path`` as it was, and nothing behind. What cannot be written is an InputError.
+    """
+    target = Path(os.path.normpath(path))
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        yield beside
+        _exchange(beside, target)
+    except OSError as error:
+        # numpy's own "3 requested and 1 written" has no error number
+        raise InputError(f"{target} cannot be written: {error.strerror or f'{error}; is the disk full?'}") from None
+    finally:
+        _remove(beside)
+
+
+def _exchange(new: Path, target: Path) -> None:
+    if not (new.is_dir() and target.is_dir()):
+        new.replace(target)
+        return
+    before = new.with_name(f"{new.name}.before")  # a directory with files in it cannot be renamed over
+    target.rename(before)
+    try:
+        new.rename(target)
+    except BaseException:
+        before.rename(target)
+        raise
+    shutil.rmtree(before, ignore_errors=True)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

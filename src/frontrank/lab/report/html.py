@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import accumulate
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import frontrank
 from frontrank.errors import InputError
 from frontrank.lab.report.figures import Figure
+from frontrank.web.files import check_target, written_beside
 
 TEMPLATE = "page.html.jinja"
 
@@ -122,15 +122,10 @@ def page(title: str, lead: str, sections: Sequence[Section], facts: Sequence[tup
 
 
 def save(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a page beside its place, then rename it: a reader sees the old page or the new one, whole."""
-    target = Path(path)
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
+    """Write a page: a reader sees the old one or the new one, whole."""
+    check_target(path)
+    with written_beside(path) as beside:
         beside.write_text(text, encoding="utf-8")
-        beside.replace(target)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise InputError(f"report {target} cannot be written: {error.strerror or error}") from None
 
 
 def paragraphs(text: str) -> list[str]:
