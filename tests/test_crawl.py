@@ -94,7 +94,7 @@ def test_hosts_are_asked_no_faster_than_they_like_and_others_go_meanwhile() -> N
     assert crawl.take(9, now=102.0) == ["http://a.org/3"]
 
 
-def test_budgets_and_requests_per_host_of_a_host_hold_over_a_restart(tmp_path: Path) -> None:
+def test_budgets_and_concurrency_of_a_host_hold_over_a_restart(tmp_path: Path) -> None:
     politeness = Politeness(per_host=2, host_budget=3, in_flight=3)
     crawl = Crawl(parse("bfs"), tmp_path / "c", politeness=politeness)
     crawl.seed([f"http://{host}.org/{i}" for host in "ab" for i in range(5)])
@@ -156,8 +156,8 @@ def test_orderings_driven_by_queries_need_queries(tmp_path: Path) -> None:
     assert not (tmp_path / "c").exists()
 
 
-@pytest.mark.parametrize("given", [{"delay_s": -1.0}, {"concurrency": 1.5}, {"lease_s": 0.0}, {"backoff_s": float("nan")}])
-def test_politeness_that_make_no_sense_are_refused(given: dict[str, float]) -> None:
+@pytest.mark.parametrize("given", [{"delay_s": -1.0}, {"per_host": 1.5}, {"lease_s": 0.0}, {"backoff_s": float("nan")}])
+def test_politeness_that_makes_no_sense_is_refused(given: dict[str, float]) -> None:
     with pytest.raises(InputError, match=f"{next(iter(given))}=.* given, .* expected"):
         Politeness(**given)  # type: ignore[arg-type]
 
@@ -172,7 +172,7 @@ def test_links_without_anchors_are_followed_by_orderings_that_read_anchors(tmp_p
         assert again.take(2) == ["b", "c"]
 
 
-def test_other_politeness_hold_after_a_restart_but_for_what_a_host_asked_for_itself(tmp_path: Path) -> None:
+def test_other_politeness_holds_after_a_restart_but_for_what_a_host_asked_for_itself(tmp_path: Path) -> None:
     crawl = Crawl(parse("bfs"), tmp_path / "c", politeness=Politeness(delay_s=100.0))
     crawl.seed([f"http://{host}.org/{i}" for host in "ab" for i in range(3)], now=0.0)
     crawl.host("b.org", delay_s=50.0, now=0.0)

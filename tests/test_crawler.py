@@ -184,7 +184,7 @@ def test_a_signal_ends_a_crawl_well(web: tuple[str, list[str]], tmp_path: Path) 
     assert not events(out, log.EXPIRED), "pages that were on their way were waited for"
 
 
-def test_a_second_signal_ends_it_per_host_and_a_torn_warc_file_is_no_end(web: tuple[str, list[str]], tmp_path: Path) -> None:
+def test_a_second_signal_ends_it_at_once_and_a_torn_warc_file_is_no_end(web: tuple[str, list[str]], tmp_path: Path) -> None:
     out = tmp_path / "crawl"
     process = under_way(web, out)
     process.send_signal(signal.SIGINT)

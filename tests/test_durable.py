@@ -101,7 +101,7 @@ def test_killed_with_many_pages_in_flight_nothing_acknowledged_is_lost_and_nothi
     assert int(str(killed["many"]["amid crawling"])) > KILLS // 4
 
 
-def test_the_leases_of_a_dead_process_return_per_host(tmp_path: Path) -> None:
+def test_the_leases_of_a_dead_process_return_at_once(tmp_path: Path) -> None:
     crawl = begun(tmp_path / "c", 5)
     taken = crawl.take(3)
     crawl.journal.close()

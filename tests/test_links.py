@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from frontrank.links import local
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frontrank.kernels import pagerank as local
 from frontrank.kernels.pagerank import pagerank
 from tests.oracles import measures
 from tests.webs import random_web, rows_of

@@ -44,13 +44,13 @@ def new_politeness(at: float) -> tuple[float, int, int]:
 class Searched:
     """What a polite frontier is, said plainly: all facts are searched for, none is kept."""
 
-    def __init__(self, pages: int, hosts: int, delay_s: float, per_host: int, in_flight: int, budget: int) -> None:
+    def __init__(self, pages: int, hosts: int, delay_s: float, concurrency: int, in_flight: int, budget: int) -> None:
         self.hosts = hosts
         self.key: dict[int, float] = {}
         self.number: dict[int, int] = {}
         self.mark = dict.fromkeys(range(pages), ABSENT)
         self.in_flight = in_flight
-        self.delay, self.per_host, self.budget = ([value] * hosts for value in (delay_s, per_host, budget))
+        self.delay, self.concurrency, self.budget = ([value] * hosts for value in (delay_s, concurrency, budget))
         self.ready_at = [-math.inf] * hosts
 
     def host(self, page: int) -> int:
@@ -69,7 +69,7 @@ class Searched:
         return [page for page, mark in self.mark.items() if mark in marks and host in (None, self.host(page))]
 
     def bears_more(self, host: int) -> bool:
-        crowded = 0 < self.per_host[host] <= len(self.having(LEASED, host=host))
+        crowded = 0 < self.concurrency[host] <= len(self.having(LEASED, host=host))
         spent = 0 < self.budget[host] <= len(self.having(LEASED, GONE, host=host))
         return not crowded and not spent
 
@@ -112,7 +112,7 @@ class Searched:
         self.turn(page, (LEASED, LATER), WAITING)
 
     def limit(self, host: int, *politeness: float) -> None:
-        for values, value in zip((self.delay, self.per_host, self.budget), politeness, strict=True):
+        for values, value in zip((self.delay, self.concurrency, self.budget), politeness, strict=True):
             if value >= 0:
                 values[host] = value
 
@@ -204,7 +204,7 @@ def test_without_politeness_the_order_is_the_simulators(kind: str, hosts: int) -
     assert [our_pop(ours, 0.0) for _ in range(n)] == [their_pop(theirs) for _ in range(n)]
 
 
-def test_many_keys_per_host_are_as_many_puts() -> None:
+def test_many_keys_at_once_are_as_many_puts() -> None:
     rng, n = np.random.default_rng(5), 500
     theirs, ours = heap.new(n), polite.new(n, 9)
     ours.host[:] = np.arange(n) % 9
@@ -231,8 +231,8 @@ def test_a_host_that_must_wait_does_not_hold_up_the_others() -> None:
     assert [polite.pop(queue, 9.99), polite.pop(queue, 10.0), polite.pop(queue, 10.0)] == [-1, 2, 3]
 
 
-def test_a_host_is_asked_so_many_pages_per_host() -> None:
-    queue = two_hosts(per_host=1)
+def test_a_host_is_asked_for_so_many_pages_at_once() -> None:
+    queue = two_hosts(concurrency=1)
     assert [polite.pop(queue, 0.0) for _ in range(3)] == [0, 1, -1]
     assert polite.next_at(queue) == math.inf
     polite.settle(queue, 1)

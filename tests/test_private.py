@@ -155,7 +155,7 @@ def test_a_name_is_looked_up_once_and_its_checked_address_used(site: Site) -> No
     assert told["looked_up"] == ["public.example"]
 
 
-def test_names_that_cannot_be_looked_up_fail_per_host() -> None:
+def test_names_that_cannot_be_looked_up_fail_at_once() -> None:
     urls = [f"http://{'a' * 70}.example/", "http://does-not-exist.invalid/"]
     told = fetch(urls)
     assert [told[url] for url in urls] == ["host not found"] * 2

@@ -308,7 +308,7 @@ def test_slow_pipelines_do_not_hold_up_the_next_page() -> None:
     assert crawled.stats["item_scraped_count"] == 9
 
 
-def test_with_many_requests_per_host_the_same_pages_are_fetched_as_by_stock_scrapy() -> None:
+def test_with_many_requests_at_once_the_same_pages_are_fetched_as_by_stock_scrapy() -> None:
     web = random_web(200, 1500, seed=9)
     assert web.urls is not None
     urls = web.urls

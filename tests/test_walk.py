@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from frontrank.links import local
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError
+from frontrank.kernels import pagerank as local
 from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import pagerank
 from frontrank.kernels.walk import virtual_degree

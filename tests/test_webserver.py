@@ -517,7 +517,7 @@ class TestProtocol:
                 assert answer == b"" or answer.startswith(b"HTTP/1.1 ")
         assert get(server, "http://www.h0.example/")[0] == 200
 
-    def test_many_connections_per_host(self, web: Web, server: Server) -> None:
+    def test_many_connections_at_once(self, web: Web, server: Server) -> None:
         assert web.urls is not None
         urls = list(web.urls) * 2
         with ThreadPoolExecutor(40) as threads:
