@@ -10,7 +10,7 @@ import sys
 from inspect import cleandoc
 from pathlib import Path
 
-from frontrank.orderings.registry import Ordering, describe, orderings
+from frontrank.orderings.registry import REGISTRY, Ordering, describe
 
 FOLDER = Path(__file__).parent / "orderings"
 
@@ -26,7 +26,7 @@ def page(name: str, ordering: Ordering) -> str:
     if example:
         lines += ["", "```python", f">>> {example.strip()}", "```"]
     module = ordering.__module__.replace(".", "/")
-    lines += ["", f"Source: `src/{module}.py`. This page is made from its docstring by `make docs`."]
+    lines += ["", f"Source: `src/{module}.py`. This page is generated from its docstring by `make docs`."]
     return "\n".join(lines) + "\n"
 
 
@@ -52,7 +52,7 @@ def index(known: dict[str, Ordering]) -> str:
 
 
 def main() -> int:
-    known = orderings()
+    known = REGISTRY.built_in()
     pages = {f"{name}.md": page(name, ordering) for name, ordering in known.items()}
     pages["README.md"] = index(known)
     if "--check" in sys.argv[1:]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from frontrank.checks import CHECKS, searched, yield_checks
-from frontrank.orderings.registry import orderings, parse
+from frontrank.orderings.registry import REGISTRY, parse
 from frontrank.sources.synthetic import synthetic
 from frontrank.web.web import Web
 from tests.specs import SPECS
@@ -23,4 +23,4 @@ def test_contract(spec: str, at: int, web: Web) -> None:
 
 
 def test_no_ordering_is_left_out() -> None:
-    assert {spec.partition(":")[0] for spec in SPECS} == set(orderings())
+    assert {spec.partition(":")[0] for spec in SPECS} == set(REGISTRY.built_in())

@@ -51,14 +51,14 @@ def run(
 
     from frontrank.frontiers.politeness import Politeness
     from frontrank.lab.compare import as_crawled, compare, runnable
-    from frontrank.orderings.registry import parse
+    from frontrank.orderings.registry import as_policy
     from frontrank.simulation.simulate import pages_of, with_stop
     from frontrank.sources import load
     from frontrank.sources.imported_crawl import is_crawl_directory, load_crawl
 
     named: list[str | Policy] = [name for name in policies or ("bfs", "fpr") if name != "all"]
     for policy in named:  # what cannot be run is said before a large web is loaded
-        with_stop(parse(policy), until)
+        with_stop(as_policy(policy), until)
     pages_of(budget, 1_000_000)
     clocked = in_flight is not None or host_delay is not None or latency is not None
     politeness = Politeness(delay_s=host_delay or 0.0, in_flight=1 if in_flight is None else in_flight) if clocked else None

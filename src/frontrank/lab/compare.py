@@ -16,7 +16,7 @@ from frontrank.errors import FrontrankError, InputError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import Ranker
-from frontrank.orderings.registry import orderings, parse
+from frontrank.orderings.registry import as_policy, orderings, parse
 from frontrank.simulation.engine import check_needs
 from frontrank.simulation.simulate import Run, pages_of, simulate, with_stop
 from frontrank.simulation.trace import Trace
@@ -70,7 +70,7 @@ def as_crawled(web: Web, budget: float | int | str | None = None) -> Run | None:
 
 def order(web: Web, policy: str | Policy | Ranker, seeds: Seeds = None, budget: float | int | None = None) -> list[int]:
     """The pages that an ordering fetches, in its order."""
-    run = simulate(web, parse(policy), find_seeds(web, seeds), budget)
+    run = simulate(web, as_policy(policy), find_seeds(web, seeds), budget)
     pages: list[int] = run.trace.order.tolist()
     return pages
 
@@ -198,7 +198,7 @@ class Runs(Sequence[Run]):
 
 def compare(
     web: Web,
-    policies: Iterable[str | Policy | Ranker],
+    policies: str | Policy | Ranker | Iterable[str | Policy | Ranker],
     seeds: Seeds = None,
     budget: float | int | str | None = None,
     metric: str = "pagerank",
@@ -214,8 +214,8 @@ def compare(
     An ordering is a specification such as ``"fpr:m=100"`` or an object of your own. ``until`` is a stopping rule, such as
     ``"coverage=0.9"`` for rankmass. ``politeness`` gives the crawls a clock (see ``simulate``).
     """
-    named = list(policies)
-    parsed = [parse(policy) for policy in named]
+    named = [policies] if isinstance(policies, str | Policy | Ranker) else list(policies)
+    parsed = [as_policy(policy) for policy in named]
     if not parsed:
         raise InputError("no ordering given; name at least one, such as bfs")
     for policy in parsed:

@@ -34,6 +34,7 @@ import numpy as np
 
 from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array, Column, Kernel, kernel, state_type
+from frontrank.specs import text_of, write
 from frontrank.web.importance import importance
 from frontrank.web.links import Links, row
 from frontrank.web.web import Web
@@ -94,11 +95,15 @@ class Parameters:
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
-            if f.type in ("float", float) and isinstance(value, int):
+            if isinstance(value, np.generic):
+                value = value.item()
+            if f.type in ("float", float) and isinstance(value, int) and abs(value) < 2**1023:
                 value = float(value)  # kernels are compiled for the type of a parameter
-                object.__setattr__(self, f.name, value)
             if isinstance(value, float) and not math.isfinite(value):
                 raise SpecError(f"{self.name}: parameter {f.name}={value} given, a finite number expected")
+            if isinstance(value, int) and not -(2**63) <= value < 2**63:
+                raise SpecError(f"{self.name}: parameter {f.name}={value} given, a number that fits 64 bits expected")
+            object.__setattr__(self, f.name, value)
         self.validate()
 
     def validate(self) -> None:
@@ -109,10 +114,18 @@ class Parameters:
             given = getattr(self, parameter)
             raise SpecError(f"{self.name}: parameter {parameter}={given} given, {expected} expected")
 
+    def given(self) -> dict[str, str]:
+        """The parameters that differ from their defaults, as they are written in a specification."""
+        values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
+        return {name: text_of(value) for name, (value, default) in values.items() if value != default}
+
     def spec(self) -> str:
-        """How this ordering is written on the command line."""
-        given = [f"{f.name}={_text(getattr(self, f.name))}" for f in fields(self) if getattr(self, f.name) != f.default]
-        return f"{self.name}:{','.join(given)}" if given else self.name
+        """How this ordering is written on the command line; ``orderings.stored`` is for programs."""
+        return write(self.called(), self.given())
+
+    def called(self) -> str:
+        """Its name in specifications; a class without one is found by its module."""
+        return self.name or f"{type(self).__module__}:{type(self).__qualname__}"
 
 
 @dataclass(frozen=True)
@@ -219,12 +232,6 @@ class Policy(Parameters):
     def gauges(self, state: State) -> dict[str, float]:
         """Numbers worth watching while the crawl runs."""
         return {}
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 Queue = Any  # a namedtuple of one of the kinds in frontiers

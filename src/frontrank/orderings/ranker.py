@@ -92,8 +92,8 @@ class Periodic(Policy):
     def needs(self) -> frozenset[str]:
         return self.ranker.needs()
 
-    def spec(self) -> str:
-        inner = self.ranker.spec()
-        if self.every == EVERY:
-            return inner
-        return f"{inner}{',' if ':' in inner else ':'}every={self.every}"
+    def given(self) -> dict[str, str]:
+        return self.ranker.given() | ({"every": str(self.every)} if self.every != EVERY else {})
+
+    def called(self) -> str:
+        return self.ranker.called()

@@ -1,7 +1,8 @@
 """Names to orderings: ``parse("fpr:m=100")`` is ``FractionalPageRank(m=100.0)``.
 
-A specification is ``name`` or ``name:key=value,key=value``. Your own ordering needs no entry here: pass the object itself
-wherever a specification is taken, or ``register`` its class to give it a name on the command line.
+A specification is ``name`` or ``name:key=value,key=value`` (see ``frontrank.specs``). Your own ordering needs no entry
+here: pass the object itself wherever a specification is taken, or write ``package.module:Class`` for its name. ``register``
+gives its class a name in this process, an entry point ``frontrank.orderings`` in every one (``frontrank.plugins``).
 """
 
 from __future__ import annotations
@@ -16,33 +17,65 @@ from frontrank.orderings.online import POLICIES
 from frontrank.orderings.online.combine import Combine, combined
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import EVERY, Periodic, Ranker
+from frontrank.plugins import Registry
+from frontrank.specs import per_part, split, value_of
 
 Ordering = type[Policy] | type[Ranker]
-_known: dict[str, Ordering] = {}
-YES, NO = ("on", "true", "yes", "1"), ("off", "false", "no", "0")
+
+
+def _accept(name: str, thing: Any) -> Ordering:
+    if not (isinstance(thing, type) and issubclass(thing, Policy | Ranker)):
+        raise SpecError(f"{name!r} names {thing!r}, a subclass of Policy or Ranker expected")
+    if ":" not in name and thing.name != name:
+        raise SpecError(f"{thing.__name__} is called {thing.name!r}, {name!r} expected; set its class attribute name to that")
+    return thing
+
+
+REGISTRY: Registry[Ordering] = Registry("ordering", "frontrank.orderings", _accept)
+_builtin: tuple[Ordering, ...] = (*POLICIES, *RANKERS)
+REGISTRY.build_in({ordering.name: ordering for ordering in _builtin})
 
 
 def register(ordering: Ordering) -> Ordering:
     """Give an ordering its name in specifications. Can be used as a decorator."""
     if not ordering.name:
         raise SpecError(f"{ordering.__name__} has no name; set the class attribute name")
-    if _known.setdefault(ordering.name, ordering) is not ordering:
-        raise SpecError(f"{ordering.__name__}: the name {ordering.name!r} is taken by {_known[ordering.name].__name__}")
+    REGISTRY.register(ordering.name, ordering)
     return ordering
 
 
-_builtin: tuple[Ordering, ...] = (*POLICIES, *RANKERS)
-for _ordering in _builtin:
-    register(_ordering)
-
-
 def orderings() -> dict[str, Ordering]:
-    """All known orderings by name."""
-    return dict(_known)
+    """All known orderings by name: built in, registered, and of installed packages."""
+    return dict(REGISTRY.items())
 
 
-def parse(spec: str | Policy | Ranker) -> Policy:
-    """The policy that a specification names; a policy or ranker object is taken as it is.
+def find(name: str) -> Ordering:
+    """The class of a name, or of ``package.module:Class``."""
+    first = name.partition(":")[0]
+    if first != name and first in REGISTRY.built_in():
+        raise SpecError(f"{name}: {name.partition(':')[2]!r} given, KEY=VALUE expected")
+    return REGISTRY.find(name)
+
+
+def as_policy(given: object) -> Policy:
+    """The policy that was given: as a specification, as a policy, or as a ranker, which then ranks now and then.
+
+    >>> as_policy("fpr") == as_policy(as_policy("fpr"))
+    True
+    """
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, Ranker):
+        return Periodic(given)
+    if isinstance(given, str):
+        return parse(given)
+    if isinstance(given, type) and issubclass(given, Policy | Ranker):
+        raise SpecError(f"the class {given.__name__} given, an ordering expected: write {given.__name__}()")
+    raise SpecError(f"{given!r} given, an ordering expected: a specification such as 'fpr:m=100', a Policy or a Ranker")
+
+
+def parse(spec: str) -> Policy:
+    """The policy that a specification names.
 
     >>> parse("fpr:m=100")
     FractionalPageRank(d=0.85, m=100.0)
@@ -52,23 +85,8 @@ def parse(spec: str | Policy | Ranker) -> Policy:
     Traceback (most recent call last):
     frontrank.errors.SpecError: unknown ordering 'pagernk'; did you mean 'pagerank'? Known: ...
     """
-    if isinstance(spec, Ranker):
-        return Periodic(spec)
-    if isinstance(spec, Policy):
-        return spec
-    name, _, rest = spec.strip().partition(":")
-    ordering = _known.get(name)
-    if ordering is None:
-        raise SpecError(f"unknown ordering {name!r}{nearest(name, _known)}")
-    given = _pairs(spec, rest)
-    if ordering is Combine:
-        return _combine(given)
-    if issubclass(ordering, Ranker):
-        every = _value(name, "every", given.pop("every", str(EVERY)), int)
-        return Periodic(_ranker(ordering, given), every)
-    made = _made(ordering, given)
-    assert isinstance(made, Policy)
-    return made
+    name, given = split(spec)
+    return _policy(find(name), given)
 
 
 def parse_ranker(spec: str) -> Ranker:
@@ -77,16 +95,13 @@ def parse_ranker(spec: str) -> Ranker:
     >>> parse_ranker("rw-eg:omega=0.5").spec()
     'rw-eg:omega=0.5'
     """
-    name, _, rest = spec.strip().partition(":")
-    ordering = _known.get(name)
-    if ordering is None or not issubclass(ordering, Ranker):
-        raise SpecError(f"unknown ranker {name!r}{nearest(name, rankers())}")
-    return _ranker(ordering, _pairs(spec, rest))
+    name, given = split(spec)
+    return _ranker(name, given)
 
 
 def rankers() -> list[str]:
     """The names of all batch orderings."""
-    return [name for name, ordering in _known.items() if issubclass(ordering, Ranker)]
+    return [name for name, ordering in orderings().items() if issubclass(ordering, Ranker)]
 
 
 def parameters(ordering: Ordering) -> dict[str, tuple[type, Any]]:
@@ -108,44 +123,25 @@ def describe(ordering: Ordering) -> dict[str, Any]:
     return {"description": first.partition(": ")[2] or first, "parameters": known}
 
 
-def _pairs(spec: str, rest: str) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for item in rest.split(",") if rest else ():
-        key, equals, value = item.partition("=")
-        if not equals or not key.strip():
-            raise SpecError(f"{spec}: {item!r} given, KEY=VALUE expected")
-        if key.strip() in pairs:
-            raise SpecError(f"{spec}: parameter {key.strip()!r} given twice")
-        pairs[key.strip()] = value.strip()
-    return pairs
+def _policy(ordering: Ordering, given: dict[str, str]) -> Policy:
+    if ordering is Combine:
+        return _combine(given)
+    if issubclass(ordering, Ranker):
+        every = value_of(ordering.name, "every", given.pop("every", str(EVERY)), int)
+        return Periodic(_made_ranker(ordering, given), every)
+    made = _made(ordering, given)
+    assert isinstance(made, Policy)
+    return made
 
 
-def _made(ordering: Ordering, given: dict[str, str], more: tuple[str, ...] = ()) -> Any:
-    known = parameters(ordering)
-    for key in given:
-        if key not in known:
-            raise SpecError(f"{ordering.name}: unknown parameter {key!r}{nearest(key, [*known, *more])}")
-    return ordering(**{key: _value(ordering.name, key, text, known[key][0]) for key, text in given.items()})
+def _ranker(name: str, given: dict[str, str]) -> Ranker:
+    ordering = find(name)
+    if not issubclass(ordering, Ranker):
+        raise SpecError(f"{name} ranks no frontier at once{nearest(name, rankers())}")
+    return _made_ranker(ordering, given)
 
 
-def _value(name: str, key: str, text: str, kind: type) -> Any:
-    try:
-        if kind is bool:
-            if text.lower() not in YES + NO:
-                raise ValueError
-            return text.lower() in YES
-        if kind is int:
-            number = float(text)
-            if not number.is_integer():
-                raise ValueError
-            return int(number)
-        return kind(text)
-    except (ValueError, OverflowError):
-        expected = {bool: "on or off", int: "a whole number", float: "a number"}.get(kind, "text")
-        raise SpecError(f"{name}: parameter {key}={text} given, {expected} expected") from None
-
-
-def _ranker(ordering: type[Ranker], given: dict[str, str]) -> Ranker:
+def _made_ranker(ordering: type[Ranker], given: dict[str, str]) -> Ranker:
     if ordering is Fusion:
         return _fusion(given)
     made = _made(ordering, given, ("every",))
@@ -153,31 +149,29 @@ def _ranker(ordering: type[Ranker], given: dict[str, str]) -> Ranker:
     return made
 
 
+def _made(ordering: Ordering, given: dict[str, str], more: tuple[str, ...] = ()) -> Any:
+    known = {key: value for key, value in parameters(ordering).items() if key not in more}
+    name = ordering.name or ordering.__name__
+    for key in given:
+        if key not in known:
+            raise SpecError(f"{name}: unknown parameter {key!r}{nearest(key, [*known, *more])}")
+    return ordering(**{key: value_of(name, key, text, known[key][0]) for key, text in given.items()})
+
+
 def _fusion(given: dict[str, str]) -> Ranker:
-    names = given.pop("of", "q-overlap+rw-eg").split("+")
-    inner, own = _inner("fusion", names, given)
+    labels = given.pop("of", "q-overlap+rw-eg").split("+")
+    parts, own = per_part("fusion", labels, given)
     for key in own:
         if key != "k":
             raise SpecError(f"fusion: unknown parameter {key!r}{nearest(key, ['of', 'k'])}")
-    return Fusion(tuple(parse_ranker(inner[name]) for name in names), _value("fusion", "k", own.get("k", "60"), float))
+    made = tuple(_ranker(label.partition("#")[0], dict(parts[label])) for label in labels)
+    return Fusion(made, value_of("fusion", "k", own.get("k", "60"), float))
 
 
 def _combine(given: dict[str, str]) -> Policy:
-    weights = {key: text for key, text in given.items() if "." not in key}
-    inner, _ = _inner("combine", list(weights), given)
-    return combined([(_value("combine", name, weight, float), parse(inner[name])) for name, weight in weights.items()])
-
-
-def _inner(outer: str, names: list[str], given: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """The specifications of the parts, whose parameters are written NAME.KEY=VALUE, and what is left."""
-    parts: dict[str, list[str]] = {name: [] for name in names}
-    own = {}
-    for key, text in given.items():
-        name, dot, parameter = key.partition(".")
-        if not dot:
-            own[key] = text
-        elif name not in parts:
-            raise SpecError(f"{outer}: parameter {key!r} given, but {name!r} is no part; parts are {', '.join(parts)}")
-        else:
-            parts[name].append(f"{parameter}={text}")
-    return {name: f"{name}:{','.join(pairs)}" if pairs else name for name, pairs in parts.items()}, own
+    parts, weights = per_part("combine", [key for key in given if "." not in key], given)
+    made = []
+    for label, weight in weights.items():
+        part = _policy(find(label.partition("#")[0]), dict(parts[label]))
+        made.append((value_of("combine", label, weight, float), part))
+    return combined(made)

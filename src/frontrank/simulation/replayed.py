@@ -28,8 +28,11 @@ class Replay(Ranker):
     policy: Policy = field(default_factory=Policy)
     name = "replay"
 
-    def spec(self) -> str:
-        return self.policy.spec()
+    def called(self) -> str:
+        return self.policy.called()
+
+    def given(self) -> dict[str, str]:
+        return self.policy.given()
 
     def score(self, view: CrawlView) -> Array:
         engine = Engine(self.policy, _as_web(view))

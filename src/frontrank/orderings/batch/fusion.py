@@ -9,6 +9,7 @@ import numpy as np
 from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array
 from frontrank.orderings.ranker import Ranker
+from frontrank.specs import labels, of_parts, text_of
 from frontrank.web.view import CrawlView
 
 
@@ -38,8 +39,8 @@ class Fusion(Ranker):
     Reciprocal rank fusion (Cormack, Clarke, Buettcher 2009). Only places count, so scores of different kinds need no scale.
     Pages with equal scores share a place.
 
-    Parameters: ``of``, the rankers, joined by ``+``; theirs are written ``NAME.KEY=VALUE``; ``k`` softens the first places.
-    ``fusion`` alone is ``fusion:of=q-overlap+rw-eg``.
+    Parameters: ``of``, the rankers, joined by ``+``; theirs are written ``NAME.KEY=VALUE``, and the second of one name is
+    ``NAME#2``; ``k`` softens the first places. ``fusion`` alone is ``fusion:of=q-overlap+rw-eg``.
 
     Cost: the sum of the rankers', and a sort for each.
     """
@@ -56,11 +57,10 @@ class Fusion(Ranker):
     def needs(self) -> frozenset[str]:
         return frozenset().union(*(ranker.needs() for ranker in self.of))
 
-    def spec(self) -> str:
-        pieces = [f"of={'+'.join(ranker.name for ranker in self.of)}"]
-        for ranker in self.of:
-            pieces += [f"{ranker.name}.{item}" for item in ranker.spec().partition(":")[2].split(",") if item]
-        return f"fusion:{','.join([*pieces, f'k={self.k:g}'])}"
+    def given(self) -> dict[str, str]:
+        named = labels(ranker.called() for ranker in self.of)
+        parts = {label: ranker.given() for label, ranker in zip(named, self.of, strict=True)}
+        return {"of": "+".join(named), **of_parts(parts), "k": text_of(self.k)}
 
     def score(self, view: CrawlView) -> Array:
         total: Array = np.sum(list(self.parts(view).values()), axis=0)
@@ -68,8 +68,7 @@ class Fusion(Ranker):
 
     def parts(self, view: CrawlView) -> dict[str, Array]:
         waits = ~view.fetched
-        terms = {}
+        terms: dict[str, Array] = {}
         for ranker in self.of:
-            terms[ranker.spec()] = np.zeros(view.known)
-            terms[ranker.spec()][waits] = 1.0 / (self.k + ranks(ranker.score(view)[waits]))
+            terms.setdefault(ranker.spec(), np.zeros(view.known))[waits] += 1.0 / (self.k + ranks(ranker.score(view)[waits]))
         return terms

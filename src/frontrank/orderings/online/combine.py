@@ -11,6 +11,7 @@ import numpy as np
 from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array, Column, Kernel, interpreted, kernel, state_type
 from frontrank.orderings.policy import Out, Policy, State
+from frontrank.specs import labels, of_parts, text_of
 from frontrank.web.links import Links
 from frontrank.web.web import Web
 
@@ -76,8 +77,9 @@ class Combine(Policy):
         key(q) = w1 * key1(q) + w2 * key2(q) + ...
 
     Written ``combine:NAME=WEIGHT,NAME=WEIGHT``; parameters of a part are written ``NAME.KEY=VALUE``, as in
-    ``combine:similarity=100,similarity.topic=computer,backlink=1``, the paper's example. Orderings whose keys change
-    for pages that no event touches (largest-site, rankmass, and the periodic ones) cannot take part.
+    ``combine:similarity=100,similarity.topic=computer,backlink=1``, the paper's example; the second part of one name is
+    ``NAME#2``. Orderings whose keys change for pages that no event touches (largest-site, rankmass, and the periodic
+    ones) cannot take part.
 
     Reference: cho98, metric IC(p) = k1 IS(p, Q) + k2 IB(p). Cost: the sum of the parts'.
 
@@ -150,16 +152,19 @@ class Combine(Policy):
         return (self.a if "anchors" in self.a.needs() else self.b).anchor_value(anchor)
 
     def parts(self) -> list[tuple[float, Policy]]:
-        """The weighted orderings, in the order given."""
-        first = self.a.parts() if isinstance(self.a, Combine) else [(self.weight_a, self.a)]
-        return first if type(self.b) is Policy else [*first, (self.weight_b, self.b)]
+        """The weighted orderings, in the order given: ``combined`` of them is this one."""
+        if type(self.b) is Policy and self.weight_b == 0.0:
+            return [(self.weight_a, self.a)]
+        sum_so_far = isinstance(self.a, Combine) and self.weight_a == 1.0 and len(self.a.parts()) > 1
+        first = self.a.parts() if isinstance(self.a, Combine) and sum_so_far else [(self.weight_a, self.a)]
+        return [*first, (self.weight_b, self.b)]
 
-    def spec(self) -> str:
-        texts = []
-        for weight, part in self.parts():
-            name, _, given = part.spec().partition(":")
-            texts += [f"{name}={weight:g}", *(f"{name}.{item}" for item in given.split(",") if item)]
-        return "combine:" + ",".join(texts)
+    def given(self) -> dict[str, str]:
+        texts: dict[str, str] = {}
+        parts = self.parts()
+        for label, (weight, part) in zip(labels(part.called() for _, part in parts), parts, strict=True):
+            texts |= {label: text_of(weight), **of_parts({label: part.given()})}
+        return texts
 
 
 def combined(parts: list[tuple[float, Policy]]) -> Combine:

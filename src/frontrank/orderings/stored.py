@@ -1,0 +1,101 @@
+"""Orderings as data: what a program stores, and makes the same ordering of again. Specifications are for people.
+
+    {"name": "fpr", "fields": {"d": 0.85, "m": 100.0}}
+    {"name": "periodic", "fields": {"ranker": {"name": "rw", "fields": {...}}, "every": 1000}}
+
+Every field is there, defaults too: a later version with other defaults makes the ordering that was stored. Floats survive
+JSON bit by bit, as both sides use the shortest digits that give the same float. An ordering inside another is such a value
+itself. Classes without a name in the registry are stored as ``module:Class``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from frontrank.errors import SpecError
+from frontrank.orderings.policy import Parameters, Policy
+from frontrank.orderings.ranker import Periodic, Ranker
+from frontrank.orderings.registry import REGISTRY
+from frontrank.plugins import located
+
+# Classes that no specification names, under names that outlive a move to another module.
+INNER: dict[str, type[Parameters] | str] = {
+    "policy": Policy,
+    "periodic": Periodic,
+    "replay": "frontrank.simulation.replayed:Replay",
+}
+PLAIN = (bool, int, float, str, type(None))
+
+
+def to_data(ordering: Policy | Ranker) -> dict[str, Any]:
+    """
+    >>> from frontrank.orderings.registry import parse
+    >>> to_data(parse("fpr:m=100"))
+    {'name': 'fpr', 'fields': {'d': 0.85, 'm': 100.0}}
+    """
+    return {
+        "name": _name(type(ordering)),
+        "fields": {f.name: _stored(ordering, f.name, getattr(ordering, f.name)) for f in fields(ordering)},
+    }
+
+
+def from_data(data: Mapping[str, Any]) -> Policy | Ranker:
+    """The ordering that ``to_data`` made this of.
+
+    >>> from_data({"name": "fpr", "fields": {"d": 0.5}}).spec()
+    'fpr:d=0.5'
+    """
+    if not isinstance(data, Mapping) or not isinstance(data.get("name"), str) or not isinstance(data.get("fields"), Mapping):
+        raise SpecError(f'{data!r} given as a stored ordering, {{"name": ..., "fields": {{...}}}} expected')
+    made = _class(data["name"])
+    known = [f.name for f in fields(made)]
+    for name in data["fields"]:
+        if name not in known:
+            raise SpecError(f"stored ordering {data['name']}: no field {name!r} in this version; known: {', '.join(known)}")
+    try:
+        ordering: Policy | Ranker = made(**{name: _restored(value) for name, value in data["fields"].items()})
+    except TypeError as error:
+        raise SpecError(f"stored ordering {data['name']}: {error}; expected what to_data wrote") from None
+    return ordering
+
+
+def _name(ordering: type[Parameters]) -> str:
+    if REGISTRY.known(ordering.name) is ordering:
+        return ordering.name
+    place = f"{ordering.__module__}:{ordering.__qualname__}"
+    return next((name for name, inner in INNER.items() if inner in (ordering, place)), place)
+
+
+def _class(name: str) -> Any:
+    inner = INNER.get(name)
+    if isinstance(inner, type):
+        return inner
+    if inner is None and ("<locals>" in name or name.startswith("__main__:")):
+        raise SpecError(
+            f"stored ordering {name}: a class of a script or function cannot be found again; give the ordering itself"
+        )
+    thing = located(inner, "ordering") if inner is not None else REGISTRY.find(name)
+    if not (isinstance(thing, type) and issubclass(thing, Policy | Ranker)):
+        raise SpecError(f"stored ordering {name}: names {thing!r}, a subclass of Policy or Ranker expected")
+    return thing
+
+
+def _stored(ordering: Policy | Ranker, name: str, value: Any) -> Any:
+    if isinstance(value, Policy | Ranker):
+        return to_data(value)
+    if isinstance(value, tuple):
+        return [_stored(ordering, name, one) for one in value]
+    if isinstance(value, PLAIN):
+        return value
+    kind = type(value).__name__
+    raise SpecError(f"{ordering.called()}: field {name} is a {kind}; only numbers, texts, tuples and orderings can be stored")
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return from_data(value)
+    if isinstance(value, list):
+        return tuple(_restored(one) for one in value)
+    return value

@@ -1,0 +1,203 @@
+"""An ordering that was written down, as data or as a specification, is read back as the same ordering."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import frontrank as fr
+from frontrank.errors import SpecError
+from frontrank.orderings.batch.fusion import Fusion
+from frontrank.orderings.batch.ml.learners import LEARNERS
+from frontrank.orderings.batch.ml.ml import Ml
+from frontrank.orderings.batch.q_hybrid import FITS, QHybrid
+from frontrank.orderings.batch.rw import EnrichedWalk
+from frontrank.orderings.online.combine import Combine, combined
+from frontrank.orderings.online.fica import SCHEDULES, Fica
+from frontrank.orderings.online.fpr import FractionalPageRank
+from frontrank.orderings.online.oracle import Oracle
+from frontrank.orderings.online.similarity import INNER, Similarity
+from frontrank.orderings.policy import Policy
+from frontrank.orderings.ranker import Periodic, Ranker
+from frontrank.orderings.registry import REGISTRY, as_policy, parameters, parse, parse_ranker
+from frontrank.orderings.stored import from_data, to_data
+from frontrank.simulation.replayed import Replay
+from frontrank.specs import split, write
+from tests.specs import SPECS
+
+CHOICES: dict[tuple[type, str], st.SearchStrategy[Any]] = {
+    (Fica, "schedule"): st.sampled_from(SCHEDULES),
+    (Similarity, "inner"): st.sampled_from(INNER),
+    (Similarity, "topic"): st.text(min_size=1).filter(str.strip),
+    (Oracle, "truth"): st.sampled_from(["backlink", "similarity:topic=computer,body=5", "0.5*pagerank+2*backlink"]),
+    (QHybrid, "fit"): st.sampled_from(FITS),
+    (Ml, "learner"): st.sampled_from(list(LEARNERS)),
+}
+BY_KIND: dict[type, st.SearchStrategy[Any]] = {
+    float: st.floats(0, 1) | st.floats(allow_nan=False, allow_infinity=False),
+    int: st.integers(0, 8) | st.integers(0, 2**63 - 1),
+    bool: st.booleans(),
+    str: st.text(),
+}
+PLAIN = [ordering for ordering in REGISTRY.built_in().values() if ordering not in (Combine, Fusion)]
+
+
+@st.composite
+def plain(draw: Any, ordering: type[Any]) -> Any:
+    """An ordering with random parameters: those that its own checks refuse keep their defaults."""
+    made = parse(f"similarity:topic={draw(st.sampled_from('ab'))}") if ordering is Similarity else ordering()
+    kinds = parameters(ordering)
+    for f in fields(ordering):
+        value = draw(CHOICES.get((ordering, f.name), BY_KIND[kinds[f.name][0]]))
+        try:
+            made = replace(made, **{f.name: value})
+        except SpecError:
+            continue
+    return made
+
+
+RANKERS = st.sampled_from([one for one in PLAIN if issubclass(one, Ranker)]).flatmap(plain)
+COMBINED = [one for one in PLAIN if issubclass(one, Policy) and one.combines and one is not Similarity]
+WEIGHTED = st.tuples(st.floats(-1e300, 1e300), st.sampled_from(COMBINED).flatmap(plain))
+COMBINATIONS = st.lists(WEIGHTED, min_size=1, max_size=4).map(combined)
+FUSIONS = st.builds(Fusion, st.lists(RANKERS, min_size=1, max_size=4).map(tuple), st.floats(1e-9, 1e9))
+ANY = st.one_of(
+    st.sampled_from(PLAIN).flatmap(plain),
+    COMBINATIONS,
+    FUSIONS,
+    st.builds(Fusion, st.lists(RANKERS | FUSIONS, min_size=1, max_size=3).map(tuple)),
+    st.builds(Combine, COMBINATIONS, COMBINATIONS, st.floats(-9, 9), st.floats(-9, 9)),
+    st.builds(Periodic, RANKERS | FUSIONS, st.integers(1, 10**6)),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(ANY)
+def test_data_and_specification_are_read_back_as_the_same_ordering(ordering: Policy | Ranker) -> None:
+    assert from_data(json.loads(json.dumps(to_data(ordering)))) == ordering
+    read = parse_ranker(ordering.spec()) if isinstance(ordering, Ranker) else parse(ordering.spec())
+    assert read == ordering
+
+
+@given(st.text(alphabet="abc-", min_size=1), st.dictionaries(st.text(alphabet="xyz", min_size=1), st.text()))
+def test_any_text_can_be_a_parameter(name: str, pairs: dict[str, str]) -> None:
+    assert split(write(name, pairs)) == (name, pairs)
+
+
+@given(RANKERS | COMBINATIONS)
+def test_a_replayed_ordering_is_stored_with_what_it_replays(ordering: Policy | Ranker) -> None:
+    replay = Replay(as_policy(ordering))
+    assert from_data(json.loads(json.dumps(to_data(replay)))) == replay
+
+
+def test_two_parts_of_one_name_keep_their_parameters() -> None:
+    fused = Fusion((EnrichedWalk(omega=0.3), EnrichedWalk(omega=0.7)))
+    assert fused.spec() == "fusion:of=rw-eg+rw-eg#2,rw-eg#2.omega=0.7,k=60"
+    assert parse_ranker("fusion:of=rw-eg+rw-eg#2,rw-eg.omega=0.3,rw-eg#2.omega=0.7") == fused
+    both = combined([(1.0, FractionalPageRank()), (0.5, FractionalPageRank(m=100))])
+    assert both.spec() == "combine:fpr=1,fpr#2=0.5,fpr#2.m=100"
+    assert parse(both.spec()) == both
+
+
+# As frontrank 0.1 wrote them, in directories of crawls and in reports.
+BEFORE = {
+    "fpr:d=0.850005,m=1e+06": {"d": 0.850005, "m": 1e6},
+    "similarity:topic=new york,body=5,inner=backlink,parents=off": {"topic": "new york", "body": 5, "parents": False},
+    "oracle:truth=similarity:topic=computer": {"truth": "similarity:topic=computer"},
+    "location:suffix=,word=a=b": {"suffix": "", "word": "a=b"},
+    "fica:k=1e6": {"k": 1_000_000},
+    "rankmass:epsilon=1e-07,until=0.9": {"epsilon": 1e-7, "until": 0.9},
+}
+
+
+@pytest.mark.parametrize("spec", BEFORE)
+def test_specifications_of_earlier_versions_are_read(spec: str) -> None:
+    made = parse(spec)
+    for name, value in BEFORE[spec].items():
+        assert getattr(made, name) == value
+
+
+@pytest.mark.parametrize("spec", [*SPECS, "fusion:of=rw-eg+rw-eg,rw-eg.omega=0.7,k=60", "rw-eg:omega=0.5,every=20"])
+def test_specifications_mean_the_same_once_written_again(spec: str) -> None:
+    assert parse(parse(spec).spec()) == parse(spec)
+
+
+def test_a_fusion_of_earlier_versions_gives_parts_of_one_name_the_same_parameters() -> None:
+    made = parse_ranker("fusion:of=rw-eg+rw-eg,rw-eg.omega=0.7,k=60")
+    assert made == Fusion((EnrichedWalk(omega=0.7), EnrichedWalk(omega=0.7)))
+
+
+@dataclass(frozen=True)
+class Unnamed(Policy):
+    """Unnamed: an ordering that nobody registered."""
+
+    strength: float = 1.0
+
+
+def test_an_ordering_without_a_name_is_found_by_its_module() -> None:
+    data = to_data(Unnamed(0.3))
+    assert data == {"name": "tests.test_stored:Unnamed", "fields": {"strength": 0.3}}
+    assert from_data(data) == Unnamed(0.3)
+    assert Unnamed(0.3).spec() == "tests.test_stored:Unnamed:strength=0.3"
+    assert parse(Unnamed(0.3).spec()) == Unnamed(0.3)
+
+
+def test_a_class_of_a_function_says_that_it_cannot_be_found() -> None:
+    @dataclass(frozen=True)
+    class Local(Policy):
+        """Local: gone when the function ends."""
+
+    with pytest.raises(SpecError, match="give the ordering itself"):
+        from_data(to_data(Local()))
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({"name": "fpr"}, "expected"),
+        ({"name": "fprr", "fields": {}}, "did you mean 'fpr'"),
+        ({"name": "fpr", "fields": {"x": 1}}, "no field 'x'"),
+        ({"name": "fpr", "fields": {"d": "much"}}, "stored ordering fpr"),
+        ({"name": "fpr", "fields": {"d": 2.0}}, "d=2.0 given"),
+        ({"name": "math:pi", "fields": {}}, "subclass of Policy or Ranker expected"),
+        ({"name": "no.such.module:Thing", "fields": {}}, "no module 'no.such.module'"),
+        ({"name": "tests.test_stored:Unamed", "fields": {}}, "did you mean 'Unnamed'"),
+    ],
+)
+def test_damaged_data_is_refused_with_a_sentence(data: Any, says: str) -> None:
+    with pytest.raises(SpecError, match=says):
+        from_data(data)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ('similarity:topic="new york', '"TEXT"'),
+        ('similarity:topic="new" york', '"TEXT"'),
+        ("fpr:m=1,", "KEY=VALUE expected"),
+        ("fpr:m", "KEY=VALUE expected"),
+        ("fpr:m=1,m=2", "given twice"),
+        ("fica:k=9223372036854775808", "64 bits"),
+        ("tests.test_stored:Unnamed:strenth=2", "did you mean 'strength'"),
+        ("combine:fpr=1,opic.x=2", "'opic' is no part"),
+    ],
+)
+def test_what_is_no_specification(spec: str, says: str) -> None:
+    with pytest.raises(SpecError, match=says):
+        parse(spec)
+
+
+def test_an_ordering_is_taken_in_any_form() -> None:
+    web = fr.Web.from_edges([0, 0, 1], [1, 2, 2], pages=3)
+    assert as_policy(EnrichedWalk()) == parse("rw-eg")
+    assert [run.spec for run in fr.compare(web, "bfs", seeds=[0])] == ["bfs"]
+    assert [run.spec for run in fr.compare(web, FractionalPageRank(), seeds=[0])] == ["fpr"]
+    with pytest.raises(SpecError, match=r"write FractionalPageRank\(\)"):
+        as_policy(FractionalPageRank)
+    with pytest.raises(SpecError, match="an ordering expected"):
+        as_policy(7)
