@@ -24,8 +24,9 @@ put = st.tuples(st.just("put"), pages, st.sampled_from([0.0, 1.0, 2.0, -3.0, 1e3
 pop = st.tuples(st.just("pop"), st.just(0), st.just(0.0))
 on_page = st.tuples(st.sampled_from(["put_last", "take", "settle", "back", "later"]), pages, st.just(0.0))
 on_host = st.tuples(st.sampled_from(["limit", "block"]), st.integers(0, HOSTS - 1), times)
+priority = st.tuples(st.just("prioritise"), pages, st.sampled_from([polite.key_of(value) for value in (-2, -1, 0, 1, 7)]))
 passes = st.tuples(st.just("pass"), st.just(0), times)
-events = st.lists(st.one_of(put, put, pop, pop, on_page, on_host, passes), max_size=70)
+events = st.lists(st.one_of(put, put, pop, pop, on_page, on_host, priority, passes), max_size=70)
 limits = st.fixed_dictionaries(
     {
         "delay_s": times,
@@ -48,6 +49,7 @@ class Searched:
         self.hosts = hosts
         self.key: dict[int, float] = {}
         self.number: dict[int, int] = {}
+        self.prioritised: set[int] = set()
         self.mark = dict.fromkeys(range(pages), ABSENT)
         self.in_flight = in_flight
         self.delay, self.concurrency, self.budget = ([value] * hosts for value in (delay_s, concurrency, budget))
@@ -59,7 +61,12 @@ class Searched:
     def put(self, page: int, key: float) -> None:
         if self.mark[page] == ABSENT:
             self.number[page], self.mark[page] = len(self.number), WAITING
+        if page not in self.prioritised:
+            self.key[page] = key
+
+    def prioritise(self, page: int, key: float) -> None:
         self.key[page] = key
+        (self.prioritised.add if key else self.prioritised.discard)(page)
 
     def put_last(self, page: int) -> None:
         if self.mark[page] == ABSENT:
@@ -125,6 +132,7 @@ def arguments(event: Event, now: float) -> tuple[float, ...]:
     given: dict[str, Callable[[], tuple[float, ...]]] = {
         "pop": lambda: (now,),
         "put": lambda: (at, value),
+        "prioritise": lambda: (at, value),
         "take": lambda: (at, now),
         "limit": lambda: (at, *new_politeness(value)),
         "block": lambda: (at, now + value),

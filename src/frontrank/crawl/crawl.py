@@ -330,6 +330,16 @@ class Crawl(Known):
         self._settle_page(page)
         return False
 
+    def prioritise(self, page: int, priority: int, now: float | None = None) -> None:
+        """Take this page before all that have none (or, below 0, after them): larger is sooner, among equals first come.
+
+        The ordering has no say in it until the priority is 0 again; politeness has. A page that does not wait yet has its
+        priority from the moment it does.
+        """
+        self.journal.add(log.PRIORITY, page, self._tick(now), status=priority)
+        self._prioritise(page, priority)
+        self._acknowledge()
+
     def rescore(self, now: float | None = None) -> None:
         """Rank everything that waits anew, now. Orderings that are always up to date have nothing to do."""
         if self.policy.interval():
@@ -466,6 +476,9 @@ class Crawl(Known):
         for name, value in zip(("delay", "concurrency", "budget"), now, strict=True):
             self.queue.politeness[name] = value
             self.queue.hosts[name][int(self.host_table.counts[0]) :] = value
+
+    def _prioritise(self, page: int, priority: int) -> None:
+        compiled(polite.prioritise)(self.queue, page, polite.key_of(priority))
 
     def _limit(self, name: str, wanted: dict[str, Any]) -> None:
         values = (wanted.get("delay_s", -1.0), wanted.get("concurrency", -1), wanted.get("budget", -1))

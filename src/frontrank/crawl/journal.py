@@ -28,7 +28,7 @@ from frontrank.errors import InputError, StorageError
 
 VERSION = 1
 FILE = "trace.db"
-SEED, TAKE, FETCHED, FAILED, RETRY, EXPIRED, RESCORE, HOST, BLOCK, POLICY = range(1, 11)
+SEED, TAKE, FETCHED, FAILED, RETRY, EXPIRED, RESCORE, HOST, BLOCK, POLICY, PRIORITY = range(1, 12)
 KINDS = {
     SEED: "seed",
     TAKE: "take",
@@ -40,6 +40,7 @@ KINDS = {
     HOST: "host",
     BLOCK: "block",
     POLICY: "policy",
+    PRIORITY: "priority",
 }
 SCHEMA = """
     CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;

@@ -164,6 +164,8 @@ class Replay:
         elif event.kind == log.HOST:
             wanted = log.read(event.note)
             crawl._limit(wanted.pop("host"), wanted)
+        elif event.kind == log.PRIORITY:
+            crawl._prioritise(event.page, event.status or 0)
         elif event.kind == log.BLOCK:
             compiled(polite.block)(crawl.queue, crawl._host(event.note or ""), event.until)
 

@@ -88,4 +88,6 @@ def _shown(event: Event, url: str | None) -> dict[str, Any]:
         shown |= {"host": event.note, "until": event.until}
     elif event.kind == log.POLICY:
         shown["policy"] = event.note
+    elif event.kind == log.PRIORITY:
+        shown["priority"] = event.status
     return shown

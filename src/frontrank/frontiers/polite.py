@@ -14,11 +14,15 @@ ready stays so. Each call is O(log n) amortised, whatever the number of hosts.
                   WAITING <-back------ LEASED
                   WAITING <-back- LATER <-later- LEASED        (a retry waits for its time elsewhere)
 
+A page may have a priority of its own (``prioritise``): a key beyond all that orderings give, above or below. What an ordering
+says of such a page afterwards does not move it.
+
 Memory: 29 bytes for each page (record 24, mark 1, host 4), 80 for each host. Times are seconds; 0 is no limit.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +47,8 @@ HOST = np.dtype(
     ]
 )
 WAIT, KNOWN, OUT, READY, TIMED, IN_FLIGHT = 0, 1, 2, 3, 4, 5  # places in counts
+BEYOND = 1e305  # keys at least so far from 0 are priorities
+STEP = 2.0**-40  # so many distinct ones, above and below
 
 
 class Polite(NamedTuple):
@@ -92,6 +98,15 @@ def _copied(old: tuple[Array, ...], bigger: tuple[Array, ...]) -> tuple[Array, .
     for small, big in zip(old, bigger, strict=True):
         big[: small.size] = small
     return bigger
+
+
+def key_of(priority: int) -> float:
+    """The key that stands for a priority: larger is sooner, 0 is none.
+
+    >>> key_of(-1) > key_of(-2), key_of(2) > key_of(1) >= BEYOND, key_of(0)
+    (True, True, 0.0)
+    """
+    return math.copysign(BEYOND * (1 + min(abs(priority) * STEP, 1.0)), priority) if priority else 0.0
 
 
 def waiting(queue: Polite) -> int:
@@ -205,8 +220,15 @@ def _wake(queue: Polite, now: float) -> None:
 
 
 @kernel
+def _has_priority(queue: Polite, page: int) -> bool:
+    away: float = abs(queue.node[page]["key"])
+    return BEYOND <= away < np.inf
+
+
+@kernel
 def _discover(queue: Polite, page: int, key: float) -> None:
-    queue.node[page]["key"] = key
+    if not _has_priority(queue, page):
+        queue.node[page]["key"] = key
     queue.node[page]["seq"] = queue.counts[KNOWN]
     queue.counts[KNOWN] += 1
 
@@ -237,11 +259,28 @@ def _unlease(queue: Polite, page: int, mark: int) -> None:
 @kernel
 def put(queue: Polite, page: int, key: float) -> None:
     """Discover a page or change its key. One that is out keeps the key for its return; one that is gone stays so."""
-    node, mark = queue.node, queue.mark[page]
-    if mark == ABSENT:
+    if queue.mark[page] == ABSENT:
         _discover(queue, page, key)
         _wait(queue, page)
-        return
+    elif not _has_priority(queue, page):
+        _change(queue, page, key)
+
+
+@kernel
+def prioritise(queue: Polite, page: int, key: float) -> None:
+    """From now on this page goes by a key of ``key_of``, whatever an ordering says of it; one not yet put, once it is.
+
+    Priority 0 gives it back to the ordering, with key 0 until the next put.
+    """
+    if queue.mark[page] == ABSENT:
+        queue.node[page]["key"] = key
+    else:
+        _change(queue, page, key)
+
+
+@kernel
+def _change(queue: Polite, page: int, key: float) -> None:
+    node, mark = queue.node, queue.mark[page]
     old = node[page]["key"]
     if mark == GONE or key == old:
         return
