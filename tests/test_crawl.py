@@ -183,3 +183,24 @@ def test_other_politeness_holds_after_a_restart_but_for_what_a_host_asked_for_it
         assert again.take(9, now=1050.0) == ["http://a.org/2", "http://b.org/1"]
     with Crawl.recover(tmp_path / "c", read_only=True) as seen:
         assert seen.politeness.delay_s == 1.0
+
+
+def test_a_dropped_page_is_never_taken_and_costs_its_host_nothing(tmp_path: Path) -> None:
+    politeness = Politeness(delay_s=10.0, per_host=1, host_budget=2, retries=3)
+    with Crawl(parse("bfs"), tmp_path / "crawl", politeness=politeness, clock=lambda: 100.0) as crawl:
+        crawl.seed([f"http://a.example/{n}" for n in range(4)])
+        crawl.drop("http://a.example/0", "excluded")
+        assert crawl.take() == ["http://a.example/1"], "the host did not rest for a page that was not asked for"
+        with pytest.raises(InputError, match="not waiting"):
+            crawl.drop("http://a.example/1")
+        crawl.failed("http://a.example/1", "http 503", retry=True)
+        crawl.drop("http://a.example/1", "excluded")
+        with pytest.raises(InputError, match="does not know"):
+            crawl.drop("http://b.example/")
+    later = 200.0
+    with Crawl.recover(tmp_path / "crawl", clock=lambda: later) as crawl:
+        assert (crawl.waiting, crawl.failed_count) == (2, 2)
+        assert crawl.take() == ["http://a.example/2"]
+        crawl.fetched("http://a.example/2", ["http://a.example/0", "http://a.example/1"])
+        later = 300.0
+        assert crawl.take() == ["http://a.example/3"], "dropped pages spend no budget of their host, and do not come back"

@@ -54,6 +54,7 @@ class Searched:
         self.in_flight = in_flight
         self.delay, self.concurrency, self.budget = ([value] * hosts for value in (delay_s, concurrency, budget))
         self.ready_at = [-math.inf] * hosts
+        self.dropped: set[int] = set()
 
     def host(self, page: int) -> int:
         return page % self.hosts
@@ -77,7 +78,7 @@ class Searched:
 
     def bears_more(self, host: int) -> bool:
         crowded = 0 < self.concurrency[host] <= len(self.having(LEASED, host=host))
-        spent = 0 < self.budget[host] <= len(self.having(LEASED, GONE, host=host))
+        spent = 0 < self.budget[host] <= len(set(self.having(LEASED, GONE, host=host)) - self.dropped)
         return not crowded and not spent
 
     def next_at(self) -> float:
@@ -110,7 +111,9 @@ class Searched:
             self.mark[page] = after
 
     def settle(self, page: int) -> None:
-        self.turn(page, (LEASED,), GONE)
+        if self.mark[page] in (WAITING, LATER):
+            self.dropped.add(page)
+        self.turn(page, (LEASED, WAITING, LATER), GONE)
 
     def later(self, page: int) -> None:
         self.turn(page, (LEASED,), LATER)
@@ -161,7 +164,8 @@ def follow(link: Link, happened: Iterable[Event], queue: Polite, plain: Searched
     for count in (0, 1, 3, known):
         assert polite.best(queue, count).tolist() == plain.best(plain.having(WAITING))[:count]
     for h, host in enumerate(queue.hosts[: plain.hosts]):
-        counted = [len(plain.having(*marks, host=h)) for marks in ((WAITING,), (LEASED,), (LEASED, GONE))]
+        taken = set(plain.having(LEASED, GONE, host=h)) - plain.dropped
+        counted = [len(plain.having(WAITING, host=h)), len(plain.having(LEASED, host=h)), len(taken)]
         assert [host["waiting"], host["leased"], host["taken"]] == counted
 
 

@@ -239,6 +239,13 @@ class Crawl(Known):
         """A taken page did not arrive. True if it will be tried again; else it counts as fetched, and keeps no links."""
         return self.failed_page(self._of(url), reason, retry=retry, retry_s=retry_s, where=where, now=now)
 
+    def drop(self, url: str, reason: str = "dropped", now: float | None = None) -> None:
+        """A waiting page will never be asked for: rules that were set later exclude it. It counts as failed."""
+        page = self.find(url)
+        if page < 0:
+            raise InputError(f"page {url!r} cannot be dropped: this crawl does not know it")
+        self.drop_page(page, reason, now)
+
     def _of(self, url: str) -> int:
         page = self.find(url)
         if page < 0:
@@ -339,6 +346,13 @@ class Crawl(Known):
         self.journal.add(log.PRIORITY, page, self._tick(now), status=priority)
         self._prioritise(page, priority)
         self._acknowledge()
+
+    def drop_page(self, page: int, reason: str = "dropped", now: float | None = None) -> None:
+        if self.queue.mark[page] not in (polite.WAITING, polite.LATER):
+            raise InputError(f"page {self.url(page)!r} cannot be dropped: it is not waiting")
+        self.journal.add(log.FAILED, page, self._tick(now), note=reason)
+        self.failed_count += 1
+        self._settle_page(page)
 
     def rescore(self, now: float | None = None) -> None:
         """Rank everything that waits anew, now. Orderings that are always up to date have nothing to do."""

@@ -13,6 +13,7 @@ ready stays so. Each call is O(log n) amortised, whatever the number of hosts.
     ABSENT -put-> WAITING -pop, take-> LEASED -settle-> GONE
                   WAITING <-back------ LEASED
                   WAITING <-back- LATER <-later- LEASED        (a retry waits for its time elsewhere)
+                  WAITING, LATER -settle-> GONE                (dropped: it will never be asked for)
 
 A page may have a priority of its own (``prioritise``): a key beyond all that orderings give, above or below. What an ordering
 says of such a page afterwards does not move it.
@@ -39,7 +40,7 @@ HOST = np.dtype(
         ("top", "i4"),  # its best waiting page, -1 if none waits
         ("waiting", "i4"),
         ("leased", "i4"),
-        ("taken", "i4"),  # leased or gone: what counts against the budget
+        ("taken", "i4"),  # leased, or gone after a lease: what counts against the budget
         ("concurrency", "i4"),
         ("budget", "i4"),
         ("delay", "f8"),
@@ -353,9 +354,20 @@ def pop(queue: Polite, now: float) -> int:
 
 @kernel
 def settle(queue: Polite, page: int) -> None:
-    """A leased page is done with."""
-    if queue.mark[page] == LEASED:
+    """A page is done with. One that was not leased is dropped: its host neither rests for it nor spends budget on it."""
+    hosts, host, mark = queue.hosts, wide(queue.host[page]), queue.mark[page]
+    if mark == LEASED:
         _unlease(queue, page, GONE)
+    elif mark == LATER:
+        queue.mark[page] = GONE
+    elif mark == WAITING:
+        queue.mark[page] = GONE
+        queue.counts[WAIT] -= 1
+        hosts[host]["waiting"] -= 1
+        top = wide(hosts[host]["top"])
+        hosts[host]["top"] = without(queue.node, top, page)
+        if page == top:
+            _place(queue, host)
 
 
 @kernel
