@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from frontrank.cli.import_ import command
-from frontrank.errors import FrontrankError, InputError, SourceError
+from frontrank.errors import FrontrankError, InputError, MissingExtra, SourceError
 from frontrank.sources import load
 from frontrank.sources.imported_crawl import CrawlTables, load_crawl, save_crawl
 from frontrank.sources.search_team.searchlog import LINKS as LINKS_TABLE
@@ -277,7 +277,7 @@ def test_a_duckdb_file_needs_the_duckdb_package_or_is_read(tmp_path: Path) -> No
         import duckdb
     except ImportError:
         path.write_bytes(b"\0" * 8 + b"DUCK" + b"\0" * 100)
-        with pytest.raises(InputError, match=r"pip install 'frontrank\[duckdb\]'"):
+        with pytest.raises(MissingExtra, match=r"pip install 'frontrank\[duckdb\]'"):
             read_observed(str(path), str(path))
         return
     with duckdb.connect(str(path)) as database:

@@ -5,7 +5,8 @@
     │   ├── SourceError       a web cannot be read: missing, truncated, of another format
     │   ├── SeedError         a seed is not a page of the web
     │   └── StorageError      a crawl's directory cannot be written, read or shared
-    └── SpecError             an ordering, parameter or web specification is not understood
+    ├── SpecError             an ordering, parameter or web specification is not understood
+    └── MissingExtra          what was asked for needs a package that this installation came without
 
 A message says what was given, what was expected, and what to do. Kernels never raise.
 """
@@ -14,10 +15,28 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from importlib.util import find_spec
+
+# The modules that the core does without, and the extra of pyproject.toml that brings each.
+EXTRA_OF = {
+    "scrapy": "crawl",
+    "selectolax": "crawl",
+    "publicsuffixlist": "crawl",
+    "brotli": "crawl",
+    "backports": "crawl",
+    "jinja2": "lab",
+    "plotly": "lab",
+    "pyarrow": "lab",
+    "scipy": "lab",
+    "sklearn": "search",
+    "tantivy": "search",
+    "threadpoolctl": "search",
+    "duckdb": "duckdb",
+}
 
 
 class FrontrankError(Exception):
-    """Base of all errors that are a user's to mend."""
+    """Base of all errors that a user can fix."""
 
 
 class InputError(FrontrankError):
@@ -38,6 +57,28 @@ class StorageError(InputError):
 
 class SpecError(FrontrankError):
     """An ordering, parameter or web specification is not understood."""
+
+
+class MissingExtra(FrontrankError):
+    """What was asked for needs a package that this installation came without."""
+
+    def __init__(self, module: str) -> None:
+        extra = EXTRA_OF.get(module)
+        line = f"pip install 'frontrank[{extra}]'" if extra else f"pip install {module}"
+        super().__init__(f"this needs {module}, which is not installed; run: {line}")
+
+
+def need(*modules: str) -> None:
+    """Say which package is missing, and how to get it, where an import would only fail; call it before the work begins.
+
+    >>> need("json")
+    >>> need("json", "no_such_module")
+    Traceback (most recent call last):
+    frontrank.errors.MissingExtra: this needs no_such_module, which is not installed; run: pip install no_such_module
+    """
+    for module in modules:
+        if find_spec(module) is None:
+            raise MissingExtra(module)
 
 
 def nearest(given: str, known: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import click
 
-from frontrank.errors import FrontrankError
+from frontrank.errors import EXTRA_OF, FrontrankError, MissingExtra
 
 COMMANDS = {
     "demo": "The whole story on a small generated web, in under a minute.",
@@ -73,6 +73,12 @@ def main(args: list[str] | None = None) -> None:
         command.main(args=args, prog_name="frontrank", standalone_mode=False)
     except FrontrankError as error:
         print(f"frontrank: {error}", file=sys.stderr)
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        module = (error.name or "").partition(".")[0]
+        if module not in EXTRA_OF:
+            raise
+        print(f"frontrank: {MissingExtra(module)}", file=sys.stderr)
         sys.exit(2)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)

@@ -61,7 +61,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
 
     The first Ctrl-C waits for the pages that are on their way, the second does not; nothing is lost either way.
     """
-    from frontrank.errors import InputError
+    from frontrank.errors import InputError, MissingExtra
     from frontrank.fetching.crawler import options as units
     from frontrank.fetching.crawler import run
     from frontrank.fetching.crawler.display import watching
@@ -89,7 +89,10 @@ def command(ctx: click.Context, /, **given: Any) -> None:
             if not given["out"]:
                 raise InputError("no directory given; name a new one with --out DIR, or go on with a crawl by --resume DIR")
             told = run.crawl(units.Options(**chosen), given["out"], watch=watch)
-    write_crawl_report(told, os.path.join(told.folder, REPORT))
+    try:
+        write_crawl_report(told, os.path.join(told.folder, REPORT))
+    except MissingExtra as missing:  # a scheduler may do without pictures
+        click.echo(f"no {REPORT}: {missing}", err=True)
     if given["as_json"]:
         show_json(told.json())
     else:

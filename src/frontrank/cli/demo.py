@@ -32,12 +32,14 @@ def command(out: str, as_json: bool) -> None:
     """
     from dataclasses import replace
 
+    from frontrank.errors import need
     from frontrank.lab.compare import check_runs_target, compare
     from frontrank.lab.race import race
     from frontrank.lab.webserver import run_in_process
     from frontrank.sources import load
     from frontrank.web.files import written_beside
 
+    need("scrapy", "selectolax")
     check_runs_target(out)
     with written_beside(out) as made:
         made.mkdir()

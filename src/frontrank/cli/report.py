@@ -17,9 +17,11 @@ from frontrank.cli.simulate import run, run_options
 @click.option("--json", "as_json", is_flag=True, help="Print the figures for a program too.")
 def command(web: str, policies: tuple[str, ...], out: str, as_json: bool, **options: Any) -> None:
     """Compare orderings on WEB (or show again a directory that simulate --out wrote) in one self-contained page."""
+    from frontrank.errors import need
     from frontrank.lab.compare import Runs, is_saved
     from frontrank.web.files import check_target
 
+    need("jinja2", "plotly")
     check_target(out)
     runs = Runs.load(web) if is_saved(web) else run(web, policies, **options)
     runs.report(out)

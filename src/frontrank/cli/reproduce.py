@@ -33,7 +33,7 @@ def command(paper: str, web: str, queries: str | None, out: str | None, markdown
     frontrank reproduce tran15 --web DATA/uci-ics --queries DATA/queries/trec-terabyte-2005.txt.gz
     """
     from frontrank.cli.evaluate import workload_of
-    from frontrank.errors import InputError
+    from frontrank.errors import InputError, need
     from frontrank.lab.papers import SEARCH_PAPERS, check, run
     from frontrank.lab.report import save
     from frontrank.sources import load
@@ -42,6 +42,8 @@ def command(paper: str, web: str, queries: str | None, out: str | None, markdown
     check(paper)
     if queries is not None and paper not in SEARCH_PAPERS:
         raise InputError(f"--queries {queries} given, but {paper} is about links alone; leave it out")
+    if out:
+        need("jinja2", "plotly")
     for path in (out, markdown):
         if path:
             check_target(path)

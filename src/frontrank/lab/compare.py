@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import FrontrankError, InputError
+from frontrank.errors import FrontrankError, InputError, need
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import Ranker
@@ -51,6 +51,7 @@ def save_order(web: Web, trace: Trace, path: str | os.PathLike[str]) -> None:
 
 def check_runs_target(path: str | os.PathLike[str]) -> None:
     """Raise InputError if no runs can be saved there: to be asked before they are run."""
+    need("jinja2", "plotly", "pyarrow")
     check_target(path, is_saved, "saved runs")
 
 
@@ -153,6 +154,7 @@ class Runs(Sequence[Run]):
         return {"source": source, "metric": self.metric, "command": self.command, "runs": runs, **self.json()}
 
     def _save_curves(self, path: Path) -> None:
+        need("pyarrow")
         import pyarrow as pa
         import pyarrow.parquet as pq
 

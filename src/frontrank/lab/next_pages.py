@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError, SeedError
+from frontrank.errors import InputError, SeedError, need
 from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import CYCLES
 from frontrank.lab.measures.impact import picks
@@ -58,6 +58,7 @@ class Ranking:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write next.parquet: url, score, and a column for each part."""
+        need("pyarrow")
         import pyarrow as pa
         import pyarrow.parquet as pq
 

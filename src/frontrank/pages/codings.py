@@ -11,6 +11,8 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 
+from frontrank.errors import need
+
 STEP = 64 * 1024
 PARTS_MOST = 100  # gzip files or zstd frames in one body: each costs a copy of what follows
 ZSTD_WINDOW_LOG_MOST = 23  # 8 MiB (RFC 9659)
@@ -47,6 +49,7 @@ def _deflate(body: bytes) -> Iterator[bytes]:
 
 
 def _brotli(body: bytes) -> Iterator[bytes]:
+    need("brotli")
     import brotli  # type: ignore[import-untyped]
 
     decoder = brotli.Decompressor()
@@ -62,6 +65,7 @@ def _zstd(body: bytes) -> Iterator[bytes]:
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
+        need("backports")
         from backports import zstd
 
     for _ in range(PARTS_MOST):

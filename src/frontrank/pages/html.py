@@ -20,9 +20,14 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import can_ada
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from frontrank.errors import need
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 LONGEST_URL = 2_083
 MOST_LINKS = 10_000
@@ -92,6 +97,9 @@ def parse(
     >>> page.title, page.text, page.links
     ('A page', 'Its text.', [('http://example.org/b', 'to b')])
     """
+    need("selectolax")
+    from selectolax.lexbor import LexborHTMLParser
+
     tree = LexborHTMLParser(_thinned(decode(body, encoding)))
     base = _base(tree, url)
     links, dropped = _links(tree, base, most_links, skip_nofollow, len(body))

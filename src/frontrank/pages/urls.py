@@ -25,7 +25,7 @@ from typing import Any
 
 import can_ada
 
-from frontrank.errors import InputError
+from frontrank.errors import InputError, need
 
 SESSION = (  # names of parameters in lower case; a star at the end stands for any rest
     *("phpsessid", "jsessionid", "aspsessionid*", "asp.net_sessionid", "sid", "sessid", "sessionid", "session_id"),
@@ -119,6 +119,7 @@ def is_address(host: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _suffixes() -> Any:
+    need("publicsuffixlist")
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList()

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError
+from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
 from frontrank.search.words import url_words, words
 from frontrank.web.view import Results, Workload
@@ -62,6 +62,7 @@ class SearchEngine:
         cls, titles: Iterable[str], texts: Iterable[str], anchors: Iterable[str], urls: Iterable[str], prior: Array
     ) -> SearchEngine:
         """Index pages, given as parallel columns. ``prior`` is added to the score of each page."""
+        need("tantivy")
         import tantivy
 
         if not np.all(np.isfinite(prior)) or np.any(np.asarray(prior) < 0):
@@ -102,6 +103,7 @@ class SearchEngine:
         return Results(indptr, np.concatenate([*pages, none]).astype(np.int32), np.concatenate([*scores, none]))
 
     def _best(self, asked: list[str], limit: int, top: int) -> tuple[Array, Array]:
+        need("tantivy")
         import tantivy
 
         parts = []
@@ -125,6 +127,7 @@ class SearchEngine:
         return self._of_word[word]
 
     def _any_field(self, word: str) -> Any:
+        need("tantivy")
         import tantivy
 
         schema = self._index.schema

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from frontrank.errors import need
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.kernels.pagerank import Pusher
 from frontrank.search.ngrams import Matches
@@ -88,6 +89,7 @@ def known_scores(search: SearchView, matches: Matches, first: int = 0) -> Array:
 
 
 def _tree(leaf: int) -> Any:
+    need("sklearn")
     from sklearn.tree import DecisionTreeRegressor
 
     return DecisionTreeRegressor(min_samples_leaf=leaf, random_state=0)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError
+from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import Pusher
 from frontrank.search.engine import Progress, SearchEngine, pagerank_prior
@@ -115,6 +115,7 @@ def _taken(strings: Sequence[str] | None, at: Array, length: int) -> Iterator[st
     if strings is None:
         yield from [""] * length
     elif isinstance(strings, Texts):
+        need("pyarrow")
         import pyarrow as pa
 
         array: Any = strings.array

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError
+from frontrank.errors import InputError, need
 from frontrank.web.files import read_lines
 from frontrank.web.view import Workload
 
@@ -111,6 +111,7 @@ def _number(text: str, place: str) -> float:
 
 
 def _parquet(path: str) -> Iterator[Asked]:
+    need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import SourceError
+from frontrank.errors import SourceError, need
 from frontrank.pages import html
 from frontrank.pages.warc_reader import NAMES, Record, decoded, find, records
 from frontrank.web.strings import Texts
@@ -199,6 +199,7 @@ class _Found:
         return self.number.setdefault(url, len(self.number))
 
     def _pack(self) -> None:
+        need("pyarrow")
         import pyarrow as pa
 
         self.texts.append(pa.array(self.batch, pa.string()))
@@ -206,6 +207,7 @@ class _Found:
 
     def web(self, name: str, uncaptured: bool) -> Web:
         """All of it as a web: captured pages in their order, then the others if they are asked for."""
+        need("pyarrow")
         import pyarrow as pa
 
         self._pack()

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from frontrank.errors import InputError, SourceError
+from frontrank.errors import InputError, SourceError, need
 from frontrank.kernels.jit import Array
 from frontrank.sources.live_crawl import is_crawled, load_crawled
 from frontrank.sources.search_team.searchlog import IMPACTS, Observed, ResultTable
@@ -120,6 +120,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _write(crawl: Observed, where: str) -> None:
+    need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -215,6 +216,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _columns(where: str, name: str, rows: int, kinds: dict[str, str]) -> dict[str, Any]:
+    need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from frontrank.crawl import journal as log
 from frontrank.crawl.journal import Journal
-from frontrank.errors import SourceError
+from frontrank.errors import SourceError, need
 from frontrank.kernels.jit import Array
 from frontrank.web.strings import Deferred
 from frontrank.web.web import Web, hosts_from_urls
@@ -115,6 +115,7 @@ def _picked(anchors: list[str], lengths: Array, inside: Array) -> list[str]:
 
 
 def _texts(folder: Path, urls: list[str], pages: list[int], kept: bool) -> Any:
+    need("pyarrow")
     import pyarrow as pa
 
     if kept:  # the ordering read them, so the trace has them

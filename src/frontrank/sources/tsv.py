@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import SourceError
+from frontrank.errors import SourceError, need
 from frontrank.kernels.jit import Array
 from frontrank.pages.codings import is_gzip
 from frontrank.web.files import chunks, opened
@@ -78,6 +78,7 @@ def _read_text(path: str) -> Any:
 
 def _read(path: str, columns: tuple[str, ...]) -> Any:
     """The file as an Arrow table of these columns."""
+    need("pyarrow")
     import pyarrow as pa
     import pyarrow.csv as pacsv
 

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError, SourceError
+from frontrank.errors import InputError, SourceError, need
 from frontrank.kernels.jit import Array
 from frontrank.web.files import check_target, written_beside
 from frontrank.web.strings import Deferred, Texts
@@ -101,6 +101,7 @@ def write_web(web: Web, where: str) -> None:
 def _write_strings(where: str, name: str, columns: dict[str, Sequence[str]]) -> None:
     if not columns:
         return
+    need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -228,6 +229,7 @@ def _mark(found: os.stat_result) -> tuple[int, ...]:
 
 
 def _read_column(path: str, column: str, mark: tuple[int, ...]) -> Any:
+    need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

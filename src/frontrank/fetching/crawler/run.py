@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
-from frontrank.errors import InputError, StorageError
+from frontrank.errors import InputError, StorageError, need
 from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options
@@ -299,6 +299,7 @@ def run(main: Callable[[AsyncCrawlerProcess], Coroutine[Any, Any, T]]) -> T:
 
 
 def _check_reactor() -> None:
+    need("scrapy", "selectolax", "publicsuffixlist", "brotli")
     reactor: Any = sys.modules.get("twisted.internet.reactor")
     if reactor is not None and reactor._startedBefore:
         raise InputError("a second crawl in this process, where Twisted's reactor starts once; await all of them in one run()")

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from frontrank.errors import InputError
+from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
 from frontrank.simulation.simulate import Run
 from frontrank.web.web import Web
@@ -26,6 +26,7 @@ def kendall(scores: Array, truth: Array, sample: int | None = None, seed: int = 
     >>> kendall(np.array([1.0, 2.0, 3.0]), np.array([10.0, 30.0, 20.0]))  # two pairs agree, one does not
     0.3333...
     """
+    need("scipy")
     from scipy.stats import kendalltau
 
     if len(scores) != len(truth):

@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import frontrank
-from frontrank.errors import InputError
+from frontrank.errors import InputError, need
 from frontrank.lab.report.figures import Figure
 from frontrank.web.files import check_target, written_beside
 
@@ -101,6 +101,7 @@ def cell(value: Value) -> Cell:
 
 def page(title: str, lead: str, sections: Sequence[Section], facts: Sequence[tuple[str, str]] = (), command: str = "") -> str:
     """The whole page as text. The first paragraph of the lead is what a hurried reader takes away."""
+    need("jinja2", "plotly")
     from jinja2 import Environment, StrictUndefined
     from plotly.offline import get_plotlyjs
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError
+from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
 from frontrank.orderings.batch.q_overlap import QOverlap
 from frontrank.orderings.ranker import Ranker
@@ -85,6 +85,7 @@ def _predicted(fit: str, x: Array, impact: Array, asked: Array) -> Array:
         return np.full(len(asked), impact.mean() if len(impact) else 0.0)
     if fit == "quadratic":
         return np.asarray(np.polynomial.Polynomial.fit(x, impact, 2)(asked))
+    need("sklearn")
     from sklearn.tree import DecisionTreeRegressor
 
     tree: Any = DecisionTreeRegressor(min_samples_leaf=min(LEAF, max(1, len(x) // 20)), random_state=0)

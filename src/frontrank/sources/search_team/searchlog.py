@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError
+from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import canonical, host_of
 from frontrank.sources.search_team.tables import Field, Schema, Table, read_table
@@ -177,6 +177,7 @@ def _page_rows(table: Table, numbering: Numbering, counts: Counts) -> tuple[Arra
 
 def _endpoints(edges: Table, numbering: Numbering) -> tuple[Array, Array]:
     """Both ends of each link. Source and target of a row are read one after the other, so new pages come in that order."""
+    need("pyarrow")
     import pyarrow as pa
 
     if not edges.rows:
@@ -202,6 +203,7 @@ def _web(
 
 
 def _of_rows(column: Any, row: Array, more: int) -> Texts:
+    need("pyarrow")
     import pyarrow as pa
 
     return Texts(pa.concat_arrays([column.take(pa.array(row)), pa.array([""] * more, column.type)]))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from frontrank.errors import InputError, nearest
+from frontrank.errors import InputError, nearest, need
 from frontrank.pages.codings import is_gzip
 from frontrank.web.files import chunks, opened
 
@@ -73,6 +73,7 @@ def format_of(path: str) -> str:
 
 
 def _read_parquet(path: str, want: Want) -> Raw:
+    need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -93,6 +94,7 @@ def _read_parquet(path: str, want: Want) -> Raw:
 
 
 def _as_text(column: Any) -> Any:
+    need("pyarrow")
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
@@ -106,6 +108,7 @@ def _as_text(column: Any) -> Any:
 
 
 def _read_database(path: str, table: str, want: Want, format_: str) -> Raw:
+    need("pyarrow")
     import pyarrow as pa
 
     connect = _sqlite if format_ == "sqlite" else _duckdb
@@ -192,10 +195,9 @@ class _Names(NamedTuple):
 
 @contextmanager
 def _duckdb(path: str) -> Iterator[tuple[Any, Any]]:
-    try:
-        import duckdb
-    except ImportError:
-        raise InputError(f"{path}: a DuckDB file, and the duckdb package is missing; pip install 'frontrank[duckdb]'") from None
+    need("duckdb")
+    import duckdb
+
     try:
         with duckdb.connect(path, read_only=True) as connection:
             yield connection, lambda connection, name: ""
@@ -220,6 +222,7 @@ def _dialect_of(path: str, format_: str) -> _Dialect:
 
 
 def _read_lines(path: str, want: Want, dialect: _Dialect, skip_bad: bool) -> Raw:
+    need("pyarrow")
     import pyarrow as pa
     import pyarrow.csv as pacsv
 
@@ -258,6 +261,7 @@ def _read_lines(path: str, want: Want, dialect: _Dialect, skip_bad: bool) -> Raw
 
 def _without_rows(path: str, dialect: _Dialect, width: int, at: dict[str, int], error: str) -> Raw:
     """An empty table if there are no rows; otherwise say what is wrong, and where."""
+    need("pyarrow")
     import pyarrow as pa
 
     for _ in chunks(path, 2**20):  # a broken gzip file is told as such

@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import InputError, nearest
+from frontrank.errors import InputError, nearest, need
 from frontrank.kernels.jit import Array
 from frontrank.sources.search_team.tablefiles import Raw, format_of, place, read_raw
 
@@ -105,6 +105,7 @@ def _wanted(schema: Schema, found: list[str], where: str) -> dict[str, int]:
 
 
 def _checked(path: str, format_: str, raw: Raw, schema: Schema, skip_bad: bool) -> Table:
+    need("pyarrow")
     import pyarrow as pa
 
     good = np.ones(raw.rows, bool)
@@ -132,6 +133,7 @@ def _checked(path: str, format_: str, raw: Raw, schema: Schema, skip_bad: bool) 
 
 def _decoded(column: Any) -> tuple[Any, Array]:
     """A column as strings without nulls or blanks around them, and which rows were text at all."""
+    need("pyarrow")
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -155,6 +157,7 @@ def _is_text(value: bytes) -> bool:
 
 def _values(text: Any, field: Field) -> tuple[Any, Array]:
     """A column in the form of its kind, and which rows fit."""
+    need("pyarrow")
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -184,6 +187,7 @@ def _values(text: Any, field: Field) -> tuple[Any, Array]:
 
 def _numbers(text: Any, missing: Array) -> Array:
     """The strings as float64; nan for what is no number."""
+    need("pyarrow")
     import pyarrow as pa
     import pyarrow.compute as pc
 

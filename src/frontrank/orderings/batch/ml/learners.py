@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from frontrank.errors import need
 from frontrank.kernels.jit import Array
 
 Predict = Callable[[Array], list[Array]]
@@ -31,6 +32,7 @@ LEARNERS = {
 
 def fitted(learner: str, seed: int, rows: Array, gain: Array, weight: Array) -> Predict:
     """Regressors of gain on rows; asked about other rows, each gives its own predictions."""
+    need("threadpoolctl")
     from threadpoolctl import threadpool_limits
 
     parts = [_models(name, seed) for name in LEARNERS[learner]]
@@ -48,6 +50,7 @@ def fitted(learner: str, seed: int, rows: Array, gain: Array, weight: Array) -> 
 
 
 def _models(name: str, seed: int) -> list[Any]:
+    need("sklearn")
     from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
     from sklearn.linear_model import SGDRegressor
     from sklearn.pipeline import make_pipeline

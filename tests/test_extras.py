@@ -1,0 +1,121 @@
+"""The core does without the packages of the extras: it imports none of them, and says which one is missing when it is needed.
+
+The same is tried with nothing but the core installed in tests/core_install.sh.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from frontrank.errors import EXTRA_OF, MissingExtra, need
+from tests.conftest import ROOT
+
+SOURCE = ROOT / "src" / "frontrank"
+# What runs inside Scrapy may import it: the room is entered by `need` in fetching/crawler/run.py, or by Scrapy itself.
+INSIDE_SCRAPY = SOURCE / "fetching"
+WITHOUT = "import sys; from frontrank.errors import EXTRA_OF; sys.modules.update(dict.fromkeys(EXTRA_OF))"
+
+
+def python(program: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "from frontrank import Crawl",
+        "import frontrank as fr; crawl = fr.Crawl(fr.parse('fpr')); crawl.seed(['http://a.org/']); crawl.take(1)",
+        "from frontrank.cli import main; main(['--help'])",
+        "from frontrank.cli import main; main(['crawl', '--help'])",
+        "from frontrank.cli import main; main(['simulate', 'edges.txt', '--policy', 'bfs', '--policy', 'fpr'])",
+    ],
+)
+def test_the_core_loads_no_package_of_an_extra(program: str, tmp_path: Path) -> None:
+    (tmp_path / "edges.txt").write_text("0 1\n1 2\n2 0\n")
+    heavy = set(EXTRA_OF) - {"scipy"}  # numba itself looks for it
+    told = f"import atexit, sys; atexit.register(lambda: print({heavy!r} & sys.modules.keys(), file=sys.stderr))"
+    done = python(f"{told}\n{program}", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "set()\n")
+
+
+@pytest.mark.parametrize(
+    ("args", "package", "extra"),
+    [
+        (["crawl", "http://example.org/", "--out", "new"], "scrapy", "crawl"),
+        (["demo"], "scrapy", "crawl"),
+        (["report", "edges.txt"], "jinja2", "lab"),
+        (["simulate", "edges.txt", "--policy", "bfs", "--out", "new"], "jinja2", "lab"),
+        (["reproduce", "cho98", "--out", "new"], "jinja2", "lab"),
+        (["convert", "synthetic:pages=100,seed=1", "new"], "pyarrow", "lab"),
+        (["evaluate", "synthetic:pages=200,seed=1", "--queries", "asked.txt"], "tantivy", "search"),
+    ],
+)
+def test_a_missing_package_is_one_sentence_with_the_line_that_installs_it(
+    args: list[str], package: str, extra: str, tmp_path: Path
+) -> None:
+    (tmp_path / "edges.txt").write_text("0 1\n1 2\n2 0\n")
+    (tmp_path / "asked.txt").write_text("computer\nscience\n")
+    done = python(f"{WITHOUT}\nfrom frontrank.cli import main; main({args!r})", tmp_path)
+    said = f"frontrank: this needs {package}, which is not installed; run: pip install 'frontrank[{extra}]'\n"
+    assert (done.returncode, done.stderr) == (2, said)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["asked.txt", "edges.txt"], "nothing is half-written"
+
+
+def test_a_report_without_its_packages_is_refused_before_the_work(tmp_path: Path) -> None:
+    done = python(f"{WITHOUT}\nfrom frontrank.cli import main; main(['report', 'no-such-web'])", tmp_path)
+    assert "this needs jinja2" in done.stderr
+
+
+def test_the_extras_are_those_of_pyproject() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    core = {_name(requirement) for requirement in project["dependencies"]}
+    assert core == {"can-ada", "click", "numba", "numpy", "rich"}
+    names = packages_distributions()
+    for module, extra in EXTRA_OF.items():
+        if module in names:  # duckdb and backports need not be here
+            brought = {_name(requirement) for requirement in project["optional-dependencies"][extra]}
+            assert brought & {name.lower() for name in names[module]}, f"{module} is not in the extra {extra}"
+
+
+def _name(requirement: str) -> str:
+    return requirement.split(">=")[0].split("[")[0].lower()
+
+
+def test_every_import_of_an_extra_is_announced() -> None:
+    """Elsewhere than under Scrapy: within a function, after need(), so that the library says the same as the command."""
+    rooms = [path for path in sorted(SOURCE.rglob("*.py")) if not path.is_relative_to(INSIDE_SCRAPY)]
+    found = [(path, *one) for path in rooms for one in _imports(ast.parse(path.read_text()), set())]
+    assert len(found) > 10
+    assert [f"{path}:{line}: {name}" for path, line, name, announced in found if not announced] == []
+
+
+def _imports(scope: ast.AST, needed: set[str]) -> Iterator[tuple[int, str, bool]]:
+    """Line and name of each module of an extra that is imported at run time, and whether need() named it before."""
+    for node in ast.iter_child_nodes(scope):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "need":
+            needed |= {argument.value for argument in node.args if isinstance(argument, ast.Constant)}
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from ((node.lineno, name, name in needed) for name in _modules(node) & EXTRA_OF.keys())
+        inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        yield from _imports(node, set() if inside else needed)
+
+
+def _modules(node: ast.Import | ast.ImportFrom) -> set[str]:
+    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+    return {name.partition(".")[0] for name in names}
+
+
+def test_need_names_the_first_that_is_missing() -> None:
+    need("json", "sys")
+    with pytest.raises(MissingExtra, match="this needs no_such, which is not installed; run: pip install no_such"):
+        need("json", "no_such", "nor_this")
