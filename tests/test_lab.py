@@ -107,7 +107,7 @@ def test_what_a_bare_web_cannot_decide_stays_open_with_a_reason(bare: Web, paper
 
 
 def test_a_topic_that_few_pages_are_about_is_left_out(web: Web) -> None:
-    silent = replace(web, titles=[""] * web.pages, texts=[""] * web.pages, cache={})
+    silent = replace(web, titles=[""] * web.pages, texts=[""] * web.pages)
     told = lab.run("cho98", silent)
     skipped = [one for one in told.experiments if one.skipped]
     assert len(skipped) == 3
@@ -190,7 +190,7 @@ def test_a_site_is_one_host_nearest_to_the_size_asked_for(web: Web) -> None:
 
 
 def test_no_site_is_taken_of_a_web_with_one_host(web: Web) -> None:
-    assert site(replace(web, hosts=np.zeros(web.pages, np.int32), cache={}), 0.05) is None
+    assert site(replace(web, hosts=np.zeros(web.pages, np.int32)), 0.05) is None
 
 
 def test_a_crawl_is_run_once_however_often_it_is_asked_for(web: Web) -> None:

@@ -255,7 +255,7 @@ def test_two_halves_of_the_queries_add_up_to_all_of_them(both: tuple[pandey08.Da
 
 def test_impact_that_a_web_knows_needs_no_queries_and_leaves_claims_about_them_open(web: Web, log: Workload) -> None:
     views = truth(web, log)
-    knows = replace(web, views=views, clicks=np.floor(views / 2), cache={})
+    knows = replace(web, views=views, clicks=np.floor(views / 2))
     told = lab.run("tran15", knows)
     left = [claim.says for claim in told.claims() if claim.verdict == UNTESTED]
     assert left == 2 * [tran15.DRIES, tran15.CLICKS, tran15.LOW]

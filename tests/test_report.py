@@ -148,7 +148,7 @@ def test_curves_end_at_the_numbers_of_the_table(runs: Runs, page: Page) -> None:
 
 
 def test_names_are_escaped_wherever_they_stand(tmp_path: Path) -> None:
-    web = replace(fr.load("synthetic:pages=200,seed=2"), name="</title><img src=x>", cache={})
+    web = replace(fr.load("synthetic:pages=200,seed=2"), name="</title><img src=x>")
     fr.compare(web, [Bold(), "bfs"], seeds=[0]).report(tmp_path / "r.html")
     page = Page(tmp_path / "r.html")
     assert page.loads == ["data:,"]

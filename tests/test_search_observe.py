@@ -73,7 +73,7 @@ def poisoned(web: Web, order: Array) -> Web:
     }
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     targets = np.array([q for row in rows for q in row], np.int32)
-    return replace(web, indptr=indptr, targets=targets, anchors=anchors, cache={}, **columns)
+    return replace(web, indptr=indptr, targets=targets, anchors=anchors, **columns)
 
 
 def test_nothing_of_an_unfetched_page_is_seen(web: Web, log: Workload, crawl: tuple[Array, Array], view: CrawlView) -> None:

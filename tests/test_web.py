@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontrank.errors import InputError, SeedError, SourceError
+from frontrank.errors import InputError, SeedError, SourceError, SpecError
+from frontrank.kernels.pagerank import pagerank
+from frontrank.orderings.online.oracle import Oracle
 from frontrank.web.importance import importance
+from frontrank.web.links import tidy
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
@@ -82,3 +87,76 @@ def test_importance_metrics() -> None:
     assert importance(web, "location").tolist() == [-3, -4, -3]
     assert importance(web, "similarity:topic=jazz").tolist() == [1, 1, 0]
     assert importance(web, "0.5*backlink+2*forward").tolist() == [4, 2.5, 1]
+
+
+class TestMetrics:
+    urls = ["http://a/", "http://b/x", "http://b/y"]
+    texts = ["jazz " * 5, "jazz", "new york, ny " * 10]
+    web = Web.from_edges([0, 1], [2, 2], 3, urls=urls, texts=texts)
+
+    def test_parameters_are_used(self) -> None:
+        assert importance(self.web, "pagerank:alpha=0.5").tolist() == pagerank(self.web.indptr, self.web.targets, 0.5).tolist()
+        assert importance(self.web, "pagerank:alpha=0.85").tolist() == importance(self.web).tolist()
+        assert importance(self.web, "similarity:topic=jazz,body=5").tolist() == [1, 0, 0]
+        assert importance(self.web, "similarity:body=1,topic=jazz").tolist() == [1, 1, 0]
+        assert importance(self.web, "similarity:topic=new york, ny").tolist() == [0, 0, 1]
+        half = importance(self.web, "2*pagerank:alpha=0.5+1*backlink")
+        assert half.tolist() == (2 * importance(self.web, "pagerank:alpha=0.5") + importance(self.web, "backlink")).tolist()
+
+    @pytest.mark.parametrize(
+        ("metric", "says"),
+        [
+            ("pagerank:nonsense=1", "'nonsense=1' given, but pagerank takes alpha="),
+            ("pagerank:alpha=1.5", "alpha=1.5 given, a number between 0 and 1 expected"),
+            ("pagerank:alpha=nan", "alpha=nan given"),
+            ("pagerank:alpha=half", "alpha=half given, a number expected"),
+            ("pagerank:", "'' given, but pagerank takes alpha="),
+            ("backlink:foo", "'foo' given, but backlink takes no parameters"),
+            ("1*backlink:foo=2", "'foo=2' given, but backlink takes no parameters"),
+            ("similarity", "no topic given"),
+            ("similarity:topic=jazz,body=0", "body=0 given"),
+            ("pagrank", "did you mean 'pagerank'"),
+        ],
+    )
+    def test_what_is_wrong_with_a_metric_is_said_in_one_sentence(self, metric: str, says: str) -> None:
+        with pytest.raises(SpecError, match=says) as told:
+            importance(self.web, metric)
+        assert "\n" not in str(told.value)
+        with pytest.raises(SpecError, match=f"oracle: .*{says}"):
+            Oracle(truth=metric)
+
+    def test_a_topic_that_no_page_is_about_is_refused_as_every_crawl_would_have_all_of_nothing(self) -> None:
+        with pytest.raises(InputError, match="no page of web is about the topic: 'opera' is in no title"):
+            importance(self.web, "similarity:topic=opera")
+        with pytest.raises(InputError, match="nowhere 10 times"):
+            importance(self.web, "similarity:topic=jazz")
+
+
+def test_a_web_with_other_columns_forgets_what_was_derived_from_the_old() -> None:
+    web = Web.from_edges([0, 1], [1, 2], 3, urls=["http://a/", "http://a/x/y", "http://a/x"])
+    assert importance(web, "location").tolist() == [-3, -4, -3]
+    assert web.page_of("http://a/x") == 2
+    other = replace(web, urls=["http://b/1/2/3", "http://b/", "http://a/x"])
+    assert importance(other, "location").tolist() == [-5, -3, -3]
+    assert importance(web, "location").tolist() == [-3, -4, -3]
+    with pytest.raises(SeedError):
+        other.page_of("http://a/")
+
+
+@pytest.mark.parametrize(("source", "target"), [([0, 7], [1, 1]), ([0, -1], [1, 1]), ([0], [3]), ([0], [2**31]), ([0], [-2])])
+def test_page_numbers_out_of_range_are_refused_before_a_kernel_trusts_them(source: list[int], target: list[int]) -> None:
+    with pytest.raises(InputError, match="page numbers from 0 to 2 expected"):
+        Web.from_edges(source, target, pages=3)
+
+
+def test_links_need_a_source_and_a_target_each() -> None:
+    with pytest.raises(InputError, match="2 source pages and 1 target pages"):
+        Web.from_edges([0, 1], [1], pages=3)
+
+
+def test_links_are_tidied_in_place() -> None:
+    """A second array of targets would be the largest thing in memory while a large web is read."""
+    indptr, targets = np.array([0, 3, 5]), np.array([1, 0, 1, 0, 0], np.int32)
+    indptr, kept, _ = tidy(indptr, targets)
+    assert (indptr.tolist(), kept.tolist()) == ([0, 1, 2], [1, 0])
+    assert kept is targets and kept.flags.owndata and kept.nbytes == 8

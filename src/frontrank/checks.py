@@ -164,7 +164,7 @@ def relabelled(web: Web, number: Array) -> Web:
     }
     if web.anchors is not None:
         columns["anchors"] = [web.anchors[int(j)] for j in at]
-    other = Web(
+    return Web(
         indptr,
         number[web.targets[at]].astype(np.int32),
         hosts=None if web.hosts is None else web.hosts[old],
@@ -174,9 +174,6 @@ def relabelled(web: Web, number: Array) -> Web:
         name=web.name,
         **columns,  # type: ignore[arg-type]
     )
-    # True importance is a fact about pages, whatever they are called: not to be summed up anew in another order.
-    other.cache.update({key: value[old] for key, value in web.cache.items() if key.startswith("importance ")})
-    return other
 
 
 def replay_restores_the_state(policy: Policy, web: Web) -> None:

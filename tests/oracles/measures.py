@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+TIE = 1e-9  # importances this near to each other, relatively, are equal
+
 
 def crawl_and_stop(order: Sequence[int], importance: Sequence[float], k: int) -> float:
     """P_CS(k): pages as important as the k-th most important, among the first k fetched, over k.
@@ -14,12 +16,17 @@ def crawl_and_stop(order: Sequence[int], importance: Sequence[float], k: int) ->
     With ties at the k-th place more than k pages are hot, yet no crawl of k pages has more than k of them.
     """
     threshold = sorted(importance, reverse=True)[k - 1]
-    return sum(importance[p] >= threshold for p in order[:k]) / k
+    return sum(reaches(importance[p], threshold) for p in order[:k]) / k
+
+
+def reaches(value: float, level: float) -> bool:
+    """Whether an importance is as great as another, or less by no more than rounding."""
+    return value >= level or level - value <= TIE * abs(level)
 
 
 def crawl_with_threshold(order: Sequence[int], importance: Sequence[float], threshold: float, k: int) -> float:
     """P_ST: the share of all pages with importance at or above the threshold that is among the first k fetched."""
-    hot = {p for p, value in enumerate(importance) if value >= threshold}
+    hot = {p for p, value in enumerate(importance) if reaches(value, threshold)}
     return len(hot.intersection(order[:k])) / len(hot)
 
 

@@ -62,8 +62,8 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
 
 def as_crawled(web: Web, budget: float | int | str | None = None) -> Run | None:
     """The crawl that a web was fetched by, if it was: its pages are numbered in the order of fetching."""
-    spec = web.cache.get("crawled with")
-    if spec is None or web.seeds is None:
+    spec = web.crawled_with
+    if not spec or web.seeds is None:
         return None
     trace = Trace(web.seeds, np.arange(pages_of(budget, web.pages), dtype=np.int32))
     return Run(parse(spec), trace, None, 0.0, f"{spec} (crawled)")

@@ -180,12 +180,10 @@ def load_crawl(path: str | os.PathLike[str]) -> CrawlTables:
 def _live(where: str) -> CrawlTables:
     """A live crawl at this moment: its fetched pages come first, in their order."""
     web = load_crawled(where, waiting=True)
-    asked = web.cache["workload"]
-    order = np.arange(web.cache["fetched"], dtype=np.int32)
-    if asked is None:
+    order = np.arange(web.fetched or 0, dtype=np.int32)
+    if web.queries is None:
         return CrawlTables(web, order, None, None, None)
-    workload = Workload(tuple(asked["queries"]), np.array(asked["frequency"], np.float64))
-    return CrawlTables(replace(web, queries=workload), order, workload.queries, workload.frequency, None)
+    return CrawlTables(web, order, web.queries.queries, web.queries.frequency, None)
 
 
 def _manifest(path: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from frontrank.crawl.journal import Journal
 from frontrank.errors import SourceError, need
 from frontrank.kernels.jit import Array
 from frontrank.web.strings import Deferred
+from frontrank.web.view import workload_from
 from frontrank.web.web import Web, hosts_from_urls
 
 
@@ -58,7 +59,7 @@ def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
     texts: Deferred | None = None
     if kept or (folder / "warc").is_dir():
         texts = Deferred(len(urls), lambda: _texts(folder, urls, pages, kept), str(folder))
-    web = Web.from_edges(
+    return Web.from_edges(
         np.repeat(np.arange(len(pages)), lengths)[inside],
         target[inside],
         len(pages),
@@ -70,11 +71,11 @@ def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
         texts=texts,
         seeds=np.unique(number[[page for page in found.seeds if number[page] >= 0]]).astype(np.int32),
         views=np.array([*found.impact, *[0.0] * more]) if any(found.impact) else None,
+        queries=None if notes.get("workload") is None else workload_from(notes["workload"]),
+        crawled_with=notes["policy"],
+        fetched=len(found.pages),
         name=folder.resolve().name,
     )
-    told = {"crawled with": notes["policy"], "fetched": len(found.pages), "workload": notes.get("workload")}
-    web.cache.update(told)
-    return web
 
 
 class Found(NamedTuple):

@@ -2,18 +2,25 @@
 
 The metrics of cho98, section 2, each one number a page, larger is more important:
 
-    pagerank    IR: PageRank, damping 0.85, L1 error below 1e-10
+    pagerank    IR: PageRank, L1 error below 1e-10; damping 0.85 unless given (``pagerank:alpha=0.5``)
     backlink    IB: the number of pages that link to it
     forward     IF: the number of its links
     location    IL: minus the number of slashes in its URL
-    similarity  IS: 1 if the page is about the topic, else 0 (``similarity:topic=computer``)
+    similarity  IS: 1 if the page is about the topic, else 0 (``similarity:topic=computer``); ``body=5`` asks for the
+                topic five times in the text, not ten
 
 and weighted sums of them, IC: ``0.5*pagerank+2*backlink``.
+
+Ties: a metric is computed in floating point, and pages that are equally important may come out a rounding error apart,
+differently on another machine. Whoever asks which pages are *as important as* another allows for ``TIE``: see ``at_least``.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +29,22 @@ from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import pagerank
 from frontrank.web.web import Web
 
-METRICS = ("pagerank", "backlink", "forward", "location", "similarity")
+BODY = 10  # times that a topic stands in the text of a page about it (cho98)
+METRICS: dict[str, dict[str, Callable[[str], Any]]] = {  # each with its parameters
+    "pagerank": {"alpha": float},
+    "backlink": {},
+    "forward": {},
+    "location": {},
+    "similarity": {"topic": str, "body": int},
+}
+TIE = 1e-9  # values closer than this share of themselves are equal; sums of a million links err by some 1e-13
+
+
+class Metric(NamedTuple):
+    """One metric as it was asked for."""
+
+    name: str
+    given: dict[str, Any]  # its parameters
 
 
 def importance(web: Web, metric: str = "pagerank") -> Array:
@@ -36,13 +58,37 @@ def importance(web: Web, metric: str = "pagerank") -> Array:
     """
     key = f"importance {metric}"
     if key not in web.cache:
-        web.cache[key] = _combined(web, metric) if "*" in metric else _single(web, metric)
+        total = np.zeros(web.pages)
+        for weight, one in parse_metric(metric):
+            total += weight * _value(web, one)
+        web.cache[key] = total
     found: Array = web.cache[key]
     return found
 
 
-def _combined(web: Web, metric: str) -> Array:
-    total = np.zeros(web.pages)
+def at_least(value: Any, level: Any) -> Any:
+    """Whether importances reach a level, where a rounding error does not count.
+
+    >>> at_least(0.1 + 0.2, 0.3), at_least(0.3, 0.1 + 0.2), at_least(0.3, 0.30001)
+    (True, True, False)
+    """
+    return value >= lowest_tie(level)
+
+
+def lowest_tie(level: Any) -> Any:
+    """The smallest value that counts as equal to this one."""
+    return level - TIE * abs(level)
+
+
+def parse_metric(metric: str) -> list[tuple[float, Metric]]:
+    """The metrics that a specification names, with their weights; SpecError says what is wrong with it.
+
+    >>> parse_metric("2*backlink+0.5*pagerank:alpha=0.5")
+    [(2.0, Metric(name='backlink', given={})), (0.5, Metric(name='pagerank', given={'alpha': 0.5}))]
+    """
+    if "*" not in metric:
+        return [(1.0, _parsed(metric))]
+    terms = []
     for term in metric.split("+"):
         weight, _, name = term.partition("*")
         try:
@@ -51,14 +97,37 @@ def _combined(web: Web, metric: str) -> Array:
             factor = math.nan
         if not math.isfinite(factor) or not name:
             raise SpecError(f"importance {metric!r}: term {term!r} given, WEIGHT*METRIC with a finite weight expected")
-        total += factor * importance(web, name)
-    return total
+        terms.append((factor, _parsed(name)))
+    return terms
 
 
-def _single(web: Web, metric: str) -> Array:
-    name, _, rest = metric.partition(":")
+def _parsed(metric: str) -> Metric:
+    name, colon, rest = metric.partition(":")
+    if name not in METRICS:
+        raise SpecError(f"unknown importance metric {name!r}{nearest(name, METRICS)}")
+    known, given = METRICS[name], dict[str, Any]()
+    for pair in re.split(r",(?=\s*\w+=)", rest) if colon else ():  # so that a topic may hold a comma
+        key, equals, text = (part.strip() for part in pair.partition("="))
+        if not equals or key not in known:
+            takes = f"takes {' and '.join(f'{key}=' for key in known)}" if known else "takes no parameters"
+            raise SpecError(f"importance {metric!r}: {pair.strip()!r} given, but {name} {takes}")
+        try:
+            given[key] = known[key](text)
+        except ValueError:
+            raise SpecError(f"importance {metric!r}: {key}={text} given, a number expected") from None
+    if not 0.0 < given.get("alpha", 0.5) < 1.0:
+        raise SpecError(f"importance {metric!r}: alpha={given['alpha']:g} given, a number between 0 and 1 expected")
+    if given.get("body", 1) < 1:
+        raise SpecError(f"importance {metric!r}: body={given['body']} given, a whole number from 1 expected")
+    if name == "similarity" and not given.get("topic"):
+        raise SpecError(f"importance {metric!r}: no topic given; write similarity:topic=WORD")
+    return Metric(name, given)
+
+
+def _value(web: Web, metric: Metric) -> Array:
+    name, given = metric
     if name == "pagerank":
-        return pagerank(web.indptr, web.targets)
+        return pagerank(web.indptr, web.targets, given.get("alpha", 0.85))
     if name == "backlink":
         return np.bincount(web.targets, minlength=web.pages).astype(np.float64)
     if name == "forward":
@@ -67,13 +136,15 @@ def _single(web: Web, metric: str) -> Array:
         if web.urls is None:
             raise InputError(f"importance location needs a web with urls, but {web.name} has none")
         return np.array([location_value(url) for url in web.urls])
-    if name == "similarity":
-        topic = rest.removeprefix("topic=")
-        if not topic or web.texts is None:
-            raise InputError(f"importance {metric!r} needs similarity:topic=WORD and a web with texts ({web.name})")
-        titles = web.titles or [""] * web.pages
-        return np.array([float(about(topic, *page)) for page in zip(titles, web.texts, strict=True)])
-    raise SpecError(f"unknown importance metric {name!r}{nearest(name, METRICS)}")
+    if web.texts is None:
+        raise InputError(f"importance similarity needs a web with texts, but {web.name} has none")
+    titles = web.titles or [""] * web.pages
+    topic, body = given["topic"], given.get("body", BODY)
+    hot = np.array([float(about(topic, *page, body)) for page in zip(titles, web.texts, strict=True)])
+    if not hot.any():
+        held = f"{topic!r} is in no title and nowhere {body} times in a text"
+        raise InputError(f"no page of {web.name} is about the topic: {held}; give another topic, or a smaller body=")
+    return hot
 
 
 def location_value(url: str) -> float:
@@ -85,7 +156,7 @@ def location_value(url: str) -> float:
     return -float(url.count("/"))
 
 
-def about(topic: str, title: str, text: str, body: int = 10) -> bool:
+def about(topic: str, title: str, text: str, body: int = BODY) -> bool:
     """Whether a page is about a topic: it stands in the title, or at least ``body`` times in the text (cho98, 5.4).
 
     >>> about("computer", "A Computer Store", ""), about("computer", "", "computer " * 9)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frontrank.errors import InputError
 from frontrank.kernels.jit import Array, compiled, kernel
 
 MAX_PAGES = 2**31 - 2
@@ -29,54 +30,82 @@ def row(links: Links, page: int) -> Array:
     return links.target[links.start[page] : links.stop[page]]
 
 
-def tidy(indptr: Array, targets: Array) -> tuple[Array, Array, Array]:
-    """Distinct targets, self-links dropped, row order kept.
-
-    Returns the new indptr and targets, and for every given link the place of its survivor in the new targets (-1 for a
-    self-link), so that anchors can follow.
-    """
-    kept: tuple[Array, Array, Array] = compiled(_tidy)(indptr, targets)
-    return kept
+def check_pages(numbers: Array, pages: int, what: str) -> None:
+    """Kernels trust page numbers: one out of range would write over other memory."""
+    if numbers.size and not (int(numbers.min()) >= 0 and int(numbers.max()) < pages):
+        wrong = int(numbers.min()) if int(numbers.min()) < 0 else int(numbers.max())
+        raise InputError(f"{what} {wrong} given, but there are {pages:,} pages; page numbers from 0 to {pages - 1:,} expected")
 
 
-@kernel
-def by_source(src: Array, dst: Array, pages: int) -> tuple[Array, Array, Array]:
-    indptr = np.zeros(pages + 1, np.int64)
-    for j in range(src.size):
-        indptr[src[j] + 1] += 1
-    for p in range(pages):
-        indptr[p + 1] += indptr[p]
-    fill = indptr[:-1].copy()
-    targets = np.empty(src.size, np.int32)
-    at = np.empty(src.size, np.int64)
-    for j in range(src.size):
-        k = fill[src[j]]
-        fill[src[j]] += 1
-        targets[k] = dst[j]
-        at[k] = j
+def by_source(source: Array, target: Array, pages: int, places: bool = False) -> tuple[Array, Array, Array]:
+    """Links sorted by source, stably: indptr, targets, and (if asked for) the place of each in what was given."""
+    indptr, targets = np.zeros(pages + 1, np.int64), np.empty(source.size, np.int32)
+    at = np.empty(source.size if places else 0, np.int64)
+    compiled(_by_source)(source, target, indptr, targets, at)
     return indptr, targets, at
 
 
+def tidy(indptr: Array, targets: Array, places: bool = False) -> tuple[Array, Array, Array]:
+    """Distinct targets, self-links dropped, row order kept. Both arrays are given away: they are written over and cut.
+
+    With ``places`` also, for every given link, the place of its survivor in the new targets (-1 for a self-link), so that
+    anchors can follow. Memory beside the two arrays: 8 bytes a page, and with places 8 a link.
+    """
+    keep = np.empty(targets.size if places else 0, np.int64)
+    links = compiled(_tidy)(indptr, targets, keep)
+    if links < targets.size:
+        targets = _cut(targets, links)
+    return indptr, targets, keep
+
+
+def _cut(array: Array, size: int) -> Array:
+    """The first so many values, the memory of the others given back; in place where the array owns its memory."""
+    if not array.flags.owndata:
+        return array[:size].copy()
+    array.resize(size, refcheck=False)
+    return array
+
+
 @kernel
-def _tidy(indptr: Array, targets: Array) -> tuple[Array, Array, Array]:
+def _by_source(source: Array, target: Array, indptr: Array, targets: Array, at: Array) -> None:
+    for j in range(source.size):
+        indptr[source[j] + 1] += 1
+    for p in range(indptr.size - 1):
+        indptr[p + 1] += indptr[p]
+    # indptr[p] is where the next link of p goes; so in the end it is where those of p + 1 begin, one place too early.
+    for j in range(source.size):
+        k = indptr[source[j]]
+        indptr[source[j]] = k + 1
+        targets[k] = target[j]
+        if at.size > 0:
+            at[k] = j
+    for p in range(indptr.size - 1, 0, -1):
+        indptr[p] = indptr[p - 1]
+    indptr[0] = 0
+
+
+@kernel
+def _tidy(indptr: Array, targets: Array, keep: Array) -> int:
+    """In place: what is kept never lies behind what is read."""
     pages = indptr.size - 1
     where = np.full(pages, -1, np.int64)  # the kept link to a target, if it lies in the present row
-    new_indptr = np.zeros(pages + 1, np.int64)
-    new_targets = np.empty(targets.size, np.int32)
-    keep = np.empty(targets.size, np.int64)
     k = 0
+    end = indptr[0]
     for p in range(pages):
         begin = k
-        for j in range(indptr[p], indptr[p + 1]):
+        first, end = end, indptr[p + 1]
+        indptr[p] = begin
+        for j in range(first, end):
             q = targets[j]
-            if q == p:
-                keep[j] = -1
-            elif where[q] >= begin:
-                keep[j] = where[q]
-            else:
-                where[q] = k
-                keep[j] = k
-                new_targets[k] = q
-                k += 1
-        new_indptr[p + 1] = k
-    return new_indptr, new_targets[:k].copy(), keep
+            kept = -1
+            if q != p:
+                kept = where[q]
+                if kept < begin:
+                    kept = k
+                    where[q] = k
+                    targets[k] = q
+                    k += 1
+            if keep.size > 0:
+                keep[j] = kept
+    indptr[pages] = k
+    return k

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import InputError, SeedError, SourceError
-from frontrank.kernels.jit import Array, compiled
+from frontrank.kernels.jit import Array
 from frontrank.pages.urls import canonical, host_of
-from frontrank.web.links import MAX_PAGES, NO_VALUES, Links, by_source, tidy
+from frontrank.web.links import MAX_PAGES, NO_VALUES, Links, by_source, check_pages, tidy
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,10 @@ class Web:
     queries: Any = None  # what searchers ask: a frontrank.web.view.Workload
     name: str = "web"
     source: str = ""  # what it was loaded from, to load it again
-    cache: dict[str, Any] = field(default_factory=dict, repr=False)  # importance vectors, lookups: derived, never input
+    crawled_with: str = ""  # of what a live crawl fetched: its ordering
+    fetched: int | None = None  # of a live crawl: the first so many pages are fetched, in this order; the others wait
+    # Importance vectors, lookups: derived from the columns, so a web with other columns (``replace``) starts without.
+    cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     COLUMNS = ("hosts", "urls", "titles", "texts", "anchors", "seeds", "ids", "views", "clicks")
 
@@ -142,11 +145,20 @@ class Web:
 
     @classmethod
     def from_edges(cls, source: Any, target: Any, pages: int, **columns: Any) -> Web:
-        """A web from parallel arrays of source and target pages, in any order; doubles and self-links are dropped."""
+        """A web from parallel arrays of source and target pages, in any order; doubles and self-links are dropped.
+
+        Memory beside what is given (8 bytes a link as int32) and the web itself (4): 8 bytes a page; anchors cost 16 a link.
+        """
         anchors = columns.pop("anchors", None)
+        for numbers, what in ((source, "source page"), (target, "target page")):
+            check_pages(np.asarray(numbers), pages, what)
         src, dst = np.asarray(source, np.int32), np.asarray(target, np.int32)
-        indptr, targets, at = compiled(by_source)(src, dst, pages)
-        indptr, targets, keep = tidy(indptr, targets)
+        if len(src) != len(dst):
+            raise InputError(
+                f"{len(src):,} source pages and {len(dst):,} target pages given, one of each for every link expected"
+            )
+        indptr, targets, at = by_source(src, dst, pages, places=anchors is not None)
+        indptr, targets, keep = tidy(indptr, targets, places=anchors is not None)
         if anchors is not None:
             columns["anchors"] = _joined(anchors, at, keep, len(targets))
         return cls(indptr, targets, **columns)

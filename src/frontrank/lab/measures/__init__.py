@@ -29,6 +29,7 @@ from frontrank.lab.measures.curves import (
 )
 from frontrank.lab.measures.effort import links_fetched, overhead
 from frontrank.lab.measures.limited import buffer
+from frontrank.lab.measures.standing import hot_count
 from frontrank.lab.measures.stop import SHARES, hot, mass
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "buffer",
     "final_scores",
     "hot",
+    "hot_count",
     "hot_curve",
     "ideal_hot_curve",
     "ideal_mass_curve",

@@ -2,8 +2,9 @@
 
     tau-b = (concordant - discordant pairs) / sqrt(pairs untied in one ranking * pairs untied in the other)
 
-1 for the same ranking, -1 for its reverse, 0 on average for a random one; nan if one ranking is all ties. Reference:
-fica07, Table 1, which samples 30,000 pages. Cost: O(n log n), so all pages can be taken.
+1 for the same ranking, -1 for its reverse, 0 on average for a random one; nan if one ranking is all ties. Values that
+differ by no more than rounding does are tied (``TIE``). Reference: fica07, Table 1, which samples 30,000 pages. Cost:
+O(n log n), so all pages can be taken.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
 from frontrank.simulation.simulate import Run
+from frontrank.web.importance import at_least
 from frontrank.web.web import Web
 
 SAMPLE = 30_000  # fica07's
@@ -38,7 +40,16 @@ def kendall(scores: Array, truth: Array, sample: int | None = None, seed: int = 
         scores, truth = scores[drawn], truth[drawn]
     if len(scores) < 2:
         return math.nan
-    return float(kendalltau(scores, truth).statistic)
+    return float(kendalltau(_levels(scores), _levels(truth)).statistic)
+
+
+def _levels(values: Array) -> Array:
+    """The values as whole numbers in the same order, one for all that are tied."""
+    order = np.argsort(values, kind="stable")
+    rising = values[order]
+    level = np.empty(len(values), np.int64)
+    level[order] = np.concatenate([[0], np.cumsum(~at_least(rising[:-1], rising[1:]))])
+    return level
 
 
 def final_scores(run: Run, web: Web) -> Array:

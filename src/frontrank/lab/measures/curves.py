@@ -25,9 +25,10 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.lab.measures.standing import Standing, pages_at, ratio, standing
+from frontrank.lab.measures.standing import Standing, hot_count, pages_at, ratio, standing
 from frontrank.lab.measures.stop import EXHAUSTED
 from frontrank.simulation.trace import Trace
+from frontrank.web.importance import at_least, lowest_tie
 from frontrank.web.web import Web
 
 POINTS = 200
@@ -68,14 +69,14 @@ def threshold_for(web: Web, metric: str = "pagerank", share: float = 0.05) -> fl
     known = standing(web, metric)
     k = pages_at(share, web.pages)
     level = known.best[k - 1]
-    above = int(np.searchsorted(-known.best, -level, side="left"))
-    with_equals = int(np.searchsorted(-known.best, -level, side="right"))
+    above = int(np.searchsorted(-lowest_tie(known.best), -level, side="left"))
+    with_equals = hot_count(web, level, metric)
     return float(known.best[above - 1] if above > 0 and k - above < with_equals - k else level)
 
 
 def threshold_curve(trace: Trace, web: Web, least: float, metric: str = "pagerank", points: int = POINTS) -> Curve:
     """P_ST of a crawl: of all pages with at least this importance, the share fetched so far."""
-    hot = standing(web, metric).value >= least
+    hot = at_least(standing(web, metric).value, least)
     found = np.concatenate([[0], np.cumsum(hot[trace.order])])
     k = _places(_end(trace, web), points, from_zero=True)
     return Curve(k / web.pages, found[np.minimum(k, trace.fetched)] / _hot_count(web, least, metric))
@@ -126,7 +127,7 @@ def _mass(known: Standing, k: Array, gathered: Array, relative: bool) -> Curve:
 
 
 def _hot_count(web: Web, least: float, metric: str) -> int:
-    count = int(np.count_nonzero(standing(web, metric).value >= least))
+    count = hot_count(web, least, metric)
     if count == 0:
         raise InputError(f"importance {least:g} given as threshold, but no page of {web.name} reaches it by {metric}")
     return count

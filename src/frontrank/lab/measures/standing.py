@@ -2,8 +2,9 @@
 
 A page is hot among the k best if its importance is at least that of the k-th most important page (cho98). Pages of
 equal importance become hot together, so there may be more than k hot pages; ``first[p]`` is the smallest k at which p
-is hot: 1 + the number of pages of greater importance. Cost: one sort, O(n log n), and 32 bytes a page, kept with the
-web.
+is hot: 1 + the number of pages of greater importance. Equal is what differs by no more than rounding does (``TIE`` of
+``frontrank.web.importance``), so that every machine counts the same pages. Cost: one sort, O(n log n), and 32 bytes a
+page, kept with the web.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.web.importance import importance
+from frontrank.web.importance import at_least, importance, lowest_tie
 from frontrank.web.web import Web
 
 
@@ -44,11 +45,14 @@ def standing(web: Web, metric: str = "pagerank") -> Standing:
 def _sorted(value: Array) -> Standing:
     by_value = np.argsort(-value, kind="stable")
     best = value[by_value]
-    begins = np.concatenate([[True], best[1:] != best[:-1]])
-    places = np.arange(len(best))
     first = np.empty(len(best), np.int64)
-    first[by_value] = np.maximum.accumulate(np.where(begins, places, 0)) + 1
+    first[by_value] = np.searchsorted(-lowest_tie(best), -best, side="left") + 1  # pages greater even if rounded down
     return Standing(value, best, first, np.concatenate([[0.0], np.cumsum(best)]))
+
+
+def hot_count(web: Web, least: float, metric: str = "pagerank") -> int:
+    """How many pages reach this importance."""
+    return int(np.count_nonzero(at_least(standing(web, metric).value, least)))
 
 
 def pages_at(share: float, pages: int) -> int:

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from frontrank.lab.measures import Curve, buffer, threshold_for
+from frontrank.lab.measures import Curve, buffer, hot_count, threshold_for
 from frontrank.lab.papers.cho98_site import small_site
 from frontrank.lab.papers.cho98_topics import topics
 from frontrank.lab.papers.claims import (
@@ -37,7 +37,6 @@ from frontrank.lab.papers.crawls import Crawls, Progress, stop_plot, threshold_p
 from frontrank.lab.papers.parts import reachable
 from frontrank.lab.papers.reproduction import Experiment, Plot, Reproduction, Table, Value, describe
 from frontrank.orderings.registry import parse
-from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
 PAPER = "J. Cho, H. Garcia-Molina, L. Page: Efficient Crawling Through URL Ordering. WWW 1998."
@@ -84,7 +83,7 @@ def thresholds(crawls: Crawls) -> Experiment:
     half: dict[float, float | None] = {}
     rows: list[list[Value]] = []
     for share, least in levels.items():
-        count = int(np.count_nonzero(importance(web, IB) >= least))
+        count = hot_count(web, least, IB)
         curve = crawls.found({"backlink": "backlink"}, least, IB)["backlink"]
         curves[f"G = {least:g} ({count / web.pages:.1%} hot)"] = curve
         half[share] = reaches_at(curve, 0.5)

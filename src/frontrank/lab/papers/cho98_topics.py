@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from frontrank.errors import InputError
 from frontrank.lab.papers.claims import ALIKE, Claim, decided, height_at, higher, is_best, listed, mean_height
 from frontrank.lab.papers.crawls import Crawls, threshold_plot
 from frontrank.lab.papers.reproduction import Experiment, Table, Value, skip
@@ -52,7 +53,10 @@ def topics(crawls: Crawls) -> Iterator[Experiment]:
             yield skip(heading, f"{web.name} does not know its {', '.join(missing)}", says)
             continue
         crawls.tell(f"looking for {topic!r}")
-        hot = int(importance(web, _metric(topic)).sum())
+        try:
+            hot = int(importance(web, _metric(topic)).sum())
+        except InputError:  # no page is about it
+            hot = 0
         if hot < FEWEST:
             yield skip(heading, f"{hot} pages of {web.name} are about {topic!r}, at least {FEWEST} are wanted", says)
             continue

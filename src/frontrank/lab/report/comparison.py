@@ -18,7 +18,6 @@ from frontrank.lab.measures.stop import EXHAUSTED
 from frontrank.lab.report.figures import REFERENCE, Figure, Series, Style, bars, lines, styles
 from frontrank.lab.report.html import Cell, Section, Table, Value, page, save
 from frontrank.simulation.simulate import Run
-from frontrank.web.importance import importance
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
@@ -166,7 +165,7 @@ class Comparison:
             metrics.random_threshold_curve(web, until=max(self.reach)),
             "of the top pages fetched",
         )
-        top = int(np.count_nonzero(importance(web, metric) >= least))
+        top = metrics.hot_count(web, least, metric)
         text = (
             f"How soon is the top of the web complete? The {top:,} most important pages ({percent(top / web.pages)} of all) "
             f"are fixed beforehand; the lines tell how many of them have been fetched."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from frontrank.errors import SpecError, nearest
+from frontrank.errors import SpecError
 from frontrank.kernels.jit import kernel
 from frontrank.orderings.policy import Out, Policy, State
-from frontrank.web.importance import METRICS
+from frontrank.web.importance import parse_metric
 from frontrank.web.links import Links, row
 
 
@@ -36,8 +36,10 @@ class Oracle(Policy):
     name = "oracle"
 
     def validate(self) -> None:
-        if self.truth.partition(":")[0] not in METRICS and "*" not in self.truth:
-            raise SpecError(f"oracle: unknown importance metric truth={self.truth}{nearest(self.truth, METRICS)}")
+        try:
+            parse_metric(self.truth)
+        except SpecError as error:
+            raise SpecError(f"oracle: {error}") from None
 
     def needs(self) -> frozenset[str]:
         return frozenset({"truth"})
