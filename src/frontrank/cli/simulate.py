@@ -13,7 +13,6 @@ from frontrank.cli.screen import percent, progress, show_json, show_table
 
 if TYPE_CHECKING:
     from frontrank.lab.compare import Runs
-    from frontrank.orderings.policy import Policy
 
 F = Callable[..., Any]
 
@@ -50,29 +49,25 @@ def run(
     from dataclasses import replace
 
     from frontrank.frontiers.politeness import Politeness
-    from frontrank.lab.compare import as_crawled, compare, runnable
-    from frontrank.orderings.registry import as_policy
-    from frontrank.simulation.simulate import pages_of, with_stop
+    from frontrank.lab.compare import as_crawled, carry_out, runnable
+    from frontrank.simulation.plan import Plan, Stop
     from frontrank.sources import load
     from frontrank.sources.imported_crawl import is_crawl_directory, load_crawl
 
-    named: list[str | Policy] = [name for name in policies or ("bfs", "fpr") if name != "all"]
-    for policy in named:  # what cannot be run is said before a large web is loaded
-        with_stop(as_policy(policy), until)
-    pages_of(budget, 1_000_000)
+    named = [name for name in policies or ("bfs", "fpr") if name != "all"]
     clocked = in_flight is not None or host_delay is not None or latency is not None
     politeness = Politeness(delay_s=host_delay or 0.0, in_flight=1 if in_flight is None else in_flight) if clocked else None
+    plan = Plan.of(named, Stop(budget, until), politeness, 1.0 if latency is None else latency)
     with progress() as tell:
         if is_crawl_directory(web):
             loaded = load_crawl(web).web
         else:
             loaded = load(web, progress=lambda text: tell(text, 0, 0))
         if "all" in policies:
-            named += [policy for policy in runnable(loaded) if policy.spec() not in named]
+            plan = plan.adding(policy for policy in runnable(loaded) if policy.spec() not in named)
         command = shlex.join(["frontrank", *sys.argv[1:]])
-        latency_s = 1.0 if latency is None else latency
-        runs = compare(loaded, named, seeds, budget, metric, tell, web, command, until, politeness, latency_s)
-        real = as_crawled(loaded, budget)
+        runs = carry_out(loaded, plan, seeds, metric, tell, web, command)
+        real = as_crawled(loaded, plan.stop)
         return runs if real is None else replace(runs, runs=(real, *runs.runs))
 
 

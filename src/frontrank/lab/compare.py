@@ -15,10 +15,11 @@ import numpy as np
 from frontrank.errors import FrontrankError, InputError, need
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
-from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import as_policy, orderings, parse
+from frontrank.orderings.stored import from_data, to_data
 from frontrank.simulation.engine import check_needs
-from frontrank.simulation.simulate import Run, pages_of, simulate, with_stop
+from frontrank.simulation.plan import ALL, Budget, Given, Plan, Stop
+from frontrank.simulation.simulate import Run, simulate
 from frontrank.simulation.trace import Trace
 from frontrank.web.files import check_target, written_beside
 from frontrank.web.seeds import find_seeds
@@ -60,16 +61,16 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
     return (Path(path) / SAVED).is_file()
 
 
-def as_crawled(web: Web, budget: float | int | str | None = None) -> Run | None:
+def as_crawled(web: Web, stop: Stop = ALL) -> Run | None:
     """The crawl that a web was fetched by, if it was: its pages are numbered in the order of fetching."""
     spec = web.crawled_with
     if not spec or web.seeds is None:
         return None
-    trace = Trace(web.seeds, np.arange(pages_of(budget, web.pages), dtype=np.int32))
+    trace = Trace(web.seeds, np.arange(stop.pages(web.pages), dtype=np.int32))
     return Run(parse(spec), trace, None, 0.0, f"{spec} (crawled)")
 
 
-def order(web: Web, policy: str | Policy | Ranker, seeds: Seeds = None, budget: float | int | None = None) -> list[int]:
+def order(web: Web, policy: Given, seeds: Seeds = None, budget: Budget = None) -> list[int]:
     """The pages that an ordering fetches, in its order."""
     run = simulate(web, as_policy(policy), find_seeds(web, seeds), budget)
     pages: list[int] = run.trace.order.tolist()
@@ -144,6 +145,7 @@ class Runs(Sequence[Run]):
             {
                 "spec": run.spec,
                 "policy": run.policy.spec(),
+                "ordering": to_data(run.policy),
                 "seconds": run.seconds,
                 "ended": run.trace.ended,
                 "gauges": run.trace.gauges,
@@ -186,7 +188,8 @@ class Runs(Sequence[Run]):
                 ids = np.load(Path(path) / f"order-{at}.npy").tolist()
                 order = np.array([web.page_of(str(page)) for page in ids], np.int32)
                 trace = Trace(seeds, order, one["ended"], one["gauges"])
-                runs.append(Run(parse(one.get("policy", one["spec"])), trace, None, one["seconds"], one["spec"]))
+                policy = as_policy(from_data(one["ordering"]) if "ordering" in one else one["policy"])
+                runs.append(Run(policy, trace, None, one["seconds"], one["spec"]))
         except (OSError, ValueError, KeyError) as error:
             raise InputError(f"{os.fspath(path)}: the saved runs cannot be read ({error})") from None
         return cls(web, tuple(runs), record["metric"], record["source"], record["command"])
@@ -200,9 +203,9 @@ class Runs(Sequence[Run]):
 
 def compare(
     web: Web,
-    policies: str | Policy | Ranker | Iterable[str | Policy | Ranker],
+    policies: Given | Iterable[Given],
     seeds: Seeds = None,
-    budget: float | int | str | None = None,
+    budget: Budget = None,
     metric: str = "pagerank",
     progress: Progress | None = None,
     source: str = "",
@@ -216,17 +219,25 @@ def compare(
     An ordering is a specification such as ``"fpr:m=100"`` or an object of your own. ``until`` is a stopping rule, such as
     ``"coverage=0.9"`` for rankmass. ``politeness`` gives the crawls a clock (see ``simulate``).
     """
-    named = [policies] if isinstance(policies, str | Policy | Ranker) else list(policies)
-    parsed = [as_policy(policy) for policy in named]
-    if not parsed:
-        raise InputError("no ordering given; name at least one, such as bfs")
-    for policy in parsed:
-        check_needs(policy, web)
+    plan = Plan.of(policies, Stop(budget, until), politeness, latency_s)
+    return carry_out(web, plan, seeds, metric, progress, source, command)
+
+
+def carry_out(
+    web: Web,
+    plan: Plan,
+    seeds: Seeds = None,
+    metric: str = "pagerank",
+    progress: Progress | None = None,
+    source: str = "",
+    command: str = "",
+) -> Runs:
+    """Crawl the web as planned, from the same seeds with each ordering."""
+    plan.check(web)
     pages = find_seeds(web, seeds)
     runs = []
-    for name, policy in zip(named, parsed, strict=True):
-        spec = name if isinstance(name, str) else policy.spec()
+    for spec, policy in plan.orderings:
         tell = None if progress is None else partial(progress, spec)
-        run = simulate(web, with_stop(policy, until), pages, budget, tell, politeness=politeness, latency_s=latency_s)
+        run = simulate(web, policy, pages, plan.stop, tell, politeness=plan.politeness, latency_s=plan.latency_s)
         runs.append(replace(run, given=spec))
     return Runs(web, tuple(runs), metric, source or web.source, command)

@@ -27,7 +27,7 @@ discovery); no page more than twice; keys are finite. ``frontrank.checks`` tests
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -135,6 +135,7 @@ class Policy(Parameters):
     columns: ClassVar[dict[str, Column]] = {}
     queue: ClassVar[str] = "heap"  # or "fifo", "lifo", when the order follows from discovery alone
     reach: ClassVar[str] = "links"  # or "known": on_fetch may touch pages beyond the links of the fetched one
+    stops: ClassVar[dict[str, str]] = {}  # stopping rules: a gauge, and the parameter at which it stops the crawl
     combines: ClassVar[bool] = True  # whether its keys can be added to others' (see combine)
 
     on_seed: ClassVar[Kernel] = staticmethod(zero)
@@ -214,6 +215,13 @@ class Policy(Parameters):
         """A page is fetched: note what it says."""
         if "texts" in self.needs():
             state.text_value[page] = self.text_value(title, text)
+
+    def stopping_at(self, gauge: str, share: float) -> Policy:
+        """The same ordering, which stops when one of its gauges has reached a share; SpecError if it has no such rule."""
+        if gauge not in self.stops:
+            others = f"its rules are {', '.join(self.stops)}" if self.stops else "it has none; rankmass has coverage=SHARE"
+            raise SpecError(f"{self.spec()}: stopping rule {gauge}={share:g} given, but {others}")
+        return replace(self, **{self.stops[gauge]: share})
 
     # A batch part, for orderings that rank the whole frontier now and then --------------------------------------------
     def interval(self) -> int:

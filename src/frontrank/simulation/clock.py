@@ -87,8 +87,6 @@ class ClockedEngine(Engine):
         super().__init__(policy, web, jit)
         if web.hosts is None and (politeness.delay_s or politeness.per_host or politeness.host_budget):
             raise InputError(f"{web.name} has no hosts, so none can be treated politely; leave the limits of hosts out")
-        if not latency_s >= 0.0:
-            raise InputError(f"latency {latency_s} given, seconds from 0 expected")
         self.put = PUTS[policy.queue]
         self.discovered, self.put_all = polite.discovered, polite.put_all
         hosts = 1 if web.hosts is None else int(web.hosts.max()) + 1

@@ -41,6 +41,11 @@ def find_seeds(web: Web, given: str | os.PathLike[str] | Iterable[int | str] | N
         pages = np.array([web.page_of(str(one)) for one in given], np.int32)
     if len(pages) == 0:
         raise SeedError("no seeds given, at least one page to start from expected")
+    return distinct(pages)
+
+
+def distinct(pages: Array) -> Array:
+    """Each page once, where it comes first."""
     return np.array(list(dict.fromkeys(np.asarray(pages).tolist())), np.int32)
 
 

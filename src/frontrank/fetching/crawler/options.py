@@ -58,12 +58,12 @@ class Options:
     def __post_init__(self) -> None:
         from frontrank.orderings.registry import parse
         from frontrank.pages.urls import usable_seed
-        from frontrank.simulation.simulate import with_stop
+        from frontrank.simulation.plan import Stop
 
         if not self.seeds:
             raise InputError("no seeds given, at least one URL to start from expected")
         object.__setattr__(self, "seeds", tuple(dict.fromkeys(usable_seed(url) for url in self.seeds)))
-        with_stop(parse(self.policy), self.until)
+        Stop(until=self.until).given_to(parse(self.policy))
         if self.scope not in SCOPES:
             raise InputError(f"scope {self.scope!r} given; expected host, domain or any")
         for name in ("include", "exclude"):

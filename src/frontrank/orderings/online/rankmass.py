@@ -192,6 +192,7 @@ class RankMass(Policy):
     until: float = 0.0
     name = "rankmass"
     reach = "known"
+    stops = {"coverage": "until"}
     combines = False  # its keys are places in a batch, or fall to nothing without an event of their own
     columns = {
         "mass": Column(),
