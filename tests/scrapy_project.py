@@ -1,7 +1,8 @@
 """A Scrapy project of small spiders, and a process that crawls with them: python -m tests.scrapy_project REACTOR.
 
-Each line that it reads is JSON: {jobs: [{spider, settings, args}], environment, largest_file}. The jobs are crawled to their
-end, one after the other; then a line RESULTS follows, with the statistics of each and what its spider noted, as JSON.
+Each line that it reads is JSON: {jobs: [{spider, settings, args}], environment, largest_file, together}. The jobs are crawled
+to their end, one after the other or together; then a line RESULTS follows, with the statistics of each and what its spider
+noted, as JSON.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 import scrapy
 from scrapy import Request, signals
+from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import Crawler, CrawlerRunner
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.exceptions import CloseSpider, DontCloseSpider, IgnoreRequest
@@ -25,26 +27,31 @@ from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.log import configure_logging
 from scrapy.utils.reactor import install_reactor
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import Deferred, gatherResults, inlineCallbacks
 from twisted.internet.task import react
 from twisted.internet.threads import deferToThread
 from twisted.python.failure import Failure
 
-NOTED: list[list[Any]] = []
+NOTED: list[list[Any]] = []  # by each job
+ExecutionEngine._SLOT_HEARTBEAT_INTERVAL = 1e6  # whoever relies on the engine's asking now and then waits for ever
 
 
 class Follow(scrapy.Spider):
-    """Follows every link. urls: where to start, separated by spaces."""
+    """Follows every link. urls: where to start, separated by spaces; number: of the job."""
 
     name = "follow"
 
-    def __init__(self, urls: str = "", **kwargs: Any) -> None:
+    def __init__(self, urls: str = "", number: int = 0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.start_urls = urls.split()
+        self.start_urls, self.number = urls.split(), number
 
     def note(self, *what: Any) -> None:
-        NOTED[-1].append(list(what))
+        NOTED[self.number].append(list(what))
         print("NOTED", *what, flush=True)
+
+    def times(self, what: str) -> int:
+        """How often this was noted."""
+        return sum(line[0] == what for line in NOTED[self.number])
 
     def parse(self, response: Response, **kwargs: Any) -> Any:
         self.note("parsed", response.url)
@@ -91,12 +98,12 @@ class Rules(CrawlSpider):
     name = "rules"
     rules = (Rule(LinkExtractor(), callback="parse_page", follow=True),)
 
-    def __init__(self, urls: str = "", **kwargs: Any) -> None:
+    def __init__(self, urls: str = "", number: int = 0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.start_urls = urls.split()
+        self.start_urls, self.number = urls.split(), number
 
     def parse_page(self, response: Response) -> None:
-        NOTED[-1].append([response.url, response.meta["link_text"]])
+        NOTED[self.number].append([response.url, response.meta["link_text"]])
 
 
 class Outcomes(Follow):
@@ -168,8 +175,20 @@ class Drops:
 
 
 class Slow:
+    """Lets no item through before all pages are parsed."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Slow:
+        pipeline = cls()
+        pipeline.crawler = crawler
+        return pipeline
+
+    crawler: Crawler
+
     async def process_item(self, item: Any) -> Any:
-        await nap(1.0)
+        spider: Any = self.crawler.spider
+        while spider.times("parsed") < self.crawler.settings.getint("PAGES"):
+            await nap(0.02)
         return item
 
 
@@ -278,10 +297,34 @@ class Onsite(Follow):
 
 
 class LazyStart(Follow):
+    """Gives no start page before the last one and its link are parsed."""
+
     async def start(self) -> AsyncIterator[Any]:
-        for url in self.start_urls:
+        for i, url in enumerate(self.start_urls):
             yield Request(url)
-            await nap(0.4)
+            while self.times("parsed") < 2 * (i + 1):
+                await nap(0.02)
+
+
+class Until(Follow):
+    """Is closed when so many pages are parsed."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        yield from super().parse(response)
+        if self.times("parsed") >= self.settings.getint("STOP_AFTER"):
+            raise CloseSpider("enough")
+
+
+class Priorities(Follow):
+    """Of the links of the first page, some have priorities."""
+
+    def parse(self, response: Response, **kwargs: Any) -> Any:
+        yield from super().parse(response)
+        if self.times("parsed") == 1:
+            given = {4: -2, 5: -1, 6: 10, 7: 20}
+            for i in range(8):
+                yield response.follow(f"/{i}", priority=given.get(i, 0))
+            yield response.follow("/login", priority=10)
 
 
 class Everything(BaseDupeFilter):
@@ -295,23 +338,31 @@ class Everything(BaseDupeFilter):
 
 
 @inlineCallbacks
-def run(jobs: list[dict[str, Any]], reactor: str) -> Iterator[Deferred[None]]:
+def run(jobs: list[dict[str, Any]], reactor: str, together: bool) -> Iterator[Deferred[Any]]:
+    NOTED[:] = [[] for _ in jobs]
     results = []
-    for job in jobs:
-        NOTED.append([])
-        settings = {"TELNETCONSOLE_ENABLED": False, "TWISTED_REACTOR": reactor, **job["settings"]}
-        configure_logging({"LOG_LEVEL": settings["LOG_LEVEL"]})
-        runner = CrawlerRunner(settings)
-        crawler = runner.create_crawler(globals()[job["spider"]])
-        error = ""
-        try:
-            yield runner.crawl(crawler, **job["args"])
-        except Exception as raised:
-            error = f"{type(raised).__name__}: {raised}"
-        stats = {} if error.startswith("SpecError") else crawler.stats.get_stats()
-        kept = {name: str(value) if isinstance(value, datetime) else value for name, value in stats.items()}
-        results.append({"stats": kept, "noted": NOTED[-1], "error": error})
+    if together:
+        results = yield gatherResults([run_one(job, number, reactor) for number, job in enumerate(jobs)])
+    else:
+        for number, job in enumerate(jobs):
+            results.append((yield run_one(job, number, reactor)))
     print("RESULTS", json.dumps(results), flush=True)
+
+
+@inlineCallbacks
+def run_one(job: dict[str, Any], number: int, reactor: str) -> Iterator[Deferred[Any]]:
+    settings = {"TELNETCONSOLE_ENABLED": False, "TWISTED_REACTOR": reactor, **job["settings"]}
+    configure_logging({"LOG_LEVEL": settings["LOG_LEVEL"]})
+    runner = CrawlerRunner(settings)
+    crawler = runner.create_crawler(globals()[job["spider"]])
+    error = ""
+    try:
+        yield runner.crawl(crawler, number=number, **job["args"])
+    except Exception as raised:
+        error = f"{type(raised).__name__}: {raised}"
+    stats = crawler.stats.get_stats()
+    kept = {name: str(value) if isinstance(value, datetime) else value for name, value in stats.items()}
+    return {"stats": kept, "noted": NOTED[number], "error": error}
 
 
 @inlineCallbacks
@@ -322,7 +373,7 @@ def work(reactor: str) -> Iterator[Deferred[Any]]:
         os.environ.update(asked["environment"])
         if asked["largest_file"]:
             resource.setrlimit(resource.RLIMIT_FSIZE, (asked["largest_file"],) * 2)
-        yield run(asked["jobs"], reactor)
+        yield run(asked["jobs"], reactor, asked["together"])
 
 
 def main() -> None:

@@ -5,13 +5,28 @@ from __future__ import annotations
 from email.utils import parsedate_to_datetime
 from time import time
 
+LONGEST_REST_S = 3600.0  # a host that asks for more is asked again after this
 
-def retry_after(header: bytes | None, most_s: float) -> float:
+
+def rest_s(status: int, header: bytes | None, pause_s: float) -> float:
+    """How long to leave a host alone that answered with this status and this Retry-After.
+
+    One that only says "too many requests" rests for as long as the page waits for its own retry.
+
+    >>> rest_s(503, b"120", 1.0), rest_s(429, None, 1.0), rest_s(503, None, 1.0), rest_s(404, b"120", 1.0)
+    (120.0, 1.0, 0.0, 0.0)
+    """
+    if status not in (429, 503):
+        return 0.0
+    return retry_after(header) or (pause_s if status == 429 else 0.0)
+
+
+def retry_after(header: bytes | None, most_s: float = LONGEST_REST_S) -> float:
     """The seconds that a Retry-After header asks for, given as such or as a date; 0 if it asks for none, or is neither.
 
-    >>> retry_after(b"120", 3600.0), retry_after(b"99999999", 3600.0), retry_after(b"soon", 3600.0), retry_after(None, 3600.0)
+    >>> retry_after(b"120"), retry_after(b"99999999"), retry_after(b"soon"), retry_after(None)
     (120.0, 3600.0, 0.0, 0.0)
-    >>> retry_after(b"Wed, 21 Oct 2015 07:28:00 GMT", 3600.0)
+    >>> retry_after(b"Wed, 21 Oct 2015 07:28:00 GMT")
     0.0
     """
     text = (header or b"").decode("latin-1").strip()

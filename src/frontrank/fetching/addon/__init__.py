@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 
 from frontrank.fetching.addon.middlewares import Downloads, Failures, Links
 from frontrank.fetching.addon.scheduler import Scheduler
-from frontrank.fetching.addon.settings import policy_of
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -38,7 +37,6 @@ class Addon:
     """Sets what frontrank needs; settings of the project itself are never overruled."""
 
     def update_settings(self, settings: BaseSettings) -> None:
-        policy_of(settings)  # a wrong name ends the crawl here, before anything is opened
         settings.set("SCHEDULER", Scheduler, priority="addon")
         settings["SPIDER_MIDDLEWARES"].set(Links, OUTERMOST, priority="addon")
         settings["DOWNLOADER_MIDDLEWARES"].set(Failures, OUTERMOST, priority="addon")
@@ -46,3 +44,6 @@ class Addon:
         # Delays are kept by the scheduler. A random one on top would hold requests inside the downloader, out of order.
         jitter = "DOWNLOAD_DELAY_JITTER" if "DOWNLOAD_DELAY_JITTER" in settings else "RANDOMIZE_DOWNLOAD_DELAY"
         settings.set(jitter, 0, priority="addon")
+        # A priority goes before the ordering. A redirect or a retry has that of its request, unless the project says more.
+        for adjustment in ("REDIRECT_PRIORITY_ADJUST", "RETRY_PRIORITY_ADJUST"):
+            settings.set(adjustment, 0, priority="addon")

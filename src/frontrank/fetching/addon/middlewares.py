@@ -10,8 +10,8 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.misc import load_object
 
-from frontrank.fetching.retry_after import retry_after
-from frontrank.pages.urls import host_of
+from frontrank.fetching.retry_after import rest_s
+from frontrank.fetching.scrapy_engine import PAGE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from frontrank.fetching.addon.scheduler import Scheduler
-
-PAGE = "frontrank_page"  # the key in request.meta: which page was taken for this request
-LONGEST_REST_S = 86_400.0
 
 
 class Part:
@@ -45,12 +42,14 @@ class Links(Part):
     """The requests that a callback yields are the links of its page."""
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        self.scheduler.starting = True
+        if self.scheduler.stopped:
+            return  # the crawl could not be opened: nothing of the spider is run
+        self.scheduler.seeds.reading = True
         try:
             async for output in start:
                 yield output
         finally:
-            self.scheduler.starting = False
+            self.scheduler.seeds.reading = False
 
     def process_spider_input(self, response: Response) -> None:
         lease = self.scheduler.lease_of(response.request)
@@ -77,7 +76,7 @@ class Failures(Part):
     def process_exception(self, request: Request, exception: Exception) -> None:
         lease = self.scheduler.lease_of(request)
         if lease is not None and lease.request is request:
-            self.scheduler.fail(lease, in_words(exception))
+            self.scheduler.fail(lease, in_words(exception), asked=not isinstance(exception, IgnoreRequest))
 
 
 class Downloads(Part):
@@ -90,10 +89,10 @@ class Downloads(Part):
     def process_response(self, request: Request, response: Response) -> Response:
         if response.status >= 400:
             self._note(request, f"http {response.status}")
-        if response.status in (429, 503):
-            rest = retry_after(response.headers.get("Retry-After"), LONGEST_REST_S)
-            if rest > 0:
-                self.scheduler.block(host_of(request.url), rest)
+        pause = self.scheduler.crawl.politeness.pause(request.meta.get("retry_times", 0) + 1)
+        rest = rest_s(response.status, response.headers.get("Retry-After"), pause)
+        if rest > 0:
+            self.scheduler.rest(request, rest)
         return response
 
     def _note(self, request: Request, reason: str) -> None:

@@ -14,6 +14,7 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.settings import BaseSettings
 
     from frontrank.orderings.policy import Policy
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 GROUP = 1000  # events to a commit; each take commits too
 FOREVER_S = 1e9  # leases end when the engine lets a request go, not by the clock
 WITHOUT_END = 1_000_000  # Scrapy's RetryMiddleware decides how often
+
+
+UNASKED = "scrapy_unasked"  # a note of the crawl: how many of its pages were taken and never asked for
 
 
 def policy_of(settings: BaseSettings) -> Policy:
@@ -33,6 +37,24 @@ def directory_of(settings: BaseSettings) -> Path | None:
     if settings.get("FRONTRANK_DIR"):
         return Path(settings["FRONTRANK_DIR"])
     return Path(settings["JOBDIR"]) / "frontrank" if settings.get("JOBDIR") else None
+
+
+def budget_of(settings: BaseSettings) -> int:
+    """How many pages the crawl may take, all its runs together; 0 is any number."""
+    given = settings.get("FRONTRANK_BUDGET")
+    try:
+        pages = int(given or 0)
+    except (TypeError, ValueError):
+        pages = -1
+    if pages < 0:
+        raise InputError(f"FRONTRANK_BUDGET={given!r} given, a whole number of pages expected, at least 1 (0 is no budget)")
+    return pages
+
+
+def priority_of(request: Request, settings: BaseSettings) -> int:
+    """The priority that the spider gave a request: what DEPTH_PRIORITY made of it is for an ordering to say."""
+    adjusted = settings.getint("DEPTH_PRIORITY")
+    return request.priority + (adjusted * request.meta.get("depth", 0) if adjusted else 0)
 
 
 def politeness_of(settings: BaseSettings) -> Politeness:

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 import can_ada
 from scrapy import Request, Spider
 
-from frontrank.errors import FrontrankError, StorageError
-from frontrank.fetching.crawler.scheduler import PAGE
 from frontrank.fetching.limits import reason_of
-from frontrank.fetching.retry_after import retry_after
+from frontrank.fetching.retry_after import rest_s
+from frontrank.fetching.scrapy_engine import PAGE, OrStop
 from frontrank.frontiers.polite import GONE, LEASED
 from frontrank.pages import html, urls
 
@@ -37,7 +36,6 @@ logger = logging.getLogger("frontrank.fetching.crawler")
 REDIRECTS = (301, 302, 303, 307, 308)
 MAY_PASS = (408, 429, 500, 502, 503, 504)
 MOST_HOPS = 10
-LONGEST_REST_S = 3600.0  # a host that asks for more is asked again after this
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 UNSAID = ("", "application/octet-stream", "text/plain", "unknown/unknown")  # types that servers give when they do not know
 
@@ -81,12 +79,9 @@ class PageSpider(Spider):
         if self.job.error is not None or self.job.crawl.mark(page) != LEASED:  # a machine that slept outlives its leases
             return
         try:
-            settle()
-            self.job.note()
-        except FrontrankError as error:
-            self.job.fail(error)
-        except OSError as error:
-            self.job.fail(StorageError(f"the crawl cannot be stored ({error.strerror or error}); mend this, then resume it"))
+            with OrStop(self.job.fail):
+                settle()
+                self.job.note()
         except Exception as error:
             logger.exception("a page cannot be handled", extra={"spider": self})
             self.job.fail(error)
@@ -102,8 +97,7 @@ class PageSpider(Spider):
     def _settle(self, page: int, response: Response) -> None:
         status, url = response.status, self.job.crawl.url(page)
         where = self._stored(url, response)
-        if status in (429, 503):
-            self._rest(page, url, response)
+        self._rest(page, url, response)
         if status in REDIRECTS and response.headers.get("Location"):
             self._redirected(page, url, response, where)
         elif status >= 400 or status < 200:
@@ -114,11 +108,10 @@ class PageSpider(Spider):
             self._fetched(page, url, (), where=where, status=status)
 
     def _rest(self, page: int, url: str, response: Response) -> None:
-        """Leave a host alone that asks for it; one that only says "too many" for as long as the page waits for its retry."""
+        """Leave a host alone that asks for it."""
         crawl = self.job.crawl
-        rest = retry_after(response.headers.get("Retry-After"), LONGEST_REST_S)
-        if not rest and response.status == 429:
-            rest = crawl.politeness.pause(crawl.attempts.get(page, 0) + 1)
+        pause = crawl.politeness.pause(crawl.attempts.get(page, 0) + 1)
+        rest = rest_s(response.status, response.headers.get("Retry-After"), pause)
         if rest:
             crawl.block(urls.host_of(url), rest)
 
