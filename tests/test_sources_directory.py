@@ -154,7 +154,7 @@ def test_save_replaces_an_imported_crawl_or_further_files_only_by_force(tmp_path
         (where / more).write_text("{}")
         with pytest.raises(InputError, match=says):
             save(a_web(name="new"), where)
-        assert load(where).name == "kept" and (where / more).exists()
+        assert load(f"web-directory:{where}").name == "kept" and (where / more).exists()
         save(a_web(name="new"), where, force=True)
         assert load(where).name == "new" and not (where / more).exists()
 

@@ -52,17 +52,13 @@ def run(
     from frontrank.lab.compare import as_crawled, carry_out, runnable
     from frontrank.simulation.plan import Plan, Stop
     from frontrank.sources import load
-    from frontrank.sources.imported_crawl import is_crawl_directory, load_crawl
 
     named = [name for name in policies or ("bfs", "fpr") if name != "all"]
     clocked = in_flight is not None or host_delay is not None or latency is not None
     politeness = Politeness(delay_s=host_delay or 0.0, in_flight=1 if in_flight is None else in_flight) if clocked else None
     plan = Plan.of(named, Stop(budget, until), politeness, 1.0 if latency is None else latency)
     with progress() as tell:
-        if is_crawl_directory(web):
-            loaded = load_crawl(web).web
-        else:
-            loaded = load(web, progress=lambda text: tell(text, 0, 0))
+        loaded = load(web, progress=lambda text: tell(text, 0, 0))
         if "all" in policies:
             plan = plan.adding(policy for policy in runnable(loaded) if policy.spec() not in named)
         command = shlex.join(["frontrank", *sys.argv[1:]])

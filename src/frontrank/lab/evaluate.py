@@ -25,10 +25,12 @@ from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
 from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through, impact_shares
 from frontrank.orderings.ranker import Ranker
-from frontrank.orderings.registry import orderings, parse, parse_ranker
+from frontrank.orderings.registry import find as find_ordering
+from frontrank.orderings.registry import parse, parse_ranker
 from frontrank.search.observe import observe, truth
 from frontrank.simulation.replayed import Replay
 from frontrank.simulation.simulate import simulate
+from frontrank.specs import split
 from frontrank.web.importance import importance
 from frontrank.web.seeds import find_seeds
 from frontrank.web.view import CrawlView, Workload
@@ -70,11 +72,8 @@ def ranker_of(spec: str | Ranker) -> Ranker:
     """The ranker that a specification names; online orderings such as random or fpr are replayed."""
     if isinstance(spec, Ranker):
         return spec
-    name = spec.partition(":")[0]
-    known = orderings().get(name)
-    if known is not None and not issubclass(known, Ranker):
-        return Replay(parse(spec))
-    return parse_ranker(spec)
+    batch = issubclass(find_ordering(split(spec)[0]), Ranker)
+    return parse_ranker(spec) if batch else Replay(parse(spec))
 
 
 def stage(

@@ -28,6 +28,10 @@ def _accept(name: str, thing: Any) -> Ordering:
         raise SpecError(f"{name!r} names {thing!r}, a subclass of Policy or Ranker expected")
     if ":" not in name and thing.name != name:
         raise SpecError(f"{thing.__name__} is called {thing.name!r}, {name!r} expected; set its class attribute name to that")
+    try:
+        parameters(thing)
+    except NameError as error:
+        raise SpecError(f"{thing.__name__}: the type of a parameter cannot be read: {error}") from None
     return thing
 
 
@@ -115,12 +119,18 @@ def parameters(ordering: Ordering) -> dict[str, tuple[type, Any]]:
 
 def describe(ordering: Ordering) -> dict[str, Any]:
     """What a list of orderings says of one: its description and parameters."""
-    first = (ordering.__doc__ or "").strip().splitlines()[0]
+    first = ((ordering.__doc__ or "").strip() or ordering.__name__).splitlines()[0]
     known = {
-        key: {"type": kind.__name__, "default": "on" if default is True else default}
+        key: {"type": getattr(kind, "__name__", str(kind)), "default": _shown(default)}
         for key, (kind, default) in parameters(ordering).items()
     }
     return {"description": first.partition(": ")[2] or first, "parameters": known}
+
+
+def _shown(default: Any) -> Any:
+    if default is True or default is False:
+        return "on" if default else "off"
+    return default if default is None or isinstance(default, int | float | str) else str(default)
 
 
 def _policy(ordering: Ordering, given: dict[str, str]) -> Policy:

@@ -9,7 +9,7 @@ The metrics of cho98, section 2, each one number a page, larger is more importan
     similarity  IS: 1 if the page is about the topic, else 0 (``similarity:topic=computer``); ``body=5`` asks for the
                 topic five times in the text, not ten
 
-and weighted sums of them, IC: ``0.5*pagerank+2*backlink``.
+and weighted sums of them, IC: ``0.5*pagerank+2*backlink``. Other packages add theirs: see ``frontrank.web.measures``.
 
 Ties: a metric is computed in floating point, and pages that are equally important may come out a rounding error apart,
 differently on another machine. Whoever asks which pages are *as important as* another allows for ``TIE``: see ``at_least``.
@@ -20,13 +20,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import InputError, SpecError, nearest
+from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import pagerank
+from frontrank.web import measures
+from frontrank.web.measures import measured, parse_measure
 from frontrank.web.web import Web
 
 BODY = 10  # times that a topic stands in the text of a page about it (cho98)
@@ -64,6 +67,9 @@ def importance(web: Web, metric: str = "pagerank") -> Array:
         web.cache[key] = total
     found: Array = web.cache[key]
     return found
+
+
+measures.REGISTRY.build_in({name: partial(importance, metric=name) for name in METRICS})
 
 
 def at_least(value: Any, level: Any) -> Any:
@@ -104,7 +110,7 @@ def parse_metric(metric: str) -> list[tuple[float, Metric]]:
 def _parsed(metric: str) -> Metric:
     name, colon, rest = metric.partition(":")
     if name not in METRICS:
-        raise SpecError(f"unknown importance metric {name!r}{nearest(name, METRICS)}")
+        return Metric(*parse_measure(metric))
     known, given = METRICS[name], dict[str, Any]()
     for pair in re.split(r",(?=\s*\w+=)", rest) if colon else ():  # so that a topic may hold a comma
         key, equals, text = (part.strip() for part in pair.partition("="))
@@ -126,6 +132,8 @@ def _parsed(metric: str) -> Metric:
 
 def _value(web: Web, metric: Metric) -> Array:
     name, given = metric
+    if name not in METRICS:
+        return measured(web, name, given)
     if name == "pagerank":
         return pagerank(web.indptr, web.targets, given.get("alpha", 0.85))
     if name == "backlink":
