@@ -6,6 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("suite", deadline=None)  # no test depends on how fast this machine is
+settings.load_profile("suite")
 
 ROOT = Path(__file__).resolve().parent.parent
 

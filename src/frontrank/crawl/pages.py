@@ -15,12 +15,14 @@ from frontrank.crawl.kernels import UNLINKED
 from frontrank.frontiers import polite
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels import hashtable as names
-from frontrank.kernels.jit import GROWTH, Array, compiled
+from frontrank.kernels.growing import GROWTH, grown
+from frontrank.kernels.jit import Array, compiled
 from frontrank.orderings.policy import Out, Policy
 from frontrank.pages.urls import host_of
 from frontrank.web.links import NO_VALUES, Links
 
 HOSTS_CACHED = 50_000
+MOST_LINKS = 2**32  # room reserved for targets
 
 
 class Known:
@@ -124,26 +126,22 @@ class Known:
     def _number_hosts(self, hosts: Sequence[str]) -> Array:
         self.host_table = names.roomy(self.host_table, len(hosts))
         numbers = np.empty(len(hosts), np.int32)
-        before = int(self.host_table.counts[0])
         if self._number_all(self.host_table, names.fingerprints(hosts), numbers):
             count = int(self.host_table.counts[0])
             self.state = self.policy.enlarge(self.state, self.links.start.size, count)
             self.queue = polite.grown(self.queue, self.links.start.size, count)
-            if count > self.host_page.size:
-                self.host_page = np.concatenate([self.host_page, np.full(count + self.host_page.size, -1, np.int32)])
-            self.host_page[before:count] = -1
+            self.host_page = grown(self.host_page, count, -1)
         return numbers
 
     def _grow(self, pages: int) -> None:
-        size = max(pages, GROWTH * self.links.start.size)
-        hosts = int(self.host_table.counts[0])
+        start = grown(self.links.start, pages)
+        size, hosts = start.size, int(self.host_table.counts[0])
         self.state = self.policy.enlarge(self.state, size, hosts)
         self.queue = polite.grown(self.queue, size, hosts)
-        start, stop = (_longer(array_, size) for array_ in self.links[:2])
-        self.links = self.links._replace(start=start, stop=stop)
-        self.depths = _longer(self.depths, size, UNLINKED)
+        self.links = self.links._replace(start=start, stop=grown(self.links.stop, size))
+        self.depths = grown(self.depths, size, UNLINKED)
         if self.impact.size:
-            self.impact = _longer(self.impact, size)
+            self.impact = grown(self.impact, size)
         self._out_for(0)
 
     def _out_for(self, links: int) -> None:
@@ -154,9 +152,8 @@ class Known:
             self.out = Out(np.empty(room, np.int32), np.empty(room))
 
     def _grow_links(self, links: int) -> None:
-        size = max(links, GROWTH * self.links.target.size)
-        value = _longer(self.links.value, size) if self.reads_anchors else NO_VALUES
-        self.links = self.links._replace(target=_longer(self.links.target, size), value=value)
+        value = grown(self.links.value, links, most=MOST_LINKS) if self.reads_anchors else NO_VALUES
+        self.links = self.links._replace(target=grown(self.links.target, links, most=MOST_LINKS), value=value)
 
     def _note_links(self, page: int, targets: Sequence[int], anchors: Sequence[str]) -> None:
         end = self.used + len(targets)
@@ -169,9 +166,3 @@ class Known:
         self.links.start[page], self.links.stop[page] = self.used, end
         self.used = end
         self._out_for(len(targets))
-
-
-def _longer(short: Array, size: int, fill: int = 0) -> Array:
-    longer = np.full(size, fill, short.dtype) if fill else np.zeros(size, short.dtype)
-    longer[: short.size] = short
-    return longer

@@ -281,7 +281,7 @@ def snapshot(crawl: Crawl, least: int = 0) -> None:
 
 def _wanted(policy: Policy) -> dict[str, Any]:
     """What a snapshot must agree on to be of use."""
-    return {"format": 1, "frontrank": frontrank.__version__, "policy": policy.spec()}
+    return {"format": 2, "frontrank": frontrank.__version__, "policy": policy.spec()}
 
 
 def _load(crawl: Crawl, head: dict[str, Any], held: dict[str, Array]) -> int:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.kernels.jit import GROWTH, Array, kernel
+from frontrank.kernels.growing import GROWTH
+from frontrank.kernels.jit import Array, kernel
 
 ABSENT, WAITS, GONE = 0, 1, 2
 AHEAD = 8  # pages whose links are looked at together

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frontrank.kernels.jit import GROWTH, Array, kernel
+from frontrank.kernels.growing import GROWTH
+from frontrank.kernels.jit import Array, kernel
 
 NODE = np.dtype([("key", "f8"), ("seq", "i4"), ("pos", "i4")])
 ABSENT = -1  # never seen

@@ -30,7 +30,8 @@ import numpy as np
 
 from frontrank.frontiers.heap import NODE, _down, _up
 from frontrank.frontiers.pairing import cut, joined, wide, with_page, without
-from frontrank.kernels.jit import GROWTH, Array, Kernel, kernel
+from frontrank.kernels.growing import grown as longer
+from frontrank.kernels.jit import Array, Kernel, kernel
 
 ABSENT, WAITING, LEASED, LATER, GONE = 0, 1, 2, 3, 4
 
@@ -86,19 +87,17 @@ def _host_arrays(hosts: int, politeness: Array) -> tuple[Array, ...]:
 
 def grown(queue: Polite, pages: int, hosts: int) -> Polite:
     """The same frontier with room for so many pages and hosts."""
-    by_page: tuple[Array, ...] = queue[:3]
-    by_host: tuple[Array, ...] = queue[3:8]
-    if pages > queue.mark.size:
-        by_page = _copied(by_page, _page_arrays(max(pages, GROWTH * queue.mark.size)))
-    if hosts > queue.hosts.size:
-        by_host = _copied(by_host, _host_arrays(max(hosts, GROWTH * queue.hosts.size), queue.politeness))
-    return Polite._make((*by_page, *by_host, queue.counts, queue.politeness))
-
-
-def _copied(old: tuple[Array, ...], bigger: tuple[Array, ...]) -> tuple[Array, ...]:
-    for small, big in zip(old, bigger, strict=True):
-        big[: small.size] = small
-    return bigger
+    beyond = {"pos": -1}
+    return queue._replace(
+        node=longer(queue.node, pages),
+        mark=longer(queue.mark, pages),
+        host=longer(queue.host, pages),
+        hosts=longer(queue.hosts, hosts, queue.politeness),
+        ready_items=longer(queue.ready_items, hosts),
+        ready_node=longer(queue.ready_node, hosts, beyond),
+        timer_items=longer(queue.timer_items, hosts),
+        timer_node=longer(queue.timer_node, hosts, beyond),
+    )
 
 
 def key_of(priority: int) -> float:

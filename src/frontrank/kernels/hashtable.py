@@ -2,6 +2,9 @@
 
 A key is 8 bytes of BLAKE2b. Two pages of n share a key with probability about n^2 / 2^65: 3e-8 for a million pages,
 3e-4 for a hundred million; the second is then taken for the first. Linear probing, at most two thirds full.
+
+The table doubles without a pause: the old slots stay, and each batch of keys moves a few of them (``MOVES`` for each key), long
+before the new ones are full. Until then a key that is not among the new slots is looked up among the old ones.
 """
 
 from __future__ import annotations
@@ -12,16 +15,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frontrank.kernels.jit import GROWTH, Array, kernel
+from frontrank.kernels.growing import grown
+from frontrank.kernels.jit import Array, compiled, kernel
 
-EMPTY = -1
+EMPTY = 0  # a slot holds a number plus one: fresh memory is zero
 LEAST = 64  # slots
+MOVES = 8  # old slots moved for each new key; 1.5 would do
+COUNT, MOVED = 0, 1  # places in counts
 
 
 class Table(NamedTuple):
-    slots: Array  # int32: a number or EMPTY; a power of two of them
+    slots: Array  # int32: a number plus one, or EMPTY; a power of two of them
+    old: Array  # the slots before the last doubling; those below counts[MOVED] are among the new ones too
     keys: Array  # int64, by number
-    counts: Array  # [numbers given]
+    counts: Array  # [numbers given, old slots moved]
 
 
 def fingerprint(name: str) -> int:
@@ -44,74 +51,82 @@ def signed(key: int) -> int:
 
 
 def new(numbers: int) -> Table:
-    slots = LEAST
+    slots = _enough(LEAST, numbers)
+    return Table(np.zeros(slots, np.int32), np.zeros(1, np.int32), np.zeros(max(numbers, 1), np.int64), np.zeros(2, np.int64))
+
+
+def _enough(slots: int, numbers: int) -> int:
     while 2 * slots < 3 * numbers:
         slots *= 2
-    return Table(np.full(slots, EMPTY, np.int32), np.zeros(max(numbers, 1), np.int64), np.zeros(1, np.int64))
+    return slots
 
 
 def roomy(table: Table, more: int) -> Table:
     """The table, or a larger one of the same content, with room for so many more numbers."""
-    from frontrank.kernels.jit import compiled
-
-    needed = int(table.counts[0]) + more
-    if needed > table.keys.size:
-        keys = np.zeros(max(needed, GROWTH * table.keys.size), np.int64)
-        keys[: table.keys.size] = table.keys
-        table = table._replace(keys=keys)
+    needed = int(table.counts[COUNT]) + more
+    table = table._replace(keys=grown(table.keys, needed))
     if 3 * needed > 2 * table.slots.size:
-        slots = table.slots.size
-        while 2 * slots < 3 * needed:
-            slots *= 2
-        table = table._replace(slots=np.full(slots, EMPTY, np.int32))
-        compiled(_refill)(table)
+        compiled(move)(table, table.old.size)  # a batch much larger than the table itself: nothing may be left behind
+        table = table._replace(slots=np.zeros(_enough(2 * table.slots.size, needed), np.int32), old=table.slots)
+        table.counts[MOVED] = 0
     return table
+
+
+@kernel
+def _place(table: Table, key: int, number: int) -> None:
+    """Enter a key that is not among the new slots."""
+    mask = table.slots.size - 1
+    at = key & mask
+    while table.slots[at] != EMPTY:
+        at = (at + 1) & mask
+    table.slots[at] = number + 1
+
+
+@kernel
+def _look(slots: Array, keys: Array, key: int) -> int:
+    mask = slots.size - 1
+    at = key & mask
+    while slots[at] != EMPTY:
+        number = slots[at] - 1
+        if keys[number] == key:
+            return int(number)
+        at = (at + 1) & mask
+    return -1
 
 
 @kernel
 def find(table: Table, key: int) -> int:
     """The number of a key, or -1."""
-    mask = table.slots.size - 1
-    at = key & mask
-    while True:
-        number = table.slots[at]
-        if number == EMPTY:
-            return -1
-        if table.keys[number] == key:
-            return int(number)
-        at = (at + 1) & mask
+    number = _look(table.slots, table.keys, key)
+    if number < 0 and table.counts[MOVED] < table.old.size:
+        number = _look(table.old, table.keys, key)
+    return number
+
+
+@kernel
+def move(table: Table, most: int) -> None:
+    """Enter what lies in the next so many old slots among the new ones."""
+    begin = table.counts[MOVED]
+    end = min(begin + most, table.old.size)
+    for at in range(begin, end):
+        number = table.old[at] - 1
+        if number >= 0 and _look(table.slots, table.keys, table.keys[number]) < 0:
+            _place(table, table.keys[number], number)
+    table.counts[MOVED] = end
 
 
 @kernel
 def number_all(table: Table, keys: Array, numbers: Array) -> int:
     """The numbers of these keys; new keys get the next ones. Returns how many were new. There must be room."""
-    mask = table.slots.size - 1
-    before = table.counts[0]
+    before = table.counts[COUNT]
+    move(table, MOVES * keys.size)
     for i in range(keys.size):
-        key = keys[i]
-        at = key & mask
-        while True:
-            number = table.slots[at]
-            if number == EMPTY:
-                number = table.counts[0]
-                table.slots[at] = number
-                table.keys[number] = key
-                table.counts[0] += 1
-                numbers[i] = number
-                break
-            if table.keys[number] == key:
-                numbers[i] = number
-                break
-            at = (at + 1) & mask
-    fresh: int = table.counts[0] - before
+        number = find(table, keys[i])
+        if number < 0:
+            number = table.counts[COUNT]
+            table.keys[number] = keys[i]
+            table.counts[COUNT] += 1
+            _place(table, keys[i], number)
+        numbers[i] = number
+    fresh: int = table.counts[COUNT] - before
     return fresh
-
-
-@kernel
-def _refill(table: Table) -> None:
-    mask = table.slots.size - 1
-    for number in range(table.counts[0]):
-        at = table.keys[number] & mask
-        while table.slots[at] != EMPTY:
-            at = (at + 1) & mask
-        table.slots[at] = number

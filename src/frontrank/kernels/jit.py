@@ -28,11 +28,11 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
+from frontrank.kernels.growing import grown
+
 F = TypeVar("F", bound=Callable[..., Any])
 Kernel = Callable[..., Any]
 Array = np.ndarray[Any, np.dtype[Any]]
-
-GROWTH = 2  # arrays at least double, so that n discoveries copy O(n) values in all
 
 
 def kernel(f: F) -> F:
@@ -63,11 +63,7 @@ class Column(NamedTuple):
 
     def grown(self, array: Array, size: int) -> Array:
         """The same array with room for size slots; new slots hold the fill value."""
-        if self.per == "crawl" or size <= array.size:
-            return array
-        bigger = self.new(max(size, GROWTH * array.size))
-        bigger[: array.size] = array
-        return bigger
+        return array if self.per == "crawl" else grown(array, size, self.fill)
 
 
 def state_type(fields: tuple[str, ...]) -> type[tuple[Any, ...]]:

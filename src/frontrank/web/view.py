@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.kernels.jit import GROWTH, Array, compiled, kernel
+from frontrank.kernels.growing import GROWTH
+from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.web.links import Links, row
 from frontrank.web.strings import Picked
 from frontrank.web.web import Web
