@@ -31,6 +31,7 @@ SPECS = (
     "rw-virtual:gamma=1,every=20",
     "q-overlap:every=150",
     "q-hybrid:every=150",
+    "q-hybrid:fit=quadratic,every=150",
     "fusion:of=q-overlap+rw-eg+indegree,rw-eg.omega=0.3,every=150",
     "ml:learner=tree,every=100",
     "combine:backlink=1,location=0.5",

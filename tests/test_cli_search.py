@@ -64,12 +64,20 @@ class TestEvaluate:
         told = json.loads(good("evaluate", WEB, "--queries", log, "--protocol", "split", "--ranker", "rw", "--json"))
         assert told["pages"]["tested"] == told["pages"]["F"] - round(0.65 * told["pages"]["F"])
 
-    def test_tune_tells_the_curve_and_the_best(self, folder: Path) -> None:
-        settings = ("--omega", "0,0.5,1", "--gamma", "0,1")
-        told = json.loads(good("tune", WEB, "--queries", folder / "log.txt.gz", *settings, "--json"))
-        assert len(told["settings"]) == 6
-        best = max(told["settings"], key=lambda setting: setting["estimate"])
-        assert told["best"] == {"omega": best["omega"], "gamma": best["gamma"]}
+    def test_tune_measures_each_setting_as_evaluate_does_on_the_same_split_and_names_the_best_estimate(
+        self, folder: Path
+    ) -> None:
+        log = ("--queries", folder / "log.txt.gz")
+        told = json.loads(good("tune", WEB, *log, "--omega", "0,0.5,1", "--gamma", "0,1", "--json"))
+        estimates = [setting["estimate"] for setting in told["settings"]]
+        assert len(estimates) == 6 and estimates == sorted(estimates, reverse=True)
+        assert told["best"] == {key: told["settings"][0][key] for key in ("omega", "gamma")}
+        rankers = [f"rw-eg:omega={s['omega']:g},gamma={s['gamma']:g}" for s in told["settings"]]
+        asked = [part for name in rankers for part in ("--ranker", name)]
+        judged = json.loads(good("evaluate", WEB, *log, "--protocol", "split", *asked, "--json"))["rankers"]
+        for name, setting in zip(rankers, told["settings"], strict=True):
+            assert setting["test"] == pytest.approx((judged[name]["views"]["0.05"] + judged[name]["views"]["0.1"]) / 2)
+        assert len({setting["test"] for setting in told["settings"]}) > 1
 
 
 class TestRank:

@@ -5,25 +5,30 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from frontrank.cli.reproduce import command
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.lab import papers as lab
-from frontrank.lab.evaluate import stage
+from frontrank.lab.evaluate import evaluate, stage
 from frontrank.lab.papers import AGREES, DISAGREES, UNTESTED, Reproduction, pandey08, tran15
 from frontrank.lab.papers.impact_ratio import behind, beside, linked, links_within
 from frontrank.lab.papers.made_queries import gathered, lines, made_workload, most, of_ideal, split
 from frontrank.lab.papers.reproduction import RANDOM
+from frontrank.lab.tune import plus
 from frontrank.search.observe import truth
 from frontrank.search.words import words
 from frontrank.sources import load
 from frontrank.web.view import CrawlView, Workload
 from frontrank.web.web import Web
+from tests.oracles import bootstrap
 from tests.webs import random_web
 
 SPEC = "synthetic:pages=700,hosts=8,seed=2"
@@ -260,6 +265,46 @@ def test_impact_that_a_web_knows_needs_no_queries_and_leaves_claims_about_them_o
     left = [claim.says for claim in told.claims() if claim.verdict == UNTESTED]
     assert left == 2 * [tran15.DRIES, tran15.CLICKS, tran15.LOW]
     assert "Impact is the web's own." in told.setting
+
+
+class TestWhatRankersAreJudgedBy:
+    """Shown and chosen are two things: what is not known is not told, and nothing is told under another name."""
+
+    views, clicks = np.arange(40.0), np.arange(40.0)[::-1].copy()
+
+    def judged(self, **known: Array) -> dict[str, Any]:
+        web = replace(random_web(40, 200, seed=3), **known)
+        told = evaluate(web, None, ["indegree"], "bfs:0.3", [0]).json()
+        return {"by": told["judged_by"], **told["rankers"]["indegree"]}
+
+    def test_clicks_alone(self) -> None:
+        told = self.judged(clicks=self.clicks)
+        assert (told["by"], told["views"], told["ctr"]) == ("clicks", None, None)
+        assert told["clicks"] == told["impact"] and 0 < told["impact"]["0.2"] < 1
+
+    def test_views_alone(self) -> None:
+        told = self.judged(views=self.views)
+        assert (told["by"], told["clicks"], told["ctr"]) == ("views", None, None)
+        assert told["views"] == told["impact"]
+
+    def test_both(self) -> None:
+        told = self.judged(views=self.views, clicks=self.clicks)
+        assert told["by"] == "views" and told["views"] == told["impact"] != told["clicks"]
+        assert told["ctr"] is not None and told["ctr"]["0.2"] != 1.0
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), min_size=2, max_size=6),
+    st.lists(st.lists(st.integers(0, 5), min_size=6, max_size=6), min_size=1, max_size=5),
+)
+def test_the_bootstrap_estimate_is_the_textbooks(pages: list[tuple[int, int]], drawn: list[list[int]]) -> None:
+    scores, impact = ([float(x) for x in side] for side in zip(*pages, strict=True))
+    samples = [[p % len(pages) for p in sample[: len(pages)]] for sample in drawn]
+    shares = (0.3, 0.6)
+    estimate, training = plus(np.array(scores), np.array(impact), [np.array(sample) for sample in samples], shares)
+    assert training == pytest.approx(1 - bootstrap.error(scores, impact, shares))
+    assert estimate == pytest.approx(bootstrap.plus(scores, impact, samples, shares))
 
 
 @pytest.mark.data

@@ -1,8 +1,9 @@
-"""PageRank against a dense solve; the same bits however the rows are shared out among threads."""
+"""PageRank against a dense solve; the same bits whichever thread is first; nearly the same if rows are shared out otherwise."""
 
 from __future__ import annotations
 
-import numpy as np
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,10 +23,17 @@ def test_pagerank_is_the_dense_solution(seed: int, pages: int, density: float, d
     assert ours.sum() == pytest.approx(1.0, abs=1e-9)
 
 
-def test_two_threads_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_shared_out_otherwise_change_rounding_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     web = random_web(500, 5000, seed=1)
     alone = pagerank(web.indptr, web.targets)
     monkeypatch.setattr(local, "SHARE", 100)
-    shared = pagerank(web.indptr, web.targets)
-    assert shared == pytest.approx(alone, abs=1e-12)
-    assert np.array_equal(shared, pagerank(web.indptr, web.targets))
+    assert pagerank(web.indptr, web.targets) == pytest.approx(alone, abs=1e-12)
+
+
+def test_the_same_bits_with_one_thread_as_with_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are cut by the number of links; how many threads there are, and which is first, changes nothing."""
+    web = random_web(500, 5000, seed=1)
+    monkeypatch.setattr(local, "SHARE", 100)
+    two = pagerank(web.indptr, web.targets)
+    monkeypatch.setattr(local, "ThreadPoolExecutor", lambda parts: ThreadPoolExecutor(1))
+    assert pagerank(web.indptr, web.targets).tobytes() == two.tobytes()

@@ -9,6 +9,7 @@ import pytest
 
 from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
+from frontrank.kernels.pagerank import Pusher
 from frontrank.orderings.batch.ml.features import features, places
 from frontrank.orderings.batch.ml.learners import LEARNERS
 from frontrank.orderings.batch.ml.ml import Ml, gains, revealed, since
@@ -159,3 +160,33 @@ def test_features_have_names_and_are_finite(deployed: CrawlView) -> None:
     assert {"q-overlap", "rw-eg .7", "mean folder", "parent mean", "asked"} <= set(table.columns)
     assert table.matrix().shape == (len(waits), len(table.columns))
     assert np.isfinite(table.matrix()).all()
+
+
+def test_the_pagerank_of_a_moment_is_solved_once_for_the_engine_and_all_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    solved: list[int] = []
+    solve = Pusher.solve
+
+    def counted(self: Pusher, *given: float) -> tuple[Array, int]:
+        solved.append(self.pages)
+        return solve(self, *given)
+
+    monkeypatch.setattr(Pusher, "solve", counted)
+    view = view_of(120)
+    view.history = [view_of(40), view_of(80)]
+    moments = [view.known, *(earlier.known for earlier in view.history)]
+    Ml(learner="tree").score(view)
+    Ml(learner="sgd").score(view)
+    assert sorted(solved) == sorted(moments)
+
+
+def test_a_view_that_went_on_has_a_pagerank_of_its_own() -> None:
+    view = view_of(40)
+    before = view.pagerank().copy()
+    view.remember()
+    made = web()
+    later = CrawlView.of(made, np.array([0]), np.arange(80))
+    number = np.full(made.pages, -1, np.int64)
+    number[later.pages] = np.arange(later.known)
+    view.extend(made.rows(), np.arange(40, 80, dtype=np.int32), later.pages, number)
+    assert view.pagerank().tolist() == later.pagerank().tolist()
+    assert view.history[0].pagerank().tolist() == before.tolist()

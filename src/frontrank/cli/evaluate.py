@@ -67,8 +67,8 @@ def command(
     title = f"{loaded.name}, {crawled}: {counts['D']:,} pages fetched, {counts['F']:,} wait, {counts['tested']:,} tested"
     shares = ["0.01", "0.02", "0.05", "0.1", "0.2"]
     rows = [
-        [name, *(percent(value["views"][share]) for share in shares), f"{value['seconds']:.2f}"]
+        [name, *(percent(value["impact"][share]) for share in shares), f"{value['seconds']:.2f}"]
         for name, value in figures["rankers"].items()
     ]
     show_table(["ranker", *(f"{float(share):.0%} of F" for share in shares), "s"], rows, title)
-    print("share of the ideal view impact among the first pages of the frontier")
+    print(f"share of the ideal impact ({figures['judged_by']}) among the first pages of the frontier")

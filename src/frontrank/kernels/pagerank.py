@@ -25,6 +25,7 @@ from frontrank.kernels.jit import Array, compiled, kernel
 
 SHARE = 250_000  # links from which a second thread pays
 MAX_ITERATIONS = 1000
+DAMPING, TOLERANCE = 0.85, 1e-10  # unless told otherwise
 
 
 @kernel
@@ -115,7 +116,7 @@ class Pusher:
         self.shares.close()
 
 
-def pagerank(indptr: Array, target: Array, damping: float = 0.85, tolerance: float = 1e-10) -> Array:
+def pagerank(indptr: Array, target: Array, damping: float = DAMPING, tolerance: float = TOLERANCE) -> Array:
     """PageRank of every page of a whole graph.
 
     >>> pagerank(np.array([0, 1, 2]), np.array([1, 0], np.int32)).tolist()

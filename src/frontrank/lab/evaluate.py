@@ -49,8 +49,8 @@ class Scene:
     web: Web
     view: CrawlView
     tested: Array  # frontier pages, by discovery number
-    views: Array  # true impact of all known pages
-    clicks: Array | None
+    impact: Array  # the truth that rankers are judged by, of all known pages
+    judged_by: str  # what it counts: views or clicks
     pagerank: Array
 
 
@@ -60,10 +60,11 @@ class Finding:
 
     ranker: Ranker
     name: str  # as a person wrote it
-    views: dict[float, float]
+    impact: dict[float, float]  # views, or clicks where no views are known
+    views: dict[float, float] | None
     clicks: dict[float, float] | None
     pagerank: dict[float, float]
-    ctr: dict[float, float] | None
+    ctr: dict[float, float] | None  # where the web knows its own views and clicks
     seconds: float
     notes: dict[str, dict[str, float]]
 
@@ -95,7 +96,7 @@ def stage(
         raise SpecError(f"crawled {crawled!r} given, ORDERING:SHARE expected, such as bfs:0.3")
     pages = find_seeds(web, seeds)
     order = simulate(web, parse(policy), pages, share).trace.order
-    views, clicks = _true_impact(web, workload, tell)
+    impact, judged_by = _true_impact(web, workload, tell)
     tell("searching the fetched pages", 0, 0)
     view = _seen(web, pages, order, workload)
     frontier = np.flatnonzero(~view.fetched)
@@ -108,13 +109,12 @@ def stage(
         shuffled = np.random.default_rng(draw).permutation(frontier)
         cut = round(TRAINING * len(frontier))
         training, tested = np.sort(shuffled[:cut]), np.sort(shuffled[cut:])
-        view.revealed = (training, views[view.pages[training]])
+        view.revealed = (training, impact[view.pages[training]])
     elif learns:
         for at, cycle in enumerate(CYCLES):
             tell("earlier moments of the crawl", at, len(CYCLES))
             view.history.append(_seen(web, pages, order[: max(1, round(cycle * len(order)))], workload))
-    known = view.pages
-    return Scene(web, view, tested, views[known], None if clicks is None else clicks[known], importance(web)[known])
+    return Scene(web, view, tested, impact[view.pages], judged_by, importance(web)[view.pages])
 
 
 def _seen(web: Web, seeds: Array, order: Array, workload: Workload | None) -> CrawlView:
@@ -126,13 +126,13 @@ def _seen(web: Web, seeds: Array, order: Array, workload: Workload | None) -> Cr
     return view
 
 
-def _true_impact(web: Web, workload: Workload | None, tell: Progress) -> tuple[Array, Array | None]:
+def _true_impact(web: Web, workload: Workload | None, tell: Progress) -> tuple[Array, str]:
     if workload is not None:
         tell("searching all pages", 0, 0)
-        return truth(web, workload), web.clicks
+        return truth(web, workload), "views"
     if web.impact is None:
         raise InputError(f"{web.name} knows neither views nor clicks; give a query log with --queries")
-    return web.impact, web.clicks
+    return web.impact, "clicks" if web.views is None else "views"
 
 
 def find(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[float, ...] = FRONTIER_SHARES) -> Finding:
@@ -140,14 +140,17 @@ def find(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[float, ...]
     begun = perf_counter()
     scores = ranker.score(scene.view)[scene.tested]
     seconds = perf_counter() - begun
-    views, clicks = scene.views[scene.tested], None if scene.clicks is None else scene.clicks[scene.tested]
+    at = scene.view.pages[scene.tested]
+    views, clicks = (None if known is None else known[at] for known in (scene.web.views, scene.web.clicks))
+    impact = impact_shares(scores, scene.impact[scene.tested], shares)
     return Finding(
         ranker,
         name or ranker.spec(),
-        impact_shares(scores, views, shares),
+        impact,
+        impact if scene.judged_by == "views" else None,
         None if clicks is None else impact_shares(scores, clicks, shares),
         impact_shares(scores, scene.pagerank[scene.tested], shares),
-        None if clicks is None else click_through(scores, clicks, views, shares),
+        None if clicks is None or views is None else click_through(scores, clicks, views, shares),
         seconds,
         {key: note for key, note in scene.view.notes.items() if key.startswith(f"{ranker.name} ")},
     )
@@ -168,6 +171,7 @@ class Evaluation:
         return {
             "rankers": {
                 finding.name: {
+                    "impact": at(finding.impact),
                     "views": at(finding.views),
                     "clicks": at(finding.clicks),
                     "ctr": at(finding.ctr),
@@ -177,6 +181,7 @@ class Evaluation:
                 }
                 for finding in self.findings
             },
+            "judged_by": self.scene.judged_by,
             "pages": {"D": len(view.source), "F": view.known - len(view.source), "tested": len(self.scene.tested)},
         }
 

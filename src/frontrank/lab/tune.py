@@ -2,9 +2,9 @@
 
 For each setting the frontier is scored once. Its error on a set of pages is 1 minus its share of the ideal impact there, the
 mean over some shares of the set. With e the error on all training pages, o the mean error on the pages that a bootstrap
-sample leaves out, and c the error of a random order (Efron, Tibshirani 1997):
+sample leaves out, and c the error that a random order has in expectation (Efron, Tibshirani 1997):
 
-    R = (o - e)/(c - e) in 0 .. 1,   w = .632/(1 - .368 R),   .632+ error = (1 - w) e + w o
+    R = (o - e)/(c - e) in 0 .. 1,   w = .632/(1 - .368 R),   .632+ error = (1 - w) e + w min(o, c)
 """
 
 from __future__ import annotations
@@ -58,29 +58,36 @@ def tune(
         if progress is not None:
             progress(f"omega={omega:g}, gamma={gamma:g}", at, len(omegas) * len(gammas))
         scores = EnrichedWalk(omega=omega, gamma=gamma).score(scene.view)
-        estimate, resubstituted = _plus(scores[training], impact, drawn, draw)
-        tested = share_of_ideal(scores[scene.tested], scene.views[scene.tested]) if len(scene.tested) else None
+        estimate, resubstituted = plus(scores[training], impact, drawn)
+        tested = share_of_ideal(scores[scene.tested], scene.impact[scene.tested]) if len(scene.tested) else None
         settings.append(Setting(omega, gamma, estimate, resubstituted, tested))
     return sorted(settings, key=lambda setting: -setting.estimate)
 
 
-def share_of_ideal(scores: Array, impact: Array) -> float:
-    return float(np.mean(list(impact_shares(scores, impact, SHARES).values())))
+def share_of_ideal(scores: Array, impact: Array, shares: tuple[float, ...] = SHARES) -> float:
+    return float(np.mean(list(impact_shares(scores, impact, shares).values())))
 
 
-def _plus(scores: Array, impact: Array, drawn: list[Array], draw: np.random.Generator) -> tuple[float, float]:
+def plus(scores: Array, impact: Array, drawn: list[Array], shares: tuple[float, ...] = SHARES) -> tuple[float, float]:
     """The .632+ estimate of the share of the ideal, and the share on the training pages themselves."""
-    e = 1.0 - share_of_ideal(scores, impact)
+    e = 1.0 - share_of_ideal(scores, impact, shares)
     left_out = []
     for sample in drawn:
         out = np.setdiff1d(np.arange(len(impact)), sample)
         if impact[out].any():
-            left_out.append(1.0 - share_of_ideal(scores[out], impact[out]))
+            left_out.append(1.0 - share_of_ideal(scores[out], impact[out], shares))
     o = float(np.mean(left_out)) if left_out else e
-    c = float(np.mean([1.0 - share_of_ideal(draw.random(len(impact)), impact) for _ in range(20)]))
-    overfit = min(1.0, max(0.0, (o - e) / (c - e))) if c > e and o > e else 0.0
+    c = 1.0 - _by_chance(impact, shares)
+    overfit = min(1.0, (o - e) / (c - e)) if c > e and o > e else 0.0
     weight = 0.632 / (1.0 - 0.368 * overfit)
     return 1.0 - ((1.0 - weight) * e + weight * min(o, c)), 1.0 - e
+
+
+def _by_chance(impact: Array, shares: tuple[float, ...]) -> float:
+    """The share of the ideal that a random order has in expectation: its first k pages have k/n of all impact."""
+    best = np.cumsum(np.sort(impact)[::-1])
+    counts = [max(1, round(share * len(impact))) for share in shares]
+    return float(np.mean([k * impact.mean() / best[k - 1] if best[k - 1] > 0 else 0.0 for k in counts]))
 
 
 def as_json(settings: list[Setting]) -> dict[str, Any]:

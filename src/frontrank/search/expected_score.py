@@ -23,7 +23,6 @@ import numpy as np
 
 from frontrank.errors import need
 from frontrank.kernels.jit import Array, compiled, kernel
-from frontrank.kernels.pagerank import Pusher
 from frontrank.search.ngrams import Matches
 from frontrank.search.words import url_words
 from frontrank.web.view import CrawlView, Results, SearchView
@@ -101,12 +100,11 @@ def page_features(view: CrawlView) -> dict[str, Array]:
     cache: dict[str, Any] = view.search.cache
     if "page features" not in cache:
         target = view.target[: view.links]
-        rank = Pusher(view.source, view.indptr, target, view.known).solve(0.85, 1e-10)[0]
         cache["page features"] = {
             "url": np.log1p([len(url_words(url)) for url in view.search.urls]),
             "anchors": np.log1p([anchors.count("\n") + (anchors != "") for anchors in view.search.anchors]),
             "indegree": np.log1p(np.bincount(target, minlength=view.known)),
-            "pagerank": np.log(rank * view.known),
+            "pagerank": np.log(view.pagerank() * view.known),
         }
     found: dict[str, Array] = cache["page features"]
     return found

@@ -17,7 +17,6 @@ import numpy as np
 
 from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
-from frontrank.kernels.pagerank import Pusher
 from frontrank.search.engine import Progress, SearchEngine, pagerank_prior
 from frontrank.web.importance import importance
 from frontrank.web.strings import Texts
@@ -50,7 +49,7 @@ def observe(
         _taken(web.texts, at, len(at)),
         (anchors[page] for page in fetched.tolist()),
         (known_urls[page] for page in fetched.tolist()),
-        pagerank_prior(_pagerank(view))[fetched],
+        pagerank_prior(view.pagerank())[fetched],
     )
     depth = max(top, depth)
     found = engine.search(workload, depth, progress)
@@ -86,11 +85,6 @@ def _digest(workload: Workload) -> str:
     for query in workload.queries:
         digest.update(query.encode(errors="surrogatepass") + b"\n")
     return digest.hexdigest()
-
-
-def _pagerank(view: CrawlView) -> Array:
-    """PageRank of all known pages over the links of fetched ones."""
-    return Pusher(view.source, view.indptr, view.target[: view.links], view.known).solve(0.85, 1e-10)[0]
 
 
 def anchors_of(web: Web, order: Array, view: CrawlView) -> list[str]:

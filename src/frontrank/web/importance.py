@@ -27,7 +27,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
-from frontrank.kernels.pagerank import pagerank
+from frontrank.kernels.pagerank import DAMPING, pagerank
 from frontrank.web import measures
 from frontrank.web.measures import measured, parse_measure
 from frontrank.web.web import Web
@@ -135,7 +135,7 @@ def _value(web: Web, metric: Metric) -> Array:
     if name not in METRICS:
         return measured(web, name, given)
     if name == "pagerank":
-        return pagerank(web.indptr, web.targets, given.get("alpha", 0.85))
+        return pagerank(web.indptr, web.targets, given.get("alpha", DAMPING))
     if name == "backlink":
         return np.bincount(web.targets, minlength=web.pages).astype(np.float64)
     if name == "forward":

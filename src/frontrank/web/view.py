@@ -14,6 +14,7 @@ import numpy as np
 
 from frontrank.kernels.growing import GROWTH
 from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.kernels.pagerank import DAMPING, TOLERANCE, Pusher
 from frontrank.web.links import Links, row
 from frontrank.web.strings import Picked
 from frontrank.web.web import Web
@@ -74,6 +75,7 @@ class CrawlView:
     impact: Array | None = None  # observed clicks or views of each known page; 0 for the frontier
     search: SearchView | None = None  # queries, results and words, where a search engine stands behind the crawl
     history: list[CrawlView] = field(default_factory=list)  # earlier views of the same crawl: to learn from what came of them
+    solved: dict[tuple[int, int], Array] = field(default_factory=dict, repr=False)  # PageRank at (pages fetched, known)
     revealed: tuple[Array, Array] | None = None  # frontier pages whose impact is told for training, and that impact
 
     @classmethod
@@ -98,7 +100,19 @@ class CrawlView:
     def remember(self) -> None:
         """Keep this moment, to be learned from later."""
         if self.impact is not None:
-            self.history = [*self.history, replace(self, history=[], scores={}, notes={})][-HISTORY:]
+            self.history = [*self.history, replace(self, history=[], scores={}, notes={}, solved=dict(self.solved))][-HISTORY:]
+
+    def pagerank(self) -> Array:
+        """PageRank (damping 0.85, L1 error below 1e-10) of all known pages over the links of fetched ones.
+
+        Solved once for a moment of the crawl: an engine's prior and several rankers ask for the same.
+        """
+        moment = len(self.source), self.known
+        if moment not in self.solved:
+            self.solved.clear()
+            pusher = Pusher(self.source, self.indptr, self.target[: self.links], self.known)
+            self.solved[moment] = pusher.solve(DAMPING, TOLERANCE)[0]
+        return self.solved[moment]
 
     @property
     def fetched(self) -> Array:

@@ -61,7 +61,7 @@ def split(scene: Scene, draw: int = 0) -> Scene:
     shuffled = np.random.default_rng(draw).permutation(scene.tested)
     cut = round(TRAINING * len(shuffled))
     training, tested = np.sort(shuffled[:cut]), np.sort(shuffled[cut:])
-    view = replace(scene.view, history=[], revealed=(training, scene.views[training]))
+    view = replace(scene.view, history=[], revealed=(training, scene.impact[training]))
     return replace(scene, view=view, tested=tested)
 
 

@@ -92,7 +92,7 @@ class Ordered:
         """The curves of the paper's way of testing."""
         tested = self.trial.tested
         scores = {**self.scores, "ml": self.learned["split"]}
-        return lines({name: score[tested] for name, score in scores.items()}, self.trial.views[tested], SHOWN)
+        return lines({name: score[tested] for name, score in scores.items()}, self.trial.impact[tested], SHOWN)
 
 
 def reproduce(web: Web, workload: Workload | None, progress: Progress) -> Reproduction:
@@ -155,7 +155,7 @@ def _ml() -> Ranker:
 
 def frontier(of: Ordered) -> Experiment:
     """Tables 1 to 3: what is fetched, what waits, and how the two are linked."""
-    view, views = of.scene.view, of.scene.views
+    view, views = of.scene.view, of.scene.impact
     assert view.impact is not None
     fetched, waits = view.fetched, ~view.fetched
     seen = fetched & (view.impact > 0)
@@ -283,11 +283,12 @@ def _heights(curves: Mapping[str, Curve]) -> Table:
 def clicked(of: Ordered) -> Experiment:
     """Fig. 6."""
     heading = f"Click-through rate, {of.name}"
-    clicks, tested = of.trial.clicks, of.trial.tested
+    clicks, tested = of.trial.web.clicks, of.trial.tested
     if clicks is None or "q-overlap" not in of.scores:
         lacks = "clicks" if clicks is None else "queries"
         return skip(heading, f"{of.scene.web.name} does not know its {lacks}", [CLICKS])
-    rates = {name: click_through(score[tested], clicks[tested], of.trial.views[tested]) for name, score in of.scores.items()}
+    clicked_on, shown = clicks[of.trial.view.pages[tested]], of.trial.impact[tested]
+    rates = {name: click_through(score[tested], clicked_on, shown) for name, score in of.scores.items()}
     late = {name: rate[UNTIL] for name, rate in rates.items()}
     claim = decided(
         CLICKS,
@@ -327,7 +328,7 @@ def learning(of: Ordered) -> Experiment:
     split_means = {name: mean_height(curves[name], UNTIL) for name in chosen}
     tested = of.scene.tested
     scores = {"ml": of.learned["deployed"], **{name: of.scores[name] for name in chosen[1:]}}
-    live = lines({name: score[tested] for name, score in scores.items()}, of.scene.views[tested], SHOWN)
+    live = lines({name: score[tested] for name, score in scores.items()}, of.scene.impact[tested], SHOWN)
     drawn = {f"{name}, split": curves[name] for name in chosen} | {f"{name}, deployed": live[name] for name in chosen}
     gain = number(mean_height(live["ml"], UNTIL) - mean_height(live["rw-eg"], UNTIL))
     how = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.kernels.jit import Array
-from frontrank.kernels.pagerank import Pusher
+from frontrank.kernels.pagerank import DAMPING, TOLERANCE, Pusher
 from frontrank.orderings.ranker import Ranker
 from frontrank.web.view import CrawlView
 
@@ -33,8 +33,8 @@ class PageRank(Ranker):
     [0, 1, 3, 4, 2]
     """
 
-    alpha: float = 0.85
-    tolerance: float = 1e-10
+    alpha: float = DAMPING
+    tolerance: float = TOLERANCE
     name = "pagerank"
 
     def validate(self) -> None:
@@ -48,8 +48,10 @@ class PageRank(Ranker):
             start = np.full(view.known, (1.0 - self.alpha) / view.known)
             start[: last.size] = last * (last.size / view.known)
             start /= start.sum()
-        rows = len(view.source)
-        target = view.target[: view.indptr[rows]]
-        scores, _ = Pusher(view.source, view.indptr, target, view.known).solve(self.alpha, self.tolerance, start)
+        if start is None and (self.alpha, self.tolerance) == (DAMPING, TOLERANCE):
+            scores = view.pagerank()
+        else:
+            pusher = Pusher(view.source, view.indptr, view.target[: view.links], view.known)
+            scores, _ = pusher.solve(self.alpha, self.tolerance, start)
         view.scores[self.name] = scores
         return scores.copy()

@@ -106,8 +106,7 @@ def _scores(view: CrawlView) -> dict[str, Array]:
     view = replace(view, scores={}, notes={})  # from scratch: a walk that restarts ends some last bits elsewhere
     scores = {name: ranker.score(view) for name, ranker in RANKERS.items()}
     if view.search is not None:
-        hybrid = QHybrid()
-        parts = hybrid.parts(view)
+        parts = QHybrid(fit="quadratic").parts(view)
         scores["q-overlap"], scores["q-hybrid"] = parts["queries"], parts["queries"] + parts["pagerank"]
     found = {name: np.zeros(view.known) for name in scores}
     for name, score in scores.items():
