@@ -18,6 +18,10 @@ def test_all_public_names_are_there() -> None:
         assert getattr(fr, name) is not None
 
 
+def test_dir_shows_the_public_names() -> None:
+    assert dir(fr) == sorted(fr.__all__)
+
+
 def test_importing_frontrank_imports_nothing_else() -> None:
     code = "import sys, frontrank; print([m for m in ('numpy', 'numba', 'pyarrow', 'click') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

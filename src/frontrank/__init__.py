@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
     from frontrank.errors import FrontrankError
     from frontrank.frontiers.politeness import Politeness
-    from frontrank.kernels.jit import Column
+    from frontrank.kernels.jit import Column, kernel
     from frontrank.lab.compare import Runs, compare, order
     from frontrank.orderings.policy import Out, Policy
     from frontrank.orderings.ranker import Periodic, Ranker
@@ -45,6 +45,7 @@ _HOME = {
     "Trace": "simulation.trace",
     "Web": "web.web",
     "compare": "lab.compare",
+    "kernel": "kernels.jit",
     "load": "sources",
     "order": "lab.compare",
     "parse": "orderings.registry",
@@ -68,6 +69,7 @@ __all__ = [
     "Web",
     "__version__",
     "compare",
+    "kernel",
     "load",
     "order",
     "parse",
@@ -84,3 +86,7 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"frontrank.{_HOME[name]}"), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

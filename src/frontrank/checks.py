@@ -9,6 +9,7 @@ Each check raises AssertionError, naming the ordering and what it broke. All reg
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -22,9 +23,12 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.recovery import snapshot
 from frontrank.kernels.jit import Array, interpreted
 from frontrank.orderings.policy import Policy
+from frontrank.orderings.registry import REGISTRY, parse
+from frontrank.orderings.stored import from_data, to_data
 from frontrank.simulation.engine import Engine
 from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
+from frontrank.specs import write
 from frontrank.web.importance import importance
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
@@ -232,6 +236,17 @@ def every_page_once(policy: Policy, web: Web) -> None:
     assert trace.fetched == expected, f"{policy.spec()}: {expected} pages can be reached, {trace.fetched} fetched"
 
 
+def stored_and_read_back(policy: Policy, web: Web) -> None:
+    """As data, and as a specification, it is read back as the same ordering; classes inside functions cannot be."""
+    data = json.loads(json.dumps(to_data(policy)))
+    if "<locals>" in json.dumps(data):
+        return
+    assert from_data(data) == policy, f"{policy.spec()}: stored as data, {from_data(data)} is read back"
+    named = REGISTRY.known(policy.called()) is not None or ":" in policy.called()
+    spec = policy.spec() if named else write(data["name"], policy.given())
+    assert parse(spec) == policy, f"{policy.spec()}: the specification is read back as {parse(spec)}"
+
+
 def documented(policy: Policy, web: Web) -> None:
     """The class says in its docstring what it does, with a first line of its own."""
     from frontrank.orderings.ranker import Periodic
@@ -253,5 +268,6 @@ CHECKS = (
     replay_restores_the_state,
     priorities_are_finite,
     every_page_once,
+    stored_and_read_back,
     documented,
 )

@@ -62,6 +62,9 @@ class Registry(Generic[T]):
             raise SpecError(f"unknown {self.kind} {name!r}{nearest(name, self.names())}")
         return self._load(entry)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._known or name in self._outside()
+
     def known(self, name: str) -> T | None:
         """What has this name by now; no package is looked at."""
         return self._known.get(name)

@@ -25,6 +25,7 @@ COMMANDS = {
     "explain": "Why does a page stand where it stands?",
     "convert": "Write any web as a web directory, which loads at once.",
     "policies": "List the orderings with their parameters.",
+    "plugins": "List what installed packages add: orderings, sources, metrics, scorers.",
 }
 MODULES = {"import": "import_"}  # a command that is a word of Python's own
 

@@ -10,6 +10,7 @@ itself. Classes without a name in the registry are stored as ``module:Class``.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -72,7 +73,7 @@ def _class(name: str) -> Any:
     inner = INNER.get(name)
     if isinstance(inner, type):
         return inner
-    if inner is None and ("<locals>" in name or name.startswith("__main__:")):
+    if inner is None and ("<locals>" in name or (name.startswith("__main__:") and not _in_this_script(name))):
         raise SpecError(
             f"stored ordering {name}: a class of a script or function cannot be found again; give the ordering itself"
         )
@@ -80,6 +81,10 @@ def _class(name: str) -> Any:
     if not (isinstance(thing, type) and issubclass(thing, Policy | Ranker)):
         raise SpecError(f"stored ordering {name}: names {thing!r}, a subclass of Policy or Ranker expected")
     return thing
+
+
+def _in_this_script(name: str) -> bool:
+    return hasattr(sys.modules["__main__"], name.partition(":")[2])
 
 
 def _stored(ordering: Policy | Ranker, name: str, value: Any) -> Any:

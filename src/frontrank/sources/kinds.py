@@ -165,7 +165,7 @@ REGISTRY.build_in(KINDS)
 def source_of(path: str) -> tuple[Source, str]:
     """The source that reads what is given, and what it is given to read."""
     name, colon, rest = path.partition(":")
-    if colon and NAME.fullmatch(name) and not rest.startswith("//") and name in REGISTRY.names():
+    if colon and NAME.fullmatch(name) and not rest.startswith("//") and name in REGISTRY:
         return REGISTRY.find(name), rest
     for source in _candidates():
         if source.matches(path):
