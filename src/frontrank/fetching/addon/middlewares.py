@@ -10,7 +10,6 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.misc import load_object
 
-from frontrank.fetching.retry_after import rest_s
 from frontrank.fetching.scrapy_engine import PAGE
 
 if TYPE_CHECKING:
@@ -20,13 +19,15 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from frontrank.fetching.addon.leases import Lease
     from frontrank.fetching.addon.scheduler import Scheduler
 
 
 class Part:
-    """What the middlewares share: the scheduler makes itself known to them when it opens."""
+    """What the middlewares share: the scheduler makes itself known to them when it opens. Before that, as in a project's unit
+    tests, they let everything through."""
 
-    scheduler: Scheduler
+    scheduler: Scheduler | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -37,45 +38,51 @@ class Part:
             raise NotConfigured(f"the SCHEDULER of this project is {chosen.__name__}, not frontrank's")
         return cls()
 
+    def lease_of(self, request: Request | None) -> Lease | None:
+        return None if self.scheduler is None else self.scheduler.lease_of(request)
+
 
 class Links(Part):
     """The requests that a callback yields are the links of its page."""
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        if self.scheduler.stopped:
-            return  # the crawl could not be opened: nothing of the spider is run
-        self.scheduler.seeds.reading = True
+        scheduler = self.scheduler
+        if scheduler is not None:
+            if scheduler.stopped:
+                return  # the crawl could not be opened: nothing of the spider is run
+            scheduler.seeds.reading = True
         try:
             async for output in start:
                 yield output
         finally:
-            self.scheduler.seeds.reading = False
+            if scheduler is not None:
+                scheduler.seeds.reading = False
 
     def process_spider_input(self, response: Response) -> None:
-        lease = self.scheduler.lease_of(response.request)
+        lease = self.lease_of(response.request)
         if lease is not None:
             lease.response, lease.arrived = response, monotonic()
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        lease = self.scheduler.lease_of(response.request)
+        scheduler, lease = self.scheduler, self.lease_of(response.request)
         try:
             async for output in result:
                 if isinstance(output, Request):
                     output.meta.pop(PAGE, None)  # copied from response.meta, it would make a retry of a link
-                    if lease is not None and not lease.settled:
-                        self.scheduler.expect(lease, output)
+                    if scheduler is not None and lease is not None and not lease.settled:
+                        scheduler.expect(lease, output)
                 yield output
         finally:
-            if lease is not None:
-                self.scheduler.ended(lease)
+            if scheduler is not None and lease is not None:
+                scheduler.ended(lease)
 
 
 class Failures(Part):
     """Downloads that failed for good: RetryMiddleware, which is nearer to the downloader, has given up or had no say."""
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        lease = self.scheduler.lease_of(request)
-        if lease is not None and lease.request is request:
+        lease = self.lease_of(request)
+        if self.scheduler is not None and lease is not None and lease.request is request:
             self.scheduler.fail(lease, in_words(exception), asked=not isinstance(exception, IgnoreRequest))
 
 
@@ -89,14 +96,12 @@ class Downloads(Part):
     def process_response(self, request: Request, response: Response) -> Response:
         if response.status >= 400:
             self._note(request, f"http {response.status}")
-        pause = self.scheduler.crawl.politeness.pause(request.meta.get("retry_times", 0) + 1)
-        rest = rest_s(response.status, response.headers.get("Retry-After"), pause)
-        if rest > 0:
-            self.scheduler.rest(request, rest)
+        if self.scheduler is not None:
+            self.scheduler.heed(request, response)
         return response
 
     def _note(self, request: Request, reason: str) -> None:
-        lease = self.scheduler.lease_of(request)
+        lease = self.lease_of(request)
         if lease is not None:
             lease.reason = reason
 

@@ -31,6 +31,7 @@ from frontrank.fetching.addon.leases import PATIENCE_S, Lease, Seeds
 from frontrank.fetching.addon.middlewares import Downloads, Failures, Links
 from frontrank.fetching.addon.requests import Requests
 from frontrank.fetching.addon.settings import UNASKED, budget_of, directory_of, open_crawl, priority_of
+from frontrank.fetching.retry_after import rest_s
 from frontrank.fetching.scrapy_engine import PAGE, CrawlScheduler
 from frontrank.frontiers.polite import ABSENT
 from frontrank.pages import html
@@ -39,6 +40,7 @@ from frontrank.pages.urls import host_of
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
     from twisted.internet.defer import Deferred
 
@@ -305,9 +307,13 @@ class Scheduler(CrawlScheduler):
         with self.or_stop:
             self._fail(lease.page, reason, asked)
 
-    def rest(self, request: Request, rest_s: float) -> None:
-        with self.or_stop:
-            self.crawl.block(host_of(request.url), rest_s)
+    def heed(self, request: Request, response: Response) -> None:
+        """A host that says so is left alone for a while."""
+        pause = self.crawl.politeness.pause(request.meta.get("retry_times", 0) + 1)
+        rest = rest_s(response.status, response.headers.get("Retry-After"), pause)
+        if rest > 0:
+            with self.or_stop:
+                self.crawl.block(host_of(request.url), rest)
 
     def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         agent = self.settings["ROBOTSTXT_USER_AGENT"] or request.headers.get("User-Agent") or self.settings["USER_AGENT"]
