@@ -83,6 +83,12 @@ def test_a_plan_takes_orderings_in_any_form() -> None:
         Plan.of("bfs", politeness=Politeness(), latency_s=-1)
 
 
+def test_an_unknown_metric_is_refused_before_any_crawl() -> None:
+    web = fr.Web.from_edges([0, 0], [1, 2], pages=3)
+    with pytest.raises(FrontrankError, match="did you mean 'pagerank'"):
+        fr.compare(web, "bfs", seeds=[0], metric="pagerang", progress=lambda *_: pytest.fail("a crawl was begun"))
+
+
 def test_what_an_ordering_lacks_is_said_before_the_first_one_runs() -> None:
     web = fr.Web.from_edges([0, 0], [1, 2], pages=3)
     with pytest.raises(InputError, match="hosts"):

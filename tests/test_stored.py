@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -145,6 +146,18 @@ def test_an_ordering_without_a_name_is_found_by_its_module() -> None:
     assert from_data(data) == Unnamed(0.3)
     assert Unnamed(0.3).spec() == "tests.test_stored:Unnamed:strength=0.3"
     assert parse(Unnamed(0.3).spec()) == Unnamed(0.3)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [FractionalPageRank(d=0.8500049), Similarity(topic="new york, ny"), Fica(k=2**53 + 1), Unnamed(1e-17)],
+    ids=lambda policy: type(policy).__name__,
+)
+def test_a_crawl_is_resumed_with_the_very_policy_it_was_started_with(policy: Policy, tmp_path: Path) -> None:
+    with fr.Crawl(policy, tmp_path / "crawl") as crawl:
+        crawl.seed(["http://a/"])
+    with fr.Crawl.recover(tmp_path / "crawl") as again:
+        assert again.policy == policy
 
 
 def test_a_class_of_a_function_says_that_it_cannot_be_found() -> None:

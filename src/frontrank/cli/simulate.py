@@ -56,13 +56,13 @@ def run(
     named = [name for name in policies or ("bfs", "fpr") if name != "all"]
     clocked = in_flight is not None or host_delay is not None or latency is not None
     politeness = Politeness(delay_s=host_delay or 0.0, in_flight=1 if in_flight is None else in_flight) if clocked else None
-    plan = Plan.of(named, Stop(budget, until), politeness, 1.0 if latency is None else latency)
+    plan = Plan.of(named, Stop(budget, until), politeness, 1.0 if latency is None else latency, metric)
     with progress() as tell:
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
         if "all" in policies:
             plan = plan.adding(policy for policy in runnable(loaded) if policy.spec() not in named)
         command = shlex.join(["frontrank", *sys.argv[1:]])
-        runs = carry_out(loaded, plan, seeds, metric, tell, web, command)
+        runs = carry_out(loaded, plan, seeds, tell, web, command)
         real = as_crawled(loaded, plan.stop)
         return runs if real is None else replace(runs, runs=(real, *runs.runs))
 

@@ -219,15 +219,14 @@ def compare(
     An ordering is a specification such as ``"fpr:m=100"`` or an object of your own. ``until`` is a stopping rule, such as
     ``"coverage=0.9"`` for rankmass. ``politeness`` gives the crawls a clock (see ``simulate``).
     """
-    plan = Plan.of(policies, Stop(budget, until), politeness, latency_s)
-    return carry_out(web, plan, seeds, metric, progress, source, command)
+    plan = Plan.of(policies, Stop(budget, until), politeness, latency_s, metric)
+    return carry_out(web, plan, seeds, progress, source, command)
 
 
 def carry_out(
     web: Web,
     plan: Plan,
     seeds: Seeds = None,
-    metric: str = "pagerank",
     progress: Progress | None = None,
     source: str = "",
     command: str = "",
@@ -240,4 +239,4 @@ def carry_out(
         tell = None if progress is None else partial(progress, spec)
         run = simulate(web, policy, pages, plan.stop, tell, politeness=plan.politeness, latency_s=plan.latency_s)
         runs.append(replace(run, given=spec))
-    return Runs(web, tuple(runs), metric, source or web.source, command)
+    return Runs(web, tuple(runs), plan.metric, source or web.source, command)

@@ -20,6 +20,7 @@ from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import as_policy
 from frontrank.simulation.engine import check_needs
+from frontrank.web.importance import parse_metric
 from frontrank.web.web import Web
 
 Budget = float | int | str | None
@@ -112,8 +113,10 @@ class Plan:
     stop: Stop = ALL
     politeness: Politeness | None = None
     latency_s: float = 1.0  # of a request, with a clock
+    metric: str = "pagerank"  # the importance that pages are judged by
 
     def __post_init__(self) -> None:
+        parse_metric(self.metric)
         if not 0.0 <= self.latency_s < math.inf:
             raise InputError(f"latency must be a number of seconds from 0, got {self.latency_s}")
 
@@ -124,8 +127,9 @@ class Plan:
         stop: Stop = ALL,
         politeness: Politeness | None = None,
         latency_s: float = 1.0,
+        metric: str = "pagerank",
     ) -> Plan:
-        return cls((), stop, politeness, latency_s).adding(orderings)
+        return cls((), stop, politeness, latency_s, metric).adding(orderings)
 
     def adding(self, orderings: Given | Iterable[Given]) -> Plan:
         """The same plan with more orderings."""
