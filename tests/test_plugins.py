@@ -84,6 +84,7 @@ class TestEveryCommandKnowsThem:
         assert told(site, "crawl", server, *args, "--out", out)["fetched"] == 2
         assert told(site, "status", out)["policy"] == "shelf:strength=0.1"
         assert told(site, "crawl", "--resume", out, "--budget", "4", "-q")["fetched"] == 4
+        assert set(told(tmp_path, "simulate", out, "--policy", "bfs")["policies"]) == {"shelf:strength=0.1 (crawled)", "bfs"}
         without = run(tmp_path, "status", out)
         assert (without.returncode, without.stderr.count("\n")) == (2, 1)
         assert "unknown ordering 'shelf'" in without.stderr
@@ -214,6 +215,8 @@ class TestBrokenPackages:
         [
             (["--policy", "crashes"], "cannot be loaded: RuntimeError: in the middle of it"),
             (["--policy", "odd.crashes:Thing"], "odd.crashes cannot be imported: RuntimeError: in the middle of it"),
+            (["--policy", "good:odd"], "'odd' given, KEY=VALUE expected"),
+            (["--policy", "bfs", "--metric", "short:odd"], "'odd' given, KEY=VALUE expected"),
             (["--policy", "odd.good:Godo"], "did you mean 'Good'"),
             (["--policy", "no_such.module:Thing"], "set PYTHONPATH=."),
             (["--policy", "bfs", "--metric", "short"], "gave values of shape (1,), one for each of 200 pages expected"),

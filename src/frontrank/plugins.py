@@ -55,7 +55,10 @@ class Registry(Generic[T]):
         """The thing of this name, or ``package.module:Thing``; SpecError with a suggestion if there is none."""
         if name in self._known:
             return self._known[name]
-        if ":" in name:
+        first, colon, rest = name.partition(":")
+        if colon and first in self:
+            raise SpecError(f"{name}: {rest!r} given, KEY=VALUE expected")
+        if colon:
             return self.accept(name, located(name, self.kind))
         entry = self._outside().get(name)
         if entry is None:

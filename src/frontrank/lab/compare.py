@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import FrontrankError, InputError, need
+from frontrank.errors import FrontrankError, InputError, SpecError, need
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy, orderings, parse
@@ -66,8 +66,12 @@ def as_crawled(web: Web, stop: Stop = ALL) -> Run | None:
     spec = web.crawled_with
     if not spec or web.seeds is None:
         return None
+    try:
+        policy = parse(spec)
+    except SpecError:  # of a package that is not installed here: what it fetched can be judged all the same
+        policy = Policy()
     trace = Trace(web.seeds, np.arange(stop.pages(web.pages), dtype=np.int32))
-    return Run(parse(spec), trace, None, 0.0, f"{spec} (crawled)")
+    return Run(policy, trace, None, 0.0, f"{spec} (crawled)")
 
 
 def order(web: Web, policy: Given, seeds: Seeds = None, budget: Budget = None) -> list[int]:

@@ -55,9 +55,6 @@ def orderings() -> dict[str, Ordering]:
 
 def find(name: str) -> Ordering:
     """The class of a name, or of ``package.module:Class``."""
-    first = name.partition(":")[0]
-    if first != name and first in REGISTRY.built_in():
-        raise SpecError(f"{name}: {name.partition(':')[2]!r} given, KEY=VALUE expected")
     return REGISTRY.find(name)
 
 
