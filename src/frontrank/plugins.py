@@ -17,10 +17,12 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from frontrank.errors import SpecError, nearest
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 NAME = re.compile(r"\w[\w-]*")  # no sign that means something in a specification
@@ -98,6 +100,8 @@ class Registry(Generic[T]):
 
     def _outside(self) -> dict[str, EntryPoint]:
         if self._installed is None:
+            from importlib.metadata import entry_points  # costs as much time as all the rest of this module
+
             self._installed = {}
             for entry in sorted(entry_points(group=self.group), key=lambda entry: (entry.name, _distribution(entry))):
                 first = self._installed.setdefault(entry.name, entry)
