@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import random
-import time
 from html import escape
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from frontrank.pages.html import LONGEST_URL, MANY_TAGS, MOST_TAGS, Page, decode, looks_binary, parse, resolve
+from frontrank.pages.html import LONGEST_URL, Page, decode, looks_binary, parse, resolve
 from frontrank.pages.urls import canonical
 
 HERE = "http://example.org/dir/page"
@@ -81,13 +79,6 @@ def test_the_number_of_links_has_a_limit() -> None:
     assert page.dropped == {"too many links": 4}
 
 
-def test_nofollow_links_are_kept_unless_they_are_to_be_skipped() -> None:
-    markup = '<a rel="NoFollow ugc" href=/a>a</a><a rel=nofollowing href=/b>b</a>'
-    assert len(links(markup)) == 2
-    assert parse(markup.encode(), HERE, skip_nofollow=True).dropped == {"nofollow": 1}
-    assert links(markup, skip_nofollow=True) == [("http://example.org/b", "b")]
-
-
 @pytest.mark.parametrize(
     ("content", "nofollow", "noindex"),
     [("NoFollow", True, False), ("noindex, follow", False, True), ("none", True, True), ("all,max-snippet:1", False, False)],
@@ -139,6 +130,8 @@ def test_what_was_served_comes_back_as_it_was(title: str, text: str, anchors: li
         ("grün blü".encode()[:-1], None, "grün bl\ufffd"),
         ("café".encode("cp1252"), None, "café"),
         (b"a\xffb", "utf-8", "a\ufffdb"),
+        (b"a\x81b", "windows-1252", "a\ufffdb"),
+        (b"\xe0\xff", "windows-1253", "\u03b0\ufffd"),
         (b"abc", "base64", "abc"),
         (b"abc", "no such charset", "abc"),
         (b"abc", "\0", "abc"),
@@ -194,52 +187,8 @@ def test_no_bytes_make_it_raise(body: bytes, url: str, charset: str | None) -> N
 
 @settings(deadline=None)
 @given(st.lists(pieces, max_size=60).map(" ".join))
-def test_no_markup_makes_it_raise_however_it_is_read(markup: str) -> None:
+def test_no_markup_makes_it_raise(markup: str) -> None:
     check(parse(markup.encode(), HERE))
-    check(parse((markup + " " + "<p>" * (MOST_TAGS + 1)).encode(), HERE))
-
-
-def test_a_page_of_many_tags_reads_as_one_of_few() -> None:
-    article = (
-        "<title>T</title><script>if (a<b) it='s </div>'; // don't</script><!-- it's <a href=/no> -->"
-        '<nav><a href=/n>menu</a></nav><div data-x="a > b" class=c><p>one <b>two</b></p>'
-        '<a title="1 < 2" href="/a?b=1&amp;c"><span>in</span> <i>it</i></a></div>'
-        f'<a class="{"c " * 200}" rel=nofollow href="/long">long</a><style>a>b{{}}</style><table><tr><td>cell</table>'
-    )
-    small, large = parse(article.encode(), HERE), parse((article + "<div></div>" * (MOST_TAGS + 1)).encode(), HERE)
-    assert small.links == [(f"http://example.org/{u}", a) for u, a in [("n", "menu"), ("a?b=1&c", "in it"), ("long", "long")]]
-    assert small.text == "one two in it long cell"
-    assert large == small
-
-
-HOSTILE = {
-    "100,000 links": b"<ul>" + b"".join(b"<li><a href=/%d>link %d</a> words</li>" % (i, i) for i in range(100_000)),
-    "one target 100,000 times": b"<a href=/x>some words</a>" * 100_000,
-    "nested div": b"<div>" * 100_000 + b"<a href=/x>x",
-    "nested nav": b"<nav>" * 100_000,
-    "nested template": b"<template>" * 100_000,
-    "open formatting": b"".join(b"<p><b id=%d>x" % i for i in range(50_000)),
-    "open formatting, few": b"".join(b"<p><b id=%d>x" % i for i in range(MANY_TAGS // 2)),
-    "open options": b"<select>" + b"<option>x" * 50_000,
-    "attributes": b"<a href=/x " + b" ".join(b"a%d=1" % i for i in range(100_000)) + b">",
-    "nested links": b"<a href=/x><object>" * (MANY_TAGS // 2) + b"words " * 50_000,
-    "open tags": b"<a" * 500_000,
-    "open quotes": b"<a href='" * 100_000,
-    "open quotes, other tags": b"<i x='\"" * 100_000,
-    "open comments": b"<!--" * 250_000,
-    "open scripts": b"<script>" * 100_000,
-    "less than": b"<" * 1_000_000,
-    "references": b"&" * 1_000_000,
-    "nul": bytes(10_000_000),
-    "garbage": random.Random(7).randbytes(10_000_000),
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_pages_cost_time_in_proportion_to_their_size(name: str) -> None:
-    begun = time.process_time()
-    check(parse(HOSTILE[name], HERE))
-    assert time.process_time() - begun < 5, "each takes under a second on a quiet machine; a square would take minutes"
 
 
 def test_a_link_alone_is_resolved_in_the_same_way() -> None:

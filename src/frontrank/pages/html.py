@@ -9,17 +9,19 @@
 Characters: a byte order mark, else the charset of the HTTP header, else that of <meta>, else UTF-8 if the bytes are,
 else windows-1252; labels mean what the WHATWG's Encoding Standard says, bytes that fit none become U+FFFD.
 
-The tree is lexbor's (selectolax). Building it is linear in the page but for four ways to be hostile: deep nesting, open
-formatting elements, long selects and tags with thousands of attributes cost the square of their number. So a page
-with many tags, or with very long ones, is first thinned: tags that bear on nothing above become blanks, which changes no
-result on well-formed markup. Cost: about 3 microseconds a link besides the tree; 100,000 links in about a second.
+The tree is lexbor's (selectolax). On ordinary pages its time is linear in their size; hostile ones cost the square or the
+cube of it (unclosed elements, formatting elements, thousands of attributes), minutes for a few megabytes. What reads the pages
+of others calls ``bounded.parse``, which returns the same page or gives up in time. Cost: about 3 microseconds a link besides
+the tree; 100,000 links in about a second.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 import can_ada
@@ -31,11 +33,8 @@ if TYPE_CHECKING:
 
 LONGEST_URL = 2_083
 MOST_LINKS = 10_000
+TOO_MANY = "too many links"
 SNIFFED = 1_024  # bytes in which a page says what it is
-MANY_TAGS = 1_500  # fewer do no harm, whatever they are
-MOST_TAGS = 8_000  # nested, they take about a sixth of a second
-MOST_COPIES = 1_000_000  # every block may open all formatting elements again that were left open
-LONG_TAG = 1_024
 MAGIC = (b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF-", b"\x1f\x8b", b"\x7fELF", b"wOFF", b"wOF2", b"RIFF")
 BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 META_CHARSET = re.compile(rb"""<meta[^>]{0,512}?charset\s*=\s*["']?\s*([\w:.-]{1,40})""", re.IGNORECASE)
@@ -48,26 +47,10 @@ SUPERSETS = {  # labels that browsers read as a larger set than Python's codec o
     "euc_kr": "cp949",
 }
 KNOWN_CODECS = re.compile(r"utf-8|utf-16|iso8859|cp125|cp932|cp949|cp874|cp866|koi8|gb18030|big5|euc_|iso2022_|mac-|hz")
+ONE_BYTE = re.compile(r"iso8859|cp125|cp874|cp866|koi8|mac-")
+NOFOLLOW, NOINDEX = ("nofollow", "none"), ("noindex", "none")  # what <meta name=robots> may ask for
 UNSEEN = ("script", "style", "template", "noscript", "iframe", "noembed", "noframes")
 OTHER_SCHEME = re.compile(r"[\s\0]*(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
-
-_NEEDED = "area|a|base|body|html|head|img|main|meta|nav|noscript|template|textarea|title"
-_FLAT = "area|a|base|img|meta|textarea|title"
-_IN_TAG = r"""(?:[^<>"'=]|=\s*+(?:"[^"]*+"|'[^']*+')?+|["'])*+"""
-_COMMENT = r"!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+(?:--!?>|\Z))"
-_RAW = (  # their content is no markup: a quote or a < in it must not swallow what follows
-    r"(?P<raw>script|style|iframe|noembed|noframes)(?=[\s/>])[^>]*+>?"
-    r"[^<]*+(?:<(?!/(?P=raw)[\s/>])[^<]*+)*+(?:</(?P=raw)[^>]*+>?|\Z)"
-)
-LONG = re.compile(rf"<[a-zA-Z][^<>]{{{LONG_TAG},}}+")
-NOT_NEEDED = re.compile(rf"<(?:{_COMMENT}|{_RAW}|/?(?!(?:{_NEEDED})[\s/>])[a-z]{_IN_TAG}>?)", re.IGNORECASE)
-NOT_FLAT = re.compile(rf"</?(?!(?:{_FLAT})[\s/>])[a-zA-Z]{_IN_TAG}>?", re.IGNORECASE)
-FORMATTING = re.compile(
-    r"<[bcefinstu](?:ig|ode|m|ont|obr|mall|trike|trong|t)?[\s/>]", re.IGNORECASE
-)  # b big code em font ... u
-NESTING = re.compile(r"<(?:main|nav|noscript|template)[\s/>]", re.IGNORECASE)
-WORDY = re.compile(rf"<([a-zA-Z]+)(?=[^<>]{{256}})({_IN_TAG})")
-ATTRIBUTE = re.compile(r"""[\s/"'](href|rel|name|content|charset|alt)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -81,37 +64,36 @@ class Page:
     nofollow: bool = False  # <meta name=robots> asks that no link be followed
     noindex: bool = False
     dropped: dict[str, int] = field(default_factory=dict)  # links left out, by reason
+    given_up: str = ""  # why the page was not parsed to its end: its links are then those of skim.py, and it has no text
 
 
-def parse(
-    body: bytes,
-    url: str,
-    encoding: str | None = None,
-    most_links: int = MOST_LINKS,
-    text: bool = True,
-    skip_nofollow: bool = False,
-) -> Page:
-    """The page that these bytes are. ``encoding`` is the charset of the HTTP header; ``skip_nofollow`` leaves out rel=nofollow.
+def parse(body: bytes, url: str, encoding: str | None = None, most_links: int = MOST_LINKS, text: bool = True) -> Page:
+    """The page that these bytes are. ``encoding`` is the charset of the HTTP header.
 
     >>> page = parse(b"<title> A  page </title><nav><a href='/b#x'>to <b>b</b></a></nav><main>Its text.</main>", "http://example.org/a")
     >>> page.title, page.text, page.links
     ('A page', 'Its text.', [('http://example.org/b', 'to b')])
     """
+    return read(decode(body, encoding), url, most_links, text)
+
+
+def read(markup: str, url: str, most_links: int = MOST_LINKS, text: bool = True) -> Page:
+    """The page that these characters are."""
     need("selectolax")
     from selectolax.lexbor import LexborHTMLParser
 
-    tree = LexborHTMLParser(_thinned(decode(body, encoding)))
+    tree = LexborHTMLParser(markup)
     base = _base(tree, url)
-    links, dropped = _links(tree, base, most_links, skip_nofollow, len(body))
-    robots = _robots(tree)
+    links, dropped = _links(tree, base, most_links, len(markup))
+    asked = _robots(tree)
     title = tree.css_first("title")
     return Page(
         title="" if title is None else _words(title),
         text=_text(tree) if text else "",
         links=links,
         base=base,
-        nofollow=not robots.isdisjoint(("nofollow", "none")),
-        noindex=not robots.isdisjoint(("noindex", "none")),
+        nofollow=not asked.isdisjoint(NOFOLLOW),
+        noindex=not asked.isdisjoint(NOINDEX),
         dropped=dropped,
     )
 
@@ -134,13 +116,26 @@ def decode(body: bytes, encoding: str | None = None) -> str:
         if declared is not None and declared.startswith("utf-16"):  # it was read as ASCII, so it is none
             declared = "utf-8"
     if declared is not None:
-        return body.decode(declared, "replace")
+        return _decoded(body, declared)
     try:
         return body.decode()
     except UnicodeDecodeError as error:
         if error.reason == "unexpected end of data" and not body[: error.start].isascii():  # cut off within a character
             return body.decode("utf-8", "replace")
-        return body.decode("cp1252", "replace")
+        return _decoded(body, "cp1252")
+
+
+def _decoded(body: bytes, codec: str) -> str:
+    """The characters of these bytes. Sets of one byte a character go by a table: Python handles each byte that stands for
+    none by a call, which takes seconds for a body full of them."""
+    if ONE_BYTE.match(codec):
+        return codecs.charmap_decode(body, "strict", _table(codec))[0]
+    return body.decode(codec, "replace")
+
+
+@cache
+def _table(codec: str) -> str:
+    return "".join(bytes([byte]).decode(codec, "replace") for byte in range(256))
 
 
 def _codec(label: str | None) -> str | None:
@@ -153,36 +148,13 @@ def _codec(label: str | None) -> str | None:
     return name if KNOWN_CODECS.match(name) else None
 
 
-def _thinned(html: str) -> str:
-    """The page, without tags that bear on nothing if there are enough of them to cost the square of their number."""
-    if not _is_costly(html):
-        return html
-    html = NOT_NEEDED.sub(" ", html)
-    if len(NESTING.findall(html)) > MANY_TAGS:
-        html = NOT_FLAT.sub(" ", html)
-    return WORDY.sub(_needed_attributes, html)
-
-
-def _is_costly(html: str) -> bool:
-    """Whether the tree of this page could take much longer than its size warrants; a bound from counts, not the truth."""
-    tags = html.count("<") - html.count("</")
-    if tags > MOST_TAGS or (tags > MANY_TAGS and tags * len(FORMATTING.findall(html)) > MOST_COPIES):
-        return True
-    return len(html) > 4 * LONG_TAG and LONG.search(html) is not None
-
-
-def _needed_attributes(tag: re.Match[str]) -> str:
-    held = {name.lower(): value for name, value in reversed(ATTRIBUTE.findall(tag[2]))}
-    return f"<{tag[1]} {' '.join(f'{name}={value}' for name, value in held.items())} "
-
-
 def resolve(base: str, href: str) -> str:
     """The canonical http(s) URL that a link on a page leads to; empty if there is none.
 
     >>> resolve("http://example.org/a/b", "../c#d"), resolve("http://example.org/", "mailto:x@example.org")
     ('http://example.org/c', '')
     """
-    found = _target(_parsed(base), href)
+    found = target_of(parsed(base), href)
     return found if found.startswith("http") else ""
 
 
@@ -194,17 +166,15 @@ def _base(tree: LexborHTMLParser, url: str) -> str:
     return url
 
 
-def _parsed(url: str) -> can_ada.URL | None:
+def parsed(url: str) -> can_ada.URL | None:
     try:
         return can_ada.parse(url)
     except (ValueError, TypeError):
         return None
 
 
-def _links(
-    tree: LexborHTMLParser, base: str, most: int, skip_nofollow: bool, most_words: int
-) -> tuple[list[tuple[str, str]], dict[str, int]]:
-    start = _parsed(base)
+def _links(tree: LexborHTMLParser, base: str, most: int, most_words: int) -> tuple[list[tuple[str, str]], dict[str, int]]:
+    start = parsed(base)
     anchors: dict[str, list[str]] = {}
     resolved: dict[str, str] = {}
     dropped: dict[str, int] = {}
@@ -218,14 +188,12 @@ def _links(
             href = ""
         url = resolved.get(href)
         if url is None:
-            url = resolved[href] = _target(start, href)
+            url = resolved[href] = target_of(start, href)
         why = ""
         if not url.startswith("http"):
             why = url
         elif url not in anchors and len(anchors) >= most:
-            why = "too many links"
-        elif skip_nofollow and "nofollow" in (attributes.get("rel") or "").lower().split():
-            why = "nofollow"
+            why = TOO_MANY
         if why:
             dropped[why] = dropped.get(why, 0) + 1
             continue
@@ -238,7 +206,7 @@ def _links(
     return [(url, " ".join(words)) for url, words in anchors.items()], dropped
 
 
-def _target(base: can_ada.URL | None, href: str) -> str:
+def target_of(base: can_ada.URL | None, href: str) -> str:
     """The canonical URL that a link leads to; or the reason why it leads nowhere."""
     if len(href) > LONGEST_URL:
         return "scheme" if OTHER_SCHEME.match(href) else "too long"
@@ -280,7 +248,12 @@ def _robots(tree: LexborHTMLParser) -> set[str]:
     """What <meta name=robots> asks for."""
     asked: set[str] = set()
     for node in tree.tags("meta"):
-        attributes = node.attributes
-        if (attributes.get("name") or "").strip().lower() == "robots":
-            asked.update((attributes.get("content") or "").lower().replace(",", " ").split())
+        asked |= robots_of(node.attributes)
     return asked
+
+
+def robots_of(meta: Mapping[str, str | None]) -> set[str]:
+    """What one <meta> asks of robots."""
+    if (meta.get("name") or "").strip().lower() != "robots":
+        return set()
+    return set((meta.get("content") or "").lower().replace(",", " ").split())

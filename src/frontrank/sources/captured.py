@@ -6,6 +6,7 @@
 
 Pages are what was captured with a status of 200 to 299, and redirects, which are pages with one link. Of a URL that was
 captured twice the first counts. What is no HTML is a page only if a page links to it; robots.txt and error pages are none.
+A page on which the HTML parser takes too long (pages/bounded.py) has the links that are found without it, and no text.
 The world is closed unless ``uncaptured`` is asked for: links to pages that were not captured are dropped.
 
 Seeds: the first page captured, and every page that no other links to.
@@ -24,8 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontrank.errors import SourceError, need
-from frontrank.pages import html
+from frontrank.pages import bounded, html
 from frontrank.pages.warc_reader import NAMES, Record, decoded, find, records
+from frontrank.pages.workers import Workers
 from frontrank.web.strings import Texts
 from frontrank.web.web import Web, hosts_from_urls
 
@@ -54,12 +56,13 @@ def load_warc(path: str | os.PathLike[str], progress: Progress | None = None, un
     if not files:
         raise SourceError(f"{where}: no file in it is called {', '.join(NAMES)}")
     found = _Found()
-    for file in files:
-        for number, record in enumerate(records(file), 1):
-            if (capture := _capture(record, file, number)) is not None:
-                found.add(capture)
-            if progress is not None and number % 1000 == 1:
-                progress(f"reading {os.path.basename(file)}, {len(found.titles):,} pages")
+    with Workers(1) as workers:
+        for file in files:
+            for number, record in enumerate(records(file), 1):
+                if (capture := _capture(record, file, number, workers)) is not None:
+                    found.add(capture)
+                if progress is not None and number % 1000 == 1:
+                    progress(f"reading {os.path.basename(file)}, {len(found.titles):,} pages")
     if not found.titles:
         raise SourceError(f"{where}: no page was captured in it; expected response records, or metadata records of a WAT file")
     return found.web(os.path.basename(os.path.normpath(where)), uncaptured)
@@ -71,7 +74,7 @@ def load_warc(path: str | os.PathLike[str], progress: Progress | None = None, un
 # --- captures ---
 
 
-def _capture(record: Record, path: str, number: int) -> Capture | None:
+def _capture(record: Record, path: str, number: int, workers: Workers) -> Capture | None:
     """What a record says of a page; None if it is of another kind, or no page."""
     kind, content_type = record.head.get("warc-type", ""), record.head.get("content-type", "")
     if kind == "metadata" and "json" in content_type:
@@ -83,8 +86,8 @@ def _capture(record: Record, path: str, number: int) -> Capture | None:
     if url is None:
         return None
     if kind == "resource" and "html" in content_type:
-        return _from_html(url, record.block, content_type)
-    return _from_http(url, record.block) if kind == "response" else None
+        return _from_html(url, record.block, content_type, workers)
+    return _from_http(url, record.block, workers) if kind == "response" else None
 
 
 def _page_url(uri: str) -> str | None:
@@ -93,7 +96,7 @@ def _page_url(uri: str) -> str | None:
     return url if url and url.split("/", 3)[3] != "robots.txt" else None
 
 
-def _from_http(url: str, block: bytes) -> Capture | None:
+def _from_http(url: str, block: bytes, workers: Workers) -> Capture | None:
     top, _, body = block.partition(b"\r\n\r\n")
     first, *lines = top.decode("utf-8", "replace").split("\r\n")
     head = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
@@ -105,13 +108,13 @@ def _from_http(url: str, block: bytes) -> Capture | None:
     content_type = head.get("content-type", "")
     if content_type and "html" not in content_type.lower():
         return Capture(url)
-    return _from_html(url, decoded(body, head), content_type)
+    return _from_html(url, decoded(body, head), content_type, workers)
 
 
-def _from_html(url: str, body: bytes, content_type: str) -> Capture:
+def _from_html(url: str, body: bytes, content_type: str, workers: Workers) -> Capture:
     if html.looks_binary(body):
         return Capture(url)
-    page = html.parse(body, url, content_type.lower().partition("charset=")[2].partition(";")[0])
+    page = bounded.parse(workers, body, url, content_type.lower().partition("charset=")[2].partition(";")[0])
     return Capture(url, True, page.title, page.text, page.links)
 
 

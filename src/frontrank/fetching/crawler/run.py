@@ -233,6 +233,7 @@ def settings_of(options: Options) -> Settings:
             "STATS_DUMP": False,
             "CONCURRENT_REQUESTS": most,
             "CONCURRENT_REQUESTS_PER_DOMAIN": most,
+            "SCRAPER_SLOT_MAX_ACTIVE_SIZE": most * options.max_size,  # or a large page in its parser stops all others
             "CONCURRENT_ITEMS": 1,  # there are none, yet Scrapy starts so many tasks a page for them
             "DOWNLOAD_DELAY": 0,
             "DOWNLOAD_TIMEOUT": options.timeout,

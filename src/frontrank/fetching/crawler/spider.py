@@ -6,22 +6,27 @@
     Retry-After      the host is left alone for so long
 
 What came from the server is in the WARC file before the journal says where. Whatever was not followed is counted by reason.
+
+Pages that might take long are parsed elsewhere (fetching/parsing.py), and are settled when that is done; until then other
+pages come and go. A page over its deadline is stored like any other, counted, and has the links that were found.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import can_ada
 from scrapy import Request, Spider
 
 from frontrank.fetching.limits import reason_of
+from frontrank.fetching.parsing import Parsing
 from frontrank.fetching.retry_after import rest_s
 from frontrank.fetching.scrapy_engine import PAGE, OrStop
 from frontrank.frontiers.polite import GONE, LEASED
 from frontrank.pages import html, urls
+from frontrank.pages.workers import Closed
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -52,6 +57,7 @@ class PageSpider(Spider):
         self.job, self.scope, self.impact = job, scope, impact
         self.frontier = job.crawl  # where the robots.txt middleware tells of a host's delay
         self.wants_text = job.crawl.keeps_texts
+        self.parsing = Parsing()
         self.hops: dict[int, int] = {}  # redirects that led to a page which has not arrived yet
 
     async def start(self) -> AsyncIterator[Any]:
@@ -64,9 +70,33 @@ class PageSpider(Spider):
             yield nothing
 
     # What Scrapy calls ------------------------------------------------------------------------------------------------------
-    def arrived(self, response: Response) -> None:
+    def arrived(self, response: Response) -> Coroutine[Any, Any, None] | None:
+        if not has_links(response):
+            self._settle_safely(response, None)
+            return None
+        found = self.parsing.at_once(*self._to_parse(response))
+        if found is None:
+            return self._parsed_elsewhere(response)
+        self._settle_safely(response, found)
+        return None
+
+    async def _parsed_elsewhere(self, response: Response) -> None:
+        try:
+            found = await self.parsing.page(urls.host_of(response.url), *self._to_parse(response))
+        except Closed:
+            return  # the crawl ends at once: the page is asked for again when it goes on
+        self._settle_safely(response, found)
+
+    def _to_parse(self, response: Response) -> tuple[bytes, str, str | None, int, bool]:
+        url = self.job.crawl.url(response.meta[PAGE])
+        return response.body, url, charset_of(response), self.job.options.max_links, self.wants_text
+
+    def _settle_safely(self, response: Response, found: html.Page | None) -> None:
         page = response.meta[PAGE]
-        self._safely(page, lambda: self._settle(page, response))
+        self._safely(page, lambda: self._settle(page, response, found))
+
+    def closed(self, reason: str) -> None:
+        self.parsing.close()
 
     def lost(self, failure: Failure) -> None:
         request: Request = failure.request  # type: ignore[attr-defined]
@@ -94,7 +124,7 @@ class PageSpider(Spider):
             self.hops.pop(page, None)
             self.job.lost(reason)
 
-    def _settle(self, page: int, response: Response) -> None:
+    def _settle(self, page: int, response: Response, found: html.Page | None) -> None:
         status, url = response.status, self.job.crawl.url(page)
         where = self._stored(url, response)
         self._rest(page, url, response)
@@ -102,8 +132,8 @@ class PageSpider(Spider):
             self._redirected(page, url, response, where)
         elif status >= 400 or status < 200:
             self.failed(page, url, f"http {status}", status in MAY_PASS, where)
-        elif is_html(response) and not html.looks_binary(response.body):
-            self._parsed(page, url, response, where)
+        elif found is not None:
+            self._read(page, url, found, where, status)
         else:
             self._fetched(page, url, (), where=where, status=status)
 
@@ -159,18 +189,19 @@ class PageSpider(Spider):
         self.scope = type(self.scope)((*options.seeds, *moved), options.scope, options.include, options.exclude)
         return self.scope.why_not(target) is None
 
-    def _parsed(self, page: int, url: str, response: Response, where: Where | None) -> None:
-        options = self.job.options
-        found = html.parse(response.body, url, charset_of(response), options.max_links, self.wants_text)
+    def _read(self, page: int, url: str, found: html.Page, where: Where | None, status: int) -> None:
         for reason, times in found.dropped.items():
             self.job.count(reason, times)
+        if found.given_up:
+            self.job.count(found.given_up)
+            logger.info("%s, %d links were found: %s", found.given_up, len(found.links), url, extra={"spider": self})
         links: Iterable[Link] = found.links
         if found.nofollow:
             self.job.count("nofollow", len(found.links))
             links = ()
         cleaned = ((urls.clean(target), anchor) for target, anchor in links)
         kept = [link for link in cleaned if self._may_follow(page, link[0])]
-        self._fetched(page, url, kept, found.title, found.text, where=where, status=response.status)
+        self._fetched(page, url, kept, found.title, found.text, where=where, status=status)
 
     def _fetched(
         self,
@@ -211,6 +242,12 @@ def resolved(base: str, location: str) -> str:
         return urls.clean((can_ada.parse(base) + location.strip()).href)
     except (ValueError, TypeError):
         return ""
+
+
+def has_links(response: Response) -> bool:
+    """Whether this is a page to be parsed."""
+    is_page = 200 <= response.status < 400 and not (response.status in REDIRECTS and response.headers.get("Location"))
+    return is_page and is_html(response) and not html.looks_binary(response.body)
 
 
 def is_html(response: Response) -> bool:

@@ -1,0 +1,246 @@
+"""Pages that no parser gets through in time: they end, keep their links, and hurt nobody but a worker."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontrank.pages import bounded, html
+from frontrank.pages.skim import skim
+from frontrank.pages.workers import Closed, Died, TooLong, Workers
+from tests.test_html import HERE, check, pieces
+
+LONG_S = 60.0
+LINKS = b"<base href=/sub/><a href=first>1</a><!-- <a href=no> --><a href='second?a&amp;b'>2</a>"
+KEPT = ["http://example.org/sub/first", "http://example.org/sub/second?a&b"]
+
+
+# Workers ---------------------------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    with Workers(2, cpu_s=1.0) as made:
+        yield made
+
+
+def for_ever() -> None:
+    """Time in C that no exception and no other thread interrupts."""
+    re.match("(a+)+$", "a" * 64 + "b")
+
+
+def crash() -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def all_memory() -> int:
+    return len(bytearray(2**40))
+
+
+def test_a_worker_answers_and_raises_as_a_function_does(workers: Workers) -> None:
+    before = workers.started
+    assert workers.call(sorted, [3, 1, 2]) == [1, 2, 3]
+    with pytest.raises(ZeroDivisionError):
+        workers.call(divmod, 1, 0)
+    with pytest.raises(MemoryError):
+        workers.call(all_memory)
+    assert workers.call(len, b"x" * 10_000_000) == 10_000_000
+    assert workers.started <= before + 1, "the same worker does it all"
+
+
+@pytest.mark.parametrize(("function", "error"), [(for_ever, TooLong), (crash, Died)])
+def test_a_worker_that_takes_too_long_or_crashes_is_replaced(workers: Workers, function: object, error: type) -> None:
+    before = workers.started
+    for _ in range(2):
+        with pytest.raises(error):
+            workers.call(function)  # type: ignore[arg-type]
+    assert workers.call(len, "abc") == 3
+    assert workers.started >= before + 2
+
+
+def test_no_more_processes_than_were_allowed_and_closing_ends_them_in_mid_call() -> None:
+    workers = Workers(2, cpu_s=600.0)
+    told: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            workers.call(for_ever)
+        except (Died, Closed) as error:
+            told.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + LONG_S
+    while len(workers._busy) < 2 and time.monotonic() < until:
+        time.sleep(0.01)
+    processes = [worker.process for worker in workers._busy]
+    workers.close()
+    for thread in threads:
+        thread.join(LONG_S)
+    assert workers.started == len(processes) == 2 and len(told) == 5
+    assert all(process.poll() is not None for process in processes)
+    with pytest.raises(Closed):
+        workers.call(len, "")
+
+
+def test_a_worker_ends_when_its_owner_is_killed() -> None:
+    script = (
+        "from frontrank.pages.workers import Workers; import os; w = Workers(); print(w.call(os.getpid), flush=True); input()"
+    )
+    owner = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).resolve().parent.parent,
+    )
+    assert owner.stdout is not None and owner.stdin is not None
+    with owner.stdout, owner.stdin:
+        worker = int(owner.stdout.readline())
+        owner.kill()
+        owner.wait(LONG_S)
+    until = time.monotonic() + LONG_S
+    while running(worker) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not running(worker)
+
+
+def running(pid: int) -> bool:
+    """Whether a process is there, and not only its name that nobody has asked about."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+# Pages -----------------------------------------------------------------------------------------------------------------------
+def numbered(form: bytes, size: int) -> bytes:
+    return b"".join(form % i for i in range(size // len(form)))
+
+
+MB = 1_000_000
+HOSTILE = {  # each takes the parser minutes, or did
+    "attributes of html": b"<html " + numbered(b"a%d ", 3 * MB) + b">" + numbered(b"<html b%d>", 3 * MB),
+    "attributes of body": numbered(b"<body a%d b%d c%d>".replace(b"b%d c%d", b"b c"), 5 * MB),
+    "attributes of a link": b"<a href=/x " + numbered(b"a%d ", 5 * MB) + b">",
+    "unclosed li": b"<span>" * (4 * MB // 6) + b"<li>" * MB,
+    "unclosed dd": b"<x>" * MB + b"<dd>" * MB,
+    "unclosed h1": b"<h1>" * (2 * MB),
+    "unclosed div": b"<div>" * (2 * MB),
+    "unknown end tags": b"<x>" * MB + b"</y>" * MB,
+    "end of body": b"<x>" * MB + b"</body>" * MB,
+    "end of form": b"<form>" + b"<x>" * MB + b"</form>" * MB,
+    "open formatting": numbered(b"<p><b id=%d>x", 5 * MB),
+    "formatting in a table": b"<table>" + numbered(b"<b id=%d>", 3 * MB) + b"x<tr>" * (MB // 2),
+    "adoption": numbered(b"<b id=%d>", 2 * MB) + b"<div>" * (MB // 5) + b"</b>" * (MB // 4),
+    "nested links": b"<a href=/x><object>" * (MB // 16) + b"words " * (MB // 2),
+}
+LINEAR = {  # hostile to other ways of reading a page
+    "one target": b"<a href=/x>some words</a>" * 300_000,
+    "many targets": numbered(b"<li><a href=/%d>link</a> words", 9 * MB),
+    "open tags": b"<a" * (4 * MB),
+    "open tags, blanks": b"<a " * (3 * MB),
+    "open quotes": b"<a href='" * MB,
+    "open quotes of two kinds": b"<i x='\"" * MB + b"<a href='\"" * (MB // 2),
+    "one open quote": b"<a href=\"'" + b"<a href= " * MB,
+    "blanks after href": b"<a href" + b" " * (9 * MB),
+    "blanks after =": (b"<a href=" + b" " * 1000) * 9_000,
+    "open comments": b"<!--" * (2 * MB),
+    "dashes": b"<!--" + b"-" * (9 * MB),
+    "comments that nearly close": b"<!-- --" * MB,
+    "open scripts": b"<script>" * MB,
+    "scripts that nearly close": b"<script>" + b"</script" * MB,
+    "less than": b"<" * (9 * MB),
+    "references": b"&" * (9 * MB) + b"<a href='" + b"&amp" * MB + b"'>",
+    "numbers": b"<a href='&#" + b"9" * MB + b";'>" + b"<a href='&#%s;'>" % (b"9" * 4_000) * 1_000,
+    "nul": bytes(9 * MB),
+    "bytes that stand for none": b"\x81" * (9 * MB),
+    "half characters": b"\xff\xfe" + b"\x00\xd8" * (4 * MB),
+    "garbage": random.Random(7).randbytes(9 * MB),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_page_over_its_deadline_keeps_its_links_and_says_why(workers: Workers, name: str) -> None:
+    page = bounded.parse(workers, LINKS + HOSTILE[name], HERE)
+    assert page.given_up == bounded.TOO_LONG
+    assert [url for url, _ in page.links][:2] == KEPT
+    check(page)
+
+
+@pytest.mark.parametrize("name", [*LINEAR, *HOSTILE])
+def test_the_simple_pass_is_linear_in_any_page(name: str) -> None:
+    """It takes half a second of the processor; the square of these sizes would take hours."""
+    with Workers(1, cpu_s=20.0) as patient:
+        check(patient.call(skim, (LINKS if name in HOSTILE else b"") + {**LINEAR, **HOSTILE}[name], HERE))
+
+
+def test_a_page_on_which_the_parser_crashes_keeps_its_links(workers: Workers) -> None:
+    with Workers(1, most_bytes=200 * 2**20) as small:
+        page = bounded.parse(small, LINKS + b"<p>" * (3 * MB), HERE)
+    assert page.given_up == bounded.FAILED and [url for url, _ in page.links] == KEPT
+
+
+def test_a_refusal_to_be_followed_holds_for_a_page_over_its_deadline(workers: Workers) -> None:
+    page = bounded.parse(workers, b"<META content='NOFOLLOW,noindex' NAME=Robots>" + LINKS + HOSTILE["unclosed div"], HERE)
+    assert (bool(page.given_up), page.nofollow, page.noindex) == (True, True, True)
+
+
+def test_the_simple_pass_has_the_same_limit_of_links() -> None:
+    page = skim(b"".join(b"<a href=/%d>%d</a>" % (i % 7, i) for i in range(14)), HERE, most_links=5)
+    assert [url for url, _ in page.links] == [f"http://example.org/{i}" for i in range(5)]
+    assert page.dropped == {"too many links": 1}
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(pieces, max_size=60).map(" ".join), st.sampled_from(["", " ", "<p>x", "<b>"]), st.none() | st.just("utf-8"))
+def test_where_a_page_is_parsed_makes_no_difference(workers: Workers, markup: str, more: str, charset: str | None) -> None:
+    body = (markup + more * bounded.SMALL).encode() if more != "<b>" else (markup + more * 250).encode()
+    expected = html.parse(body, HERE, charset)
+    assert bounded.parse(workers, body, HERE, charset) == expected
+    assert bounded.parse_elsewhere(workers, body, HERE, charset, html.MOST_LINKS, True) == expected
+
+
+targets = st.one_of(
+    st.from_regex(r"/?[a-z0-9/.?=&|~-]{0,12}(#[a-z]*)?", fullmatch=True),
+    st.sampled_from(
+        ["http://Other.example", "//x.example/a b", "mailto:a@b", "javascript:void(0)", "ä?ö=ü", "/a|b", "http//x"]
+    ),
+)
+inline = st.sampled_from(["<b>{}</b>", "<p class='a \"b\" > c'>{}</p>", '<span title="it\'s">{}</span>', "{}", "<li>{}</li>"])
+unread = st.sampled_from(
+    [
+        "<!-- <a href=/no>it's</a> -->",
+        "<script>if (a<b) it='</div><a href=/no>'; // don't</script>",
+        "<style>a>b{}</style>",
+        "<xmp><a href=/no></xmp>",
+        "<textarea><a href=/no></textarea>",
+        "<img alt='<a href=/no>'>",
+        "<br>",
+        "words &amp; <i>words</i>",
+    ]
+)
+quotes = st.sampled_from(['<a href="{}">{}</a>', "<A class=x HREF='{}' rel=nofollow>{}</A>", '<a\nhref = "{}" hidden>{}</a>'])
+linked = st.tuples(quotes, targets).map(lambda of: of[0].format(escape(of[1]), "an <em>anchor</em>"))
+bodies = st.lists(st.one_of(st.tuples(inline, linked).map(lambda of: of[0].format(of[1])), unread), max_size=12).map("\n".join)
+
+
+@settings(deadline=None)
+@given(bodies, st.sampled_from(["", "<base href='/sub/x'>", "<meta name=robots content=none>"]))
+def test_on_well_formed_pages_the_simple_pass_finds_the_links_of_the_parser(body: str, head: str) -> None:
+    markup = f"<!doctype html><html><head><title>a <b> c</title>{head}</head><body>{body}</body></html>".encode()
+    whole, skimmed = html.parse(markup, HERE), skim(markup, HERE)
+    assert [url for url, _ in skimmed.links] == [url for url, _ in whole.links]
+    assert (skimmed.base, skimmed.nofollow, skimmed.noindex) == (whole.base, whole.nofollow, whole.noindex)
+    assert skimmed.dropped == whole.dropped
