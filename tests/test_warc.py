@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import re
 import subprocess
 import sys
+import threading
 import warnings
 import zlib
 from collections.abc import Callable
@@ -53,6 +55,35 @@ def kept(path: Path) -> list[dict[str, Any]]:
 
 
 # --- writing ---
+
+
+def test_a_thread_may_sync_while_files_are_rotated(tmp_path: Path) -> None:
+    """The journal's thread does; the descriptor that it syncs must be its own."""
+    errors: list[BaseException] = []
+    syncs = 0
+    ended = threading.Event()
+
+    def sync(warc: Warc) -> None:
+        nonlocal syncs
+        while not ended.is_set():
+            try:
+                warc.sync()
+            except BaseException as error:
+                errors.append(error)
+            syncs += 1
+
+    descriptors = len(os.listdir("/proc/self/fd"))
+    with Warc(tmp_path, most_bytes=1) as warc:  # every record opens another file
+        threads = [threading.Thread(target=sync, args=(warc,)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        wheres = [warc.write(URL, 200, HEADERS, b"%d" % number) for number in range(300)]
+        ended.set()
+        for thread in threads:
+            thread.join()
+    assert errors == [] and syncs > 100
+    assert [read(tmp_path, where)[2] for where in wheres] == [b"%d" % number for number in range(300)]
+    assert len(os.listdir("/proc/self/fd")) == descriptors
 
 
 def test_a_page_is_kept_as_request_and_response_that_others_can_read(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ Digests are SHA-1 in base 32, of the block and of the payload.
 
 The request stands before its response, since a crawl's trace knows where responses end: whatever follows the last one it
 knows was torn, and ``resume`` cuts it off. When ``write`` returns, the system has every record; ``sync`` puts it on disk.
+One thread writes; any thread may sync at any time, without holding up the writer.
 
 Cost: mostly deflate at its fastest level (a page of 10 kB in about 0.15 ms, 2 % larger than at the default level).
 """
@@ -19,6 +20,7 @@ import base64
 import hashlib
 import os
 import re
+import threading
 import time
 import uuid
 import zlib
@@ -67,6 +69,7 @@ class Warc:
         self.end = 0  # of the last whole record in the present file
         self._info = b""
         self._file = -1
+        self._lock = threading.Lock()  # of _file: whoever opens, closes or copies it
 
     @classmethod
     def resume(
@@ -129,19 +132,29 @@ class Warc:
 
     def sync(self) -> None:
         """Whatever was written is on disk when this returns."""
-        if self._file >= 0:
-            try:
-                os.fsync(self._file)
-            except OSError as error:
-                raise self._refused(error) from None
+        with self._lock:
+            if self._file < 0:
+                return
+            name, copy = self.name, os.dup(self._file)  # our own: the writer may go on to the next file meanwhile
+        try:
+            self._put_on_disk(copy, name)
+        finally:
+            os.close(copy)
 
     def close(self) -> None:
-        if self._file >= 0:
-            try:
-                self.sync()
-            finally:
-                os.close(self._file)
-                self._file = -1
+        with self._lock:  # a sync that begins now must not end before this file is on disk
+            file, self._file = self._file, -1
+            if file >= 0:
+                try:
+                    self._put_on_disk(file, self.name)
+                finally:
+                    os.close(file)
+
+    def _put_on_disk(self, file: int, name: str) -> None:
+        try:
+            os.fsync(file)
+        except OSError as error:
+            raise self._refused(error, name) from None
 
     def __enter__(self) -> Warc:
         return self
@@ -151,12 +164,14 @@ class Warc:
 
     def _open_next(self) -> None:
         self.close()
-        self.name, self.end = f"{self.prefix}-{self.number:05d}.warc.gz", 0
-        path = os.path.join(self.folder, self.name)
+        name = f"{self.prefix}-{self.number:05d}.warc.gz"
+        path = os.path.join(self.folder, name)
         try:
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise self._refused(error) from None
+            raise self._refused(error, name) from None
+        with self._lock:
+            self.name, self.end, self._file = name, 0, file
         self._info = _new_id()
         fields = f"software: {self.software}\r\nformat: WARC File Format 1.1\r\n".encode()
         about = [(b"WARC-Filename", self.name.encode())]
@@ -164,8 +179,9 @@ class Warc:
             self._append(_record(b"warcinfo", self._info, _date(None), about, b"application/warc-fields", b"", fields))
             _sync_folder(self.folder)
         except InputError:
-            os.close(self._file)
-            self._file = -1
+            with self._lock:
+                os.close(self._file)
+                self._file = -1
             os.remove(path)
             raise
         self.number += 1
@@ -179,11 +195,11 @@ class Warc:
         except OSError as error:
             os.ftruncate(self._file, self.end)
             os.lseek(self._file, self.end, os.SEEK_SET)
-            raise self._refused(error) from None
+            raise self._refused(error, self.name) from None
         self.end += len(data)
 
-    def _refused(self, error: OSError) -> InputError:
-        path = os.path.join(self.folder, self.name)
+    def _refused(self, error: OSError, name: str) -> InputError:
+        path = os.path.join(self.folder, name)
         return InputError(
             f"{path}: cannot be written ({error.strerror or error}); make room or choose another place, then resume"
         )
