@@ -14,7 +14,8 @@ pages come and go. A page over its deadline is stored like any other, counted, a
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import can_ada
@@ -74,18 +75,17 @@ class PageSpider(Spider):
         if not has_links(response):
             self._settle_safely(response, None)
             return None
-        found = self.parsing.at_once(*self._to_parse(response))
-        if found is None:
-            return self._parsed_elsewhere(response)
-        self._settle_safely(response, found)
+        with self._or_end():
+            found = self.parsing.at_once(*self._to_parse(response))
+            if found is None:
+                return self._parsed_elsewhere(response)
+            self._settle_safely(response, found)
         return None
 
     async def _parsed_elsewhere(self, response: Response) -> None:
-        try:
+        with self._or_end(), suppress(Closed):  # then the crawl ends at once: the page is asked for when it goes on
             found = await self.parsing.page(urls.host_of(response.url), *self._to_parse(response))
-        except Closed:
-            return  # the crawl ends at once: the page is asked for again when it goes on
-        self._settle_safely(response, found)
+            self._settle_safely(response, found)
 
     def _to_parse(self, response: Response) -> tuple[bytes, str, str | None, int, bool]:
         url = self.job.crawl.url(response.meta[PAGE])
@@ -105,13 +105,18 @@ class PageSpider(Spider):
         self._safely(page, lambda: self.failed(page, request.url, reason, retry))
 
     def _safely(self, page: int, settle: Callable[[], None]) -> None:
-        """What cannot be stored ends the crawl; so does an error of ours, rather than going on with a wrong order."""
         if self.job.error is not None or self.job.crawl.mark(page) != LEASED:  # a machine that slept outlives its leases
             return
+        with self._or_end():
+            settle()
+            self.job.note()
+
+    @contextmanager
+    def _or_end(self) -> Iterator[None]:
+        """What cannot be stored ends the crawl; so does an error of ours, rather than going on with a wrong order."""
         try:
             with OrStop(self.job.fail):
-                settle()
-                self.job.note()
+                yield
         except Exception as error:
             logger.exception("a page cannot be handled", extra={"spider": self})
             self.job.fail(error)
