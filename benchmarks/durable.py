@@ -31,7 +31,7 @@ for n in range(pages):
     crawl.fetched(todo.pop(), made[n])
 crawl.sync()
 seconds = time.perf_counter() - begun
-crawl.journal.close()
+crawl.abandon()
 print(json.dumps({"rate": pages / seconds}))
 """
 SQLITE = """
@@ -92,10 +92,10 @@ print(json.dumps({"bytes": (rss() - before) / int(sys.argv[1])}))
 LONG = """
 import sys
 from pathlib import Path
-from frontrank.crawl.crawl import crawl as c
+from frontrank.crawl import crawl as c
 from frontrank.orderings.registry import parse
 def url(n): return f"http://www.h{n % 20011}.example/section-{n % 97}/an-article-about-something/{n}.html"
-c.SNAPSHOT_EVENTS = 10**9
+c.SNAPSHOT_WORK = c.SNAPSHOT_S = 10**9
 crawl = c.Crawl(parse("fpr"), Path(sys.argv[1]), group=1000)
 crawl.seed([url(0)])
 known = 1
@@ -106,7 +106,7 @@ for n in range(int(sys.argv[2]) // 2):
     at = int(page.rpartition("/")[2][:-5])
     crawl.fetched(page, [url(known), url(known + 1)] + [url(at * 7 % known + j) for j in range(18)])
     known += 2
-crawl.journal.close()
+crawl.abandon()
 """
 RECOVER = """
 import json, resource, sys, time
@@ -117,7 +117,7 @@ taken = crawl.take()
 print(json.dumps({"seconds": time.perf_counter() - begun, "known": crawl.known, "fetched": crawl.fetched_count}))
 crawl.fetched(taken[0])
 crawl.snapshot_seq -= 1000
-crawl.close() if len(sys.argv) > 2 else crawl.journal.close()
+crawl.close() if len(sys.argv) > 2 else crawl.abandon()
 """
 
 

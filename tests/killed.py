@@ -18,9 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from frontrank.crawl import journal as log
 from frontrank.crawl.crawl import Crawl
-from frontrank.crawl.recovery import snapshot
+from frontrank.crawl.events import Failed, Fetched, Taken
+from frontrank.crawl.journal import FILE
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import parse
@@ -28,7 +28,6 @@ from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
-from tests.patience import PATIENCE_S
 
 Tell = Callable[[str, str], None]
 MANNERS = Politeness(retries=3, backoff_s=0.001)
@@ -62,7 +61,7 @@ def many_in_flight(crawl: Crawl, web: Web, number: dict[str, int], tell: Tell) -
                 crawl.fetched(url, links_of(web, number[url]))
                 tell("fetched", url)
         if draw.random() < 0.02:
-            snapshot(crawl)
+            crawl.snapshot()
 
 
 def links_of(web: Web, page: int) -> list[str]:
@@ -104,7 +103,7 @@ def lives(folder: Path, kills: int, seed: int, way: Callable[..., None], spec: s
         child, pipe = crawl_in_child(folder, policy, web, number, way)
         if died < kills:
             if draw.random() < 0.7:  # most die while they crawl, the others as they start
-                select.select([pipe], [], [], PATIENCE_S)
+                select.select([pipe], [], [], 20.0)
             time.sleep(draw.uniform(0.0, 0.05))
             os.kill(child, signal.SIGKILL)
             died += 1
@@ -134,15 +133,15 @@ def warm(policy: Policy, folder: Path) -> None:
         crawl.fetched("http://a/", ["http://b/"])
         crawl.take()
         crawl.next_at()
-        snapshot(crawl)
+        crawl.snapshot()
     crawl = Crawl.recover(folder, policy)
     crawl.take()
-    crawl.journal.close()
+    crawl.abandon()
 
 
 def faults(folder: Path, told: list[str]) -> list[str]:
     """What the trace does not keep of what was acknowledged, and pages fetched twice without an expired lease."""
-    db = sqlite3.connect(folder / log.FILE)
+    db = sqlite3.connect(folder / FILE)
     rows = db.execute("SELECT kind, url FROM event JOIN url ON url.id = event.page ORDER BY seq").fetchall()
     db.close()
     wrong: list[str] = []
@@ -150,12 +149,12 @@ def faults(folder: Path, told: list[str]) -> list[str]:
     settled: set[str] = set()
     taken: dict[str, int] = {}
     for kind, url in rows:
-        if kind == log.TAKE:
+        if kind == Taken.kind:
             taken[url] = taken.get(url, 0) + 1
-            if url in settled or state.get(url) == log.TAKE:
+            if url in settled or state.get(url) == Taken.kind:
                 wrong.append(f"{url} was taken while leased or settled")
-        elif kind in (log.FETCHED, log.FAILED):
-            if state.get(url) != log.TAKE:
+        elif kind in (Fetched.kind, Failed.kind):
+            if state.get(url) != Taken.kind:
                 wrong.append(f"{url} was settled without a lease")
             settled.add(url)
         state[url] = kind
@@ -171,9 +170,9 @@ def faults(folder: Path, told: list[str]) -> list[str]:
 
 
 def fetched_order(folder: Path) -> list[str]:
-    db = sqlite3.connect(folder / log.FILE)
+    db = sqlite3.connect(folder / FILE)
     query = "SELECT url FROM event JOIN url ON url.id = event.page WHERE kind = ? ORDER BY seq"
-    order = [url for (url,) in db.execute(query, (log.FETCHED,))]
+    order = [url for (url,) in db.execute(query, (Fetched.kind,))]
     db.close()
     return order
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from frontrank.checks import PAGES, searched
-from frontrank.crawl import journal as log
+from frontrank.crawl.events import Fetched
 from frontrank.crawl.journal import Journal
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.run import run, start
@@ -86,8 +86,8 @@ def query_log(web: Web, path: Path) -> Path:
 def fetched(out: Path) -> list[str]:
     """The URLs of a crawl in the order in which they were fetched."""
     journal = Journal.open(out, read_only=True)
-    names = [url for url, _ in journal.urls()]
-    order = [names[event.page] for event in journal.events() if event.kind == log.FETCHED]
+    names = [url for urls, _ in journal.urls() for url in urls]
+    order = [names[page] for (page,) in journal.select(("page",), (Fetched.kind,))]
     journal.close()
     return order
 

@@ -13,7 +13,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from frontrank.crawl.journal import FAILED
+from frontrank.crawl.events import Failed
 from frontrank.crawl.status import events
 from frontrank.pages.urls import host_of
 from tests.scrapy_project_server import Site, page
@@ -102,7 +102,7 @@ def crawl_one(
 SMALL = {"/": page("/a", "/b"), "/a": page("/c", "/b", "/"), "/b": page("/d"), "/c": page(), "/d": page("/a")}
 
 
-def why_failed(folder: Path, kind: int = FAILED) -> dict[str, str]:
+def why_failed(folder: Path, kind: int = Failed.kind) -> dict[str, str]:
     db = sqlite3.connect(folder / "trace.db")
     rows = db.execute(
         "SELECT url.url, event.note FROM event JOIN url ON url.id = event.page WHERE event.kind = ?", (kind,)

@@ -8,7 +8,6 @@ import pytest
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError
-from frontrank.frontiers import polite
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
 
@@ -102,7 +101,7 @@ def test_budgets_and_concurrency_of_a_host_hold_over_a_restart(tmp_path: Path) -
     crawl.fetched("http://a.org/0")
     crawl.fetched("http://a.org/1")
     crawl.host("b.org", budget=1)
-    crawl.journal.close()
+    crawl.abandon()
     with Crawl.recover(tmp_path / "c") as again:
         assert again.take(9) == ["http://a.org/2", "http://b.org/0"]
         for url in ("http://a.org/2", "http://b.org/0"):
@@ -125,10 +124,10 @@ def test_ranking_anew_moves_what_waits_and_recovery_remembers_it(tmp_path: Path)
     crawl.take(2)
     crawl.fetched("a", ["x", "y"])
     crawl.fetched("b", ["z", "y"])
-    assert [crawl.url(page) for page in polite.best(crawl.queue, 9)] == ["x", "y", "z"]
+    assert [crawl.url(page) for page in crawl.frontier.best(9)] == ["x", "y", "z"]
     crawl.rescore()
-    assert [crawl.url(page) for page in polite.best(crawl.queue, 9)] == ["y", "x", "z"]
-    crawl.journal.close()
+    assert [crawl.url(page) for page in crawl.frontier.best(9)] == ["y", "x", "z"]
+    crawl.abandon()
     with Crawl.recover(tmp_path / "c") as again:
         assert again.take(3) == ["y", "x", "z"]
 
@@ -142,7 +141,7 @@ def test_what_is_kept_with_a_page_is_there_until_it_is_settled(tmp_path: Path) -
         assert crawl.find("anything", key=-5) == page and crawl.attached(page) == b"body"
         assert crawl.take_pages() == [page]
         if path is not None:
-            crawl.journal.close()
+            crawl.abandon()
             crawl = Crawl.recover(path)
             assert crawl.take_pages() == [page] and crawl.attached(page) == b"body"
         crawl.fetched_page(page, [])
@@ -167,7 +166,7 @@ def test_links_without_anchors_are_followed_by_orderings_that_read_anchors(tmp_p
     crawl.seed(["a"])
     crawl.take()
     crawl.fetched("a", ["b", "c"])
-    crawl.journal.close()
+    crawl.abandon()
     with Crawl.recover(tmp_path / "c") as again:
         assert again.take(2) == ["b", "c"]
 
@@ -176,7 +175,7 @@ def test_other_politeness_holds_after_a_restart_but_for_what_a_host_asked_for_it
     crawl = Crawl(parse("bfs"), tmp_path / "c", politeness=Politeness(delay_s=100.0))
     crawl.seed([f"http://{host}.org/{i}" for host in "ab" for i in range(3)], now=0.0)
     crawl.host("b.org", delay_s=50.0, now=0.0)
-    crawl.journal.close()
+    crawl.abandon()
     with Crawl.recover(tmp_path / "c", politeness=Politeness(delay_s=1.0), clock=lambda: 0.0) as again:
         assert again.take(9, now=1000.0) == ["http://a.org/0", "http://b.org/0"]
         assert again.take(9, now=1001.0) == ["http://a.org/1"]

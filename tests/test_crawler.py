@@ -25,19 +25,18 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from frontrank.crawl import journal as log
-from frontrank.crawl import status
+from frontrank.crawl.events import Expired, Fetched, Seeded, Taken
 from frontrank.errors import InputError, SpecError
 from frontrank.fetching.crawler.options import Options, duration, size
 from frontrank.fetching.crawler.traps import families
 from frontrank.lab.webserver import run_in_process
 from tests import live_orders
-from tests.conftest import ROOT
-from tests.patience import PATIENCE_S
 from tests.specs import SPECS
 
+ROOT = Path(__file__).resolve().parent.parent
 LOCAL = ("--allow-private", "--delay", "0", "--per-host", "0")
 WEB = "synthetic:pages=400,links=8,seed=3"
+LONG_S = 120.0
 
 
 def command(*args: str | Path) -> list[str]:
@@ -47,12 +46,7 @@ def command(*args: str | Path) -> list[str]:
 def crawl(*args: str | Path, code: int = 0, **popen: Any) -> Any:
     """Run the command; its summary, or what it said on standard error if it had to fail."""
     done = subprocess.run(
-        command(*args, *(["--json"] if code == 0 else [])),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-        **popen,
+        command(*args, *(["--json"] if code == 0 else [])), capture_output=True, text=True, timeout=LONG_S, check=False, **popen
     )
     assert done.returncode == code, done.stderr
     if code:
@@ -73,7 +67,7 @@ def events(out: Path, *kinds: int) -> list[tuple[str, float, int, str]]:
 
 
 def fetched(out: Path) -> list[str]:
-    return [row[0] for row in events(out, log.FETCHED)]
+    return [row[0] for row in events(out, Fetched.kind)]
 
 
 def records(out: Path) -> list[tuple[str, int]]:
@@ -93,7 +87,7 @@ def records(out: Path) -> list[tuple[str, int]]:
 @pytest.fixture(scope="module")
 def orders() -> dict[str, dict[str, int]]:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.live_orders"], capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=ROOT
+        [sys.executable, "-m", "tests.live_orders"], capture_output=True, text=True, timeout=600, check=False, cwd=ROOT
     )
     assert done.returncode == 0, done.stderr
     told: dict[str, dict[str, int]] = json.loads(done.stdout)
@@ -145,7 +139,7 @@ def test_a_killed_crawl_loses_nothing_and_fetches_nothing_twice(web: tuple[str, 
     for _ in range(3):
         process = subprocess.Popen(command(*start), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         goal = len(acknowledged) + draw.randint(20, 80)
-        until = time.monotonic() + PATIENCE_S
+        until = time.monotonic() + LONG_S
         while process.poll() is None and time.monotonic() < until:
             if (out / "trace.db").exists() and len(fetched(out)) >= goal:
                 break
@@ -160,17 +154,17 @@ def test_a_killed_crawl_loses_nothing_and_fetches_nothing_twice(web: tuple[str, 
     assert acknowledged <= set(order)
     assert len(order) == len(set(order)) == told["fetched"] == 400
     assert sorted(records(out)) == sorted((url, 200) for url in order)
-    taken = Counter(row[0] for row in events(out, log.TAKE))
-    expired = Counter(row[0] for row in events(out, log.EXPIRED))
+    taken = Counter(row[0] for row in events(out, Taken.kind))
+    expired = Counter(row[0] for row in events(out, Expired.kind))
     assert all(taken[url] == 1 + expired[url] for url in order)
     assert sum(expired.values()) <= 3 * 4, "no more than the pages that were out at a kill are asked for again"
 
 
 def under_way(web: tuple[str, list[str]], out: Path) -> subprocess.Popen[str]:
     """A slow crawl that has fetched thirty pages and goes on."""
-    slowly = [*on(web), "--delay", "0.3", "--per-host", "1"]
+    slowly = [*on(web), "--delay", "0.1", "--per-host", "1"]
     process = subprocess.Popen(command(*slowly, "--out", out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + LONG_S
     while time.monotonic() < until and not ((out / "trace.db").exists() and len(fetched(out)) >= 30):
         time.sleep(0.01)
     return process
@@ -181,13 +175,13 @@ def test_a_signal_ends_a_crawl_well(web: tuple[str, list[str]], tmp_path: Path) 
     process = under_way(web, out)
     assert "another process is at work on this crawl" in crawl("--resume", out, code=2)
     process.send_signal(signal.SIGTERM)
-    said, errors = process.communicate(timeout=PATIENCE_S)
+    said, errors = process.communicate(timeout=LONG_S)
     assert process.returncode == 0, errors
     assert f"frontrank crawl --resume {out}" in said and "stopped by request" in said
     before = len(fetched(out))
     assert 30 <= before < 400
     assert crawl("--resume", out, "--budget", str(before + 20))["run_pages"] == 20
-    assert not events(out, log.EXPIRED), "pages that were on their way were waited for"
+    assert not events(out, Expired.kind), "pages that were on their way were waited for"
 
 
 def test_a_second_signal_ends_it_at_once_and_a_torn_warc_file_is_no_end(web: tuple[str, list[str]], tmp_path: Path) -> None:
@@ -195,7 +189,7 @@ def test_a_second_signal_ends_it_at_once_and_a_torn_warc_file_is_no_end(web: tup
     process = under_way(web, out)
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=PATIENCE_S)
+    process.communicate(timeout=LONG_S)
     assert process.returncode in (0, 130)
     path = out / "warc" / "crawl-00000.warc.gz"
     os.truncate(path, path.stat().st_size - 100)  # as a power cut may leave it
@@ -208,7 +202,7 @@ def test_a_second_signal_ends_it_at_once_and_a_torn_warc_file_is_no_end(web: tup
 def test_time_and_coverage_stop_a_crawl(web: tuple[str, list[str]], tmp_path: Path) -> None:
     slow = [*on(web), "--delay", "0.2", "--per-host", "1"]
     told = crawl(*slow, "--out", tmp_path / "time", "--time", "2s")
-    assert told["ended"] == "time" and told["fetched"] < 400 and told["run_s"] >= 2.0
+    assert told["ended"] == "time" and 0 < told["fetched"] < 400 and 2.0 <= told["run_s"] < 30.0
     told = crawl(*on(web), "--out", tmp_path / "mass", "--policy", "rankmass", "--until", "coverage=0.5", "--in-flight", "1")
     assert told["ended"] == "stopping rule" and told["fetched"] < 400
     assert 0.5 <= told["gauges"]["coverage"] < 0.7
@@ -220,7 +214,7 @@ def test_another_ordering_may_go_on(web: tuple[str, list[str]], tmp_path: Path) 
     out = tmp_path / "crawl"
     crawl(*on(web), "--out", out, "--budget", "50", "--policy", "bfs", "--no-warc")
     said = crawl("--resume", out, "--policy", "opic", "--budget", "60", code=2)
-    assert "was crawled with bfs" in said and "--rescore" in said
+    assert "was started with bfs" in said and "--rescore" in said
     assert len(fetched(out)) == 50
     told = crawl("--resume", out, "--policy", "opic", "--rescore", "--budget", "60")
     assert (told["policy"], told["fetched"]) == ("opic", 60)
@@ -350,7 +344,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_redirects_are_pages_with_one_link(odd: dict[str, Any]) -> None:
     url = odd["url"]
-    statuses = {row[0].removeprefix(url): row[2] for row in events(odd["out"], log.FETCHED)}
+    statuses = {row[0].removeprefix(url): row[2] for row in events(odd["out"], Fetched.kind)}
     assert (statuses["/moved"], statuses["/target"], statuses["/loop/a"], statuses["/loop/b"]) == (301, 200, 307, 307)
     assert statuses["/away"] == statuses["/mail"] == 302
     assert odd["told"]["not_followed"]["redirect to another scheme"] == 1
@@ -390,11 +384,8 @@ def test_retry_after_holds_the_whole_host_back(tmp_path: Path) -> None:
             "--budget",
             "2",
         )
-        assert Site.asked[0][1] == "/busy"
-    trace = [event for event in status.events(tmp_path / "crawl") if event["kind"] in ("take", "block")]
-    assert [event["kind"] for event in trace][:2] == ["take", "block"]
-    assert trace[1]["host"] == "127.0.0.1" and trace[1]["until"] - trace[1]["time"] == pytest.approx(1.0)
-    assert min(event["time"] for event in trace[2:]) >= trace[1]["until"]
+        (first, busy, _), (second, _, _), *_ = Site.asked
+    assert busy == "/busy" and second - first > 0.95
 
 
 def test_error_pages_are_kept_too(odd: dict[str, Any]) -> None:
@@ -459,14 +450,10 @@ def test_robots_delays_and_sitemaps_are_kept(tmp_path: Path) -> None:
         asked = [path for _, path, _ in Mapped.asked if path in (*Mapped.PAGES, "/private/b")]
         assert {agent for _, _, agent in Mapped.asked} == {"robin/1.0"}
     assert sorted(asked) == ["/", "/a", "/lonely", "/packed"]
-    assert [row[0].removeprefix(url) for row in events(out, log.SEED)] == ["/", "/lonely", "/packed"]
+    assert [row[0].removeprefix(url) for row in events(out, Seeded.kind)] == ["/", "/lonely", "/packed"]
     assert told["failures"] == {"robots.txt": 1} and told["not_followed"] == {"other host": 1}
-    limits = [event for event in status.events(out) if event["kind"] == "host"]
-    assert [(event["host"], event["delay_s"]) for event in limits] == [("127.0.0.1", 0.4)], (
-        "robots.txt asks for more than --delay"
-    )
-    taken = [time for _, time, _, _ in events(out, log.TAKE) if time > limits[0]["time"]]
-    assert min(later - sooner for sooner, later in pairwise(taken)) > 0.4 - 1e-6, "by the frontier's own clock"
+    gaps = [later[1] - sooner[1] for sooner, later in pairwise(events(out, Taken.kind))]
+    assert min(gaps[1:]) > 0.399, "robots.txt asks for more than --delay"
 
 
 def test_what_robots_forbids_uses_up_no_budget(tmp_path: Path) -> None:
@@ -505,7 +492,7 @@ def test_private_addresses_are_not_asked(tmp_path: Path) -> None:
         (["http://example.org/", "--out", "new", "--rescore"], r"without --resume"),
         (["http://example.org/", "--out", "new", "--queries", "none.tsv"], r"none.tsv: there is no such query log"),
         (["--seeds", "none.txt", "--out", "new"], r"none.txt: the seeds cannot be read"),
-        (["--resume", "missing"], r"no crawl is here"),
+        (["--resume", "missing"], r"not a crawl"),
         (["--resume", "missing", "--out", "new"], r"both given"),
     ],
 )
@@ -523,7 +510,7 @@ def test_a_crawl_keeps_what_it_was_started_with(web: tuple[str, list[str]], tmp_
         (["--resume", out, "--delay", "3"], r"--delay was given with --resume"),
         (["--resume", out, "http://example.org/"], r"a URL was given with --resume"),
         (["--resume", out, "--rescore"], r"without --policy"),
-        (["http://example.org/", "--out", out], r"holds a crawl already"),
+        (["http://example.org/", "--out", out], r"already contains a crawl"),
         (["http://example.org/", "--out", tmp_path], r"is not empty"),
     ):
         assert re.search(sentence, crawl(*args, code=2)), args
@@ -557,9 +544,7 @@ try:
 except InputError as error:
     print(error)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path, timeout=PATIENCE_S
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60)
     assert "in one run()" in done.stdout and list(tmp_path.iterdir()) == []
 
 
@@ -586,6 +571,6 @@ def test_a_family_of_alike_urls_is_told_and_a_varied_site_is_not() -> None:
 
 def test_nothing_is_drawn_in_a_pipe(web: tuple[str, list[str]], tmp_path: Path) -> None:
     args = command(*on(web), "--out", tmp_path / "crawl", "--budget", "5")
-    done = subprocess.run(args, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    done = subprocess.run(args, capture_output=True, text=True, timeout=LONG_S, check=True)
     assert done.stderr == "" and done.stdout.startswith("5 pages fetched")
     assert os.path.getsize(tmp_path / "crawl" / "crawl.log") > 0

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from frontrank.crawl.journal import FAILED, FETCHED, Journal
+from frontrank.crawl.events import Failed, Fetched
+from frontrank.crawl.journal import Journal
 from tests import hostile
 from tests.hostile import EVILS, GOOD, HostileServer
-from tests.patience import PATIENCE_S
 
 TOO_LARGE, TIMEOUT, BAD, HEADERS = "too large", "timeout", "bad response", "headers too large"
 LOST, CUT, COMPRESSION = "connection lost", "cut short", "broken compression"
@@ -57,6 +57,7 @@ class Crawled:
     log: str
     errors: str
     peak_mb: float
+    seconds: float
     server: HostileServer
 
     def __getitem__(self, path: str) -> str | None:
@@ -74,7 +75,7 @@ def crawl(server: HostileServer, folder: Path, seeds: list[str], *more: str) -> 
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
             if pid:
                 break
-            if time.monotonic() - begun > PATIENCE_S:
+            if time.monotonic() - begun > 80:
                 process.kill()
             time.sleep(0.05)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -82,11 +83,13 @@ def crawl(server: HostileServer, folder: Path, seeds: list[str], *more: str) -> 
     assert process.returncode == 0, complaint
     journal = Journal.open(out, read_only=True)
     query = "SELECT url, kind, status, note FROM event JOIN url ON url.id = event.page WHERE kind IN (?, ?)"
-    rows = journal.db.execute(query, (FETCHED, FAILED)).fetchall()
+    rows = journal.db.execute(query, (Fetched.kind, Failed.kind)).fetchall()
     journal.close()
-    outcomes = {url: str(code) if kind == FETCHED else note for url, kind, code, note in rows}
+    outcomes = {url: str(code) if kind == Fetched.kind else note for url, kind, code, note in rows}
     log = (out / "crawl.log").read_text()
-    return Crawled(json.loads(told.read_text()), outcomes, log, complaint, usage.ru_maxrss / 1024, server)
+    return Crawled(
+        json.loads(told.read_text()), outcomes, log, complaint, usage.ru_maxrss / 1024, time.monotonic() - begun, server
+    )
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +103,7 @@ OPEN = ("--allow-private", "--scope", "any")
 
 @pytest.fixture(scope="module")
 def crawled(server: HostileServer, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
-    limits = ("--timeout", "15", "--retries", "0", "--max-size", "5MB", "--per-host", "16", "--budget", "400")
+    limits = ("--timeout", "5", "--retries", "0", "--max-size", "5MB", "--per-host", "16", "--budget", "400", "--time", "70")
     return crawl(server, tmp_path_factory.mktemp("evil"), [server.url("/")], *OPEN, *limits)
 
 
@@ -182,16 +185,16 @@ def test_nothing_escapes(crawled: Crawled, tame: Crawled) -> None:
 def test_a_host_that_asks_for_a_thousand_years_is_left_alone(server: HostileServer, tmp_path: Path) -> None:
     seeds = [server.url("/long", hostile.BUSY), *(server.url(f"/good/{n}") for n in range(3))]
     before = server.asked("/long", hostile.BUSY)
-    run = crawl(server, tmp_path, seeds, *OPEN, "--retries", "2", "--budget", "3")
+    run = crawl(server, tmp_path, seeds, *OPEN, "--retries", "2", "--time", "4")
     assert server.asked("/long", hostile.BUSY) == before + 1
     assert [run[f"/good/{n}"] for n in range(3)] == ["200"] * 3
-    assert run.told["ended"] == "budget"
+    assert run.seconds < 30
 
 
 def test_a_server_that_is_always_busy_is_given_up(server: HostileServer, tmp_path: Path) -> None:
     seed = server.url("/word", hostile.BUSY)
     before = server.asked("/word", hostile.BUSY)
-    run = crawl(server, tmp_path, [seed], *OPEN, "--retries", "1")
+    run = crawl(server, tmp_path, [seed], *OPEN, "--retries", "1", "--time", "20")
     assert server.asked("/word", hostile.BUSY) == before + 2
     assert run.told["failures"] == {"http 429": 1}
 

@@ -20,7 +20,6 @@ from protego import Protego
 
 from frontrank.fetching.robots import MOST_BYTES, Kept, Rules, groups_of_ours, product_of, read
 from tests.fetching import fetch
-from tests.patience import PATIENCE_S
 
 Answer = tuple[int, dict[str, str], bytes]
 OPEN = {"FRONTRANK_ALLOW_PRIVATE": True}
@@ -163,10 +162,10 @@ def test_a_crawl_tries_again_when_robots_txt_was_out_of_reach(tmp_path: Path) ->
     site = Site(lambda before: (503, {}, b"") if before == 0 else text(SECRET))
     command = [sys.executable, "-m", "frontrank", "crawl", site.url("/page"), "--out", str(tmp_path / "crawl")]
     done = subprocess.run(
-        [*command, "--allow-private", "--delay", "0", "--time", "600", "--json"],
+        [*command, "--allow-private", "--delay", "0", "--time", "20", "--json"],
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=60,
         check=False,
     )
     site.close()
@@ -236,7 +235,7 @@ def test_hostile_files_are_read_in_time(body: str) -> None:
     rules = read(body.encode(), "frontrank")
     if rules.parser:
         rules.parser.can_fetch("http://example.org/" + "a" * 2_000, "frontrank")
-    assert time.process_time() - begun < 30.0, "time of this process alone, whatever else runs; a square takes minutes"
+    assert time.process_time() - begun < 3.0
 
 
 def test_a_line_cut_off_at_the_limit_is_no_rule() -> None:

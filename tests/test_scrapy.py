@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from frontrank.crawl.journal import RETRY
+from frontrank.crawl.events import Retried
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
 from tests.scrapy_crawls import ASYNCIO, SELECT, SMALL, crawl, crawl_one, end_workers, job, why_failed
@@ -187,7 +187,7 @@ def test_nothing_stays_leased_whatever_becomes_of_a_request(where: str, tmp_path
         assert reasons["/ever_flaky"] == "http 503"
         assert reasons["/refused"] == "refused by a middleware"
         assert "timeout" in reasons["/timeout"]
-        assert why_failed(tmp_path / "crawl", RETRY)["/flaky"] == "http 503"
+        assert why_failed(tmp_path / "crawl", Retried.kind)["/flaky"] == "http 503"
 
 
 def test_responses_from_the_cache_settle_their_pages(tmp_path: Path) -> None:

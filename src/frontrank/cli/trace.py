@@ -21,13 +21,13 @@ def command(directory: str, kind: tuple[str, ...], as_json: bool) -> None:
     frontrank trace my-crawl
     frontrank trace my-crawl --kind fetched --json | head
     """
-    from frontrank.crawl.journal import KINDS
+    from frontrank.crawl.events import NAMES
     from frontrank.crawl.status import events
     from frontrank.errors import SpecError, nearest
 
     for name in kind:
-        if name not in KINDS.values():
-            raise SpecError(f"unknown kind of event {name!r}{nearest(name, KINDS.values())}")
+        if name not in NAMES:
+            raise SpecError(f"unknown kind of event {name!r}{nearest(name, NAMES)}")
     try:
         for event in events(directory):
             if kind and event["kind"] not in kind:

@@ -1,6 +1,6 @@
 """Crawl: the same orderings, one event at a time, for a crawler that learns of pages as it goes.
 
-    with Crawl(parse("fpr"), "my-crawl", politeness=Politeness(delay_s=1.0)) as crawl:
+    with Crawl("fpr", "my-crawl", politeness=Politeness(delay_s=1.0)) as crawl:
         crawl.seed(["https://example.org/"])
         while urls := crawl.take():
             for url in urls:
@@ -8,45 +8,72 @@
 
     crawl = Crawl.recover("my-crawl")      # after any kind of end: everything acknowledged is there
 
-Nothing is known but what the events told; state grows as pages are discovered. With one page in flight and no politeness the
+Nothing is known but what the events said; state grows as pages are discovered. With one page in flight and no politeness the
 order is exactly the one ``simulate`` gives. Without a directory, events live in memory.
 
 An event is acknowledged when its call returns: it then survives the end of the process. With ``group=k`` up to k events
 share a commit, and are acknowledged by it, by the next ``take``, or by ``commit()``. The disk has them ``sync_s`` seconds
 later, or at ``sync()``. A page that was taken is leased: if it is not settled in time it waits again.
+
+Threads: every method may be called from any thread at any time; a lock lets one in at a time. No two calls of ``take`` give
+the same page. Nothing slow happens inside a call: arrays grow where they lie, snapshots are written by a child process,
+the disk is a thread's work, and so are rankings with ``ranking="background"``.
 """
 
 from __future__ import annotations
 
-import heapq
 import os
+import threading
 import time
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from frontrank.crawl import journal as log
-from frontrank.crawl.journal import Journal, Memory
-from frontrank.crawl.kernels import arrive, put_out, take_some
+from frontrank.crawl import events, recovery, status
+from frontrank.crawl.events import Event, Where
+from frontrank.crawl.history import History
+from frontrank.crawl.journal import Journal
+from frontrank.crawl.kernels import arrive, put_out
+from frontrank.crawl.log import Log
+from frontrank.crawl.memory_log import MemoryLog
 from frontrank.crawl.pages import Known
-from frontrank.crawl.recovery import restore, snapshot
-from frontrank.crawl.searchers import Searches
+from frontrank.crawl.ranking import BACKGROUND, INLINE, Ranking
+from frontrank.crawl.searchers import Searchers
 from frontrank.errors import InputError
-from frontrank.frontiers import polite
+from frontrank.frontiers.frontier import ABSENT, LATER, LEASED, WAITING
 from frontrank.frontiers.polite import PUTS
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.jit import compiled
 from frontrank.orderings.policy import Policy
-from frontrank.web.view import CrawlView, Workload, workload_notes
+from frontrank.orderings.registry import as_policy
+from frontrank.orderings.stored import to_data
+from frontrank.web.view import Workload, workload_notes
+
+__all__ = ["Crawl", "Link", "Where", "check_live"]
 
 Link = str | tuple[str, str]
-Where = tuple[str, int, int]  # WARC file, offset, length
-SNAPSHOT_EVENTS = 100_000  # at least so many events, and half the known pages, between two snapshots
+SNAPSHOT_WORK = 50_000  # rows and new pages between two snapshots, at least, and a share of what is known
+SNAPSHOT_SHARE = 16
+SNAPSHOT_S, SNAPSHOT_ROWS = 300.0, 1_000  # or this time, if there is anything to save
+SOON_S = 0.02  # a take that waits for a ranking looks again
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _alone(method: F) -> F:
+    """One thread at a time."""
+
+    @wraps(method)
+    def call(self: Crawl, *args: Any, **kwargs: Any) -> Any:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return cast(F, call)
 
 
 class Crawl(Known):
@@ -54,7 +81,7 @@ class Crawl(Known):
 
     def __init__(
         self,
-        policy: Policy,
+        policy: Policy | str,
         path: str | os.PathLike[str] | None = None,
         *,
         politeness: Politeness = FREE,
@@ -65,21 +92,29 @@ class Crawl(Known):
         clock: Callable[[], float] = time.time,
         group: int = 1,
         sync_s: float = 1.0,
+        ranking: str = INLINE,
+        log: Log | None = None,
     ) -> None:
-        journal: Journal | Memory = Memory()
-        if path is not None:
-            stored = {**(notes or {}), "policy": policy.spec(), "politeness": politeness.json(), "started": clock()}
-            if workload is not None:
-                stored["workload"] = workload_notes(workload)
-            check_live(policy, workload)
-            journal = Journal.create(Path(path), stored, group, sync_s)
-        self._begin(policy, journal, politeness, capacity, truth, workload, clock)
+        policy = as_policy(policy)
+        check_live(policy, workload, truth)
+        stored = {**(notes or {}), "policy": to_data(policy), "politeness": politeness.json(), "started": clock()}
+        if workload is not None:
+            stored["workload"] = workload_notes(workload)
+        if log is not None:
+            for key, value in stored.items():
+                log.note(key, value)
+        elif path is None:
+            log = MemoryLog(keep=False)
+            log.notes.update(stored)
+        else:
+            log = Journal.create(Path(path), stored, group, sync_s)
+        self._begin(policy, log, politeness, capacity, truth, workload, clock, ranking)
 
     @classmethod
     def recover(
         cls,
-        path: str | os.PathLike[str],
-        policy: Policy | None = None,
+        path: str | os.PathLike[str] | Log,
+        policy: Policy | str | None = None,
         *,
         rescore: bool = False,
         read_only: bool = False,
@@ -88,65 +123,72 @@ class Crawl(Known):
         clock: Callable[[], float] = time.time,
         group: int = 1,
         sync_s: float = 1.0,
+        ranking: str = INLINE,
     ) -> Crawl:
-        """The crawl of a directory, as it was after its last acknowledged event; leases of the dead process are returned.
+        """The crawl of a directory (or log), as it was after its last acknowledged event; leases of the dead process return.
 
         Another policy than the one it was crawled with is refused, unless ``rescore``: then its state is built by letting
-        it see everything that happened. ``politeness`` hold from now on, if they are given. ``read_only`` looks at a crawl,
+        it see everything that happened. ``politeness`` holds from now on, if it is given. ``read_only`` looks at a crawl,
         which may be running, and changes nothing.
         """
-        journal = Journal.open(Path(path), group, sync_s, read_only)
+        log = Journal.open(Path(path), group, sync_s, read_only) if isinstance(path, str | os.PathLike) else path
         try:
             crawl = cls.__new__(cls)
-            restore(crawl, journal, policy, rescore, truth, clock, read_only)
+            wanted = None if policy is None else as_policy(policy)
+            recovery.restore(crawl, log, wanted, rescore, truth, clock, read_only, ranking)
             if politeness is not None and politeness != crawl.politeness:
-                crawl._behave(politeness)
+                crawl._do(events.Behaved(crawl._tick(None), politeness))
+                log.commit()
         except BaseException:
-            journal.broken = journal.broken or "recovery failed"
-            journal.close()
+            if isinstance(log, Journal):
+                log.broken = log.broken or "recovery failed"
+            log.close()
             raise
         return crawl
 
     def _begin(
         self,
         policy: Policy,
-        journal: Journal | Memory,
+        log: Log,
         politeness: Politeness,
         capacity: int,
         truth: Callable[[str], float] | None,
         workload: Workload | None,
         clock: Callable[[], float],
+        ranking: str,
     ) -> None:
-        check_live(policy, workload)
-        super().__init__(policy, journal, politeness, capacity, truth)
+        if ranking not in (INLINE, BACKGROUND):
+            raise InputError(f"ranking={ranking!r} given, {INLINE!r} or {BACKGROUND!r} expected")
+        super().__init__(policy, log, politeness, capacity, truth)
+        self._lock = threading.RLock()
         self.clock = clock
         self.now = self.shift = 0.0
         self.order = array("i")  # pages in the order in which they were settled
         self.failed_count = 0
         self.leases: dict[int, float] = {}  # page -> when the lease ends, in the order of taking
-        self.retries: list[tuple[float, int]] = []  # a heap: when, page
         self.attempts: dict[int, int] = {}
-        self.view = CrawlView()
-        self.viewed = 0
+        self.ranking = Ranking(self, ranking)
+        self.replaying = False
         asked = self.needs & {"queries", "impact"}
-        self.searches = Searches(workload) if workload is not None and asked else None
-        self.snapshot_seq = 0
-        self.holds_payloads = journal.has_payloads()
+        self.searchers = Searchers(workload) if workload is not None and asked else None
+        self.snapshot_seq = self.snapshot_known = 0
+        self.snapshot_time = time.monotonic()
+        self.holds_payloads = log.has_payloads()
         self._link_kernels()
 
     def _link_kernels(self) -> None:
         kernels = self.policy.kernels()
         putter = PUTS[self.policy.queue]
         self._on_seed, self._on_start, self._done = (compiled(kernels[event]) for event in ("on_seed", "on_start", "done"))
-        self._put, self._put_out = compiled(putter), compiled(put_out, put=putter)
+        self._put_out = compiled(put_out, put=putter)
         self._arrive = compiled(arrive, put=putter, on_fetch=kernels["on_fetch"])
-        self._take, self._back, self._later = compiled(take_some), compiled(polite.back), compiled(polite.later)
 
     # What is known --------------------------------------------------------------------------------------------------------
     @property
+    @_alone
     def waiting(self) -> int:
         """Pages that wait to be taken, now or when a retry is due."""
-        return polite.waiting(self.queue) + sum(1 for _, page in self.retries if self.queue.mark[page] == polite.LATER)
+        return self.frontier.counts.waiting
 
     @property
     def leased(self) -> int:
@@ -157,33 +199,59 @@ class Crawl(Known):
         return len(self.order) - self.failed_count
 
     @property
+    def folder(self) -> Path | None:
+        """The directory of a durable crawl."""
+        return self.log.folder if isinstance(self.log, Journal) else None
+
+    @property
     def notes(self) -> dict[str, Any]:
         """Settings that whoever drives the crawl has stored with it."""
-        return self.journal.notes
+        return self.log.notes
 
+    @_alone
     def note(self, key: str, value: Any) -> None:
-        self.journal.note(key, value)
+        self.log.note(key, value)
 
+    @_alone
+    def find(self, url: str, key: int | None = None) -> int:
+        return super().find(url, key)
+
+    @_alone
+    def page(self, url: str, key: int | None = None) -> int:
+        return super().page(url, key)
+
+    @_alone
+    def url(self, page: int) -> str:
+        return super().url(page)
+
+    @_alone
     def mark(self, page: int) -> int:
-        return int(self.queue.mark[page])
+        """Where a page stands: ABSENT, WAITING, LEASED, LATER or GONE of ``frontiers.frontier``."""
+        return self.frontier.mark(page)
 
+    @_alone
     def attach(self, page: int, payload: bytes) -> None:
         """Keep something with a page until it is settled. It is acknowledged with the next event."""
         self.holds_payloads = True
-        self.journal.attach(page, payload)
+        self.log.attach(page, payload)
 
+    @_alone
     def attached(self, page: int) -> bytes | None:
-        return self.journal.attached(page)
+        return self.log.attached(page)
 
+    @_alone
     def next_at(self) -> float | None:
         """When a page may next be taken; None if time alone brings none."""
         if self.done():
             return None
-        first = float(compiled(polite.next_at)(self.queue))
-        if self.retries:
-            first = min(first, self.retries[0][0])
-        return None if first == np.inf else max(first - self.shift, 0.0)
+        first = self.frontier.next_at()
+        if first == np.inf:
+            return None
+        if self._waits_for_ranking():
+            return self.clock() + SOON_S
+        return max(first - self.shift, 0.0)
 
+    @_alone
     def gauges(self) -> dict[str, float]:
         return self.policy.gauges(self.state)
 
@@ -191,18 +259,59 @@ class Crawl(Known):
         """The ordering's own stopping rule holds."""
         return bool(self._done(self.state))
 
+    @property
+    def history(self) -> History:
+        """What happened so far, counted: for reports."""
+        return History(self)
+
+    def before_sync(self, call: Callable[[], None]) -> None:
+        """Have this called before events reach the disk: files that they point to must be there first."""
+        if isinstance(self.log, Journal):
+            self.log.before_sync = call
+
+    # What a person asks ---------------------------------------------------------------------------------------------------
+    @_alone
+    def status(self) -> dict[str, Any]:
+        """How far it is: pages fetched, waiting, leased, failed by reason, hosts, the next pages in their order."""
+        return status.of(self)
+
+    @_alone
+    def next(self, n: int = 20) -> list[dict[str, Any]]:
+        """The next pages by priority: url, priority, depth."""
+        return status.upcoming(self, n)
+
+    @_alone
+    def hosts(self) -> list[dict[str, Any]]:
+        """What is known of each host: name, pages waiting, leased and taken, limits, when it may be asked again."""
+        return status.hosts(self)
+
+    @_alone
+    def busiest_hosts(self, n: int) -> list[dict[str, Any]]:
+        """The hosts with most pages in flight and waiting, without looking at all pages: for a screen."""
+        return status.busiest(self, n)
+
+    @_alone
+    def explain(self, url: str) -> dict[str, Any]:
+        """Why a page stands where it stands: its place, and which fetched pages gave which part of its priority."""
+        from frontrank.crawl.explain import explain
+
+        return explain(self, url)
+
     # Events by URL --------------------------------------------------------------------------------------------------------
-    def seed(self, urls: Iterable[str], now: float | None = None) -> None:
+    @_alone
+    def seed(self, urls: str | Iterable[str], now: float | None = None) -> None:
         """Start from these pages; the weights of one call's seeds add up to 1."""
-        given = list(urls)
+        given = [urls] if isinstance(urls, str) else list(urls)
         if not given:
             raise InputError("no seeds given, at least one page to start from expected")
         self.seed_pages(self._pages(given, names.fingerprints(given)).tolist(), now)
 
+    @_alone
     def take(self, n: int = 1, now: float | None = None) -> list[str]:
         """The next pages to fetch, best first; they are yours until you settle them. Empty if none may go now."""
-        return [self.journal.url(page) for page in self.take_pages(n, now)]
+        return [self.log.url(page) for page in self.take_pages(n, now)]
 
+    @_alone
     def fetched(
         self,
         url: str,
@@ -226,6 +335,7 @@ class Crawl(Known):
         pages = self._pages(targets, names.fingerprints(targets)).tolist()
         self.fetched_page(page, pages, anchors, title, text, impact, status=status, where=where, now=now)
 
+    @_alone
     def failed(
         self,
         url: str,
@@ -239,6 +349,7 @@ class Crawl(Known):
         """A taken page did not arrive. True if it will be tried again; else it counts as fetched, and keeps no links."""
         return self.failed_page(self._of(url), reason, retry=retry, retry_s=retry_s, where=where, now=now)
 
+    @_alone
     def drop(self, url: str, reason: str = "dropped", now: float | None = None) -> None:
         """A waiting page will never be asked for: rules that were set later exclude it. It counts as failed."""
         page = self.find(url)
@@ -249,34 +360,31 @@ class Crawl(Known):
     def _of(self, url: str) -> int:
         page = self.find(url)
         if page < 0:
-            raise InputError(f"page {url!r} was settled, but it is not one that was taken and is still open")
+            raise InputError(f"page {url!r} was settled, but it is not leased; take it first, and settle it once")
         return page
 
     # Events by page number ------------------------------------------------------------------------------------------------
+    @_alone
     def seed_pages(self, pages: Sequence[int], now: float | None = None) -> None:
         at = self._tick(now)
-        mark = self.queue.mark
-        pages = [page for page in dict.fromkeys(pages) if mark[page] in (polite.ABSENT, polite.WAITING)]
-        for page in pages:
-            self.journal.add(log.SEED, page, at, status=len(pages))
-        self._plant(pages)
+        fresh = [page for page in dict.fromkeys(pages) if self.frontier.mark(page) in (ABSENT, WAITING)]
+        if fresh:
+            self._do(events.Seeded(at, fresh))
         self._acknowledge()
 
+    @_alone
     def take_pages(self, n: int = 1, now: float | None = None) -> list[int]:
         at = self._tick(now)
-        self._return_due(at)
-        if self.done():
+        self._expire_due(at)
+        if self.done() or self._waits_for_ranking():
             return []
-        pages = np.empty(n, np.int32)
-        taken: list[int] = pages[: self._take(self.queue, at, pages)].tolist()
+        taken = self.frontier.take(n, at)
         if taken:
-            self.journal.add_takes(taken, at)
-            until = at + self.politeness.lease_s
-            for page in taken:
-                self.leases[page] = until
-            self.journal.commit()
+            self._do(events.Taken(at, taken))
+            self.log.commit()
         return taken
 
+    @_alone
     def fetched_page(
         self,
         page: int,
@@ -291,26 +399,15 @@ class Crawl(Known):
         now: float | None = None,
     ) -> None:
         at = self._tick(now)
-        self._end_lease(page)
+        self._check_leased(page)
         distinct, words = _distinct(page, targets, anchors)
-        columns: dict[str, Any] = {"status": status, "links": np.array(distinct, "<i4").tobytes()}
-        if any(words):
-            columns["anchors"] = log.storable("\n".join(words))
-        if title:
-            columns["title"] = log.storable(title)
-        if impact:
-            columns["impact"] = impact
-        if where is not None:
-            columns["file"], columns["start"], columns["length"] = where
-        self.journal.add(log.FETCHED, page, at, **columns)
         if text and self.keeps_texts:
-            self.journal.keep_text(page, text)
-        self._note_links(page, distinct, words)
-        if self.searches is not None:
-            self.searches.note(page, title, words, len(distinct))
-        self._see(page, title, text, impact)
-        self._settle_page(page)
+            self.log.keep_text(page, text)
+        links = np.array(distinct, "<i4")
+        self._do(events.Fetched(at, page, links, words, title, text, float(impact), status, where))
+        self._settled(at)
 
+    @_alone
     def failed_page(
         self,
         page: int,
@@ -322,45 +419,43 @@ class Crawl(Known):
         now: float | None = None,
     ) -> bool:
         at = self._tick(now)
-        self._end_lease(page)
+        self._check_leased(page)
         attempt = self.attempts.get(page, 0) + 1
-        kept = {} if where is None else dict(zip(("file", "start", "length"), where, strict=True))
         if retry and attempt <= self.politeness.retries:
             due = at + (self.politeness.pause(attempt) if retry_s is None else retry_s)
-            self.journal.add(log.RETRY, page, at, status=attempt, until=due, note=reason, **kept)
-            self._try_later(page, attempt, due)
-            self._later(self.queue, page)
+            self._do(events.Retried(at, page, attempt, due, reason, where))
             self._acknowledge()
             return True
-        self.journal.add(log.FAILED, page, at, note=reason, **kept)
-        self.failed_count += 1
-        self._settle_page(page)
+        self._do(events.Failed(at, page, reason, where))
+        self._settled(at)
         return False
 
+    @_alone
+    def drop_page(self, page: int, reason: str = "dropped", now: float | None = None) -> None:
+        if self.frontier.mark(page) not in (WAITING, LATER):
+            raise InputError(f"page {self.url(page)!r} cannot be dropped: it is not waiting")
+        at = self._tick(now)
+        self._do(events.Failed(at, page, reason))
+        self._settled(at)
+
+    @_alone
+    def rescore(self, now: float | None = None) -> None:
+        """Rank everything that waits anew, now. Orderings that are always up to date have nothing to do."""
+        if self.policy.interval() and not self.ranking.under_way:
+            self._rank(self._tick(now))
+            self._acknowledge()
+
+    @_alone
     def prioritise(self, page: int, priority: int, now: float | None = None) -> None:
         """Take this page before all that have none (or, below 0, after them): larger is sooner, among equals first come.
 
         The ordering has no say in it until the priority is 0 again; politeness has. A page that does not wait yet has its
         priority from the moment it does.
         """
-        self.journal.add(log.PRIORITY, page, self._tick(now), status=priority)
-        self._prioritise(page, priority)
+        self._do(events.Prioritised(self._tick(now), page, priority))
         self._acknowledge()
 
-    def drop_page(self, page: int, reason: str = "dropped", now: float | None = None) -> None:
-        if self.queue.mark[page] not in (polite.WAITING, polite.LATER):
-            raise InputError(f"page {self.url(page)!r} cannot be dropped: it is not waiting")
-        self.journal.add(log.FAILED, page, self._tick(now), note=reason)
-        self.failed_count += 1
-        self._settle_page(page)
-
-    def rescore(self, now: float | None = None) -> None:
-        """Rank everything that waits anew, now. Orderings that are always up to date have nothing to do."""
-        if self.policy.interval():
-            self.journal.add(log.RESCORE, -1, self._tick(now))
-            self._rank()
-            self._acknowledge()
-
+    @_alone
     def host(
         self,
         name: str,
@@ -370,36 +465,49 @@ class Crawl(Known):
         budget: int | None = None,
         now: float | None = None,
     ) -> None:
-        """Politeness of one host, such as the delay its robots.txt asks for."""
+        """Politeness towards one host, such as the delay its robots.txt asks for."""
         given = {"delay_s": delay_s, "concurrency": concurrency, "budget": budget}
-        wanted = {key: value for key, value in given.items() if value is not None}
         Politeness(delay_s=delay_s or 0.0, per_host=concurrency or 0, host_budget=budget or 0)  # checks the numbers
-        self.journal.add(log.HOST, -1, self._tick(now), note=log.written({"host": name, **wanted}))
-        self._limit(name, wanted)
+        limits = {key: value for key, value in given.items() if value is not None}
+        self._do(events.Limited(self._tick(now), name.lower(), limits))
         self._acknowledge()
 
+    @_alone
     def block(self, name: str, seconds: float, now: float | None = None) -> None:
         """Take nothing from this host for so long, as its Retry-After asks."""
         at = self._tick(now)
-        self.journal.add(log.BLOCK, -1, at, until=at + seconds, note=name)
-        compiled(polite.block)(self.queue, self._host(name), at + seconds)
+        self._do(events.Blocked(at, name.lower(), at + seconds))
         self._acknowledge()
 
+    @_alone
     def commit(self) -> None:
         """All events so far survive this process."""
-        self.journal.commit()
+        self.log.commit()
 
+    @_alone
     def sync(self) -> None:
         """All events so far survive a power cut."""
-        self.journal.sync()
+        self.log.sync()
 
+    @_alone
+    def snapshot(self, wait: bool = True) -> None:
+        """Save the arrays of the crawl, so that the next start is quick; without ``wait``, beside the crawl."""
+        recovery.snapshot(self, wait)
+
+    @_alone
     def close(self) -> None:
         """Leave a snapshot, so that the next start is quick, and let the directory go."""
         try:
-            if isinstance(self.journal, Journal) and not self.journal.broken and self.journal.writable:
-                snapshot(self, least=1000)
+            usable = not isinstance(self.log, Journal) or (not self.log.broken and self.log.writable)
+            if usable and self.log.seq - self.snapshot_seq >= SNAPSHOT_ROWS:
+                recovery.snapshot(self)
         finally:
-            self.journal.close()
+            self.log.close()
+
+    @_alone
+    def abandon(self) -> None:
+        """Let the directory go as it is, without a snapshot: as quickly as the end of the process would."""
+        self.log.close()
 
     def __enter__(self) -> Crawl:
         return self
@@ -407,7 +515,16 @@ class Crawl(Known):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    # What events do (also when they are replayed) -------------------------------------------------------------------------
+    # What happens -----------------------------------------------------------------------------------------------------------
+    def apply(self, event: Event) -> None:
+        """What an event does: the same when it happens and when a log is read again."""
+        self.now = max(self.now, event.time)
+        event.apply(self)
+
+    def _do(self, event: Event) -> None:
+        self.log.append(event.rows())
+        self.apply(event)
+
     def _tick(self, now: float | None) -> float:
         """The time of an event. It never runs back: if the clock does, the gap is added from then on."""
         now = self.clock() if now is None else now
@@ -416,105 +533,86 @@ class Crawl(Known):
         self.now = now + self.shift
         return self.now
 
-    def _plant(self, pages: Sequence[int]) -> None:
-        if self.searches is not None:
-            self.searches.seeds.extend(pages)
-        for page in pages:
-            self.depths[page] = 0
-            self._put(self.queue, page, self._on_seed(self.state, page, 1.0 / len(pages)))
-        if pages:
-            self._put_out(self.queue, self.out, self._on_start(self.state, self.out))
-
-    def _end_lease(self, page: int) -> None:
-        if self.leases.pop(page, None) is None:
-            raise InputError(f"page {self.url(page)!r} was settled, but it is not one that was taken and is still open")
-
-    def _settle_page(self, page: int) -> None:
-        self.attempts.pop(page, None)
-        if self.holds_payloads:
-            self.journal.detach(page)
-        self._arrive(self.state, self.queue, self.links, self.depths, page, self.out)
-        self.order.append(page)
-        interval = self.policy.interval()
-        if interval and len(self.order) % interval == 0:
-            self._rank()
+    def _settled(self, at: float) -> None:
+        if self.ranking.due():
+            self._rank(at)
         self._acknowledge()
 
-    def _acknowledge(self) -> None:
-        self.journal.acknowledge()
-        events = self.journal.seq - self.snapshot_seq
-        if events >= SNAPSHOT_EVENTS and 2 * events >= self.known and isinstance(self.journal, Journal):
-            snapshot(self)
+    def _rank(self, at: float) -> None:
+        self._do(events.RankingBegun(at) if self.ranking.background else events.Rescored(at))
 
-    def _return_due(self, now: float) -> None:
+    @_alone
+    def _ranked(self) -> None:
+        """A ranking that was made beside the crawl has ended."""
+        if self.ranking.under_way and not (isinstance(self.log, Journal) and self.log.broken):
+            self._do(events.RankingEnded(self._tick(None), self.ranking.good))
+            self.log.commit()
+
+    def _waits_for_ranking(self) -> bool:
+        return self.ranking.under_way and not self.leases
+
+    def _acknowledge(self) -> None:
+        self.log.acknowledge()
+        rows = self.log.seq - self.snapshot_seq
+        work = rows + self.known - self.snapshot_known
+        if work >= max(SNAPSHOT_WORK, self.known // SNAPSHOT_SHARE) or (
+            rows >= SNAPSHOT_ROWS and time.monotonic() - self.snapshot_time >= SNAPSHOT_S
+        ):
+            recovery.snapshot(self, wait=False)
+
+    def _expire_due(self, now: float) -> None:
         while self.leases:
             page = next(iter(self.leases))
             if self.leases[page] > now:
                 break
-            self._expire(page, now)
-        while self.retries and self.retries[0][0] <= now:
-            page = heapq.heappop(self.retries)[1]
-            if self.queue.mark[page] == polite.LATER:
-                self._back(self.queue, page)
+            self._do(events.Expired(now, page))
 
-    def _expire(self, page: int, now: float) -> None:
-        del self.leases[page]
-        self.journal.add(log.EXPIRED, page, now)
-        self._back(self.queue, page)
+    def _check_leased(self, page: int) -> None:
+        if self.frontier.mark(page) != LEASED:
+            raise InputError(f"page {self.url(page)!r} was settled, but it is not leased; take it first, and settle it once")
 
-    def _try_later(self, page: int, attempt: int, due: float) -> None:
-        self.attempts[page] = attempt
-        heapq.heappush(self.retries, (due, page))
+    # What events do ---------------------------------------------------------------------------------------------------------
+    def _plant(self, pages: Sequence[int]) -> None:
+        if self.searchers is not None:
+            self.searchers.seeds.extend(pages)
+        for page in pages:
+            self.depths[page] = 0
+            self.frontier.put(page, self._on_seed(self.state, page, 1.0 / len(pages)))
+        count = self._on_start(self.state, self.out)
+        self._put_out(self.frontier.queue, self.out, count)
+
+    def _settle(self, page: int) -> None:
+        self.attempts.pop(page, None)
+        if self.holds_payloads and not self.replaying:
+            self.log.detach(page)
+        self._arrive(self.state, self.frontier.queue, self.links, self.depths, page, self.out)
+        self.order.append(page)
 
     @property
     def keeps_texts(self) -> bool:
-        return "texts" in self.needs or self.searches is not None
+        return "texts" in self.needs or self.searchers is not None
 
-    def _see(self, page: int, title: str, text: str, impact: float) -> None:
-        self.policy.see_text(self.state, page, title, text)
+    def _see(self, event: events.Fetched) -> None:
+        page = event.page
+        if self.searchers is not None:
+            self.searchers.note(page, event.title, event.anchors, len(event.links))
+        if "texts" in self.needs:
+            text = self.log.texts([page])[0] if event.text is None else event.text
+            self.policy.see_text(self.state, page, event.title, text)
         if self.impact.size:
-            self.impact[page] = impact
-
-    def _behave(self, politeness: Politeness) -> None:
-        """Other politeness, from now on; hosts that have some of their own keep those."""
-        old, self.politeness = self.politeness, politeness
-        self.journal.note("politeness", politeness.json())
-        now = (politeness.delay_s, politeness.per_host, politeness.host_budget)
-        before = (old.delay_s, old.per_host, old.host_budget)
-        limit = compiled(polite.limit)
-        for host in range(int(self.host_table.counts[0])):
-            held = self.queue.hosts[host]
-            own = (float(held["delay"]), int(held["concurrency"]), int(held["budget"]))
-            limit(self.queue, host, *(new if mine == was else mine for new, mine, was in zip(now, own, before, strict=True)))
-        self.queue.counts[polite.IN_FLIGHT] = politeness.in_flight
-        for name, value in zip(("delay", "concurrency", "budget"), now, strict=True):
-            self.queue.politeness[name] = value
-            self.queue.hosts[name][int(self.host_table.counts[0]) :] = value
-
-    def _prioritise(self, page: int, priority: int) -> None:
-        compiled(polite.prioritise)(self.queue, page, polite.key_of(priority))
-
-    def _limit(self, name: str, wanted: dict[str, Any]) -> None:
-        values = (wanted.get("delay_s", -1.0), wanted.get("concurrency", -1), wanted.get("budget", -1))
-        compiled(polite.limit)(self.queue, self._host(name), *values)
-
-    def _rank(self) -> None:
-        if "history" in self.needs:
-            self.view.remember()
-        fetched = np.array(self.order[self.viewed :], np.int32)
-        self.view.extend(self.links, fetched, polite.discovered(self.queue), self.queue.node["seq"])
-        self.viewed = len(self.order)
-        if self.searches is not None:
-            self.view.search, self.view.impact = self.searches.look(self, np.array(self.order, np.int32))
-        elif self.impact.size:
-            self.view.impact = self.impact[self.view.pages]
-        compiled(polite.put_all)(self.queue, self.view.pages, self.policy.rescore(self.state, self.view))
+            self.impact[page] = event.impact
 
 
-def check_live(policy: Policy, workload: Workload | None) -> None:
+def check_live(policy: Policy, workload: Workload | None, truth: Callable[[str], float] | None) -> None:
+    """Refuse an ordering that a live crawl cannot give what it needs."""
     if "queries" in policy.needs() and workload is None:
         raise InputError(
             f"{policy.spec()} is driven by queries and none are given; give a workload (--queries FILE), or another ordering"
+        )
+    if "truth" in policy.needs() and truth is None:
+        raise InputError(
+            f"{policy.spec()} goes by the true importance of pages, which only a simulation knows; give truth= "
+            f"or another ordering"
         )
 
 

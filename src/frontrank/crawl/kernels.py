@@ -6,7 +6,7 @@ that say so. The order is the same as in a simulation.
 
 from __future__ import annotations
 
-from frontrank.frontiers.polite import Polite, pop, settle
+from frontrank.frontiers.polite import Polite, settle
 from frontrank.kernels.jit import Array, kernel
 from frontrank.orderings.policy import Out, State, on_fetch, put
 from frontrank.web.links import Links, row
@@ -32,13 +32,3 @@ def arrive(state: State, queue: Polite, links: Links, depth: Array, page: int, o
     count = on_fetch(state, links, page, out)
     for j in range(count):
         put(queue, out.page[j], out.key[j])
-
-
-@kernel
-def take_some(queue: Polite, now: float, pages: Array) -> int:
-    for i in range(pages.size):
-        page = pop(queue, now)
-        if page < 0:
-            return i
-        pages[i] = page
-    return int(pages.size)

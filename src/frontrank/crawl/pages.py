@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from frontrank.crawl.journal import Journal, Memory
 from frontrank.crawl.kernels import UNLINKED
-from frontrank.frontiers import polite
+from frontrank.crawl.log import Log
+from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.growing import GROWTH, grown
@@ -31,16 +31,15 @@ class Known:
     def __init__(
         self,
         policy: Policy,
-        journal: Journal | Memory,
+        log: Log,
         politeness: Politeness,
         capacity: int,
         truth: Callable[[str], float] | None,
     ) -> None:
-        self.policy, self.journal, self.politeness, self.truth = policy, journal, politeness, truth
+        self.policy, self.log, self.politeness, self.truth = policy, log, politeness, truth
         self.needs = policy.needs()
         self.state = policy.allocate(capacity, 1)
-        m = politeness
-        self.queue = polite.new(capacity, 1, m.delay_s, m.per_host, m.in_flight, m.host_budget)
+        self.frontier = PoliteFrontier(politeness, policy.queue, capacity)
         self.reads_anchors = "anchors" in self.needs
         anchors = np.empty(capacity) if self.reads_anchors else NO_VALUES
         empty = np.zeros(capacity, np.int64)
@@ -70,7 +69,7 @@ class Known:
         return int(self._pages([url], keys)[0])
 
     def url(self, page: int) -> str:
-        return self.journal.url(int(page))
+        return self.log.url(int(page))
 
     def depth(self, page: int) -> int:
         """How many links lie between a seed and this page, on the way it was first discovered."""
@@ -87,7 +86,7 @@ class Known:
                 _, at = np.unique(numbers, return_index=True)  # new numbers are the last, and first occur in their order
                 at = at[-fresh:]
                 urls, keys = [urls[place] for place in at.tolist()], keys[at]
-            self.journal.add_urls(first, urls, keys.tolist())
+            self.log.add_urls(first, urls, keys.tolist())
             self._meet(first, urls)
         return numbers
 
@@ -97,7 +96,7 @@ class Known:
         end = first + len(urls)
         if end > self.links.start.size:
             self._grow(end)
-        self.queue.host[first:end] = hosts
+        self.frontier.place(first, hosts)
         if self.needs & {"hosts", "urls", "truth"}:
             for i, url in enumerate(urls):
                 truth = self.truth(url) if self.truth else 0.0
@@ -129,7 +128,7 @@ class Known:
         if self._number_all(self.host_table, names.fingerprints(hosts), numbers):
             count = int(self.host_table.counts[0])
             self.state = self.policy.enlarge(self.state, self.links.start.size, count)
-            self.queue = polite.grown(self.queue, self.links.start.size, count)
+            self.frontier.grow(self.links.start.size, count)
             self.host_page = grown(self.host_page, count, -1)
         return numbers
 
@@ -137,7 +136,7 @@ class Known:
         start = grown(self.links.start, pages)
         size, hosts = start.size, int(self.host_table.counts[0])
         self.state = self.policy.enlarge(self.state, size, hosts)
-        self.queue = polite.grown(self.queue, size, hosts)
+        self.frontier.grow(size, hosts)
         self.links = self.links._replace(start=start, stop=grown(self.links.stop, size))
         self.depths = grown(self.depths, size, UNLINKED)
         if self.impact.size:
@@ -155,7 +154,7 @@ class Known:
         value = grown(self.links.value, links, most=MOST_LINKS) if self.reads_anchors else NO_VALUES
         self.links = self.links._replace(target=grown(self.links.target, links, most=MOST_LINKS), value=value)
 
-    def _note_links(self, page: int, targets: Sequence[int], anchors: Sequence[str]) -> None:
+    def _note_links(self, page: int, targets: Array, anchors: Sequence[str]) -> None:
         end = self.used + len(targets)
         if end > self.links.target.size:
             self._grow_links(end)

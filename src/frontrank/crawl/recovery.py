@@ -1,12 +1,14 @@
-"""Recovery: a crawl as its journal tells it. The newest good snapshot is loaded, then the events after it are replayed.
+"""Recovery: a crawl as its log has it. The newest good snapshot is loaded, then the events after it are applied.
 
-Replay runs the kernels of the ordering over many events at a time. What it restores is bit for bit what the crawl had:
-columns of state, priorities, who waits and who is leased, delays of hosts, attempts and retries.
+``replay`` is a loop over ``Crawl.apply``. Stretches of the most frequent events run as one kernel over many rows, which is an
+optimisation of the same: both restore, bit for bit, what the crawl had: columns of state, priorities, who waits and who is
+leased, delays of hosts, attempts and retries.
 """
 
 from __future__ import annotations
 
 import gc
+import time
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,28 +17,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontrank
-from frontrank.crawl import journal as log
-from frontrank.crawl import snapshots
-from frontrank.crawl.journal import Event, Journal
+from frontrank.crawl import events, snapshots
+from frontrank.crawl.events import Expired, Failed, Fetched, Reordered, Rescored, Retried, Taken
+from frontrank.crawl.journal import VERSION
 from frontrank.crawl.kernels import arrive
-from frontrank.errors import InputError
+from frontrank.crawl.log import Log, Row, Snapshot
+from frontrank.errors import InputError, SpecError, StorageError
 from frontrank.frontiers import polite
 from frontrank.frontiers.polite import PUTS, back, later
 from frontrank.frontiers.polite import take as take_polite
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels import hashtable as names
+from frontrank.kernels.growing import rooted
 from frontrank.kernels.jit import Array, Kernel, compiled, interpreted, kernel
 from frontrank.orderings.policy import Out, Policy, State
-from frontrank.orderings.registry import parse
+from frontrank.orderings.registry import as_policy
+from frontrank.orderings.stored import from_data, to_data
 from frontrank.web.links import Links
 from frontrank.web.view import workload_from
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
 
-BATCH = 20_000  # events replayed together, URLs read together
+BATCH = 20_000  # rows applied together, URLs read together
 SMALL = 64  # pages: what is allocated before a snapshot brings its own arrays
-QUICK = (log.TAKE, log.FETCHED, log.FAILED, log.RETRY, log.EXPIRED)  # what the kernel replays
+QUICK = (Taken.kind, Fetched.kind, Failed.kind, Retried.kind, Expired.kind)  # what the kernel applies
+TAKEN, RETRIED, EXPIRED = Taken.kind, Retried.kind, Expired.kind
+COUNTED = "rankings_by_count_until"  # a note: format 1 has no rows for rankings, they follow from counting
 
 
 def settle_again(state: State, queue: polite.Polite, links: Links, depth: Array, page: int, out: Out) -> None:
@@ -44,61 +51,92 @@ def settle_again(state: State, queue: polite.Polite, links: Links, depth: Array,
 
 
 @kernel
-def replay(
+def apply_all(
     state: State, queue: polite.Polite, links: Links, depth: Array, kinds: Array, pages: Array, times: Array, out: Out
 ) -> None:
     for i in range(kinds.size):
-        if kinds[i] == log_take:
+        if kinds[i] == TAKEN:
             take_polite(queue, pages[i], times[i])
-        elif kinds[i] == log_retry:
+        elif kinds[i] == RETRIED:
             later(queue, pages[i])
-        elif kinds[i] == log_expired:
+        elif kinds[i] == EXPIRED:
             back(queue, pages[i])
         else:
             settle_again(state, queue, links, depth, pages[i], out)
 
 
-log_take, log_retry, log_expired = log.TAKE, log.RETRY, log.EXPIRED
-
-
 def restore(
     crawl: Crawl,
-    journal: Journal,
+    log: Log,
     policy: Policy | None,
     rescore: bool,
     truth: Callable[[str], float] | None,
     clock: Callable[[], float],
     read_only: bool,
+    ranking: str,
 ) -> None:
-    """Make crawl what the journal says it was."""
-    given = journal.notes["policy"]
-    wanted = parse(given) if policy is None else policy
-    changed = wanted.spec() != given
+    """Make crawl what the log says it was."""
+    given = stored_policy(log)
+    wanted = given if policy is None else policy
+    changed = to_data(wanted) != to_data(given)
     if changed and not rescore:
         raise InputError(
-            f"{journal.folder}: was crawled with {given}, {wanted.spec()} given; go on with {given}, or allow rescore "
+            f"this crawl was started with {given.spec()}, {wanted.spec()} given; go on with {given.spec()}, or allow rescore "
             f"(--rescore) to rank everything that waits by {wanted.spec()}"
         )
-    workload = workload_from(journal.notes["workload"]) if "workload" in journal.notes else None
-    crawl._begin(wanted, journal, Politeness(**journal.notes["politeness"]), SMALL, truth, workload, clock)
-    after = 0
-    if not changed:
-        for head, arrays in snapshots.load(journal.folder, journal.seq, _wanted(wanted)):
-            if head["stamp"] == journal.stamp(head["seq"]):
-                after = _load(crawl, head, arrays)
-                break
+    workload = workload_from(log.notes["workload"]) if "workload" in log.notes else None
+    if not read_only:
+        from frontrank.crawl.crawl import check_live
+
+        check_live(wanted, workload, truth)
+    crawl._begin(wanted, log, stored_politeness(log), SMALL, truth, workload, clock, ranking)
+    after = 0 if changed else _from_snapshot(crawl, log)
+    crawl.replaying = True
     with _no_collections():
-        Replay(crawl).run(journal, after)
-    crawl.snapshot_seq = after
-    if read_only:
-        return
-    if changed:
-        journal.note("policy", wanted.spec())
-        journal.add(log.POLICY, -1, crawl._tick(None), note=wanted.spec())
+        replay(crawl, log, after)
+    crawl.replaying = False
+    crawl.snapshot_seq, crawl.snapshot_known = after, crawl.known
+    if not read_only:
+        _go_on(crawl, log, wanted, changed)
+
+
+def _go_on(crawl: Crawl, log: Log, policy: Policy, changed: bool) -> None:
+    if log.notes.get("version", VERSION) < VERSION:
+        for key, value in (
+            (COUNTED, log.seq),
+            ("policy", to_data(policy)),
+            ("politeness", crawl.politeness.json()),
+            ("version", VERSION),
+        ):
+            log.note(key, value)
     now = crawl._tick(None)
-    for page in list(crawl.leases):  # the process that held them is dead: we have its lock
-        crawl._expire(page, now)
-    journal.commit()
+    if changed:
+        log.note("policy", to_data(policy))
+        crawl._do(Reordered(now, policy.spec()))
+    for page in list(crawl.leases):  # the process that had them is dead: we have its lock
+        crawl._do(Expired(now, page))
+    crawl._ranked()  # one that was under way when the process ended
+    log.commit()
+
+
+def stored_policy(log: Log) -> Policy:
+    """The ordering that a crawl was started with. Format 1 has its specification."""
+    stored = log.notes.get("policy")
+    if isinstance(stored, str):
+        return as_policy(stored)
+    try:
+        policy = from_data(stored or {})
+    except SpecError as error:
+        raise StorageError(f"the ordering of this crawl cannot be made again: {error}") from None
+    assert isinstance(policy, Policy)
+    return policy
+
+
+def stored_politeness(log: Log) -> Politeness:
+    stored = dict(log.notes.get("politeness") or log.notes.get("manners") or {})
+    if "at_once" in stored:
+        stored["per_host"] = stored.pop("at_once")
+    return Politeness(**stored)
 
 
 @contextmanager
@@ -113,33 +151,40 @@ def _no_collections() -> Iterator[None]:
             gc.enable()
 
 
+def replay(crawl: Crawl, log: Log, after: int = 0, fused: bool = True) -> None:
+    """Apply all events after this row; without ``fused``, one by one."""
+    replay_names(crawl, log)
+    player = Replay(crawl, log.notes, fused)
+    for rows in log.rows(after, BATCH):
+        player.batch(rows)
+    crawl.leases = dict(sorted(crawl.leases.items(), key=lambda lease: lease[1]))
+
+
+def replay_names(crawl: Crawl, log: Log) -> None:
+    """Number all pages that became known since."""
+    for urls, keys in log.urls(crawl.known, BATCH):
+        first = crawl.known
+        crawl.table = names.roomy(crawl.table, len(urls))
+        compiled(names.number_all)(crawl.table, np.array(keys, np.int64), np.empty(len(urls), np.int32))
+        crawl._meet(first, urls)
+
+
 class Replay:
-    """Stretches of events that the kernel replays, and between them what needs Python."""
+    """Stretches of rows that the kernel applies, and between them what needs Python."""
 
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(self, crawl: Crawl, notes: dict[str, Any], fused: bool) -> None:
         self.crawl = crawl
-        self.relive = compiled(replay, settle_again=_bound(crawl.policy))
+        self.relive = compiled(apply_all, settle_again=_bound(crawl.policy))
+        self.fused = fused
         self.interval = crawl.policy.interval()
-        self.seeds: list[int] = []
+        self.counted = notes.get(COUNTED, 0) if notes.get("version", VERSION) >= VERSION else np.inf
+        self.seeds: list[Row] = []
 
-    def run(self, journal: Journal, after: int) -> None:
-        crawl = self.crawl
-        for urls, keys in journal.urls_from(crawl.known, BATCH):
-            first = crawl.known
-            crawl.table = names.roomy(crawl.table, len(urls))
-            compiled(names.number_all)(crawl.table, np.array(keys, np.int64), np.empty(len(urls), np.int32))
-            crawl._meet(first, urls)
-        for rows in journal.events_after(after, BATCH):
-            self._batch(rows)
-        crawl.leases = dict(sorted(crawl.leases.items(), key=lambda lease: lease[1]))
-
-    def _batch(self, rows: list[Event]) -> None:
-        """Replay these events: the kernel's in stretches that end where the ordering ranks anew, or Python is needed."""
-        kinds = np.array([event[1] for event in rows], np.int64)
-        settles = (kinds == log.FETCHED) | (kinds == log.FAILED)
-        settled = len(self.crawl.order) + np.cumsum(settles)
-        ranks = settles & (settled % self.interval == 0) if self.interval else np.zeros(len(rows), bool)
-        slow = ~np.isin(kinds, QUICK)
+    def batch(self, rows: list[Row]) -> None:
+        """Apply these rows: the kernel's in stretches that end where Python is needed, or a ranking follows by counting."""
+        kinds = np.array([row[1] for row in rows], np.int64)
+        ranks = self._ranks(rows, kinds)
+        slow = ~np.isin(kinds, QUICK) if self.fused else np.ones(len(rows), bool)
         begin = 0
         for end in np.flatnonzero(ranks | slow).tolist():
             if slow[end]:
@@ -147,43 +192,45 @@ class Replay:
                 self._slow(rows[end])
             else:
                 self._stretch(rows[begin : end + 1], kinds[begin : end + 1])
-                self.crawl._rank()
+            if ranks[end]:
+                self.crawl.apply(Rescored(rows[end].time))
             begin = end + 1
         self._stretch(rows[begin:], kinds[begin:])
         self.crawl.now = max(self.crawl.now, rows[-1].time)
 
-    def _slow(self, event: Event) -> None:
-        crawl = self.crawl
-        if event.kind == log.SEED:
-            self.seeds.append(event.page)
-            if len(self.seeds) == event.status:
-                crawl._plant(self.seeds)
-                self.seeds = []
-        elif event.kind == log.RESCORE and self.interval:
-            crawl._rank()
-        elif event.kind == log.HOST:
-            wanted = log.read(event.note)
-            crawl._limit(wanted.pop("host"), wanted)
-        elif event.kind == log.PRIORITY:
-            crawl._prioritise(event.page, event.status or 0)
-        elif event.kind == log.BLOCK:
-            compiled(polite.block)(crawl.queue, crawl._host(event.note or ""), event.until)
+    def _ranks(self, rows: list[Row], kinds: Array) -> Array:
+        """After which rows a ranking follows although no row says so."""
+        settles = (kinds == Fetched.kind) | (kinds == Failed.kind)
+        if not self.interval or rows[0].seq > self.counted:
+            return np.zeros(len(rows), bool)
+        settled = len(self.crawl.order) + np.cumsum(settles)
+        early = np.array([row.seq for row in rows]) <= self.counted
+        return np.asarray(settles & early & (settled % self.interval == 0))
 
-    def _stretch(self, rows: list[Event], kinds: Array) -> None:
+    def _slow(self, row: Row) -> None:
+        self.seeds.append(row)
+        for event in events.read_events(self.seeds):
+            if not (isinstance(event, Rescored) and not self.interval):
+                self.crawl.apply(event)
+            self.seeds = []
+        if row.kind != events.Seeded.kind:
+            self.seeds = []
+
+    def _stretch(self, rows: list[Row], kinds: Array) -> None:
         if not rows:
             return
         crawl = self.crawl
-        pages = np.array([event[2] for event in rows], np.int32)
-        times = np.array([event[3] for event in rows], np.float64)
-        fetched = np.flatnonzero(kinds == log.FETCHED)
+        pages = np.array([row[2] for row in rows], np.int32)
+        times = np.array([row[3] for row in rows], np.float64)
+        fetched = np.flatnonzero(kinds == Fetched.kind)
         self._take_in([rows[place] for place in fetched.tolist()], pages[fetched])
         self._remember(rows, kinds, pages)
-        self.relive(crawl.state, crawl.queue, crawl.links, crawl.depths, kinds, pages, times, crawl.out)
+        self.relive(crawl.state, crawl.frontier.queue, crawl.links, crawl.depths, kinds, pages, times, crawl.out)
 
-    def _take_in(self, fetched: list[Event], pages: Array) -> None:
-        """What the fetched pages held."""
+    def _take_in(self, fetched: list[Row], pages: Array) -> None:
+        """What the fetched pages had."""
         crawl = self.crawl
-        blobs = [event.links or b"" for event in fetched]
+        blobs = [row.links or b"" for row in fetched]
         target = np.frombuffer(b"".join(blobs), "<i4")
         lengths = np.array([len(blob) // 4 for blob in blobs], np.int64)
         ends = crawl.used + np.cumsum(lengths)
@@ -192,36 +239,36 @@ class Replay:
             crawl._grow_links(last)
         crawl.links.target[crawl.used : last] = target
         if crawl.reads_anchors:
-            words = [word for event, length in zip(fetched, lengths.tolist(), strict=True) for word in _words(event, length)]
+            words = [word for row, length in zip(fetched, lengths.tolist(), strict=True) for word in _words(row, length)]
             crawl.links.value[crawl.used : last] = [crawl.policy.anchor_value(word) for word in words]
         crawl.links.start[pages], crawl.links.stop[pages] = ends - lengths, ends
         crawl.used = last
         crawl._out_for(int(lengths.max(initial=0)))
-        if crawl.searches is not None:
-            for event, length in zip(fetched, lengths.tolist(), strict=True):
-                crawl.searches.note(event.page, event.title or "", _words(event, length), length)
+        if crawl.searchers is not None:
+            for row, length in zip(fetched, lengths.tolist(), strict=True):
+                crawl.searchers.note(row.page, row.title or "", _words(row, length), length)
         if "texts" in crawl.needs:
-            for event, text in zip(fetched, crawl.journal.texts(pages.tolist()), strict=True):
-                crawl.policy.see_text(crawl.state, event.page, event.title or "", text)
+            for row, text in zip(fetched, crawl.log.texts(pages.tolist()), strict=True):
+                crawl.policy.see_text(crawl.state, row.page, row.title or "", text)
         if crawl.impact.size:
-            crawl.impact[pages] = [event.impact or 0.0 for event in fetched]
+            crawl.impact[pages] = [row.impact or 0.0 for row in fetched]
 
-    def _remember(self, rows: list[Event], kinds: Array, pages: Array) -> None:
-        """Leases, attempts, retries and the order, as these events leave them."""
+    def _remember(self, rows: list[Row], kinds: Array, pages: Array) -> None:
+        """Leases, attempts, retries and the order, as these rows leave them."""
         crawl = self.crawl
-        for place in np.flatnonzero(kinds == log.RETRY).tolist():
-            event = rows[place]
-            assert event.until is not None
-            crawl._try_later(event.page, event.status or 1, event.until)
+        for place in np.flatnonzero(kinds == Retried.kind).tolist():
+            event = Retried.of(rows[place])
+            crawl.attempts[event.page] = event.attempt
+            crawl.frontier.await_retry(event.page, event.until)
         last = dict(zip(pages.tolist(), range(len(rows)), strict=True))
         for page, place in last.items():
-            if rows[place][1] == log.TAKE:
+            if rows[place][1] == Taken.kind:
                 crawl.leases[page] = rows[place].time + crawl.politeness.lease_s
             elif page in crawl.leases:
                 del crawl.leases[page]
-        settled = (kinds == log.FETCHED) | (kinds == log.FAILED)
+        settled = (kinds == Fetched.kind) | (kinds == Failed.kind)
         crawl.order.frombytes(pages[settled].tobytes())
-        crawl.failed_count += int((kinds == log.FAILED).sum())
+        crawl.failed_count += int((kinds == Failed.kind).sum())
         if crawl.attempts:
             for page in pages[settled].tolist():
                 crawl.attempts.pop(page, None)
@@ -231,34 +278,34 @@ def _bound(policy: Policy) -> Kernel:
     return interpreted(arrive, put=PUTS[policy.queue], on_fetch=policy.kernels()["on_fetch"])
 
 
-def _words(event: Event, length: int) -> list[str]:
-    return event.anchors.split("\n") if event.anchors else [""] * length
+def _words(row: Row, length: int) -> list[str]:
+    return events.anchors_of(row) or [""] * length
 
 
 # Snapshots ----------------------------------------------------------------------------------------------------------------
-def snapshot(crawl: Crawl, least: int = 0) -> None:
-    """Save the arrays of the crawl, if at least so many events happened since the last time."""
-    journal = crawl.journal
-    assert isinstance(journal, Journal)
-    if "history" in crawl.needs or crawl.searches is not None or journal.seq - crawl.snapshot_seq < max(least, 1):
+def snapshot(crawl: Crawl, wait: bool = True) -> None:
+    """Save the arrays of the crawl. Not for orderings whose past is more than arrays, nor amid a ranking."""
+    log = crawl.log
+    crawl.snapshot_time = time.monotonic()
+    if "history" in crawl.needs or crawl.searchers is not None or crawl.ranking.under_way or log.seq == crawl.snapshot_seq:
         return
-    journal.commit()
+    log.commit()
     head = {
         **_wanted(crawl.policy),
-        "seq": journal.seq,
-        "stamp": journal.stamp(journal.seq),
+        "seq": log.seq,
         "used": crawl.used,
         "now": crawl.now,
         "failed": crawl.failed_count,
-        "viewed": crawl.viewed,
+        "viewed": crawl.ranking.viewed,
+        "politeness": crawl.politeness.json(),
         "shared": snapshots.shared(crawl.state),
     }
     leaves = enumerate(snapshots.leaves(crawl.state))
     arrays: dict[str, Array] = {f"state{i}": leaf for i, leaf in leaves if head["shared"][i] == i}
-    arrays |= {f"queue_{name}": value for name, value in crawl.queue._asdict().items()}
+    arrays |= {f"frontier_{name}": value for name, value in crawl.frontier.arrays().items()}
     arrays |= {f"table_{name}": value for name, value in crawl.table._asdict().items()}
     arrays |= {f"hosts_{name}": value for name, value in crawl.host_table._asdict().items()}
-    arrays |= {f"score_{name}": value for name, value in crawl.view.scores.items()}
+    arrays |= {f"score_{name}": value for name, value in crawl.ranking.view.scores.items()}
     arrays |= {
         "start": crawl.links.start,
         "stop": crawl.links.stop,
@@ -270,40 +317,52 @@ def snapshot(crawl: Crawl, least: int = 0) -> None:
         "order": np.array(crawl.order, np.int32),
         "leased": np.array(list(crawl.leases), np.int32),
         "lease_ends": np.array(list(crawl.leases.values()), np.float64),
-        "retry_at": np.array([due for due, _ in crawl.retries], np.float64),
-        "retry_page": np.array([page for _, page in crawl.retries], np.int32),
         "tried": np.array(list(crawl.attempts), np.int32),
         "attempts": np.array(list(crawl.attempts.values()), np.int32),
     }
-    snapshots.save(journal.folder, journal.seq, head, arrays)
-    crawl.snapshot_seq = journal.seq
+    log.save_snapshot(head, arrays, wait)
+    crawl.snapshot_seq, crawl.snapshot_known = log.seq, crawl.known
 
 
 def _wanted(policy: Policy) -> dict[str, Any]:
     """What a snapshot must agree on to be of use."""
-    return {"format": 2, "frontrank": frontrank.__version__, "policy": policy.spec()}
+    return {"format": 3, "frontrank": frontrank.__version__, "policy": to_data(policy)}
 
 
-def _load(crawl: Crawl, head: dict[str, Any], held: dict[str, Array]) -> int:
-    """Take over the arrays of a snapshot; returns the event it was made after."""
+def _from_snapshot(crawl: Crawl, log: Log) -> int:
+    """Take over the newest snapshot that is of use; returns the row it was made after, 0 if there is none."""
+    wanted = _wanted(crawl.policy)
+    for head, arrays in log.snapshots():
+        if all(head.get(key) == value for key, value in wanted.items()):
+            _load(crawl, (head, arrays))
+            return int(head["seq"])
+    return 0
+
+
+def _load(crawl: Crawl, saved: Snapshot) -> None:
+    head, held = saved
+    held = {name: rooted(value) for name, value in held.items()}
     leaves = iter([held[f"state{first}"] for first in head["shared"]])
     crawl.state = snapshots.with_leaves(crawl.state, leaves)
-    crawl.queue = polite.Polite(**{name: held[f"queue_{name}"] for name in polite.Polite._fields})
-    crawl.table = names.Table(**{name: held[f"table_{name}"] for name in names.Table._fields})
-    crawl.host_table = names.Table(**{name: held[f"hosts_{name}"] for name in names.Table._fields})
+    crawl.frontier.restore(_of("frontier_", held))
+    crawl.table = names.Table(**_of("table_", held))
+    crawl.host_table = names.Table(**_of("hosts_", held))
     crawl.links = Links(held["start"], held["stop"], held["target"], held["value"])
     crawl.used = head["used"]
     crawl.host_page, crawl.depths, crawl.impact = held["host_page"], held["depths"], held["impact"]
     crawl.order = array("i", held["order"].tobytes())
     crawl.failed_count, crawl.now = head["failed"], head["now"]
+    crawl.politeness = Politeness(**head["politeness"])
     crawl.leases = dict(zip(held["leased"].tolist(), held["lease_ends"].tolist(), strict=True))
-    crawl.retries = list(zip(held["retry_at"].tolist(), held["retry_page"].tolist(), strict=True))
     crawl.attempts = dict(zip(held["tried"].tolist(), held["attempts"].tolist(), strict=True))
     longest = int((crawl.links.stop - crawl.links.start).max(initial=0))
     crawl._out_for(longest)
     if head["viewed"]:
-        fetched = held["order"][: head["viewed"]]
-        crawl.view.extend(crawl.links, fetched, polite.discovered(crawl.queue), crawl.queue.node["seq"])
-        crawl.viewed = head["viewed"]
-        crawl.view.scores = {name.removeprefix("score_"): held[name] for name in held if name.startswith("score_")}
-    return int(head["seq"])
+        view, queue = crawl.ranking.view, crawl.frontier.queue
+        view.extend(crawl.links, held["order"][: head["viewed"]], polite.discovered(queue), queue.node["seq"])
+        crawl.ranking.viewed = head["viewed"]
+        view.scores = _of("score_", held)
+
+
+def _of(prefix: str, held: dict[str, Array]) -> dict[str, Array]:
+    return {name.removeprefix(prefix): value for name, value in held.items() if name.startswith(prefix)}

@@ -28,12 +28,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frontrank.frontiers.frontier import ABSENT, GONE, LATER, LEASED, WAITING
 from frontrank.frontiers.heap import NODE, _down, _up
 from frontrank.frontiers.pairing import cut, joined, wide, with_page, without
 from frontrank.kernels.growing import grown as longer
 from frontrank.kernels.jit import Array, Kernel, kernel
-
-ABSENT, WAITING, LEASED, LATER, GONE = 0, 1, 2, 3, 4
 
 PAGE = np.dtype([("key", "f8"), ("seq", "i4"), ("child", "i4"), ("next", "i4"), ("prev", "i4")])
 HOST = np.dtype(
@@ -397,6 +396,13 @@ def limit(queue: Polite, host: int, delay: float, concurrency: int, budget: int)
     if budget >= 0:
         queue.hosts[host]["budget"] = budget
     _place(queue, host)
+
+
+@kernel
+def place_all(queue: Polite, hosts: int) -> None:
+    """Put all hosts where they now belong."""
+    for host in range(hosts):
+        _place(queue, host)
 
 
 @kernel

@@ -46,6 +46,11 @@ def grown(array: Array, size: int, fill: Any = 0, most: int = MOST) -> Array:
     return longer
 
 
+def rooted(array: Array, most: int = MOST) -> Array:
+    """A large array laid where it can grow; a small one as it is."""
+    return array if array.size < LARGE else _copied(array, _reserved(array.dtype, array.size, most)[: array.size], 0)
+
+
 def _reserved(dtype: Any, size: int, most: int) -> Array:
     """An array of zeros that can grow to ``most`` elements in place; where the system refuses, one that cannot."""
     if sys.platform == "linux":

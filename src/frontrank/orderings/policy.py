@@ -228,9 +228,13 @@ class Policy(Parameters):
         """Rank the whole frontier anew after every so many fetches; 0 is never."""
         return 0
 
-    def rescore(self, state: State, view: CrawlView) -> Array:
-        """The new keys of all known pages, in the order of their discovery."""
+    def scores(self, view: CrawlView) -> Array:
+        """A score for each known page, in order of discovery. It reads the view alone, so it may run beside the crawl."""
         raise NotImplementedError
+
+    def rescore(self, state: State, view: CrawlView, scores: Array) -> Array:
+        """The new keys of these pages, now that they have these scores."""
+        return scores
 
     # What is told afterwards ------------------------------------------------------------------------------------------
     def ranking(self, state: State) -> Array | None:

@@ -79,11 +79,14 @@ class Periodic(Policy):
     def interval(self) -> int:
         return self.every
 
-    def rescore(self, state: State, view: CrawlView) -> Array:
+    def scores(self, view: CrawlView) -> Array:
         if "history" in self.ranker.needs() and not view.history:  # nothing has come of an earlier ranking yet
             return np.full(view.known, UNRANKED)
-        scores = self.ranker.score(view)
-        state.score[view.pages] = scores
+        return self.ranker.score(view)
+
+    def rescore(self, state: State, view: CrawlView, scores: Array) -> Array:
+        ranked = scores != UNRANKED
+        state.score[view.pages[ranked]] = scores[ranked]
         return scores
 
     def ranking(self, state: State) -> Array | None:

@@ -143,7 +143,7 @@ class Engine:
         self.view.extend(self.links, order[self.viewed :], self.discovered(self.queue), self.queue.node["seq"])
         self.viewed = len(order)
         watch(self.view, self.policy, self.web, self.seeds, order)
-        keys = self.policy.rescore(self.state, self.view)
+        keys = self.policy.rescore(self.state, self.view, self.policy.scores(self.view))
         self._link(self.put_all)(self.queue, self.view.pages, keys)
 
     def _kernel(self, name: str) -> Kernel:

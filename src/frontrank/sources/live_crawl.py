@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.crawl import journal as log
-from frontrank.crawl.journal import Journal
+from frontrank.crawl.events import Failed, Fetched, Seeded
+from frontrank.crawl.journal import FILE, Journal
+from frontrank.crawl.recovery import stored_policy
 from frontrank.errors import SourceError, need
 from frontrank.kernels.jit import Array
 from frontrank.web.strings import Deferred
@@ -26,7 +27,7 @@ from frontrank.web.web import Web, hosts_from_urls
 
 
 def is_crawled(where: str | os.PathLike[str]) -> bool:
-    return os.path.isfile(os.path.join(where, log.FILE))
+    return os.path.isfile(os.path.join(where, FILE))
 
 
 def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
@@ -37,8 +38,8 @@ def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
         found = _read(journal)
         if not found.pages:
             raise SourceError(f"{folder}: this crawl has fetched no page yet; there is nothing to simulate on")
-        names = [url for url, _ in journal.urls()]
-        kept, notes = journal.has_texts(), journal.notes
+        names = [url for urls, _ in journal.urls() for url in urls]
+        kept, notes, policy = journal.has_texts(), journal.notes, stored_policy(journal)
     finally:
         journal.close()
     pages = found.pages
@@ -72,7 +73,7 @@ def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
         seeds=np.unique(number[[page for page in found.seeds if number[page] >= 0]]).astype(np.int32),
         views=np.array([*found.impact, *[0.0] * more]) if any(found.impact) else None,
         queries=None if notes.get("workload") is None else workload_from(notes["workload"]),
-        crawled_with=notes["policy"],
+        crawled_with=policy.spec(),
         fetched=len(found.pages),
         name=folder.resolve().name,
     )
@@ -92,12 +93,12 @@ class Found(NamedTuple):
 
 def _read(journal: Journal) -> Found:
     found = Found([], [], [], [], [], [], [])
-    for event in journal.events():
-        if event.kind == log.SEED:
+    for event in (row for rows in journal.rows() for row in rows):
+        if event.kind == Seeded.kind:
             found.seeds.append(event.page)
-        elif event.kind == log.FAILED:
+        elif event.kind == Failed.kind:
             found.failed.append(event.page)
-        elif event.kind == log.FETCHED:
+        elif event.kind == Fetched.kind:
             found.pages.append(event.page)
             found.blobs.append(event.links or b"")
             found.anchors.append(event.anchors or "")

@@ -33,7 +33,7 @@ from frontrank.fetching.addon.requests import Requests
 from frontrank.fetching.addon.settings import UNASKED, budget_of, directory_of, open_crawl, priority_of
 from frontrank.fetching.retry_after import rest_s
 from frontrank.fetching.scrapy_engine import PAGE, CrawlScheduler
-from frontrank.frontiers.polite import ABSENT
+from frontrank.frontiers.frontier import ABSENT
 from frontrank.pages import html
 from frontrank.pages.urls import host_of
 

@@ -9,11 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from frontrank.fetching.crawler.traps import host_names
-from frontrank.frontiers import polite
-
 if TYPE_CHECKING:
     from frontrank.fetching.crawler.job import Job
     from frontrank.fetching.crawler.run import Watch
@@ -80,25 +75,20 @@ def _hosts(job: Job) -> Any:
     from rich.table import Table
 
     crawl = job.crawl
-    hosts = crawl.queue.hosts[: int(crawl.host_table.counts[0])]
     now = crawl.clock() + crawl.shift
-    busy = hosts["waiting"] + 1e9 * hosts["leased"]
-    first = np.argpartition(-busy, HOSTS)[:HOSTS] if len(hosts) > HOSTS else np.arange(len(hosts))
-    shown = [host for host in first[np.argsort(-busy[first], kind="stable")].tolist() if crawl.host_page[host] >= 0]
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("host", "waiting", "out", "taken", "delay", "free in"):
         table.add_column(name, justify="left" if name == "host" else "right", overflow="ellipsis", no_wrap=True)
-    for name, number in zip(host_names(crawl, shown), shown, strict=True):
-        host = hosts[number]
-        wait = float(host["ready_at"]) - now
+    for host in crawl.busiest_hosts(HOSTS):
+        wait = host["ready_at"] - now
         free = f"{wait:.1f} s" if wait > 0 else "spent" if 0 < host["budget"] <= host["taken"] else "now"
-        table.add_row(name, f"{host['waiting']:,}", str(host["leased"]), f"{host['taken']:,}", f"{host['delay']:g} s", free)
+        table.add_row(
+            host["host"], f"{host['waiting']:,}", str(host["leased"]), f"{host['taken']:,}", f"{host['delay']:g} s", free
+        )
     return table
 
 
 def _next(job: Job) -> list[str]:
     """The pages that come next, if their hosts may be asked."""
     crawl = job.crawl
-    if polite.waiting(crawl.queue) > LARGE:
-        return []
-    return [crawl.url(page) for page in polite.best(crawl.queue, NEXT).tolist()]
+    return [] if crawl.waiting > LARGE else [page["url"] for page in crawl.next(NEXT)]

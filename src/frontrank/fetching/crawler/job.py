@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from frontrank.crawl.journal import Journal
-
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
     from frontrank.fetching.crawler.options import Options
@@ -31,8 +29,7 @@ class Job:
     def __init__(self, crawl: Crawl, options: Options, warc: Warc | None) -> None:
         self.crawl, self.options, self.warc = crawl, options, warc
         self.counts: Counter[str] = Counter(crawl.notes.get("counts", {}))
-        earlier = crawl.journal.reasons() if isinstance(crawl.journal, Journal) else {}
-        self.failures: Counter[str] = Counter(earlier)
+        self.failures: Counter[str] = crawl.history.reasons()
         self.begun = time.monotonic()
         self.settled_before = len(crawl.order)
         self.held = False  # nothing is taken yet: sitemaps come first

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import signal
 import sys
@@ -134,14 +135,14 @@ def _ends(crawl: Crawl, folder: Path) -> dict[str, int]:
     After a power cut a file may end before that. Then the last whole record before its end counts, and the trace knows a few
     pages whose bytes are lost.
     """
-    assert isinstance(crawl.journal, Journal)
-    query = "SELECT file, max(start + length) FROM event WHERE file IS NOT NULL GROUP BY file"
-    ends: dict[str, int] = dict(crawl.journal.db.execute(query))
-    for name, end in ends.items():
-        held = (folder / name).stat().st_size if (folder / name).exists() else end
-        if held < end:
-            whole = "SELECT max(start + length) FROM event WHERE file = ? AND start + length <= ?"
-            ends[name] = crawl.journal.db.execute(whole, (name, held)).fetchone()[0] or 0
+    sizes: dict[str, float] = {}
+    ends: dict[str, int] = {}
+    for name, start, length in crawl.history.records():
+        if name not in sizes:
+            sizes[name] = (folder / name).stat().st_size if (folder / name).exists() else math.inf
+            ends[name] = 0
+        if start + length <= sizes[name]:
+            ends[name] = max(ends[name], start + length)
     return ends
 
 
@@ -166,12 +167,12 @@ async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = N
     from frontrank.fetching.crawler.spider import PageSpider
 
     options = job.options
-    assert isinstance(job.crawl.journal, Journal)
-    folder = job.crawl.journal.folder
+    folder = job.crawl.folder
+    assert folder is not None
     seeds = (*options.seeds, *job.crawl.notes.get("moved", ()))  # where seeds redirected to
     scope = Scope(seeds, options.scope, options.include, options.exclude)
     if job.warc is not None:
-        job.crawl.journal.before_sync = job.warc.sync
+        job.crawl.before_sync(job.warc.sync)
     watcher = asyncio.ensure_future(_watch(job, watch))
     AT_WORK.append(job)
     try:

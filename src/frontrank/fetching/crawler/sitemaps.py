@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from frontrank.errors import FrontrankError
-from frontrank.frontiers.polite import ABSENT
+from frontrank.frontiers.frontier import ABSENT
 from frontrank.pages.urls import clean
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from frontrank.fetching.limits import reason_of
 from frontrank.fetching.parsing import Parsing
 from frontrank.fetching.retry_after import rest_s
 from frontrank.fetching.scrapy_engine import PAGE, OrStop
-from frontrank.frontiers.polite import GONE, LEASED
+from frontrank.frontiers.frontier import GONE, LEASED
 from frontrank.pages import html, urls
 from frontrank.pages.workers import Closed
 

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontrank.crawl import journal as log
-from frontrank.crawl.journal import Journal
 from frontrank.fetching.crawler import job as state
-from frontrank.fetching.crawler.traps import Family, families, host_names, limited_hosts
+from frontrank.fetching.crawler.traps import Family, families, limited_hosts
 from frontrank.kernels.jit import Array
 
 if TYPE_CHECKING:
+    from frontrank.crawl.crawl import Crawl
     from frontrank.fetching.crawler.job import Job
 
 REPORT = "report.html"  # in the directory of the crawl
@@ -112,16 +111,11 @@ class Summary:
 
 def summarise(job: Job) -> Summary:
     crawl = job.crawl
-    journal = crawl.journal
-    assert isinstance(journal, Journal)
-    journal.commit()
-    query = journal.db.execute
-    statuses = dict(query("SELECT status, count(*) FROM event WHERE kind = ? GROUP BY status ORDER BY 2 DESC", (log.FETCHED,)))
-    retries: int = query("SELECT count(*) FROM event WHERE kind = ?", (log.RETRY,)).fetchone()[0]
-    fetched = query("SELECT url FROM event JOIN url ON url.id = event.page WHERE kind = ?", (log.FETCHED,))
+    crawl.commit()
+    history = crawl.history
     spent, deep = limited_hosts(crawl, job.options.max_depth)
     return Summary(
-        folder=os.fspath(journal.folder),
+        folder=os.fspath(crawl.folder or ""),
         policy=crawl.policy.spec(),
         ended=job.ended,
         fetched=crawl.fetched_count,
@@ -130,44 +124,30 @@ def summarise(job: Job) -> Summary:
         waiting=crawl.waiting,
         run_pages=len(crawl.order) - job.settled_before,
         run_s=job.elapsed_s,
-        statuses={str(status): count for status, count in statuses.items()},
+        statuses={str(status): count for status, count in history.statuses().most_common()},
         failures=dict(job.failures.most_common()),
-        retries=retries,
+        retries=history.retries(),
         not_followed=dict(job.counts.most_common()),
         gauges=crawl.gauges(),
         hosts=_hosts(job),
-        traps=families(row[0] for row in fetched),
+        traps=families(history.fetched_urls()),
         spent_hosts=spent,
         deep_hosts=deep,
         seeds=tuple(job.options.seeds),
-        first=_first(journal),
-        **_over_time(journal),
+        first=history.first(FIRST_TOLD),
+        **_over_time(crawl),
     )
 
 
-def _over_time(journal: Journal) -> dict[str, Array]:
-    rows = journal.db.execute("SELECT time, kind FROM event WHERE kind IN (?, ?) ORDER BY seq", (log.FETCHED, log.FAILED))
-    held: Array = np.array(rows.fetchall() or [(0.0, 0)], np.float64)
-    return {"minutes": (held[:, 0] - held[0, 0]) / 60.0, "arrived": held[:, 1] == log.FETCHED}
-
-
-def _first(journal: Journal) -> list[tuple[str, str, int]]:
-    query = "SELECT url, title, status FROM event JOIN url ON url.id = event.page WHERE kind = ? ORDER BY seq LIMIT ?"
-    return [(url, title or "", status) for url, title, status in journal.db.execute(query, (log.FETCHED, FIRST_TOLD))]
+def _over_time(crawl: Crawl) -> dict[str, Array]:
+    times, arrived = crawl.history.times()
+    return {"minutes": (times - times[:1].sum()) / 60.0, "arrived": arrived}
 
 
 def _hosts(job: Job) -> list[Host]:
     """The hosts of most pages."""
-    crawl = job.crawl
-    known = int(crawl.host_table.counts[0])
-    waiting = crawl.queue.hosts["waiting"][:known]
-    settled = np.bincount(crawl.queue.host[np.array(crawl.order, np.int64)], minlength=known)[:known]
-    assert isinstance(crawl.journal, Journal)
-    lost = [page for (page,) in crawl.journal.db.execute("SELECT page FROM event WHERE kind = ?", (log.FAILED,))]
-    failed = np.bincount(crawl.queue.host[np.array(lost, np.int64)], minlength=known)[:known]
-    first = [host for host in np.lexsort((-waiting, -settled))[:HOSTS_TOLD].tolist() if crawl.host_page[host] >= 0]
-    names = host_names(crawl, first)
-    return [Host(name, int(settled[h]), int(failed[h]), int(waiting[h])) for name, h in zip(names, first, strict=True)]
+    most = sorted(job.crawl.hosts(), key=lambda host: (-host["settled"], -host["waiting"]))[:HOSTS_TOLD]
+    return [Host(host["host"], host["settled"], host["failed"], host["waiting"]) for host in most]
 
 
 def _listed(counts: dict[str, int], most: int = 8) -> str:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from frontrank.pages.urls import host_of, pattern
 
 if TYPE_CHECKING:
@@ -57,13 +55,6 @@ def families(urls: Iterable[str]) -> list[Family]:
 
 def limited_hosts(crawl: Crawl, max_depth: int) -> tuple[list[str], list[str]]:
     """Hosts whose budget is spent while pages of theirs wait; hosts of which a page was fetched at the greatest depth."""
-    hosts = crawl.queue.hosts
-    spent = np.flatnonzero((hosts["budget"] > 0) & (hosts["taken"] >= hosts["budget"]) & (hosts["waiting"] > 0))
-    settled = np.array(crawl.order, np.int64)
-    deep = np.unique(crawl.queue.host[settled[crawl.depths[settled] >= max_depth]])
-    return host_names(crawl, spent.tolist()), host_names(crawl, deep.tolist())
-
-
-def host_names(crawl: Crawl, hosts: Iterable[int]) -> list[str]:
-    pages = [int(crawl.host_page[host]) for host in hosts]
-    return [host_of(crawl.url(page)) for page in pages if page >= 0]
+    hosts = crawl.hosts()
+    spent = [host["host"] for host in hosts if 0 < host["budget"] <= host["taken"] and host["waiting"]]
+    return spent, [host["host"] for host in hosts if host["depth"] >= max_depth]

@@ -165,8 +165,11 @@ class Similarity(Policy):
     def interval(self) -> int:
         return self.every if self.inner == "pagerank" else 0
 
-    def rescore(self, state: State, view: CrawlView) -> Array:
-        state.score[view.pages] = PageRank().score(view)
+    def scores(self, view: CrawlView) -> Array:
+        return PageRank().score(view)
+
+    def rescore(self, state: State, view: CrawlView, scores: Array) -> Array:
+        state.score[view.pages] = scores
         hot = (state.named[view.pages] == 1) | (state.distance[view.pages] <= state.reach)
         score = state.score[view.pages]
         keys: Array = np.where(hot, score * HOT_SCALE, score)

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.crawl.recovery import snapshot
 from frontrank.kernels.jit import Array, interpreted
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import REGISTRY, parse
@@ -117,10 +116,10 @@ def _crawled(policy: Policy, web: Web, names: list[str], capacity: int, path: Pa
         order.append(taken[0])
         if path is not None and len(order) in stops:
             if len(order) % 2:
-                snapshot(crawl)  # so that the next recovery, or the one after it, starts from here
-            crawl.journal.close()
+                crawl.snapshot()  # so that the next recovery, or the one after it, starts from here
+            crawl.abandon()
             crawl = Crawl.recover(path, policy, truth=truth, sync_s=60.0)
-    crawl.journal.close()
+    crawl.abandon()
     return order
 
 

@@ -1,0 +1,139 @@
+"""The contract of a live frontier (``frontrank.frontiers.frontier.Frontier``): a class of facts for pytest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frontrank.frontiers.frontier import ABSENT, GONE, LATER, LEASED, WAITING, Frontier
+from frontrank.frontiers.politeness import Politeness
+
+
+class FrontierContract:
+    """What a crawl relies on. ``new`` makes an empty frontier of this politeness."""
+
+    def new(self, politeness: Politeness) -> Any:
+        raise NotImplementedError
+
+    def made(self, hosts: list[int], politeness: Politeness | None = None) -> Frontier:
+        """A frontier with room for one page on each of these hosts."""
+        frontier: Frontier = self.new(politeness or Politeness())
+        frontier.grow(len(hosts), max(hosts) + 1)
+        frontier.place(0, np.array(hosts, np.int32))
+        return frontier
+
+    def test_larger_is_sooner_and_among_equals_who_was_put_first(self) -> None:
+        frontier = self.made([0] * 4)
+        for page, key in ((2, 1.0), (0, 1.0), (1, 5.0), (3, -1.0)):
+            frontier.put(page, key)
+        assert frontier.best(9).tolist() == [1, 2, 0, 3]
+        assert frontier.take(3, 0.0) == [1, 2, 0]
+        assert frontier.take(3, 0.0) == [3]
+        assert frontier.take(1, 0.0) == []
+
+    def test_keys_change_up_and_down_and_also_for_many_at_once(self) -> None:
+        frontier = self.made([0, 1, 0])
+        frontier.put_all(np.arange(3, dtype=np.int32), np.array([1.0, 2.0, 3.0]))
+        frontier.put(0, 9.0)
+        frontier.put(2, 0.0)
+        assert frontier.best(9).tolist() == [0, 1, 2]
+        assert frontier.key(0) == 9.0
+
+    def test_a_page_is_leased_once_and_gone_for_good(self) -> None:
+        frontier = self.made([0, 0])
+        assert frontier.mark(0) == ABSENT
+        frontier.put(0, 1.0)
+        assert frontier.mark(0) == WAITING
+        frontier.lease(0, 0.0)
+        frontier.lease(0, 0.0)
+        assert frontier.mark(0) == LEASED and frontier.counts.leased == 1
+        frontier.settle(0)
+        frontier.put(0, 7.0)
+        assert frontier.mark(0) == GONE and frontier.take(1, 0.0) == []
+
+    def test_a_page_that_comes_back_stands_where_it_stood(self) -> None:
+        frontier = self.made([0, 0, 0])
+        for page in range(3):
+            frontier.put(page, 1.0)
+        assert frontier.take(1, 0.0) == [0]
+        frontier.back(0)
+        assert frontier.take(3, 0.0) == [0, 1, 2]
+
+    def test_a_retry_waits_for_its_time(self) -> None:
+        frontier = self.made([0])
+        frontier.put(0, 1.0)
+        frontier.take(1, 0.0)
+        frontier.later(0, 10.0)
+        assert frontier.mark(0) == LATER and frontier.counts.waiting == 1
+        assert frontier.take(1, 9.0) == [] and frontier.next_at() == 10.0
+        assert frontier.take(1, 10.0) == [0]
+
+    def test_a_host_rests_between_two_requests_and_others_go_on(self) -> None:
+        frontier = self.made([0, 0, 1], Politeness(delay_s=5.0))
+        for page, key in ((0, 3.0), (1, 2.0), (2, 1.0)):
+            frontier.put(page, key)
+        assert frontier.take(3, 0.0) == [0, 2]
+        assert frontier.take(3, 4.9) == [] and frontier.next_at() == 5.0
+        assert frontier.take(3, 5.0) == [1]
+
+    def test_limits_of_concurrency_budget_and_in_flight_hold(self) -> None:
+        frontier = self.made([0] * 4, Politeness(per_host=1, host_budget=2, in_flight=3))
+        for page in range(4):
+            frontier.put(page, -float(page))
+        assert frontier.take(4, 0.0) == [0]
+        frontier.settle(0)
+        assert frontier.take(4, 0.0) == [1]
+        frontier.settle(1)
+        assert frontier.take(4, 0.0) == [] and frontier.next_at() == np.inf
+        frontier.limit(0, concurrency=0, budget=0)
+        assert frontier.take(4, 0.0) == [2, 3]
+
+    def test_a_blocked_host_gives_nothing_until_its_time(self) -> None:
+        frontier = self.made([0, 1])
+        frontier.block(0, 60.0)
+        frontier.put(0, 9.0)
+        frontier.put(1, 1.0)
+        assert frontier.take(2, 0.0) == [1]
+        assert frontier.take(2, 59.0) == [] and frontier.take(2, 60.0) == [0]
+
+    def test_limits_of_a_host_that_has_no_page_yet_hold_when_it_has(self) -> None:
+        frontier: Frontier = self.new(Politeness())
+        for host in range(20):
+            frontier.grow(16, host + 1)
+            frontier.block(host, 60.0)
+            frontier.limit(host, delay_s=1.0)
+        frontier.grow(20, 20)
+        frontier.place(0, np.arange(20, dtype=np.int32))
+        for page in range(20):
+            frontier.put(page, 1.0)
+        assert frontier.take(20, 59.0) == []
+        assert sorted(frontier.take(20, 60.0)) == list(range(20))
+
+    def test_other_politeness_holds_but_for_what_a_host_has_of_its_own(self) -> None:
+        frontier = self.made([0, 1, 0, 1])
+        frontier.limit(0, delay_s=2.0)
+        frontier.behave(Politeness(), Politeness(delay_s=8.0))
+        for page in range(4):
+            frontier.put(page, 1.0)
+        assert frontier.take(4, 0.0) == [0, 1]
+        assert frontier.take(4, 2.0) == [2] and frontier.take(4, 8.0) == [3]
+
+    def test_a_priority_goes_before_every_key_and_below_zero_after(self) -> None:
+        frontier = self.made([0] * 4)
+        for page, key in ((0, 1e9), (1, 2.0), (2, 1.0), (3, -1e9)):
+            frontier.put(page, key)
+        frontier.prioritise(2, 1)
+        frontier.prioritise(1, -1)
+        frontier.put(1, 5e9)
+        assert frontier.take(4, 0.0) == [2, 0, 3, 1]
+
+    def test_growth_changes_nothing(self) -> None:
+        frontier = self.made([0, 1, 2, 3])
+        for page in range(4):
+            frontier.put(page, float(page))
+        taken = frontier.take(2, 0.0)
+        frontier.grow(200_000, 70_000)
+        frontier.back(taken[0])
+        assert frontier.take(4, 0.0) == [3, 1, 0] and frontier.counts.discovered == 4
+        assert len(frontier.hosts()) == 70_000

@@ -1,0 +1,120 @@
+"""The contract of a log (``frontrank.crawl.log.Log``): a class of facts for pytest. Subclass it, say how a log is made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.log import Log, Row
+
+SOME = (
+    Row(0, 1, 0, 1.0, status=1),
+    Row(0, 2, 0, 2.0),
+    Row(0, 3, 0, 3.5, 200, np.array([1, 2], "<i4").tobytes(), "one\ntwo", "Überschrift", 0.25, "a.warc.gz", 10, 20),
+    Row(0, 5, 1, 4.0, status=2, until=64.5, note="http 503"),
+)
+
+
+class LogContract:
+    """What a crawl relies on. ``new`` makes an empty log; ``reopen`` is the same log after the end of its process."""
+
+    def new(self) -> Any:
+        raise NotImplementedError
+
+    def reopen(self, log: Any) -> Any:
+        raise NotImplementedError
+
+    def test_rows_are_numbered_from_one_and_read_back_as_they_were(self) -> None:
+        log: Log = self.new()
+        assert log.seq == 0
+        log.append(SOME[:2])
+        log.append(SOME[2:])
+        assert log.seq == len(SOME)
+        log.commit()
+        log = self.reopen(log)
+        assert log.seq == len(SOME)
+        assert [row for rows in log.rows() for row in rows] == [row._replace(seq=i) for i, row in enumerate(SOME, 1)]
+
+    def test_reading_begins_after_any_row_in_batches_of_any_size(self) -> None:
+        log: Log = self.new()
+        log.append(SOME)
+        log.commit()
+        for after in range(len(SOME) + 1):
+            for batch in (1, 3, 100):
+                found = [row.seq for rows in log.rows(after, batch) for row in rows]
+                assert found == list(range(after + 1, len(SOME) + 1))
+
+    def test_columns_of_some_kinds_can_be_read_alone(self) -> None:
+        log: Log = self.new()
+        log.append(SOME)
+        log.commit()
+        assert list(log.select(("page", "note"), (5, 1))) == [(0, None), (1, "http 503")]
+
+    def test_names_are_kept_in_their_order(self) -> None:
+        log: Log = self.new()
+        urls = [f"http://example.org/{i}?ü" for i in range(7)]
+        log.add_urls(0, urls[:4], [11, 12, -13, 14])
+        log.add_urls(4, urls[4:], [15, 16, 17])
+        log.commit()
+        log = self.reopen(log)
+        assert [log.url(page) for page in range(7)] == urls
+        found = [pair for names, keys in log.urls(2, 2) for pair in zip(names, keys, strict=True)]
+        assert found == list(zip(urls[2:], [-13, 14, 15, 16, 17], strict=True))
+
+    def test_what_is_kept_with_a_page_stays_until_it_is_detached(self) -> None:
+        log: Log = self.new()
+        assert not log.has_payloads()
+        log.attach(3, b"\0payload")
+        log.attach(4, b"other")
+        log.keep_text(3, "words")
+        log.commit()
+        log = self.reopen(log)
+        assert log.has_payloads()
+        assert (log.attached(3), log.attached(9)) == (b"\0payload", None)
+        assert log.texts([9, 3]) == ["", "words"]
+        log.detach(3)
+        log.commit()
+        log = self.reopen(log)
+        assert (log.attached(3), log.attached(4)) == (None, b"other")
+
+    def test_notes_are_kept_at_once(self) -> None:
+        log: Log = self.new()
+        log.note("key", {"a": [1, 2.5, None]})
+        log.note("key", {"b": "ü"})
+        assert self.reopen(log).notes["key"] == {"b": "ü"}
+
+    def test_the_newest_snapshot_comes_first_and_is_what_was_saved(self) -> None:
+        log: Log = self.new()
+        log.append(SOME)
+        log.commit()
+        arrays = {"a": np.arange(5), "b": np.array([(1.5, 2)], [("x", "f8"), ("y", "i4")])}
+        log.save_snapshot({"seq": len(SOME), "more": 1}, arrays)
+        arrays["a"][0] = 99  # a snapshot is of one moment
+        head, found = next(self.reopen(log).snapshots())
+        assert (head["seq"], head["more"]) == (len(SOME), 1)
+        assert found["a"].tolist() == [0, 1, 2, 3, 4]
+        assert found["b"].tobytes() == arrays["b"].tobytes()
+
+    def test_a_crawl_goes_on_from_it(self) -> None:
+        log: Any = self.new()
+        crawl = Crawl("opic", log=log, clock=lambda: 0.0)
+        crawl.seed("http://a.example/")
+        order = _crawled(crawl, 5)
+        crawl.commit()
+        again = Crawl.recover(self.reopen(log), clock=lambda: 0.0)
+        order += _crawled(again, 5)
+        whole = Crawl("opic", clock=lambda: 0.0)
+        whole.seed("http://a.example/")
+        assert order == _crawled(whole, 10)
+
+
+def _crawled(crawl: Crawl, pages: int) -> list[str]:
+    """Fetch pages of an endless tree."""
+    order = []
+    for _ in range(pages):
+        (url,) = crawl.take()
+        crawl.fetched(url, [f"{url}{side}/" for side in ("l", "r")] + ["http://a.example/r/"])
+        order.append(url)
+    return order

@@ -1,0 +1,443 @@
+"""The events of a live crawl: one class each, with all that belongs to it.
+
+    rows()      the event as rows of the log
+    of(row)     a row of the log as the event
+    apply(c)    what it does to a crawl: the same when it happens and when it is replayed
+    show(row)   what ``frontrank trace`` prints of it
+
+A new kind of event is a class here and an entry in ``KINDS``. Everything that an event needs to be applied is in it: whoever
+makes one has checked it, so that no row of a log fails when it is read again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+
+from frontrank.crawl.log import Row
+from frontrank.errors import StorageError
+from frontrank.frontiers.politeness import Politeness
+from frontrank.kernels.jit import Array
+
+if TYPE_CHECKING:
+    from frontrank.crawl.crawl import Crawl
+
+Where = tuple[str, int, int]  # WARC file, offset, length
+OLD_LIMITS = {"at_once": "concurrency"}  # as format 1 wrote them
+
+
+class Event(Protocol):
+    kind: ClassVar[int]
+    name: ClassVar[str]
+
+    @property
+    def time(self) -> float: ...
+    def rows(self) -> list[Row]: ...
+    def apply(self, crawl: Crawl) -> None: ...
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]: ...
+
+
+class _OfOnePage:
+    """Defaults of events that are one row."""
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded(_OfOnePage):
+    """Pages to start from; the weights of those seeded together add up to 1."""
+
+    kind: ClassVar[int] = 1
+    name: ClassVar[str] = "seed"
+    time: float
+    pages: Sequence[int]
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, page, self.time, status=len(self.pages)) for page in self.pages]
+
+    def apply(self, crawl: Crawl) -> None:
+        crawl._plant(self.pages)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken(_OfOnePage):
+    """Pages are leased to whoever fetches them."""
+
+    kind: ClassVar[int] = 2
+    name: ClassVar[str] = "take"
+    time: float
+    pages: Sequence[int]
+
+    @classmethod
+    def of(cls, row: Row) -> Taken:
+        return cls(row.time, (row.page,))
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, page, self.time) for page in self.pages]
+
+    def apply(self, crawl: Crawl) -> None:
+        for page in self.pages:
+            crawl.frontier.lease(page, self.time)
+            crawl.leases[page] = self.time + crawl.politeness.lease_s
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A page arrived. ``text`` is None when it is read from a log, where it lies apart."""
+
+    kind: ClassVar[int] = 3
+    name: ClassVar[str] = "fetched"
+    time: float
+    page: int
+    links: Array  # distinct, without the page itself
+    anchors: Sequence[str] = ()  # beside the links, or none
+    title: str = ""
+    text: str | None = None
+    impact: float = 0.0
+    status: int = 200
+    where: Where | None = None
+
+    @classmethod
+    def of(cls, row: Row) -> Fetched:
+        links = np.frombuffer(row.links or b"", "<i4")
+        return cls(row.time, row.page, links, anchors_of(row), row.title or "", None, row.impact or 0.0, row.status or 200)
+
+    def rows(self) -> list[Row]:
+        return [
+            Row(
+                *(0, self.kind, self.page, self.time, self.status, self.links.tobytes()),
+                storable("\n".join(self.anchors)) if any(self.anchors) else None,
+                storable(self.title) or None,
+                self.impact or None,
+                *(self.where or ()),
+            )
+        ]
+
+    def apply(self, crawl: Crawl) -> None:
+        crawl.leases.pop(self.page, None)
+        crawl._note_links(self.page, self.links, self.anchors)
+        crawl._see(self)
+        crawl._settle(self.page)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"status": row.status, "links": len(row.links or b"") // 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A page will not arrive: it counts as fetched, and keeps no links."""
+
+    kind: ClassVar[int] = 4
+    name: ClassVar[str] = "failed"
+    time: float
+    page: int
+    reason: str = "failed"
+    where: Where | None = None
+
+    @classmethod
+    def of(cls, row: Row) -> Failed:
+        return cls(row.time, row.page, row.note or "failed")
+
+    def rows(self) -> list[Row]:
+        return [_stored(Row(0, self.kind, self.page, self.time, note=storable(self.reason)), self.where)]
+
+    def apply(self, crawl: Crawl) -> None:
+        crawl.leases.pop(self.page, None)
+        crawl.failed_count += 1
+        crawl._settle(self.page)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"reason": row.note}
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """A page did not arrive, and waits again from a given time on."""
+
+    kind: ClassVar[int] = 5
+    name: ClassVar[str] = "retry"
+    time: float
+    page: int
+    attempt: int
+    until: float
+    reason: str = "failed"
+    where: Where | None = None
+
+    @classmethod
+    def of(cls, row: Row) -> Retried:
+        return cls(row.time, row.page, row.status or 1, row.until or row.time, row.note or "failed")
+
+    def rows(self) -> list[Row]:
+        row = Row(0, self.kind, self.page, self.time, status=self.attempt, until=self.until, note=storable(self.reason))
+        return [_stored(row, self.where)]
+
+    def apply(self, crawl: Crawl) -> None:
+        crawl.leases.pop(self.page, None)
+        crawl.attempts[self.page] = self.attempt
+        crawl.frontier.later(self.page, self.until)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"reason": row.note, "attempt": row.status, "again_at": row.until}
+
+
+@dataclass(frozen=True, slots=True)
+class Expired(_OfOnePage):
+    """A lease ran out: the page waits again, where it stood."""
+
+    kind: ClassVar[int] = 6
+    name: ClassVar[str] = "expired"
+    time: float
+    page: int
+
+    @classmethod
+    def of(cls, row: Row) -> Expired:
+        return cls(row.time, row.page)
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, self.page, self.time)]
+
+    def apply(self, crawl: Crawl) -> None:
+        crawl.leases.pop(self.page, None)
+        crawl.frontier.back(self.page)
+
+
+@dataclass(frozen=True, slots=True)
+class Rescored(_OfOnePage):
+    """Everything that waits is ranked anew, at once."""
+
+    kind: ClassVar[int] = 7
+    name: ClassVar[str] = "rescore"
+    time: float
+
+    @classmethod
+    def of(cls, row: Row) -> Rescored:
+        return cls(row.time)
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time)]
+
+    def apply(self, crawl: Crawl) -> None:
+        crawl.ranking.now()
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """One host has limits of its own from now on."""
+
+    kind: ClassVar[int] = 8
+    name: ClassVar[str] = "host"
+    time: float
+    host: str
+    limits: dict[str, Any]  # of delay_s, concurrency, budget
+
+    @classmethod
+    def of(cls, row: Row) -> Limited:
+        limits = {OLD_LIMITS.get(key, key): value for key, value in read_note(row).items()}
+        return cls(row.time, limits.pop("host"), limits)
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, note=json.dumps({"host": self.host, **self.limits}, sort_keys=True))]
+
+    def apply(self, crawl: Crawl) -> None:
+        host = crawl._host(self.host)  # a new host makes the frontier grow: first its number, then the frontier
+        crawl.frontier.limit(host, **self.limits)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        limits = Limited.of(row)
+        return {"host": limits.host, **limits.limits}
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """Nothing is taken from a host before a given time."""
+
+    kind: ClassVar[int] = 9
+    name: ClassVar[str] = "block"
+    time: float
+    host: str
+    until: float
+
+    @classmethod
+    def of(cls, row: Row) -> Blocked:
+        return cls(row.time, row.note or "", row.until or row.time)
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, until=self.until, note=storable(self.host))]
+
+    def apply(self, crawl: Crawl) -> None:
+        host = crawl._host(self.host)
+        crawl.frontier.block(host, self.until)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"host": row.note, "until": row.until}
+
+
+@dataclass(frozen=True, slots=True)
+class Reordered:
+    """Another ordering from now on. It has seen all that came before, so replaying it changes nothing."""
+
+    kind: ClassVar[int] = 10
+    name: ClassVar[str] = "policy"
+    time: float
+    policy: str
+
+    @classmethod
+    def of(cls, row: Row) -> Reordered:
+        return cls(row.time, row.note or "")
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, note=storable(self.policy))]
+
+    def apply(self, crawl: Crawl) -> None: ...
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"policy": row.note}
+
+
+@dataclass(frozen=True, slots=True)
+class Prioritised:
+    """A page goes before (or, below 0, after) all that have no priority; 0 gives it back to the ordering."""
+
+    kind: ClassVar[int] = 11
+    name: ClassVar[str] = "priority"
+    time: float
+    page: int
+    priority: int
+
+    @classmethod
+    def of(cls, row: Row) -> Prioritised:
+        return cls(row.time, row.page, row.status or 0)
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, self.page, self.time, status=self.priority)]
+
+    def apply(self, crawl: Crawl) -> None:
+        crawl.frontier.prioritise(self.page, self.priority)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"priority": row.status}
+
+
+@dataclass(frozen=True, slots=True)
+class Behaved:
+    """Other politeness from now on; hosts that have limits of their own keep those."""
+
+    kind: ClassVar[int] = 12
+    name: ClassVar[str] = "politeness"
+    time: float
+    politeness: Politeness
+
+    @classmethod
+    def of(cls, row: Row) -> Behaved:
+        return cls(row.time, Politeness(**read_note(row)))
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, note=json.dumps(self.politeness.json(), sort_keys=True))]
+
+    def apply(self, crawl: Crawl) -> None:
+        before, crawl.politeness = crawl.politeness, self.politeness
+        crawl.frontier.behave(before, self.politeness)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return read_note(row)
+
+
+@dataclass(frozen=True, slots=True)
+class RankingBegun(_OfOnePage):
+    """A ranking of all that is known at this moment is under way; the crawl goes on meanwhile."""
+
+    kind: ClassVar[int] = 13
+    name: ClassVar[str] = "ranking"
+    time: float
+
+    @classmethod
+    def of(cls, row: Row) -> RankingBegun:
+        return cls(row.time)
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time)]
+
+    def apply(self, crawl: Crawl) -> None:
+        crawl.ranking.begin()
+
+
+@dataclass(frozen=True, slots=True)
+class RankingEnded:
+    """The ranking that was under way holds from now on; or it failed, and the priorities stay."""
+
+    kind: ClassVar[int] = 14
+    name: ClassVar[str] = "ranked"
+    time: float
+    good: bool = True
+
+    @classmethod
+    def of(cls, row: Row) -> RankingEnded:
+        return cls(row.time, bool(row.status))
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, status=int(self.good))]
+
+    def apply(self, crawl: Crawl) -> None:
+        crawl.ranking.end(self.good)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"good": bool(row.status)}
+
+
+_ONE_ROW = (Taken, Fetched, Failed, Retried, Expired, Rescored, Limited, Blocked, Reordered, Prioritised, Behaved)
+KINDS: dict[int, Any] = {event.kind: event for event in (Seeded, *_ONE_ROW, RankingBegun, RankingEnded)}
+NAMES = {event.name: kind for kind, event in KINDS.items()}
+
+
+def read_events(rows: Iterable[Row]) -> Iterator[Event]:
+    """Rows of a log as events: pages that were seeded together are one."""
+    seeds: list[int] = []
+    for row in rows:
+        if row.kind == Seeded.kind:
+            seeds.append(row.page)
+            if len(seeds) == row.status:
+                yield Seeded(row.time, seeds)
+                seeds = []
+        else:
+            yield kind_of(row).of(row)
+
+
+def kind_of(row: Row) -> Any:
+    if row.kind not in KINDS:
+        raise StorageError(f"event {row.seq} is of kind {row.kind}, which this frontrank does not know; use a newer one")
+    return KINDS[row.kind]
+
+
+def anchors_of(row: Row) -> list[str]:
+    """The anchors beside the links of a row, if there are any."""
+    return row.anchors.split("\n") if row.anchors else []
+
+
+def read_note(row: Row) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(row.note or "{}")
+    return found
+
+
+def storable(text: str) -> str:
+    """Stores keep no lone surrogates."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _stored(row: Row, where: Where | None) -> Row:
+    return row if where is None else row._replace(file=where[0], start=where[1], length=where[2])

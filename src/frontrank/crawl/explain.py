@@ -1,0 +1,140 @@
+"""Why a page stands where it stands in a live crawl: which fetched pages gave which part of its priority.
+
+The log is replayed in memory, and the page's key is read before and after each page that links to it was settled. So it holds
+for every ordering, as it really ran: what changed in between, without a link (a ranking, a cascade of mass, a page's own name),
+is told as "other". The parts add up to the priority. Cost: one replay of the crawl.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontrank.crawl.events import Failed, Fetched
+from frontrank.crawl.log import Log, Row
+from frontrank.crawl.memory_log import MemoryLog
+from frontrank.errors import InputError
+from frontrank.frontiers.frontier import ABSENT, GONE, LATER, LEASED, WAITING
+from frontrank.orderings.ranker import UNRANKED
+
+if TYPE_CHECKING:
+    from frontrank.crawl.crawl import Crawl
+
+MOST = 20  # links told; the others are summed up
+STATES = {ABSENT: "not linked yet", WAITING: "waiting", LEASED: "leased", LATER: "waiting for a retry", GONE: "settled"}
+
+
+class _Names:
+    """The log of the crawl that is explained, for a replay that writes nothing."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._writes = MemoryLog(keep=False)
+        self.notes = log.notes
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._log if name in ("url", "urls", "texts", "rows", "select") else self._writes, name)
+
+
+def explain(crawl: Crawl, url: str) -> dict[str, Any]:
+    page = crawl.find(url)
+    if page < 0:
+        raise InputError(f"{url}: this crawl does not know the page; give a URL that a fetched page links to")
+    if not crawl.log.seq or next(crawl.log.rows(), None) is None:
+        raise InputError(f"{url}: this crawl keeps no events, so its priorities cannot be explained; crawl into a directory")
+    gave, key, upto = _parts(crawl, page)
+    state = crawl.frontier.mark(page)
+    told: dict[str, Any] = {
+        "url": url,
+        "policy": crawl.policy.spec(),
+        "state": STATES[state],
+        "priority": key,
+        "depth": crawl.depth(page),
+        "links": [{"url": crawl.url(source), "part": part} for source, part in heapq.nlargest(MOST, gave, key=_size)],
+        "links_known": upto,
+        "other": key - sum(part for _, part in gave),
+    }
+    if len(gave) > MOST:
+        told["further_links"] = sum(part for _, part in heapq.nsmallest(len(gave) - MOST, gave, key=_size))
+    if state == WAITING:
+        told["place"] = _place(crawl, page)
+    return told
+
+
+def _size(part: tuple[int, float]) -> float:
+    return abs(part[1])
+
+
+def _place(crawl: Crawl, page: int) -> int:
+    """How many waiting pages go before it, by priority alone, and itself."""
+    queue = crawl.frontier.queue
+    waiting = np.flatnonzero(queue.mark == WAITING)
+    keys, order = queue.node["key"][waiting], queue.node["seq"][waiting]
+    mine, seq = queue.node["key"][page], queue.node["seq"][page]
+    return int(((keys > mine) | ((keys == mine) & (order < seq))).sum()) + 1
+
+
+def _parts(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int]:
+    """What each page that links here changed; the key that a page has, or had when it was taken; how many link here."""
+    from frontrank.crawl import recovery
+    from frontrank.crawl.crawl import Crawl as Shadow
+
+    shadow = Shadow.__new__(Shadow)
+    names: Any = _Names(crawl.log)
+    first = recovery.stored_politeness(crawl.log)
+    workload = crawl.searchers.workload if crawl.searchers is not None else None
+    shadow._begin(crawl.policy, names, first, recovery.SMALL, crawl.truth, workload, crawl.clock, "inline")
+    shadow.replaying = True
+    player = _Watched(shadow, page)
+    recovery.replay_names(shadow, names)
+    for rows in names.rows(0, recovery.BATCH):
+        player.batch(rows)
+    return player.gave, player.key, player.links
+
+
+class _Watched:
+    """A replay that stops around each page with a link to the one that is watched."""
+
+    def __init__(self, shadow: Crawl, page: int) -> None:
+        from frontrank.crawl.recovery import Replay
+
+        self.shadow, self.page = shadow, page
+        self.player = Replay(shadow, shadow.log.notes, fused=True)
+        self.gave: list[tuple[int, float]] = []
+        self.key = 0.0
+        self.links = 0
+
+    def batch(self, rows: list[Row]) -> None:
+        begin = 0
+        for at, row in enumerate(rows):
+            if row.kind == Fetched.kind and self._links_here(row):
+                self._play(rows[begin:at])
+                before = self.key
+                self._play(rows[at : at + 1])
+                begin = at + 1
+                self.links += 1
+                if self.key != before:
+                    self.gave.append((row.page, self.key - before))
+            elif row.page == self.page and row.kind in (Fetched.kind, Failed.kind):
+                self._play(rows[begin:at])
+                begin = at
+        self._play(rows[begin:])
+
+    def _links_here(self, row: Row) -> bool:
+        wanted = self.page.to_bytes(4, "little")
+        at = (row.links or b"").find(wanted)
+        while at >= 0:
+            if at % 4 == 0:
+                return True
+            at = (row.links or b"").find(wanted, at + 1)
+        return False
+
+    def _play(self, rows: list[Row]) -> None:
+        if rows:
+            self.player.batch(rows)
+        frontier = self.shadow.frontier
+        if frontier.mark(self.page) not in (ABSENT, GONE):
+            key = frontier.key(self.page)
+            self.key = 0.0 if key == UNRANKED else key

@@ -1,0 +1,62 @@
+"""What the log of a crawl says of its past: counts, times, places in files. For reports; nothing here changes anything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from frontrank.crawl.events import Failed, Fetched, Retried
+from frontrank.kernels.jit import Array
+
+if TYPE_CHECKING:
+    from frontrank.crawl.crawl import Crawl
+
+
+class History:
+    def __init__(self, crawl: Crawl) -> None:
+        self.crawl, self.log = crawl, crawl.log
+
+    def statuses(self) -> Counter[int]:
+        """How many pages were fetched, by HTTP status."""
+        return Counter(status for (status,) in self.log.select(("status",), (Fetched.kind,)))
+
+    def reasons(self) -> Counter[str]:
+        """How many pages failed for good, by reason."""
+        return Counter(reason or "failed" for (reason,) in self.log.select(("note",), (Failed.kind,)))
+
+    def retries(self) -> int:
+        return sum(1 for _ in self.log.select(("seq",), (Retried.kind,)))
+
+    def first(self, n: int) -> list[tuple[str, str, int]]:
+        """URL, title and status of the pages that were fetched first."""
+        found: list[tuple[str, str, int]] = []
+        for page, title, status in self.log.select(("page", "title", "status"), (Fetched.kind,)):
+            if len(found) == n:
+                break
+            found.append((self.crawl.url(page), title or "", status))
+        return found
+
+    def times(self) -> tuple[Array, Array]:
+        """When each page was settled, and whether it was fetched (or failed)."""
+        rows = list(self.log.select(("time", "kind"), (Fetched.kind, Failed.kind)))
+        return np.array([time for time, _ in rows], np.float64), np.array([kind == Fetched.kind for _, kind in rows], bool)
+
+    def fetched_urls(self) -> Iterator[str]:
+        """The URLs of fetched pages, in the order in which they became known."""
+        fetched = np.zeros(self.crawl.known, bool)
+        fetched[[page for (page,) in self.log.select(("page",), (Fetched.kind,))]] = True
+        first = 0
+        for urls, _ in self.log.urls():
+            yield from (url for url, wanted in zip(urls, fetched[first : first + len(urls)].tolist(), strict=True) if wanted)
+            first += len(urls)
+
+    def failed_pages(self) -> Array:
+        return np.array([page for (page,) in self.log.select(("page",), (Failed.kind,))], np.int64)
+
+    def records(self) -> Iterator[tuple[str, int, int]]:
+        """File, offset and length of every record that an event points to."""
+        kinds = (Fetched.kind, Failed.kind, Retried.kind)
+        return ((file, start, length) for file, start, length in self.log.select(("file", "start", "length"), kinds) if file)

@@ -1,0 +1,89 @@
+"""Log: where a live crawl keeps what happened. A crawl writes rows, and is made again by reading them.
+
+A row is one event of one page, flat, as any store can hold it; what it means is known to ``events`` alone. Beside the rows a
+log keeps the names of pages, notes of whoever drives the crawl, what is kept with a page, and snapshots that spare reading
+all rows again. Two logs are here: ``journal.Journal`` (SQLite, in a directory) and ``memory_log.MemoryLog``. Another one
+holds if ``frontrank.checks.LogContract`` holds for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from frontrank.kernels.jit import Array
+
+
+class Row(NamedTuple):
+    """One event of one page. links: int32, little-endian, of a fetched page; anchors: one a line, beside them."""
+
+    seq: int
+    kind: int
+    page: int
+    time: float
+    status: int | None = None
+    links: bytes | None = None
+    anchors: str | None = None
+    title: str | None = None
+    impact: float | None = None
+    file: str | None = None
+    start: int | None = None
+    length: int | None = None
+    until: float | None = None
+    note: str | None = None
+
+
+COLUMNS = Row._fields
+Snapshot = tuple[dict[str, Any], dict[str, Array]]  # head and arrays
+
+
+class Log(Protocol):
+    """What a crawl asks of the place where it keeps its history. One thread at a time calls it."""
+
+    seq: int  # the number of the last row; the first is 1
+    notes: dict[str, Any]
+
+    # What happened
+    def append(self, rows: Iterable[Row]) -> None:
+        """Add rows; they are numbered on, whatever their seq says. They are safe after the next commit."""
+
+    def rows(self, after: int = 0, batch: int = 1000) -> Iterator[list[Row]]:
+        """All rows after this one, in their order, so many at a time."""
+
+    def select(self, columns: Sequence[str], kinds: Collection[int]) -> Iterator[tuple[Any, ...]]:
+        """Some columns of the rows of some kinds, in their order."""
+
+    # Names of pages, numbered from 0 as they become known
+    def add_urls(self, first: int, urls: Sequence[str], keys: Sequence[int]) -> None: ...
+    def url(self, page: int) -> str: ...
+    def urls(self, first: int = 0, batch: int = 1000) -> Iterator[tuple[list[str], list[int]]]:
+        """The URLs and the keys of all pages from this one on, so many at a time."""
+
+    # What is kept beside: with a page until it is settled (payload), or for good (text)
+    def attach(self, page: int, payload: bytes) -> None: ...
+    def attached(self, page: int) -> bytes | None: ...
+    def detach(self, page: int) -> None: ...
+    def has_payloads(self) -> bool: ...
+    def keep_text(self, page: int, text: str) -> None: ...
+    def texts(self, pages: Iterable[int]) -> list[str]: ...
+    def note(self, key: str, value: Any) -> None:
+        """Store a value (JSON) under a key, for good."""
+
+    # When it is safe
+    def acknowledge(self) -> None:
+        """The end of an event: commit if its group is full."""
+
+    def commit(self) -> None:
+        """All so far survives the end of this process."""
+
+    def sync(self) -> None:
+        """All so far survives a power cut."""
+
+    def close(self) -> None: ...
+
+    # Snapshots: (head, arrays) as they were after row head["seq"]
+    def save_snapshot(self, head: dict[str, Any], arrays: dict[str, Array], wait: bool = True) -> None:
+        """Keep a snapshot; without ``wait`` it may be written while the crawl goes on, and may fail in silence."""
+
+    def snapshots(self) -> Iterator[Snapshot]:
+        """The good snapshots, newest first; none of rows that are not there (any more)."""

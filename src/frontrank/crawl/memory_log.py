@@ -1,0 +1,87 @@
+"""A log in memory: for crawls that need not survive their process.
+
+It forgets rows unless it is asked to keep them: a crawl in memory has no use for them, and they would be most of its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from frontrank.crawl.log import Row, Snapshot
+from frontrank.kernels.jit import Array
+
+
+class MemoryLog:
+    def __init__(self, keep: bool = True) -> None:
+        self.seq = 0
+        self.notes: dict[str, Any] = {}
+        self.keep = keep
+        self._rows: list[Row] = []
+        self._urls: list[str] = []
+        self._keys: list[int] = []
+        self._payloads: dict[int, bytes] = {}
+        self._texts: dict[int, str] = {}
+        self._snapshot: Snapshot | None = None
+
+    def append(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            self.seq += 1
+            if self.keep:
+                self._rows.append(row._replace(seq=self.seq))
+
+    def rows(self, after: int = 0, batch: int = 1000) -> Iterator[list[Row]]:
+        for begin in range(after, len(self._rows), batch):
+            yield self._rows[begin : begin + batch]
+
+    def select(self, columns: Sequence[str], kinds: Collection[int]) -> Iterator[tuple[Any, ...]]:
+        return (tuple(getattr(row, name) for name in columns) for row in self._rows if row.kind in kinds)
+
+    def add_urls(self, first: int, urls: Sequence[str], keys: Sequence[int]) -> None:
+        self._urls.extend(urls)
+        if self.keep:
+            self._keys.extend(keys)
+
+    def url(self, page: int) -> str:
+        return self._urls[page]
+
+    def urls(self, first: int = 0, batch: int = 1000) -> Iterator[tuple[list[str], list[int]]]:
+        for begin in range(first, len(self._urls), batch):
+            yield self._urls[begin : begin + batch], self._keys[begin : begin + batch]
+
+    def attach(self, page: int, payload: bytes) -> None:
+        self._payloads[page] = payload
+
+    def attached(self, page: int) -> bytes | None:
+        return self._payloads.get(page)
+
+    def detach(self, page: int) -> None:
+        self._payloads.pop(page, None)
+
+    def has_payloads(self) -> bool:
+        return bool(self._payloads)
+
+    def keep_text(self, page: int, text: str) -> None:
+        self._texts[page] = text
+
+    def texts(self, pages: Iterable[int]) -> list[str]:
+        return [self._texts.get(page, "") for page in pages]
+
+    def note(self, key: str, value: Any) -> None:
+        self.notes[key] = value
+
+    def acknowledge(self) -> None: ...
+    def commit(self) -> None: ...
+    def sync(self) -> None: ...
+    def close(self) -> None: ...
+
+    def save_snapshot(self, head: dict[str, Any], arrays: dict[str, Array], wait: bool = True) -> None:
+        if self.keep:
+            self._snapshot = dict(head), {name: np.array(array) for name, array in arrays.items()}
+
+    def snapshots(self) -> Iterator[Snapshot]:
+        if self._snapshot is not None:
+            head, arrays = self._snapshot
+            yield dict(head), {name: np.array(array) for name, array in arrays.items()}

@@ -1,0 +1,113 @@
+"""Rankings of everything that waits, for orderings that make one after every so many fetches.
+
+    inline        the ranking is made within the call that settles the page: the order is exactly the simulator's
+    background    it is made in a thread, from what was known when it began; its scores hold once it has ended. The crawl
+                  goes on with the priorities it has. With nothing in flight it waits for the ranking instead: so with one
+                  page in flight the order is the simulator's again
+
+Begin and end are events: a recovered crawl makes the same rankings from the same moments. A ranking that fails (an ordering
+that has nothing to learn from, say) leaves all priorities as they are; the crawl goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from frontrank.frontiers import polite
+from frontrank.kernels.jit import Array
+from frontrank.web.view import CrawlView
+from frontrank.web.web import Web
+
+if TYPE_CHECKING:
+    from frontrank.crawl.crawl import Crawl
+
+logger = logging.getLogger("frontrank.crawl")
+
+INLINE, BACKGROUND = "inline", "background"
+
+
+class Ranking:
+    def __init__(self, crawl: Crawl, mode: str) -> None:
+        self.crawl = crawl
+        self.background = mode == BACKGROUND
+        self.view = CrawlView()
+        self.viewed = 0  # settled pages that the view has seen
+        self.under_way = False
+        self.failures = 0
+        self._scores: Array | None = None
+
+    def due(self) -> bool:
+        """Whether a ranking follows the page that was just settled."""
+        interval = self.crawl.policy.interval()
+        return interval > 0 and len(self.crawl.order) % interval == 0 and not self.under_way
+
+    def now(self) -> None:
+        """Rank at once."""
+        scores = self._made(*self._asked())
+        if scores is not None:
+            self._hold(scores)
+
+    def begin(self) -> None:
+        """Rank what is known now; in a thread, unless a log is replayed."""
+        asked = self._asked()
+        self.under_way = True
+        self._scores = None
+        if self.crawl.replaying:
+            self._scores = self._made(*asked)
+        else:
+            threading.Thread(target=self._work, args=asked, name="frontrank-ranking", daemon=True).start()
+
+    def end(self, good: bool) -> None:
+        """The ranking that was begun holds from now on."""
+        self.under_way = False
+        if good and self._scores is not None:
+            self._hold(self._scores)
+        self._scores = None
+
+    @property
+    def good(self) -> bool:
+        return self._scores is not None
+
+    def _work(self, order: Array, web: Web | None) -> None:
+        self._scores = self._made(order, web)
+        self.crawl._ranked()
+
+    def _asked(self) -> tuple[Array, Web | None]:
+        """Bring the view up to this moment; what must be read while nobody changes it."""
+        crawl = self.crawl
+        if "history" in crawl.needs:
+            self.view.remember()
+        order = np.array(crawl.order, np.int32)
+        queue = crawl.frontier.queue
+        self.view.extend(crawl.links, order[self.viewed :], polite.discovered(queue), queue.node["seq"])
+        self.viewed = len(order)
+        if crawl.searchers is not None:
+            return order, crawl.searchers.web(crawl, order)
+        if crawl.impact.size:
+            self.view.impact = crawl.impact[self.view.pages]
+        return order, None
+
+    def _made(self, order: Array, web: Web | None) -> Array | None:
+        """The scores; None if the ordering cannot give any."""
+        try:
+            if web is not None and self.crawl.searchers is not None:
+                self.crawl.searchers.look(web, order, self.view)
+            return self.crawl.policy.scores(self.view)
+        except Exception as error:
+            self.failures += 1
+            logger.warning(
+                "%s: a ranking of %d pages failed (%s); priorities stay as they are",
+                self.crawl.policy.spec(),
+                len(order),
+                error,
+            )
+            return None
+
+    def _hold(self, scores: Array) -> None:
+        crawl = self.crawl
+        keys = crawl.policy.rescore(crawl.state, self.view, scores)
+        crawl.frontier.put_all(self.view.pages, keys)

@@ -1,0 +1,144 @@
+"""The frontier of a live crawl as an object: the arrays and kernels of ``polite``, and a heap of retries by their time.
+
+``queue`` is for the kernels of the crawl, which run several of these steps in one call. It is replaced when it grows: whoever
+reads it does so after everything that may make it grow.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from frontrank.frontiers import polite
+from frontrank.frontiers.frontier import HOSTS, LATER, LEASED, Counts
+from frontrank.frontiers.politeness import FREE, Politeness
+from frontrank.kernels.jit import Array, compiled, kernel
+
+
+@kernel
+def take_some(queue: polite.Polite, now: float, pages: Array) -> int:
+    for i in range(pages.size):
+        page = polite_pop(queue, now)
+        if page < 0:
+            return i
+        pages[i] = page
+    return int(pages.size)
+
+
+polite_pop = polite.pop
+
+
+class PoliteFrontier:
+    """``kind`` is the queue that an ordering names: heap, fifo or lifo."""
+
+    def __init__(self, politeness: Politeness = FREE, kind: str = "heap", pages: int = 16) -> None:
+        p = politeness
+        self.queue = polite.new(pages, 1, p.delay_s, p.per_host, p.in_flight, p.host_budget)
+        self.known_hosts = 0
+        self._due: list[tuple[float, int]] = []  # a heap: when, page
+        self._put = compiled(polite.PUTS[kind])
+        self._take, self._lease = compiled(take_some), compiled(polite.take)
+        self._settle, self._later, self._back = (compiled(f) for f in (polite.settle, polite.later, polite.back))
+        self._next_at = compiled(polite.next_at)
+
+    @property
+    def counts(self) -> Counts:
+        counts, mark = self.queue.counts, self.queue.mark
+        later = sum(1 for _, page in self._due if mark[page] == LATER)
+        return Counts(int(counts[polite.KNOWN]), int(counts[polite.WAIT]) + later, int(counts[polite.OUT]))
+
+    def grow(self, pages: int, hosts: int) -> None:
+        self.queue = polite.grown(self.queue, pages, hosts)
+        self.known_hosts = max(self.known_hosts, hosts)
+
+    def place(self, first: int, hosts: Array) -> None:
+        self.queue.host[first : first + len(hosts)] = hosts
+
+    def put(self, page: int, key: float) -> None:
+        self._put(self.queue, page, key)
+
+    def put_all(self, pages: Array, keys: Array) -> None:
+        compiled(polite.put_all)(self.queue, pages, keys)
+
+    def prioritise(self, page: int, priority: int) -> None:
+        compiled(polite.prioritise)(self.queue, page, polite.key_of(priority))
+
+    def take(self, n: int, now: float) -> list[int]:
+        while self._due and self._due[0][0] <= now:
+            page = heapq.heappop(self._due)[1]
+            if self.queue.mark[page] == LATER:
+                self._back(self.queue, page)
+        pages = np.empty(n, np.int32)
+        taken: list[int] = pages[: self._take(self.queue, now, pages)].tolist()
+        return taken
+
+    def lease(self, page: int, now: float) -> None:
+        if self.queue.mark[page] != LEASED:
+            self._lease(self.queue, page, now)
+
+    def settle(self, page: int) -> None:
+        self._settle(self.queue, page)
+
+    def later(self, page: int, until: float) -> None:
+        self._later(self.queue, page)
+        self.await_retry(page, until)
+
+    def await_retry(self, page: int, until: float) -> None:
+        """Have a page wait again from that time on; a kernel has marked it already."""
+        heapq.heappush(self._due, (until, page))
+
+    def back(self, page: int) -> None:
+        self._back(self.queue, page)
+
+    def limit(
+        self, host: int, *, delay_s: float | None = None, concurrency: int | None = None, budget: int | None = None
+    ) -> None:
+        limits = [-1 if value is None else value for value in (concurrency, budget)]
+        compiled(polite.limit)(self.queue, host, -1.0 if delay_s is None else float(delay_s), *limits)
+
+    def block(self, host: int, until: float) -> None:
+        compiled(polite.block)(self.queue, host, until)
+
+    def behave(self, before: Politeness, after: Politeness) -> None:
+        queue, known = self.queue, self.known_hosts
+        for name, old, new in (
+            ("delay", before.delay_s, after.delay_s),
+            ("concurrency", before.per_host, after.per_host),
+            ("budget", before.host_budget, after.host_budget),
+        ):
+            hosts = queue.hosts[name]
+            hosts[:known][hosts[:known] == old] = new
+            hosts[known:] = new
+            queue.politeness[name] = new
+        queue.counts[polite.IN_FLIGHT] = after.in_flight
+        compiled(polite.place_all)(queue, known)
+
+    def next_at(self) -> float:
+        first = float(self._next_at(self.queue))
+        return min(first, self._due[0][0]) if self._due else first
+
+    def mark(self, page: int) -> int:
+        return int(self.queue.mark[page])
+
+    def key(self, page: int) -> float:
+        return float(self.queue.node["key"][page])
+
+    def best(self, n: int) -> Array:
+        return polite.best(self.queue, n)
+
+    def hosts(self) -> Array:
+        made = np.empty(self.known_hosts, HOSTS)
+        for name in HOSTS.names or ():
+            made[name] = self.queue.hosts[name][: self.known_hosts]
+        return made
+
+    # Snapshots ----------------------------------------------------------------------------------------------------------
+    def arrays(self) -> dict[str, Array]:
+        due = {"due_at": np.array([at for at, _ in self._due]), "due": np.array([page for _, page in self._due], np.int32)}
+        return {"known_hosts": np.array([self.known_hosts]), **due, **self.queue._asdict()}
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        self.known_hosts = int(arrays["known_hosts"][0])
+        self._due = list(zip(arrays["due_at"].tolist(), arrays["due"].tolist(), strict=True))
+        self.queue = polite.Polite(**{name: arrays[name] for name in polite.Polite._fields})

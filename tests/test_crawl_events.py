@@ -1,0 +1,336 @@
+"""What a live crawl survives: hosts it has not met, rankings that fail, many threads, its own older format."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontrank.crawl import recovery, status
+from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.journal import VERSION, Journal
+from frontrank.crawl.memory_log import MemoryLog
+from frontrank.errors import InputError, StorageError
+from frontrank.frontiers.frontier import GONE
+from frontrank.frontiers.politeness import Politeness
+from frontrank.orderings.online.fpr import FractionalPageRank
+from frontrank.orderings.online.similarity import Similarity
+from frontrank.orderings.registry import parse
+from frontrank.web.view import Workload
+
+ASSETS = Path(__file__).parent / "assets"
+
+
+def page(n: int) -> str:
+    return f"http://h{n % 3}.example.org/{n}"
+
+
+def links(n: int) -> list[tuple[str, str]]:
+    return [(page(2 * n + 1), "left"), (page(2 * n + 2), "right"), (page(n // 2), "up")]
+
+
+def number(url: str) -> int:
+    return int(url.rpartition("/")[2])
+
+
+def crawled(crawl: Crawl, pages: int) -> list[str]:
+    order: list[str] = []
+    while len(order) < pages and (taken := crawl.take()):
+        crawl.fetched(taken[0], links(number(taken[0])), title=f"page {number(taken[0])}", text="left right up")
+        order += taken
+    return order
+
+
+# Hosts -----------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("durable", [True, False])
+def test_hosts_may_be_limited_and_blocked_before_a_page_of_theirs_is_known(tmp_path: Path, durable: bool) -> None:
+    crawl = Crawl("bfs", tmp_path / "c" if durable else None, clock=lambda: 0.0)
+    names = [f"h{i}.example" for i in range(40)]
+    for name in names:
+        crawl.block(name, 3600)
+        crawl.host(name, delay_s=5.0, concurrency=1, budget=2)
+    crawl.seed(f"http://{name}/{n}" for name in names for n in range(3))
+    assert crawl.take(200, now=3599.0) == []
+    assert len(crawl.take(200, now=3600.0)) == 40
+    if durable:
+        crawl.abandon()
+        with Crawl.recover(tmp_path / "c", clock=lambda: 3600.0) as again:
+            assert all(host["delay"] == 5.0 and host["budget"] == 2 for host in again.hosts())
+
+
+# Policies are data -----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "policy",
+    [FractionalPageRank(d=0.8500049), Similarity(topic="new york, ny"), parse("pagerank:every=7")],
+    ids=lambda p: p.name,
+)
+def test_a_crawl_is_recovered_with_exactly_the_ordering_it_was_started_with(tmp_path: Path, policy: Any) -> None:
+    crawl = Crawl(policy, tmp_path / "c")
+    crawl.seed(page(0))
+    crawled(crawl, 20)
+    crawl.abandon()
+    with Crawl.recover(tmp_path / "c") as again:
+        assert again.policy == policy
+
+
+def test_a_single_url_is_one_seed_and_a_specification_is_an_ordering() -> None:
+    crawl = Crawl("fpr:m=10")
+    crawl.seed("http://a.example/")
+    assert crawl.take(9) == ["http://a.example/"]
+    with pytest.raises(InputError, match="true importance"):
+        Crawl("oracle")
+
+
+# Rankings --------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("ranking", ["inline", "background"])
+def test_a_ranking_that_fails_never_loses_a_crawl(tmp_path: Path, ranking: str) -> None:
+    workload = Workload(("left", "right"), np.array([1.0, 2.0]))
+    crawl = Crawl("ml:every=5", tmp_path / "c", workload=workload, ranking=ranking)
+    crawl.seed([page(0), page(1)])
+    crawl.rescore()
+    crawl.rescore()  # "ml has nothing to learn from"
+    first = _patiently(crawl, 12)
+    crawl.abandon()
+    with Crawl.recover(tmp_path / "c", ranking=ranking) as again:
+        assert [again.url(p) for p in again.order] == first
+        assert again.ranking.failures >= 0 and len(_patiently(again, 6)) == 6
+
+
+def _patiently(crawl: Crawl, pages: int) -> list[str]:
+    """Fetch pages one at a time; a crawl that waits for a ranking is asked again."""
+    order: list[str] = []
+    while len(order) < pages:
+        some = crawled(crawl, 1)
+        order += some
+        if not some and crawl.next_at() is None:
+            break
+    return order
+
+
+@pytest.mark.parametrize("spec", ["pagerank:every=5", "rw:every=7", "similarity:topic=left,inner=pagerank,every=5"])
+def test_rankings_beside_the_crawl_give_the_same_order_with_one_page_in_flight(tmp_path: Path, spec: str) -> None:
+    orders = []
+    for mode in ("inline", "background"):
+        crawl = Crawl(spec, tmp_path / mode, ranking=mode)
+        crawl.seed(page(0))
+        order = _patiently(crawl, 40)
+        crawl.abandon()
+        again = Crawl.recover(tmp_path / mode, ranking=mode)
+        orders.append(order + _patiently(again, 20))
+        again.close()
+    assert orders[0] == orders[1]
+
+
+def test_a_ranking_under_way_holds_up_nobody_and_is_replayed_from_its_own_moment(tmp_path: Path) -> None:
+    gate = threading.Event()
+    crawl = Crawl("pagerank:every=10", tmp_path / "c", ranking="background")
+    made = crawl.ranking._made
+    crawl.ranking._made = lambda *asked: (gate.wait(), made(*asked))[1]  # type: ignore[method-assign]
+    crawl.seed(page(0))
+    held = crawled(crawl, 1) and crawl.take(1)  # one stays in flight: the crawl does not wait for the ranking
+    while crawl.fetched_count < 25:
+        crawled(crawl, 1)
+    assert crawl.ranking.under_way
+    gate.set()
+    while crawl.ranking.under_way:
+        pass
+    crawl.fetched(held[0], links(number(held[0])))
+    expected = [entry["url"] for entry in crawl.next(99)]
+    crawl.abandon()
+    with Crawl.recover(tmp_path / "c", ranking="background") as again:
+        assert [entry["url"] for entry in again.next(99)] == expected
+
+
+# Threads ---------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("durable", [True, False])
+def test_threads_never_take_a_page_twice(tmp_path: Path, durable: bool) -> None:
+    crawl = Crawl("fpr", tmp_path / "c" if durable else None)
+    crawl.seed(page(0))
+    taken: list[str] = []
+    wrong: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            idle = 0
+            while len(taken) < 1500 and idle < 100_000:
+                urls = crawl.take(2)
+                idle = 0 if urls else idle + 1
+                taken.extend(urls)
+                for url in urls:
+                    crawl.fetched(url, links(number(url)))
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert max(Counter(taken).values()) == 1
+    assert crawl.fetched_count == len(taken)
+    crawl.close()
+
+
+# One meaning of an event -----------------------------------------------------------------------------------------------
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(["take", "fetch", "retry", "fail", "drop", "expire", "host", "block", "priority", "rescore"]),
+        st.integers(0, 9),
+    ),
+    min_size=5,
+    max_size=60,
+)
+
+
+def lived(crawl: Crawl, happened: list[tuple[str, int]]) -> None:
+    now, out = 1.0, list[str]()
+    crawl.seed([page(0), page(1), page(2)], now=now)
+    for what, value in happened:
+        now += value / 3
+        out = [url for url in out if crawl.mark(crawl.find(url)) != GONE and crawl.find(url) in crawl.leases]
+        if what == "take":
+            out += crawl.take(1 + value % 3, now=now)
+        elif what in ("fetch", "retry", "fail") and out:
+            url = out.pop(value % len(out))
+            if what == "fetch":
+                crawl.fetched(url, links(number(url)), now=now)
+            else:
+                crawl.failed(url, "http 503", retry=what == "retry", now=now)
+        elif what == "drop" and (best := crawl.next(1)):
+            crawl.drop(best[0]["url"], now=now)
+        elif what == "expire":
+            now += 50.0
+            crawl.take(0, now=now)
+        elif what == "host":
+            crawl.host(f"h{value % 5}.example.org", delay_s=value / 2, concurrency=value % 3, now=now)
+        elif what == "block":
+            crawl.block(f"h{value % 5}.example.org", value, now=now)
+        elif what == "priority":
+            crawl.prioritise(crawl.find(page(value % 3)), value - 4, now=now)
+        elif what == "rescore":
+            crawl.rescore(now=now)
+
+
+def facts(crawl: Crawl, now: float) -> Any:
+    crawl.frontier.take(0, now)  # retries that are due wait again; a take without a page is no event
+    queue = crawl.frontier.queue
+    known = crawl.known
+    state = [leaf[:known].tobytes() for leaf in recovery.snapshots.leaves(crawl.state)]
+    hosts = crawl.frontier.hosts().tobytes()
+    frontier = (queue.mark[:known].tobytes(), queue.node["key"][:known].tobytes(), queue.node["seq"][:known].tobytes(), hosts)
+    return list(crawl.order), crawl.leases, crawl.attempts, crawl.failed_count, frontier, state
+
+
+@pytest.mark.parametrize("spec", ["fpr", "bfs", "opic", "pagerank:every=2"])
+@given(happened=steps)
+@settings(max_examples=25)
+def test_replayed_at_once_or_one_by_one_a_crawl_is_what_it_was(spec: str, happened: list[tuple[str, int]]) -> None:
+    log = MemoryLog()
+    crawl = Crawl(spec, log=log, politeness=Politeness(lease_s=40.0, retries=1, backoff_s=3.0), clock=lambda: 0.0)
+    lived(crawl, happened)
+    for fused in (True, False):
+        again = Crawl.__new__(Crawl)
+        again._begin(crawl.policy, log, crawl.politeness, 16, None, None, lambda: 0.0, "inline")
+        again.replaying = True
+        recovery.replay(again, log, fused=fused)
+        assert facts(again, crawl.now) == facts(crawl, crawl.now)
+
+
+# The format of 0.1 -----------------------------------------------------------------------------------------------------
+def test_a_directory_of_version_0_1_opens_and_goes_on_as_it_would_have(tmp_path: Path) -> None:
+    shutil.copytree(ASSETS / "crawl-0.1", tmp_path / "old")
+    expected = json.loads((ASSETS / "crawl-0.1.json").read_text())
+    now = expected["now"]
+    before = status.status(tmp_path / "old")
+    assert (before["known"], before["fetched"], before["failed"]) == (
+        expected["known"],
+        expected["fetched"],
+        expected["failed"],
+    )
+    assert [entry["url"] for entry in before["next"]] == expected["next"]
+    assert [entry["priority"] for entry in before["next"]] == expected["priorities"]
+    for _ in range(2):  # the second time it is of the present version
+        with Crawl.recover(tmp_path / "old", clock=lambda: now) as crawl:
+            assert (crawl.politeness.delay_s, crawl.politeness.per_host, crawl.notes["mine"]) == (2.0, 1, 7)
+            assert crawl.notes["version"] == VERSION and crawl.policy.spec() == "fpr:m=10"
+            assert crawl.attached(crawl.find(expected["kept"])) == b"kept"
+            limits = {host["host"]: (host["delay"], host["concurrency"], host["budget"]) for host in crawl.hosts()}
+            assert limits["h1.example.org"] == (0.5, 2, 9)
+    taken: list[str] = []
+    with Crawl.recover(tmp_path / "old", clock=lambda: now) as crawl:
+        while len(taken) < 20:
+            now += 1.0
+            for url in crawl.take(3, now=now):
+                crawl.fetched(url, links(number(url)), now=now)
+                taken.append(url)
+    assert taken == expected["taken"]
+
+
+def test_an_event_of_a_kind_to_come_is_refused(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "c")
+    crawl.seed(page(0))
+    crawl.close()
+    log = Journal.open(tmp_path / "c")
+    log.db.execute("INSERT INTO event(seq, kind, page, time) VALUES(99, 77, -1, 0.0)")
+    log.close()
+    with pytest.raises(StorageError, match="kind 77"):
+        Crawl.recover(tmp_path / "c")
+
+
+# Why -------------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("spec", ["fpr", "opic", "backlink", "pagerank:every=5", "rankmass"])
+def test_the_parts_of_a_priority_add_up_to_it(tmp_path: Path, spec: str) -> None:
+    with Crawl(spec, tmp_path / "c") as crawl:
+        crawl.seed(page(0))
+        crawled(crawl, 30)
+        for entry in crawl.next(5):
+            told = crawl.explain(entry["url"])
+            assert told["priority"] == entry["priority"]
+            parts = sum(link["part"] for link in told["links"]) + told["other"] + told.get("further_links", 0.0)
+            assert parts == pytest.approx(entry["priority"], rel=1e-9, abs=1e-12)
+        best = crawl.explain(crawl.next(1)[0]["url"])
+        assert best["place"] == 1 and best["state"] == "waiting"
+
+
+def test_an_explanation_names_the_links_that_gave_the_priority(tmp_path: Path) -> None:
+    with Crawl("backlink", tmp_path / "c") as crawl:
+        crawl.seed(["http://a/", "http://b/"])
+        for url in crawl.take(2):
+            crawl.fetched(url, ["http://x/", f"{url}y"])
+        told = crawl.explain("http://x/")
+        assert {(link["url"], link["part"]) for link in told["links"]} == {("http://a/", 1.0), ("http://b/", 1.0)}
+        with pytest.raises(InputError, match="does not know"):
+            crawl.explain("http://nowhere/")
+
+
+# Snapshots beside the crawl --------------------------------------------------------------------------------------------
+def test_a_running_crawl_leaves_snapshots_however_many_links_its_pages_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("frontrank.crawl.crawl.SNAPSHOT_WORK", 2000)
+    crawl = Crawl("fpr", tmp_path / "c", group=50)
+    crawl.seed("http://a.example/0")
+    for n in range(300):
+        (url,) = crawl.take()
+        crawl.fetched(url, [f"http://h{j}.example/{n}/{j}" for j in range(40)])
+    assert isinstance(crawl.log, Journal)
+    crawl.log.files.close()
+    expected = [entry["url"] for entry in crawl.next(50)]
+    crawl.commit()
+    shutil.copytree(tmp_path / "c", tmp_path / "killed")  # as kill -9 leaves it
+    crawl.abandon()
+    log = Journal.open(tmp_path / "killed", read_only=True)
+    assert list(log.snapshots()), "a snapshot was written while the crawl ran"
+    log.close()
+    with Crawl.recover(tmp_path / "killed") as again:
+        assert again.snapshot_seq > 0
+        assert [entry["url"] for entry in again.next(50)] == expected
