@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from benchmarks import durable, frontier, scale, scrapy_throughput, speed, walks
+from benchmarks import durable, frontier, memory, scale, scrapy_throughput, speed, walks
 from benchmarks.show import Result, verdict
 from benchmarks.startup import start_up
 from frontrank.sources import load
@@ -44,6 +44,7 @@ def lab(folder: Path, small: bool) -> list[Result]:
     results += walks.iterations(web)
     results += walks.pagerank_against_networkit(web)
     results += walks.overlap((20_000, 40_000, 80_000) if small else (250_000, 500_000, 1_000_000))
+    results += memory.reading(folder, *((100_000, 2_000_000) if small else (1_000_000, 20_000_000)))
     return results + scale.growth(folder, scale.SIZES[:2] if small else scale.SIZES)
 
 

@@ -42,6 +42,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "queries.tsv").write_text("\n".join(queries) + "\n", encoding="utf-8")
     assert len(fetched) == 500
     good("import", "--pages", "pages.tsv", "--links", "links.tsv", "--queries", "queries.tsv", "my.crawl", cwd=path)
+    (path / "unfetched.tsv").write_text("url\tfetched\nhttp://a/\t0\n", encoding="utf-8")
+    good("import", "--pages", "unfetched.tsv", "--links", "links.tsv", "unfetched.crawl", cwd=path)
     return path
 
 
@@ -89,6 +91,27 @@ class TestRank:
         assert table["score"] == sorted(table["score"], reverse=True)
         assert np.add(np.add(table["links"], table["virtual edges"]), table["jump"]) == pytest.approx(table["score"])
 
+    def test_without_a_ranker_the_best_that_the_crawl_can_feed_is_taken(self, folder: Path) -> None:
+        tables = {
+            "links": ("--pages", "bare.tsv", "--links", "links.tsv"),
+            "views": ("--pages", "pages.tsv", "--links", "links.tsv"),
+            "queries": ("--pages", "bare.tsv", "--links", "links.tsv", "--queries", "queries.tsv"),
+        }
+        urls = [line.split("\t")[0] for line in (folder / "pages.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+        (folder / "bare.tsv").write_text("url\tfetched\n" + "".join(f"{url}\t1\n" for url in urls), encoding="utf-8")
+        for name, given in tables.items():
+            good("import", *given, f"{name}.crawl", cwd=folder)
+        with fr.Crawl(fr.parse("bfs"), folder / "live") as crawl:
+            crawl.seed(["http://a.example/"])
+            crawl.take()
+            crawl.fetched("http://a.example/", links=["http://a.example/x", "http://a.example/y"])
+        expected = {"my.crawl": "fusion", "links.crawl": "pagerank", "views.crawl": "rw-eg", "queries.crawl": "q-overlap"}
+        for name, ranker in {**expected, "live": "pagerank"}.items():
+            told = json.loads(good("rank", name, "--budget", "2", "--out", "default.parquet", "--json", cwd=folder))
+            assert told["ranker"].partition(":")[0] == ranker
+            assert len(told["next"]) == 2
+            good("explain", name, told["next"][0]["url"], cwd=folder)
+
     @pytest.mark.parametrize("ranker", ["indegree", "q-overlap", "q-hybrid:fit=tree", "fusion", "opic"])
     def test_every_kind_of_ranker(self, folder: Path, ranker: str) -> None:
         asked = ("--ranker", ranker, "--budget", "5", "--out", "n.parquet")
@@ -133,7 +156,8 @@ class TestBadInput:
             (["rank", "my.crawl", "--budget", "0"], ["0"]),
             (["rank", "elsewhere.crawl"], ["elsewhere.crawl"]),
             (["rank", "my.crawl", "--ranker", "fusion:of=rw+zz"], ["zz"]),
-            (["explain", "my.crawl", "http://nowhere.example/"], ["nowhere.example"]),
+            (["explain", "my.crawl", "http://nowhere.example/"], ["frontrank: 'http://nowhere.example/' is not a page of my"]),
+            (["rank", "unfetched.crawl"], ["no page is fetched yet", "fetched=1"]),
             (["tune", WEB, "--queries", "log.txt.gz", "--omega", "0.5,2"], ["omega=2"]),
             (["import", "--pages", "bad.tsv", "--links", "links.tsv", "bad.crawl"], ["bad.tsv", "views"]),
             (["simulate", "synthetic:pages=50", "--policy", "rw"], ["views or clicks or queries"]),

@@ -318,6 +318,52 @@ def test_a_fault_is_told_with_file_line_and_column(tmp_path: Path, table: str, o
     assert "\n" not in str(told.value)
 
 
+@pytest.mark.parametrize("skip", [False, True])
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        ('http://a/,1,"open\nhttp://b/,1,b\nhttp://c/,1,c\n', 2),
+        ('http://a/,1,"said ""yes"""\nhttp://b/,1,5" disk\nhttp://c/,1,"two\nlines"\nhttp://d/,1,"open\nhttp://e/,1,e\n', 6),
+    ],
+)
+def test_a_quote_that_is_never_closed_is_told_with_its_line_as_nobody_knows_what_it_swallowed(
+    tmp_path: Path, rows: str, line: int, skip: bool
+) -> None:
+    paths = write(tmp_path, pages="url,fetched,title\n" + rows, links="source,target\n")
+    with pytest.raises(InputError, match=rf"pages\.csv, line {line}: a quote is opened and never closed"):
+        read_observed(**paths, skip_bad=skip)
+
+
+def test_a_quote_inside_a_value_is_part_of_it(tmp_path: Path) -> None:
+    paths = write(tmp_path, pages='url,fetched,title\nhttp://a/,1,5" disk\nhttp://b/,1,b\n', links="source,target\n")
+    observed, _ = read_observed(**paths)
+    assert list(observed.web.titles or ()) == ['5" disk', "b"]
+
+
+@pytest.mark.parametrize("what", ["not a url", "example.org/x", "/about", "mailto:a@example.org", "http://"])
+def test_what_is_no_url_is_refused_wherever_a_url_is_expected(tmp_path: Path, what: str) -> None:
+    pages, links = "url,fetched\nhttp://a/,1\n", "source,target\nhttp://a/,http://b/\n"
+    for paths in (
+        write(tmp_path, pages=pages + f"{what},1\n", links=links),
+        write(tmp_path, pages=pages, links=links + f"http://a/,{what}\n"),
+    ):
+        with pytest.raises(
+            InputError, match=r"(pages|links)\.csv, line 3, column (url|target): .*expected a URL with a scheme"
+        ):
+            read_observed(**paths)
+        _, counts = read_observed(**paths, skip_bad=True)
+        assert sum(counts.skipped.values()) == 1
+
+
+def test_a_table_of_pages_without_rows_is_refused(tmp_path: Path) -> None:
+    paths = write(tmp_path, pages="url,fetched\n", links=LINKS)
+    with pytest.raises(InputError, match=r"pages\.csv: column names and no rows; expected at least one page"):
+        read_observed(**paths)
+    paths = write(tmp_path, pages="url,fetched\nnot a url,1\n", links=LINKS)
+    with pytest.raises(InputError, match=r"pages\.csv: no row of it can be used"):
+        read_observed(**paths, skip_bad=True)
+
+
 def test_bad_rows_can_be_skipped_and_are_counted(tmp_path: Path) -> None:
     tables: dict[str, str | bytes] = dict(TABLES)
     tables["links"] = LINKS.replace(",self", ",self,extra").replace("http://c.org/c,see", ",see")
@@ -361,7 +407,7 @@ def test_rows_of_a_database_are_told_by_number(tmp_path: Path) -> None:
         ("pages.parquet", b"PAR1 and then nothing", "not a whole Parquet file"),
         ("pages.csv.gz", gzip.compress(b"url,fetched\n" + b"http://a/,1\n" * 5000)[:-30], "truncated"),
         ("pages.db", b"SQLite format 3\0 but not really", "not a readable SQLite database"),
-        ("pages.csv", b"url,fetched\n", "no pages, and no links"),
+        ("pages.csv", b"url,fetched\n", "column names and no rows"),
     ],
 )
 def test_a_file_that_is_no_table_is_told_in_one_sentence(tmp_path: Path, name: str, data: bytes, words: str) -> None:
@@ -417,8 +463,8 @@ def test_another_crawl_is_replaced_and_anything_else_is_not(tmp_path: Path, impo
         ("crawl.json", b'{"format": "frontrank-crawl", "version": 2}', "version 2, but this frontrank reads up to 1"),
         ("crawl.json", b'{"format": "frontrank-crawl", "version": 1, "fetched": -1}', "fetched is -1"),
         ("fetched.npy", b"", "fetched.npy"),
-        ("queries.parquet", b"PAR1", "queries.parquet: cannot be read"),
-        ("results.parquet", None, "results.parquet: cannot be read"),
+        ("queries.parquet", b"PAR1", "queries.parquet: column query, frequency cannot be read"),
+        ("results.parquet", None, "results.parquet: column query, page, rank, score cannot be read"),
     ],
 )
 def test_a_damaged_crawl_directory_is_refused(

@@ -190,6 +190,59 @@ def test_a_save_that_fails_leaves_the_old_web_and_nothing_else(tmp_path: Path) -
 # --- damage ---
 
 
+DAMAGED = ("web.json", *(f"{name}.npy" for name in (*ARRAYS, "views")), "pages.parquet", "hosts.parquet", "anchors.parquet")
+
+
+@given(
+    st.sampled_from(DAMAGED),
+    st.lists(st.tuples(st.floats(0, 0.999), st.integers(1, 255)), min_size=1, max_size=4),
+    st.floats(0, 1),
+)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whichever_bytes_are_flipped_a_web_loads_or_is_refused_in_one_sentence(
+    tmp_path: Path, name: str, flips: list[tuple[float, int]], keep: float
+) -> None:
+    where = tmp_path / "web"
+    if not where.exists():
+        save(a_web(views=np.arange(3.0)), where)
+    whole = (where / name).read_bytes()
+    data = bytearray(whole)
+    for at, bits in flips:
+        data[int(at * len(data))] ^= bits
+    (where / name).write_bytes(data[: len(data) if keep > 0.3 else int(keep / 0.3 * len(data))])
+    said = ""
+    try:
+        web = load(where)
+        for column in STRINGS:
+            list(getattr(web, column) or ())
+    except SourceError as error:
+        said = str(error)
+    finally:
+        (where / name).write_bytes(whole)
+    assert "\n" not in said and (not said or str(where) in said)
+
+
+@pytest.mark.parametrize("damage", [b"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), ", b"(((", b"\xff\xfe" * 20])
+def test_a_damaged_header_of_an_array_is_no_traceback(tmp_path: Path, damage: bytes) -> None:
+    save(a_web(), tmp_path / "web")
+    path = tmp_path / "web" / "seeds.npy"
+    data = path.read_bytes()
+    path.write_bytes(data[:10] + damage.ljust(len(data) - 10))
+    with pytest.raises(SourceError, match=r"seeds\.npy: truncated or not a \.npy array"):
+        load(tmp_path / "web")
+
+
+def test_strings_that_were_changed_on_disk_are_not_read_as_others(tmp_path: Path) -> None:
+    """Each page of a Parquet file has a checksum: a flipped bit in a URL would otherwise be another URL."""
+    save(a_web(urls=[f"http://a/{'x' * 500}{i}" for i in range(3)]), tmp_path / "web")
+    path = tmp_path / "web" / "pages.parquet"
+    data = bytearray(path.read_bytes())
+    data[data.index(b"http://a/")] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(SourceError, match=r"pages\.parquet: column url cannot be read"):
+        list(load(tmp_path / "web").urls or ())
+
+
 def edit_json(where: Path, **changes: Any) -> None:
     path = where / "web.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))

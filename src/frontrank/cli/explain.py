@@ -15,18 +15,13 @@ from frontrank.cli.screen import percent, progress, show_json
 def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None:
     """Say in words and numbers why the waiting page URL of CRAWL stands where it stands."""
     from frontrank.lab.evaluate import ranker_of
-    from frontrank.lab.next_pages import explain, view_for
+    from frontrank.lab.next_pages import explain, usual_rankers, view_for
     from frontrank.sources.imported_crawl import load_crawl
 
     with progress() as tell:
         tell("reading the crawl", 0, 0)
         loaded = load_crawl(crawl)
-        usual = ["indegree", "pagerank"]
-        if loaded.web.has("views") or loaded.web.has("clicks") or loaded.queries:
-            usual += ["rw", "rw-eg"]
-        if loaded.queries:
-            usual += ["q-overlap", "fusion"]
-        rankers = [ranker_of(spec) for spec in specs or usual]
+        rankers = [ranker_of(spec) for spec in specs or usual_rankers(loaded)]
         view = view_for(loaded, rankers)
         told = explain(loaded, view, url, rankers)
     if as_json:

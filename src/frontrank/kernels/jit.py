@@ -4,7 +4,8 @@
 oracle of every compiled run. ``compiled(f)`` gives the machine-code twin: all kernels that f calls are compiled
 with it, and the result is kept in numba's on-disk cache.
 
-This is the only file that knows numba's habits:
+Habits of numba that are met here, once for all kernels (callers need to know one more: a read-only array, or an integer for a
+float, is another type, for which a kernel is compiled anew):
 
 - A jitted function that arrives as an argument or through a closure defeats the on-disk cache. So a function that
   needs others is rebuilt with them as *globals* (``types.FunctionType``) before it is jitted.

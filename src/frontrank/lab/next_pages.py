@@ -22,14 +22,30 @@ from frontrank.web.view import CrawlView
 VOTERS = 10
 
 
+def usual_rankers(crawl: CrawlTables) -> list[str]:
+    """The rankers that run on what this crawl knows, the best to go by last."""
+    web, asked = crawl.web, bool(crawl.queries)
+    searched = asked and (crawl.results is not None or web.has("texts") or web.has("titles"))
+    valued = searched or any(known is not None and known.any() for known in (web.views, web.clicks))
+    names = ["indegree", "pagerank"]
+    if valued:
+        names += ["rw", "rw-eg"]
+    if asked:
+        names += ["q-overlap"]
+    return [*names, "fusion"] if valued and asked else names
+
+
 def view_for(crawl: CrawlTables, rankers: Sequence[Ranker], impact: Any = None) -> CrawlView:
     """What the crawl knows, with as much as these rankers ask for; InputError if it lacks something."""
     needs = frozenset[str]().union(*(ranker.needs() for ranker in rankers))
     names = ", ".join(ranker.spec() for ranker in rankers)
     if "queries" in needs and not crawl.queries:
-        raise InputError(f"{names}: driven by queries, but {crawl.web.name} has no query log; import one with --queries")
+        hint = "rank by pagerank or rw-eg" if crawl.web.crawled_with else "import one with frontrank import --queries"
+        raise InputError(f"{names}: driven by queries, but {crawl.web.name} has no query log; {hint}")
     search = "queries" in needs or not (crawl.web.has("views") or crawl.web.has("clicks"))
     view = crawl.view(impact, search)
+    if len(view.source) == 0:
+        raise InputError(f"{crawl.web.name}: no page is fetched yet, so no frontier is known; import pages with fetched=1")
     if view.known == len(view.source):
         raise InputError(f"{crawl.web.name}: every known page is fetched, so there is no frontier to rank")
     if "impact" in needs:

@@ -26,7 +26,7 @@ from frontrank.kernels.jit import Array
 from frontrank.sources.live_crawl import is_crawled, load_crawled
 from frontrank.sources.search_team.searchlog import IMPACTS, Observed, ResultTable
 from frontrank.sources.web_directory import FILES as WEB_FILES
-from frontrank.sources.web_directory import check_range, is_web_directory, load_directory, mapped, write_web
+from frontrank.sources.web_directory import check_range, is_web_directory, load_directory, mapped, read_columns, write_web
 from frontrank.web.files import check_target, written_beside
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
 
@@ -127,9 +127,11 @@ def _write(crawl: Observed, where: str) -> None:
     np.save(os.path.join(where, "fetched.npy"), np.asarray(crawl.fetched, np.int32))
     if crawl.queries is not None:
         queries = {"query": pa.array(crawl.queries, pa.string()), "frequency": pa.array(crawl.frequency, pa.float64())}
-        pq.write_table(pa.table(queries), os.path.join(where, "queries.parquet"), compression="zstd")
+        pq.write_table(pa.table(queries), os.path.join(where, "queries.parquet"), compression="zstd", write_page_checksum=True)
     if crawl.results is not None:
-        pq.write_table(pa.table(vars(crawl.results)), os.path.join(where, "results.parquet"), compression="zstd")
+        pq.write_table(
+            pa.table(vars(crawl.results)), os.path.join(where, "results.parquet"), compression="zstd", write_page_checksum=True
+        )
     manifest = {
         "format": FORMAT,
         "version": VERSION,
@@ -216,16 +218,15 @@ def _is_count(value: Any) -> bool:
 def _columns(where: str, name: str, rows: int, kinds: dict[str, str]) -> dict[str, Any]:
     need("pyarrow")
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     path = f"{where}/{name}.parquet"
+    table = read_columns(path, list(kinds), rows)
     try:
-        table = pq.read_table(path, columns=list(kinds), memory_map=True)
         columns = {column: table[column].cast(pa.type_for_alias(kind)).combine_chunks() for column, kind in kinds.items()}
-    except (pa.ArrowException, OSError, KeyError) as error:
+    except pa.ArrowException as error:
         raise SourceError(f"{path}: cannot be read ({str(error).splitlines()[0]}); import the crawl again") from None
-    if table.num_rows != rows or any(column.null_count for column in columns.values()):
-        raise SourceError(f"{path}: {table.num_rows:,} rows, expected {rows:,} without gaps; import the crawl again")
+    if any(column.null_count for column in columns.values()):
+        raise SourceError(f"{path}: a value is missing, expected {rows:,} rows without gaps; import the crawl again")
     return columns
 
 

@@ -106,7 +106,9 @@ def _write_strings(where: str, name: str, columns: dict[str, Sequence[str]]) -> 
     import pyarrow.parquet as pq
 
     schema = pa.schema([(column, pa.string()) for column in columns])
-    with pq.ParquetWriter(os.path.join(where, f"{name}.parquet"), schema, compression="zstd") as writer:
+    with pq.ParquetWriter(
+        os.path.join(where, f"{name}.parquet"), schema, compression="zstd", write_page_checksum=True
+    ) as writer:
         for begin, end in _spans(len(next(iter(columns.values())))):
             arrays = [pa.array(_strings(column, begin, end), pa.string()) for column in columns.values()]
             writer.write_table(pa.table(arrays, schema=schema))
@@ -195,7 +197,7 @@ def mapped(where: str, name: str, dtype: Any, length: int | None) -> Array:
         array: Array = np.load(path, mmap_mode="c", allow_pickle=False).view(np.ndarray)
     except OSError as error:
         raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (ValueError, EOFError, AttributeError):
+    except Exception:  # the header is read as Python source: damage shows as a syntax error, a huge shape, anything
         raise SourceError(f"{path}: truncated or not a .npy array; write the web again") from None
     of_type = array.dtype == dtype if dtype is not None else array.dtype.kind == "i"
     if array.ndim != 1 or not of_type or length not in (None, array.size):
@@ -221,21 +223,39 @@ def _column(where: str, file: str, column: str, length: int) -> Deferred:
         raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
     if not whole:
         raise SourceError(f"{path}: truncated or not a Parquet file; write the web again")
-    return Deferred(length, partial(_read_column, path, column, mark), f"{path}, column {column}")
+    return Deferred(length, partial(_read_column, path, column, mark, length), f"{path}, column {column}")
 
 
 def _mark(found: os.stat_result) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _read_column(path: str, column: str, mark: tuple[int, ...]) -> Any:
+def _read_column(path: str, column: str, mark: tuple[int, ...], rows: int) -> Any:
+    try:
+        if _mark(os.stat(path)) != mark:  # another web was saved here: its strings belong to other pages
+            raise SourceError(f"{path}: replaced since the web was opened; load the web again")
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
+    return read_columns(path, [column], rows)[column]
+
+
+def read_columns(path: str, columns: list[str], rows: int) -> Any:
+    """Columns of a Parquet file as an Arrow table. What a damaged file says of itself is checked before it is believed."""
     need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        if _mark(os.stat(path)) != mark:  # another web was saved here: its strings belong to other pages
-            raise SourceError(f"{path}: replaced since the web was opened; load the web again")
-        return pq.read_table(path, columns=[column], memory_map=True)[column]
-    except (pa.ArrowException, OSError, KeyError) as error:
-        raise SourceError(f"{path}: column {column} cannot be read ({str(error).splitlines()[0]})") from None
+        with pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
+            says, groups = file.metadata, range(file.metadata.num_row_groups)
+            held = sum(says.row_group(i).num_rows for i in groups)
+            if says.num_rows == held == rows:
+                table = file.read(columns=columns)
+                table.validate(full=True)
+                if table.num_rows == rows and table.column_names == columns:
+                    return table
+                held = table.num_rows
+    except (pa.ArrowException, OSError, KeyError, MemoryError, ValueError, OverflowError) as error:
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        raise SourceError(f"{path}: column {', '.join(columns)} cannot be read ({why}); write the file again") from None
+    raise SourceError(f"{path}: {held:,} rows of {', '.join(columns)}, expected {rows:,}; write the file again")

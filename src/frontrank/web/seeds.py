@@ -34,11 +34,11 @@ def find_seeds(web: Web, given: str | os.PathLike[str] | Iterable[int | str] | N
     elif isinstance(given, str) and given.startswith(("top:", "random:")):
         pages = _drawn(web, given)
     elif isinstance(given, str) and "://" in given:
-        pages = np.array([web.page_of(given)], np.int32)
+        pages = np.array([_page(web, given)], np.int32)
     elif isinstance(given, str | os.PathLike):
         pages = _from_file(web, given)
     else:
-        pages = np.array([web.page_of(str(one)) for one in given], np.int32)
+        pages = np.array([_page(web, str(one)) for one in given], np.int32)
     if len(pages) == 0:
         raise SeedError("no seeds given, at least one page to start from expected")
     return distinct(pages)
@@ -47,6 +47,13 @@ def find_seeds(web: Web, given: str | os.PathLike[str] | Iterable[int | str] | N
 def distinct(pages: Array) -> Array:
     """Each page once, where it comes first."""
     return np.array(list(dict.fromkeys(np.asarray(pages).tolist())), np.int32)
+
+
+def _page(web: Web, name: str) -> int:
+    try:
+        return web.page_of(name)
+    except SeedError as error:
+        raise SeedError(f"seed {error}") from None
 
 
 def _from_file(web: Web, path: str | os.PathLike[str]) -> Array:
@@ -62,7 +69,7 @@ def _from_file(web: Web, path: str | os.PathLike[str]) -> Array:
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.lstrip().startswith("#"):
             try:
-                pages.append(web.page_of(line))
+                pages.append(_page(web, line))
             except SeedError as error:
                 raise SeedError(f"{os.fspath(path)}, line {number}: {error}") from None
     if not pages:

@@ -96,11 +96,11 @@ class Web:
         if name.lstrip("-").isdigit():
             return self._page_of_id(int(name))
         if self.urls is None:
-            raise SeedError(f"seed {name!r} is a URL, but {self.name} knows no URLs; give node ids")
+            raise SeedError(f"{name!r} is a URL, but {self.name} knows no URLs; give node ids")
         table = self._by_url()
         page = table.get(name, table.get(canonical(name), -1))
         if page < 0:
-            raise SeedError(f"seed {name!r} is not a page of {self.name}")
+            raise SeedError(f"{name!r} is not a page of {self.name}")
         return page
 
     def name_of(self, page: int) -> str:
@@ -123,7 +123,7 @@ class Web:
         elif 0 <= given < self.pages:
             return given
         expected = "an id of the source file" if self.ids is not None else f"0 to {self.pages - 1}"
-        raise SeedError(f"seed {given} is not a page of {self.name}; its node ids are {expected}")
+        raise SeedError(f"{given} is not a page of {self.name}; its node ids are {expected}")
 
     def _by_id(self) -> Array:
         if "by_id" not in self.cache:

@@ -144,11 +144,12 @@ def read_observed(
         raise InputError(f"{results}: results need the frequencies of their queries; give --queries or --log too")
     numbering = Numbering()
     page_table = read(pages, PAGES)
+    if not page_table.rows:
+        why = "no row of it can be used" if page_table.skipped else "column names and no rows"
+        raise InputError(f"{pages}: {why}; expected at least one page, with fetched=1 for those that were fetched")
     row, fetched = _page_rows(page_table, numbering, counts)
     edges = read(links, LINKS)
     source, target = _endpoints(edges, numbering)
-    if not numbering.urls:
-        raise InputError(f"{pages}: no pages, and no links in {links}; expected at least one page")
     logged = None if log is None else read(log, LOG)
     if logged is not None and not any(column in logged.columns for column in IMPACTS):
         raise InputError(f"{logged.path}: neither clicks nor views; a log needs one of these columns, or both")

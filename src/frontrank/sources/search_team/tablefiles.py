@@ -11,13 +11,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from frontrank.errors import InputError, nearest, need
+from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.pages.codings import is_gzip
 from frontrank.web.files import chunks, opened
 
 BLOCK_BYTES = 16 * 2**20
 FORMATS = "Parquet, .csv or .tsv (also .gz), SQLite or DuckDB"
 LINES = ("csv", "tsv")
+FIELD_BEGINS, PLAIN, QUOTED, QUOTE_MET = 0, 1, 2, 3  # where a reader of CSV may be
+NEWLINE, RETURN, QUOTE = 10, 13, 34
 Want = Callable[[list[str], str], dict[str, int]]  # names found, where -> the place of each column that is wanted
 
 
@@ -226,6 +231,8 @@ def _read_lines(path: str, want: Want, dialect: _Dialect, skip_bad: bool) -> Raw
     import pyarrow as pa
     import pyarrow.csv as pacsv
 
+    if dialect.quotes:
+        _check_quotes(path, dialect)
     _, head = next(_records(path, dialect), (1, [""]))
     at = want(head, f"{path}, line 1")
     malformed: list[int] = []
@@ -273,6 +280,38 @@ def _without_rows(path: str, dialect: _Dialect, width: int, at: dict[str, int], 
     if rows > 0:
         raise InputError(f"{path}: {error.splitlines()[0]}")
     return Raw({field: pa.array([], pa.large_binary()) for field in at}, 0, 0)
+
+
+def _check_quotes(path: str, dialect: _Dialect) -> None:
+    """InputError if a quote is never closed: readers take all that follows for one value."""
+    at = np.array([FIELD_BEGINS, 1, 1], np.int64)
+    for piece in chunks(path, BLOCK_BYTES):
+        compiled(_follow_quotes)(np.frombuffer(piece, np.uint8), ord(dialect.delimiter), at)
+    if at[0] == QUOTED:
+        raise InputError(f"{path}, line {at[2]}: a quote is opened and never closed; close it, or double it in a value")
+
+
+@kernel
+def _follow_quotes(data: Array, delimiter: int, at: Array) -> None:
+    """Where the data ends as CSV: at[0], in line at[1]; the last quoted value began in line at[2]."""
+    state, line, begin = at[0], at[1], at[2]
+    for i in range(data.size):
+        c = data[i]
+        if c == NEWLINE:
+            line += 1
+        if state == QUOTED:
+            if c == QUOTE:
+                state = QUOTE_MET  # the end, or the first of two
+        elif state == QUOTE_MET and c == QUOTE:
+            state = QUOTED
+        elif c in (delimiter, NEWLINE, RETURN):
+            state = FIELD_BEGINS
+        elif state == FIELD_BEGINS and c == QUOTE:
+            state = QUOTED
+            begin = line
+        else:
+            state = PLAIN
+    at[0], at[1], at[2] = state, line, begin
 
 
 def _records(path: str, dialect: _Dialect) -> Iterator[tuple[int, list[str]]]:

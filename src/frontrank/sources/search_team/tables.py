@@ -3,14 +3,15 @@
 A ``Schema`` lists the fields a table may have and of what kind each is. ``read_table`` finds the columns (their names in any
 case), checks every value and gives
 
-    url, text     an Arrow array of strings; a url is never empty, a missing text is ""
+    url, text     an Arrow array of strings; a url has a scheme and a host, a missing text is ""
     flag          bool: 0, 1, true or false in any case
     amount        float64, finite, not negative; missing is 0 unless the field is required
     rank          float64, a whole number from 1
     number        float64, finite
 
 A value that does not fit, or a row with too few or too many fields, is told with file, line and column. With ``skip_bad``
-such rows are left out and counted. CSV has quotes as RFC 4180 has them, and lines may end inside them; TSV has none.
+such rows are left out and counted. CSV has quotes as RFC 4180 has them, and lines may end inside them; TSV has none. A quote
+that is never closed is told with the line it is on: nobody knows which rows it swallowed.
 
 Cost: Arrow's readers; the line of a fault is found by reading the file once more. All of a table is in memory at once.
 """
@@ -26,11 +27,12 @@ import numpy as np
 
 from frontrank.errors import InputError, nearest, need
 from frontrank.kernels.jit import Array
+from frontrank.pages.urls import host_of
 from frontrank.sources.search_team.tablefiles import Raw, format_of, place, read_raw
 
 Kind = Literal["url", "text", "flag", "amount", "rank", "number"]
 EXPECTED = {
-    "url": "a URL",
+    "url": "a URL with a scheme and a host, such as https://example.org/page",
     "text": "UTF-8 text",
     "flag": "0, 1, true or false",
     "amount": "a number, finite and not negative",
@@ -165,7 +167,9 @@ def _values(text: Any, field: Field) -> tuple[Any, Array]:
     if field.kind == "text":
         return text, ~missing if field.required else np.ones(len(text), bool)
     if field.kind == "url":
-        return text, ~missing
+        encoded = text.dictionary_encode()
+        hosted = np.array([bool(host_of(url)) for url in encoded.dictionary.to_pylist()], bool)
+        return text, hosted[encoded.indices.to_numpy(zero_copy_only=False)] if len(text) else ~missing
     if field.kind == "flag":
         lower = pc.utf8_lower(text)
         true, known = (
