@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
-
-settings.register_profile("suite", deadline=None)  # no test depends on how fast this machine is
-settings.load_profile("suite")
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Hypothesis' own deadline and its check for slow draws are clocks too.
+settings.register_profile("frontrank", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("frontrank")
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Iterator[Path]:
+    """A directory in which nothing can be written: root needs a file system of its own for that."""
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    if os.geteuid():
+        folder.chmod(0o500)
+        yield folder
+        folder.chmod(0o700)
+        return
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(folder)], capture_output=True, check=False).returncode:
+        pytest.skip("root can write anywhere, and nothing can be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @pytest.fixture(scope="session")

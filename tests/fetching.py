@@ -15,12 +15,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.patience import PATIENCE_S
+
 
 def fetch(urls: list[str], settings: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
     given = json.dumps({"urls": urls, "settings": settings or {}, **more})
     root = Path(__file__).resolve().parent.parent
     done = subprocess.run(
-        [sys.executable, "-m", "tests.fetching"], input=given, capture_output=True, text=True, timeout=60, cwd=root, check=False
+        [sys.executable, "-m", "tests.fetching"],
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        cwd=root,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)

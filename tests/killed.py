@@ -28,6 +28,7 @@ from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
+from tests.patience import PATIENCE_S
 
 Tell = Callable[[str, str], None]
 MANNERS = Politeness(retries=3, backoff_s=0.001)
@@ -103,7 +104,7 @@ def lives(folder: Path, kills: int, seed: int, way: Callable[..., None], spec: s
         child, pipe = crawl_in_child(folder, policy, web, number, way)
         if died < kills:
             if draw.random() < 0.7:  # most die while they crawl, the others as they start
-                select.select([pipe], [], [], 20.0)
+                select.select([pipe], [], [], PATIENCE_S)
             time.sleep(draw.uniform(0.0, 0.05))
             os.kill(child, signal.SIGKILL)
             died += 1

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -14,18 +13,19 @@ import pytest
 
 import frontrank as fr
 from frontrank.cli import COMMANDS
+from tests.patience import PATIENCE_S
 
 SHARES = ["0.05", "0.1", "0.15", "0.2", "0.3", "0.5"]
 SMALL = "synthetic:pages=500,links=5,seed=1"
 
 
-def frontrank(*args: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "frontrank", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120, check=False)
+def frontrank(*args: object, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    command, env = [sys.executable, "-m", "frontrank", *map(str, args)], {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env, timeout=PATIENCE_S, check=False)
 
 
-def good(*args: object, cwd: Path | None = None) -> str:
-    done = frontrank(*args, cwd=cwd)
+def good(*args: object, cwd: Path | None = None, **environment: str) -> str:
+    done = frontrank(*args, cwd=cwd, **environment)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout
@@ -196,14 +196,14 @@ class TestBadInput:
         assert "taken" in self.refused(tmp_path, "simulate", "edges.txt", "--out", "taken")
         assert (tmp_path / "taken" / "thesis.tex").read_text(encoding="utf-8") == "years of work"
 
-    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-    def test_a_read_only_directory(self, tmp_path: Path, edges: Path) -> None:
-        tmp_path.chmod(0o500)
-        assert "read-only" in self.refused(tmp_path, "simulate", "edges.txt", "--order-out", "o.npy")
+    @pytest.mark.parametrize("option", ["--order-out", "--out"])
+    def test_a_read_only_directory(self, tmp_path: Path, edges: Path, read_only: Path, option: str) -> None:
+        said = self.refused(tmp_path, "simulate", "edges.txt", "--policy", "bfs", option, str(read_only / "new"))
+        assert f"{read_only} is read-only" in said
 
 
 class TestStartUp:
-    """Bounds with room for a busy machine; `make bench` measures the real figures."""
+    """What makes the start quick; `make bench` measures how quick it is."""
 
     def test_help_imports_nothing_heavy(self) -> None:
         listed = subprocess.run(
@@ -212,13 +212,13 @@ class TestStartUp:
         for heavy in ("numpy", "numba", "pyarrow", "plotly", "scipy", "rich"):
             assert f" {heavy}\n" not in listed
 
-    def test_second_start_of_simulate_is_quick(self) -> None:
-        seconds = []
-        for _ in range(3):
-            begun = time.perf_counter()
-            good("simulate", SMALL, "--policy", "fpr", "--json")
-            seconds.append(time.perf_counter() - begun)
-        assert min(seconds[1:]) < 5.0
+    def test_the_second_start_of_simulate_compiles_nothing(self, tmp_path: Path) -> None:
+        told = []
+        for _ in range(2):
+            told.append(good("simulate", SMALL, "--policy", "fpr", NUMBA_CACHE_DIR=str(tmp_path), NUMBA_DEBUG_CACHE="1"))
+        saved, loaded = ([text.count(f"[cache] data {what}") for text in told] for what in ("saved", "loaded"))
+        assert saved[0] > 0 and saved[1] == 0
+        assert loaded[1] > 0
 
 
 def test_figures_stand_under_the_specification_as_it_was_written() -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from frontrank.cli.demo import RACERS
 from frontrank.crawl.status import events, status
+from tests.patience import PATIENCE_S
 
 
 def test_the_demo_crawls_a_served_web_and_our_ordering_finds_more_of_the_best_pages(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "frontrank", "demo", "--out", str(tmp_path / "demo"), "--json"]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout)["policies"]
     bfs, ours = (told[f"{spec} (crawled)"] for spec in RACERS)

@@ -22,6 +22,7 @@ from frontrank.crawl.journal import FILE
 from frontrank.errors import InputError, StorageError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
+from tests.patience import PATIENCE_S
 
 KILLS = int(os.environ.get("FRONTRANK_KILLS", "25"))
 
@@ -80,7 +81,9 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, obje
     folder = tmp_path_factory.mktemp("killed")
     for way in ("one", "many"):
         (folder / way).mkdir()
-    ran = subprocess.run([sys.executable, "-m", "tests.killed", str(folder), str(KILLS), "1"], capture_output=True, timeout=600)
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.killed", str(folder), str(KILLS), "1"], capture_output=True, timeout=PATIENCE_S
+    )
     assert ran.returncode == 0, ran.stderr.decode()
     found: dict[str, dict[str, object]] = json.loads(ran.stdout)
     return found

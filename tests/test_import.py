@@ -29,6 +29,7 @@ from frontrank.sources.search_team.sqldump import Dump
 from frontrank.sources.search_team.tables import Field, Schema, read_table
 from frontrank.sources.search_team.wikipedia import read_wikipedia
 from frontrank.web.view import CrawlView
+from tests.patience import PATIENCE_S
 
 PAGES = '''URL,Fetched,Title,Text
 http://b.org/,true,"Bees, and ""more""","All about
@@ -619,7 +620,7 @@ def test_the_command_writes_a_crawl_and_says_what_is_in_it(tmp_path: Path) -> No
 def test_bad_input_leaves_with_code_2_one_sentence_and_no_directory(tmp_path: Path) -> None:
     paths = write(tmp_path, **{**TABLES, "log": LOG.replace(",1,4,", ",-1,4,")})
     words = [sys.executable, "-m", "frontrank", "import", *options(paths), str(tmp_path / "t")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "log.csv, line 3, column clicks: '-1'" in done.stderr

@@ -36,7 +36,8 @@ def test_addresses_that_are_not_public(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["1.1.1.1", "93.184.215.14", "2606:4700::1", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::"]
+    "address",
+    ["1.1.1.1", "93.184.215.14", "2606:4700::1", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::", "2002:100::"],
 )
 def test_addresses_that_are_public(address: str) -> None:
     assert not is_private(address)
@@ -54,7 +55,9 @@ def test_an_ipv4_address_is_as_private_as_every_ipv6_address_that_leads_to_it(ad
 @settings(deadline=None)
 @given(st.ip_addresses(v=6))
 def test_what_the_registry_calls_private_is_private(address: ipaddress.IPv6Address) -> None:
-    if not address.is_global:
+    if (
+        not address.is_global and address.sixtofour is None
+    ):  # newer Pythons call all of 6to4 private; we look at what it carries
         assert is_private(str(address))
 
 

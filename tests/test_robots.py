@@ -20,6 +20,7 @@ from protego import Protego
 
 from frontrank.fetching.robots import MOST_BYTES, Kept, Rules, groups_of_ours, product_of, read
 from tests.fetching import fetch
+from tests.patience import PATIENCE_S
 
 Answer = tuple[int, dict[str, str], bytes]
 OPEN = {"FRONTRANK_ALLOW_PRIVATE": True}
@@ -162,10 +163,10 @@ def test_a_crawl_tries_again_when_robots_txt_was_out_of_reach(tmp_path: Path) ->
     site = Site(lambda before: (503, {}, b"") if before == 0 else text(SECRET))
     command = [sys.executable, "-m", "frontrank", "crawl", site.url("/page"), "--out", str(tmp_path / "crawl")]
     done = subprocess.run(
-        [*command, "--allow-private", "--delay", "0", "--time", "20", "--json"],
+        [*command, "--allow-private", "--delay", "0", "--time", "600", "--json"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     site.close()

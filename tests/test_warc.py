@@ -26,6 +26,7 @@ from frontrank.pages.warc_writer import Warc, read
 from frontrank.sources import load, save
 from frontrank.sources.captured import load_warc
 from frontrank.web.web import Web
+from tests.patience import PATIENCE_S
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it warns of its own old names when it is imported
@@ -228,7 +229,7 @@ print(sum(places[-1][1:]))
 
 
 def test_a_full_disk_is_one_sentence_and_leaves_whole_records(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     sentence, end = done.stdout.splitlines()
     assert re.fullmatch(r".*crawl-00000\.warc\.gz: cannot be written \(File too large\); make room .* then resume", sentence)
@@ -242,7 +243,7 @@ def test_a_disk_too_full_for_a_new_file_leaves_none(tmp_path: Path) -> None:
         .replace("assert places", "assert not places")
         .replace("places[-1][1:]", "places")
     )
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     assert "crawl-00000.warc.gz: cannot be written" in done.stdout and list(tmp_path.iterdir()) == []
 
@@ -506,7 +507,9 @@ def test_convert_and_simulate_take_warc_files(tmp_path: Path) -> None:
     path = by_hand(tmp_path / "x.warc.gz", PAGES)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "frontrank", *arguments], capture_output=True, text=True, timeout=120)
+        return subprocess.run(
+            [sys.executable, "-m", "frontrank", *arguments], capture_output=True, text=True, timeout=PATIENCE_S
+        )
 
     done = run("convert", str(path), str(tmp_path / "web"), "--json")
     assert done.returncode == 0, done.stderr

@@ -37,6 +37,7 @@ from frontrank.lab.webserver.site import Site
 from frontrank.pages.urls import canonical
 from frontrank.sources import load
 from frontrank.web.web import Web
+from tests.patience import PATIENCE_S, eventually
 
 SMALL = "synthetic:pages=300,links=6,text=1,hosts=7,seed=3"
 
@@ -47,13 +48,13 @@ def served(web: Web, **options: Any) -> Iterator[Server]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    server = asyncio.run_coroutine_threadsafe(serve(web, log=True, **options), loop).result(30)
+    server = asyncio.run_coroutine_threadsafe(serve(web, log=True, **options), loop).result(PATIENCE_S)
     try:
         yield server
     finally:
-        asyncio.run_coroutine_threadsafe(server.close(), loop).result(30)
+        asyncio.run_coroutine_threadsafe(server.close(), loop).result(PATIENCE_S)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(30)
+        thread.join(PATIENCE_S)
         loop.close()
 
 
@@ -64,20 +65,20 @@ def web() -> Web:
 
 @pytest.fixture(scope="module")
 def server(web: Web) -> Iterator[Server]:
-    with served(web, idle_s=1.0) as running:
+    with served(web) as running:
         yield running
 
 
 def get(server: Server, url: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
     """One request to the server as a proxy."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
     with contextlib.closing(connection):
         connection.request(method, url, headers=headers)
         answer = connection.getresponse()
         return answer.status, dict(answer.getheaders()), answer.read()
 
 
-def raw(server: Server, sent: bytes, timeout_s: float = 10.0) -> bytes:
+def raw(server: Server, sent: bytes, timeout_s: float = PATIENCE_S) -> bytes:
     """All that comes back on a connection until the server closes it."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=timeout_s) as connection:
         connection.sendall(sent)
@@ -112,7 +113,7 @@ class TestWhatIsServed:
     def test_a_crawl_through_the_proxy_finds_exactly_the_web(self, web: Web, server: Server) -> None:
         assert web.urls is not None and web.titles is not None and web.texts is not None
         assert web.anchors is not None and web.seeds is not None
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
         found = {}
         waiting = [web.urls[page] for page in web.seeds]
         while waiting:
@@ -210,7 +211,7 @@ class TestAddresses:
             while waiting:
                 url = waiting.pop()
                 assert re.match(rf"http://127\.0\.0\.[2-8]:{server.port}/", url)
-                with urllib.request.urlopen(url, timeout=10) as answer:
+                with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
                     found[url] = read_page(answer.read())
                 waiting += [to for to, _ in found[url][1] if to not in found and to not in waiting]
         assert len(found) > 200
@@ -323,6 +324,7 @@ class TestFaults:
                 get(server, of[RESET])
             with pytest.raises(TimeoutError):
                 raw(server, f"GET {of[HANG]} HTTP/1.1\r\nHost: x\r\n\r\n".encode(), timeout_s=0.5)
+            eventually(lambda: len(server.log or []) == 5)  # on a busy machine the client gave up before it was heard
             assert [status for _, _, status in server.log or []] == [404, 500, 503, 0, 0]
 
     def test_flaky_pages_answer_the_second_time(self, web: Web) -> None:
@@ -336,24 +338,25 @@ class TestFaults:
 
     def test_latency_is_between_half_and_one_and_a_half_of_its_mean(self, web: Web) -> None:
         assert web.urls is not None
-        with served(web, latency=0.2) as server:
-            for url in [web.urls[page] for page in (0, 50, 100)]:
-                began = time.monotonic()
-                assert get(server, url)[0] == 200
-                took = time.monotonic() - began
-                expected = server.site.faults.latency_s(url)
-                assert 0.1 <= expected <= 0.3
-                assert took >= expected - 0.01
-            delays = [server.site.faults.latency_s(url) for url in web.urls]
-            assert np.mean(delays) == pytest.approx(0.2, rel=0.1)
+        delays = [Site(web, Options(latency=0.2)).faults.latency_s(url) for url in web.urls]
+        assert 0.1 <= min(delays) < 0.11 and 0.29 < max(delays) <= 0.3
+        assert np.mean(delays) == pytest.approx(0.2, rel=0.1)
 
-    def test_waiting_for_one_page_holds_up_no_other(self, web: Web) -> None:
+    def test_waiting_for_one_page_holds_up_no_other(self, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+        """No answer is let go before all twenty wait for theirs, each for its own time."""
         assert web.urls is not None
-        urls = [web.urls[page] for page in range(20)]
-        with served(web, latency=0.3) as server, ThreadPoolExecutor(20) as threads:
-            began = time.monotonic()
+        urls, real, waits = [web.urls[page] for page in range(20)], asyncio.sleep, []
+
+        async def sleep(seconds: float) -> None:
+            waits.append(seconds)
+            while seconds and len([wait for wait in waits if wait]) < len(urls):
+                await real(0.01)
+
+        with served(web, latency=300.0) as server, ThreadPoolExecutor(20) as threads:
+            monkeypatch.setattr("asyncio.sleep", sleep)
             assert {status for status, _, _ in threads.map(lambda url: get(server, url), urls)} == {200}
-            assert time.monotonic() - began < 20 * 0.15
+            expected = [server.site.faults.latency_s(url) for url in urls]
+        assert sorted(wait for wait in waits if wait) == sorted(expected)
 
     @pytest.mark.parametrize(
         ("name", "value"), [("errors", 1.5), ("latency", -1), ("hosts", "dns"), ("disallow", float("nan"))]
@@ -491,25 +494,23 @@ class TestProtocol:
         assert status_of(raw(server, b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 2**20 + b"\r\n\r\n")) == 431
         assert status_of(raw(server, b"x" * 2**20)) == 431
 
-    def test_a_slow_client_is_hung_up_on(self, server: Server) -> None:
-        began = time.monotonic()
-        assert raw(server, b"GET / HT") == b""
-        assert raw(server, b"") == b""
-        assert 1.5 < time.monotonic() - began < 15
+    def test_a_slow_client_is_hung_up_on(self, web: Web) -> None:
+        with served(web, idle_s=1.0) as server:
+            assert raw(server, b"GET / HT") == b""
+            assert raw(server, b"") == b""
 
-    def test_a_client_that_does_not_read_is_hung_up_on(self, server: Server) -> None:
-        with socket.socket() as connection:
+    def test_a_client_that_does_not_read_is_hung_up_on(self, web: Web) -> None:
+        with served(web, idle_s=1.0) as server, socket.socket() as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            connection.settimeout(30)
+            connection.settimeout(PATIENCE_S)
             connection.connect(("127.0.0.1", server.port))
             with pytest.raises(ConnectionError):
-                ask_on(connection, until=time.monotonic() + 30)
-        assert get(server, "/")[0] == 200
+                ask_on(connection, until=time.monotonic() + PATIENCE_S)
 
     @settings(max_examples=60, deadline=None)
     @given(st.binary(max_size=300), st.booleans())
     def test_no_bytes_kill_the_server(self, server: Server, sent: bytes, ended: bool) -> None:
-        with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as connection:
             connection.sendall(sent + (b"\r\n\r\n" if ended else b""))
             connection.shutdown(socket.SHUT_WR)
             with contextlib.suppress(ConnectionError):
@@ -546,12 +547,12 @@ class TestCommand:
             told = json.loads(process.stdout.readline())
             assert (told["pages"], told["hosts"]) == (300, 7)
             opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": told["url"]}))
-            with opener.open(told["seeds"][0], timeout=10) as answer:
+            with opener.open(told["seeds"][0], timeout=PATIENCE_S) as answer:
                 assert answer.status == 200
             with pytest.raises(HTTPError, match="404"):
-                opener.open("http://www.h0.example/none", timeout=10)
+                opener.open("http://www.h0.example/none", timeout=PATIENCE_S)
             process.send_signal(number)
-            said, complaints = process.communicate(timeout=20)
+            said, complaints = process.communicate(timeout=PATIENCE_S)
         assert (json.loads(said), complaints, process.returncode) == ({"requests": 2}, "", 0)
 
     def test_for_a_person_it_says_what_to_do(self) -> None:
@@ -559,7 +560,7 @@ class TestCommand:
             assert process.stdout is not None
             lines = [process.stdout.readline() for _ in range(4)]
             process.terminate()
-            assert process.communicate(timeout=20)[0] == "0 requests served\n"
+            assert process.communicate(timeout=PATIENCE_S)[0] == "0 requests served\n"
         assert "300 pages" in lines[0]
         assert lines[1].startswith("  curl -x http://127.0.0.1:")
         assert lines[2].startswith("  frontrank crawl http://www.h")
@@ -570,7 +571,7 @@ class TestCommand:
             taken.listen()
             port = taken.getsockname()[1]
             with self.start(SMALL, "--port", str(port)) as process:
-                said, complaints = process.communicate(timeout=60)
+                said, complaints = process.communicate(timeout=PATIENCE_S)
         assert (said, process.returncode) == ("", 2)
         assert (
             complaints == f"frontrank: port {port} is in use by another program; give another --port, or 0 for any free one\n"
@@ -579,11 +580,11 @@ class TestCommand:
     def test_in_a_process_that_ends_with_the_block(self) -> None:
         with run_in_process(SMALL, sitemaps=True, crawl_delay=1.5) as url:
             request = urllib.request.Request(f"{url}/robots.txt", headers={"Host": "www.h0.example"})
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
                 told = answer.read().decode()
         assert "Crawl-delay: 1.5" in told and "Sitemap: http://www.h0.example/sitemap.xml" in told
         with pytest.raises(OSError):
-            urllib.request.urlopen(url, timeout=5)
+            urllib.request.urlopen(url, timeout=PATIENCE_S)
 
     def test_what_cannot_be_served_is_told_by_the_block(self) -> None:
         with pytest.raises(InputError, match="there is no parameter 'pagse'"), run_in_process("synthetic:pagse=3"):

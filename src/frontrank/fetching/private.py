@@ -9,9 +9,10 @@ forgery). Two gates, because either alone has a hole:
                         addresses checked are handed on and connected to; there is no second lookup for a rebinding name to
                         answer differently
 
-Addresses: the registries of RFC 6890 (through `ipaddress`), multicast and site-local ones, and IPv6 addresses that carry a
-private IPv4 address: mapped, compatible, 6to4, Teredo, NAT64. Names: RFC 6761 (`localhost`), 6762 (`local`), 8375
-(`home.arpa`), `internal`, and names without a dot, which only a local search list can complete.
+Addresses: the registries of RFC 6890 as a table of our own (Python's `ipaddress` changes its mind between versions), multicast
+and reserved ones, and IPv6 addresses that carry a private IPv4 address: mapped, compatible, 6to4, Teredo, NAT64. Names: RFC
+6761 (`localhost`), 6762 (`local`), 8375 (`home.arpa`), `internal`, and names without a dot, which only a local search list can
+complete.
 
 A proxy is the user's own choice, so its name may resolve to anything. Names are then looked up by the proxy and only what is
 written in a URL can be refused. The setting FRONTRANK_ALLOW_PRIVATE opens both gates. Costs one parse of the URL a request; one
@@ -49,6 +50,15 @@ NAMES_KEPT = 10_000
 NAME_KEPT_S = 600.0
 
 _PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".home.arpa")
+_NOT_PUBLIC_4 = tuple(
+    ipaddress.IPv4Network(network)
+    for network in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"),
+        *("192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3"),
+    )
+)
+_UNICAST_6 = ipaddress.IPv6Network("2000::/3")  # all that is ever assigned to the public; but for:
+_NOT_PUBLIC_6 = tuple(ipaddress.IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
 _COMPATIBLE = ipaddress.IPv6Network("::/96")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _NAT64_LOCAL = ipaddress.IPv6Network("64:ff9b:1::/48")
@@ -83,8 +93,7 @@ def is_private(address: str) -> bool:
         carried = _carried(ip)
         if carried is not None:
             return _not_public(carried) or ip in _NAT64_LOCAL
-        if ip.is_site_local or ip.scope_id is not None:
-            return True
+        return ip.scope_id is not None or ip not in _UNICAST_6 or any(ip in network for network in _NOT_PUBLIC_6)
     return _not_public(ip)
 
 
@@ -100,9 +109,8 @@ def private_host(host: str) -> bool:
     return "." not in name or name.endswith(_PRIVATE_SUFFIXES)
 
 
-def _not_public(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    reserved = ip.is_loopback or ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip.is_reserved
-    return not ip.is_global or reserved
+def _not_public(ip: ipaddress.IPv4Address) -> bool:
+    return any(ip in network for network in _NOT_PUBLIC_4)
 
 
 def _carried(ip: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
