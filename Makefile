@@ -1,13 +1,24 @@
-# On a fresh Debian machine with Python 3.11 and make: `make demo` and `make test` do all the set-up.
+# make demo and make test set up what they need in .venv, from PyPI; nothing outside this folder is touched.
+# Another Python: make demo PYTHON=python3.13
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint bench docs clean
+.PHONY: help demo test check lint bounds core bench docs clean
+
+help:
+	@echo "make demo    crawl a small generated web for real, and compare ten orderings on it (about 3 minutes the first time)"
+	@echo "make test    linters, types and all tests"
+	@echo "make bounds  the kernels' tests once more, with numba's bounds checks"
+	@echo "make core    the core alone in an environment of its own: its size, its start, and what it says without the extras"
+	@echo "make bench   speed and memory, beside a baseline measured in the same run"
+	@echo "make docs    the generated pages of docs/ again"
+	@echo "make clean   remove .venv and the results of the demo"
 
 demo: .venv/installed
-	$(BIN)/frontrank demo
+	@$(BIN)/frontrank demo
 
-test: .venv/tested-with lint
+test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 25
 
 lint: .venv/tested-with
@@ -16,24 +27,42 @@ lint: .venv/tested-with
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+# Compiled code reads and writes out of bounds without a word. A cache of its own, or it would find what was compiled without.
+bounds: .venv/tested-with
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.venv/numba-with-bounds $(BIN)/python -m pytest -n 2 --dist loadfile $(KERNEL_TESTS)
+
+KERNEL_TESTS := $(addprefix tests/test_,kernel.py fingerprints.py frontiers.py polite.py crawl.py)
+
+core:
+	PYTHON=$(PYTHON) tests/core_install.sh
+
 bench: .venv/tested-with
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e .[bench]
+	$(PIP) install -q -e ".[bench]"
 	$(BIN)/python -m benchmarks
 
 docs: .venv/tested-with
 	$(BIN)/python docs/generate.py
 
-# Debian ships venv apart from Python; where it is missing and we may install it, we do.
+# Debian ships venv apart from Python, and installing it takes root: said, not done.
 .venv/bin/python:
-	$(PYTHON) -m venv .venv || { rm -rf .venv; apt-get update -q && apt-get install -y -q python3-venv && $(PYTHON) -m venv .venv; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo 'frontrank needs Python 3.11 or newer, and $(PYTHON) is not; name another: make $(MAKECMDGOALS) PYTHON=python3.13' >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	    echo 'Python comes without venv on this machine. Run this line, then make $(MAKECMDGOALS) again:' >&2; \
+	    echo "    $$([ $$(id -u) = 0 ] || echo 'sudo ')apt-get install -y python3-venv" >&2; exit 2; }
+	@echo "A virtual environment of $$($(PYTHON) --version) in .venv, a folder of its own: make clean removes it."
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; exit 2; }
 
-.venv/installed: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
-	touch $@
+.venv/installed: pyproject.toml | .venv/bin/python
+	@echo "Installing frontrank with its extras crawl and lab into .venv: numpy, numba, Scrapy, pyarrow, plotly and what they"
+	@echo "need, from PyPI. About 200 MB to download, 650 MB on disk; a minute or two."
+	$(PIP) install -e ".[crawl,lab]"
+	@touch $@
 
-.venv/tested-with: .venv/installed
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e .[dev]
-	touch $@
+.venv/tested-with: pyproject.toml | .venv/bin/python
+	@echo "Installing frontrank with all extras, and what its tests need, into .venv, from PyPI: about 1 GB on disk."
+	$(PIP) install -e ".[dev]"
+	@touch $@ .venv/installed
 
 clean:
 	rm -rf .venv frontrank-demo

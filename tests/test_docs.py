@@ -1,0 +1,184 @@
+"""What the documentation tells people to type: every frontrank line is understood, the README's blocks run as they stand."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import pytest
+
+from frontrank.cli import command as commands
+from frontrank.errors import FrontrankError
+from frontrank.lab.webserver import run_in_process
+from tests.conftest import ROOT
+from tests.patience import PATIENCE_S
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
+ENDS = {"|", ";", "&&", "||", "&", ">", ">>", "<", "2>", "(", ")"}
+
+
+class Block(NamedTuple):
+    page: Path
+    line: int
+    language: str
+    text: str
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    fence = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    text = page.read_text(encoding="utf-8")
+    for found in fence.finditer(text):
+        yield Block(page, text[: found.start()].count("\n") + 1, found[1], found[2])
+
+
+def typed(block: Block) -> Iterator[str]:
+    """What a person would type: in a transcript the lines after a $, else all lines; continued ones as one."""
+    if block.language not in ("", "sh", "console"):
+        return
+    lines = block.text.replace("\\\n", " ").splitlines()
+    if any(line.startswith("$ ") for line in lines):
+        yield from (line[2:] for line in lines if line.startswith("$ "))
+    elif block.language == "sh" or any(line.startswith("frontrank ") for line in lines):
+        yield from (line for line in lines if line.strip())
+
+
+def frontrank_lines() -> Iterator[tuple[str, str]]:
+    for page in PAGES:
+        for block in blocks(page):
+            for line in typed(block):
+                if line.startswith("frontrank "):
+                    yield f"{page.relative_to(ROOT)}:{block.line}", line
+
+
+@pytest.mark.parametrize(("where", "line"), [pytest.param(*found, id=" ".join(found)) for found in frontrank_lines()])
+def test_every_line_is_understood(where: str, line: str) -> None:
+    split = shlex.shlex(re.sub(r"(^|\s)#.*", "", line), posix=True, punctuation_chars="|&;<>()")
+    split.whitespace_split, split.commenters = True, ""
+    words = list(split)[1:]
+    synopsis = "[" in line or "..." in words
+    words = words if synopsis else words[: next((at for at, word in enumerate(words) if word in ENDS), len(words))]
+    try:
+        name, command, rest = commands.resolve_command(click.Context(commands), words)  # type: ignore[attr-defined]
+        assert command is not None
+        if synopsis:
+            known = {option for parameter in command.params for option in parameter.opts}
+            assert set(re.findall(r"--[a-z][\w-]*", line)) <= known, f"{where}: {line}"
+        else:
+            command.make_context(name, rest)
+    except click.exceptions.Exit:
+        pass  # --help
+    except (click.ClickException, FrontrankError) as error:
+        pytest.fail(f"{where}: {line!r} is not understood: {error}")
+
+
+def test_blocks_can_be_pasted() -> None:
+    """A remark behind a command begins with #, and no line needs its $ removed."""
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+        for block in blocks(page):
+            for line in block.text.splitlines() if block.language == "sh" else ():
+                assert not line.startswith("$ "), f"{page}:{block.line}: {line}"
+                assert not re.search(r"\S {2,}[^#\s]", line.split("#")[0].strip()), f"{page}:{block.line}: {line}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+# The README, run -------------------------------------------------------------------------------------------------------------
+NOT_HERE = ("make ", "uv ", "pipx ", "pip ", "docker ", "DATA/", "frontrank-demo")  # they install, or are tried by other tests
+TABLES = {
+    "pages.csv": "url,fetched\nhttps://site.example/,1\nhttps://site.example/page,0\nhttps://site.example/other,0\n",
+    "links.csv": "source,target\nhttps://site.example/,https://site.example/page\nhttps://site.example/,https://site.example/other\n",
+    "clicks.csv": "query,url,clicks\nthe page,https://site.example/,3\n",
+}
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of somebody who has frontrank on the PATH, and the tables that the README names."""
+    folder = tmp_path_factory.mktemp("reader")
+    for name, text in TABLES.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    with run_in_process("synthetic:pages=300,hosts=5,links=8,seed=3") as url:
+        yield url
+
+
+def readme(*languages: str) -> list[Block]:
+    found = [block for block in blocks(ROOT / "README.md") if block.language in languages]
+    return [block for block in found if not any(word in block.text for word in NOT_HERE)]
+
+
+def test_the_blocks_of_the_readme_run_one_after_the_other(reader: Path, site: str) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    ran = 0
+    for block in readme("sh"):
+        # site.example is a web on loopback, which needs no delays
+        served = f"frontrank crawl http://www.h0.example/ --proxy {site} --delay 0 --scope any"
+        text = block.text.replace("frontrank crawl https://site.example/", served)
+        text = re.sub(r"--budget (\d+)00\b", r"--budget \1", text)  # 50 pages tell as much as 5,000
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", text],
+            cwd=reader,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert done.returncode == 0, f"README.md:{block.line}: {done.stderr}"
+        ran += 1
+    assert ran >= 3
+
+
+def test_the_library_as_the_readme_shows_it(reader: Path) -> None:
+    (block,) = [block for block in readme("python") if "import frontrank" in block.text]
+    subprocess.run([sys.executable, "-c", block.text], cwd=reader, check=True, timeout=PATIENCE_S)
+    assert (reader / "out.html").stat().st_size > 10_000
+
+
+# Transcripts, run again ------------------------------------------------------------------------------------------------------
+def transcript(page: str) -> Iterator[tuple[int, list[tuple[str, str]]]]:
+    """Blocks of commands with what they printed, by line; those on real webs, which a reader has to get first, left out."""
+    for block in blocks(ROOT / "docs" / page):
+        if block.text.startswith("$ ") and not re.search(r"DATA|uci|my-crawl|\.crawl/|examples/|crawl http", block.text):
+            text = block.text.replace("\\\n", " ")
+            yield block.line, [(part.partition("\n")[0], part.partition("\n")[2]) for part in text[2:].split("\n$ ")]
+
+
+@pytest.mark.parametrize("page", ["tutorial.md", "search-impact.md"])
+def test_transcripts_can_be_followed(page: str, tmp_path: Path) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    ran = 0
+    for line, steps in transcript(page):
+        for typed_in, printed in steps:
+            name = typed_in.removeprefix("cat ")
+            if typed_in != name and not (tmp_path / name).exists():
+                (tmp_path / name).write_text(printed if printed.endswith("\n") else printed + "\n", encoding="utf-8")
+                continue
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", typed_in],
+                cwd=tmp_path,
+                env={**os.environ, "PATH": path},
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE_S,
+                check=False,
+            )
+            assert done.returncode == 0, f"docs/{page}:{line}: {typed_in}: {done.stderr}"
+            ran += 1
+    assert ran >= 2
