@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.patience import PATIENCE_S
+
 ROOT = Path(__file__).parent.parent
 FILE = re.compile(r"`(shop/[\w./]+)`[^`]*(?:`[^`\n]+`[^`]*)*\n\n```\w+\n(.*?)```", re.DOTALL)
 PAGES = (
@@ -40,4 +42,4 @@ def run(site: Path, *args: object, cwd: Path | None = None) -> subprocess.Comple
     """A command of frontrank where the packages of a folder are installed, too."""
     command = [sys.executable, "-m", "frontrank", *map(str, args)]
     environment = {**os.environ, "PYTHONPATH": str(site)}
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=180, check=False, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=PATIENCE_S, check=False, env=environment)

@@ -20,6 +20,7 @@ import pytest
 from frontrank.cli import COMMANDS
 from frontrank.errors import SpecError
 from frontrank.plugins import Registry
+from tests.patience import PATIENCE_S
 from tests.plugins import PAGES, announce, run, write_package
 
 SMALL = "synthetic:pages=200,links=4,seed=1"
@@ -247,7 +248,7 @@ def test_the_package_of_the_docs_can_be_installed(tmp_path: Path) -> None:
     package = write_package(tmp_path)
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check")
     install = [sys.executable, "-m", "pip", "install", *options, "--target", str(tmp_path / "site"), str(package)]
-    done = subprocess.run(install, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(install, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     assert [one.name for one in importlib.metadata.distributions(path=[str(tmp_path / "site")])] == ["frontrank-shop"]
     found = told(tmp_path / "site", "simulate", SMALL, "--policy", "shelf", "--metric", "depth")["policies"]
@@ -259,5 +260,5 @@ def test_the_ordering_of_the_docs_keeps_every_contract(site: Path) -> None:
     code += "for check in yield_checks(Shelf(strength=2.0)): check()\n"
     code += "from frontrank.pages.scorers import scored; print(scored('brevity', 'http://a/', '', 'abc'))"
     (site / "lab.py").write_text(code, encoding="utf-8")
-    done = subprocess.run([sys.executable, site / "lab.py"], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([sys.executable, site / "lab.py"], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert (done.returncode, done.stdout) == (0, "0.25\n"), done.stderr

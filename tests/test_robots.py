@@ -236,7 +236,7 @@ def test_hostile_files_are_read_in_time(body: str) -> None:
     rules = read(body.encode(), "frontrank")
     if rules.parser:
         rules.parser.can_fetch("http://example.org/" + "a" * 2_000, "frontrank")
-    assert time.process_time() - begun < 3.0
+    assert time.process_time() - begun < 30.0, "time of this process alone, whatever else runs; a square takes minutes"
 
 
 def test_a_line_cut_off_at_the_limit_is_no_rule() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
 from tests.scrapy_crawls import ROOT, SMALL, Crawled, crawl, crawl_one, end_workers, job
 from tests.scrapy_project_server import serving
 
@@ -95,7 +96,9 @@ def test_scrapys_own_command_ends_with_a_line_and_a_code_other_than_0(tmp_path: 
     (tmp_path / "small.py").write_text(SPIDER)
     command = [sys.executable, "-m", "scrapy", "runspider", "small.py", "--loglevel", "WARNING", "-s", "FRONTRANK_POLICY=ficca"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert "unknown ordering 'ficca'; did you mean 'fica'?" in line
