@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-PATIENCE_S = 900.0
+PATIENCE_S = 3600.0
 
 
 def eventually(fact: Callable[[], object]) -> None:

@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 from frontrank.pages import bounded, html
 from frontrank.pages.skim import skim
 from frontrank.pages.workers import Closed, Died, TooLong, Workers
+from tests.patience import PATIENCE_S
 from tests.test_html import HERE, check, pieces
 
-LONG_S = 900.0
+LONG_S = PATIENCE_S
 LINKS = b"<base href=/sub/><a href=first>1</a><!-- <a href=no> --><a href='second?a&amp;b'>2</a>"
 KEPT = ["http://example.org/sub/first", "http://example.org/sub/second?a&b"]
 

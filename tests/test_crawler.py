@@ -494,7 +494,7 @@ def test_private_addresses_are_not_asked(tmp_path: Path) -> None:
         (["http://example.org/"], r"no directory given"),
         (["http://example.org/", "--out", "new", "--policy", "bsf"], r"did you mean 'bfs'"),
         (["http://example.org/", "--out", "new", "--policy", "q-overlap:every=9"], r"driven by queries"),
-        (["http://example.org/", "--out", "new", "--until", "coverage=0.9"], r"only rankmass"),
+        (["http://example.org/", "--out", "new", "--until", "coverage=0.9"], r"rankmass has coverage"),
         (["http://example.org/", "--out", "new", "--budget", "-1"], r"budget -1 given; expected a whole number from 0"),
         (["http://example.org/", "--out", "new", "--in-flight", "0"], r"in-flight 0 given"),
         (["http://example.org/", "--out", "new", "--time", "soon"], r"time 'soon' given; expected seconds"),
