@@ -160,6 +160,25 @@ def test_a_crawl_is_resumed_with_the_very_policy_it_was_started_with(policy: Pol
         assert again.policy == policy
 
 
+def test_a_crawl_by_a_class_of_a_function_goes_on_if_the_ordering_is_given(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
+    class Local(Policy):
+        """Local: gone when the function ends."""
+
+        strength: float = 1.0
+
+    with fr.Crawl(Local(0.3), tmp_path / "crawl") as crawl:
+        crawl.seed(["http://a/"])
+    with fr.Crawl.recover(tmp_path / "crawl", Local(0.3)) as again:
+        assert again.take() == ["http://a/"]
+    with pytest.raises(fr.FrontrankError, match=r"was started with .*Local:strength=0.3, .*Local:strength=0.7 given"):
+        fr.Crawl.recover(tmp_path / "crawl", Local(0.7))
+    with pytest.raises(fr.FrontrankError, match="give the ordering itself"):
+        fr.Crawl.recover(tmp_path / "crawl")
+    with fr.Crawl.recover(tmp_path / "crawl", parse("bfs"), rescore=True) as other:
+        assert other.policy == parse("bfs")
+
+
 def test_a_class_of_a_function_says_that_it_cannot_be_found() -> None:
     @dataclass(frozen=True)
     class Local(Policy):

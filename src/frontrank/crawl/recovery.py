@@ -32,7 +32,7 @@ from frontrank.kernels.growing import rooted
 from frontrank.kernels.jit import Array, Kernel, compiled, interpreted, kernel
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.registry import as_policy
-from frontrank.orderings.stored import from_data, to_data
+from frontrank.orderings.stored import from_data, spec_of, to_data
 from frontrank.web.links import Links
 from frontrank.web.view import workload_from
 
@@ -76,12 +76,12 @@ def restore(
     ranking: str,
 ) -> None:
     """Make crawl what the log says it was."""
-    given = stored_policy(log)
-    wanted = given if policy is None else policy
-    changed = to_data(wanted) != to_data(given)
+    wanted = stored_policy(log) if policy is None else policy
+    changed = policy is not None and not _is_stored(policy, log)
     if changed and not rescore:
+        given = stored_spec(log)
         raise InputError(
-            f"this crawl was started with {given.spec()}, {wanted.spec()} given; go on with {given.spec()}, or allow rescore "
+            f"this crawl was started with {given}, {wanted.spec()} given; go on with {given}, or allow rescore "
             f"(--rescore) to rank everything that waits by {wanted.spec()}"
         )
     workload = workload_from(log.notes["workload"]) if "workload" in log.notes else None
@@ -130,6 +130,19 @@ def stored_policy(log: Log) -> Policy:
         raise StorageError(f"the ordering of this crawl cannot be made again: {error}") from None
     assert isinstance(policy, Policy)
     return policy
+
+
+def _is_stored(policy: Policy, log: Log) -> bool:
+    try:
+        return policy == stored_policy(log)
+    except StorageError:  # a class that only the caller has, or of a package that is not installed here
+        return bool(to_data(policy) == log.notes.get("policy"))
+
+
+def stored_spec(log: Log) -> str:
+    """How the ordering of a crawl is written, be its package installed here or not."""
+    stored = log.notes.get("policy")
+    return stored if isinstance(stored, str) else spec_of(stored or {})
 
 
 def stored_politeness(log: Log) -> Politeness:

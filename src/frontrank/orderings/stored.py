@@ -20,6 +20,7 @@ from frontrank.orderings.policy import Parameters, Policy
 from frontrank.orderings.ranker import Periodic, Ranker
 from frontrank.orderings.registry import REGISTRY
 from frontrank.plugins import located
+from frontrank.specs import text_of, write
 
 # Classes that no specification names, under names that outlive a move to another module.
 INNER: dict[str, type[Parameters] | str] = {
@@ -60,6 +61,19 @@ def from_data(data: Mapping[str, Any]) -> Policy | Ranker:
     except TypeError as error:
         raise SpecError(f"stored ordering {data['name']}: {error}; expected what to_data wrote") from None
     return ordering
+
+
+def spec_of(data: Mapping[str, Any]) -> str:
+    """How a stored ordering is written; if its class is not here, by its name and the fields that can be written.
+
+    >>> spec_of({"name": "of-another-package", "fields": {"weight": 0.5, "part": {}}})
+    'of-another-package:weight=0.5'
+    """
+    try:
+        return from_data(data).spec()
+    except SpecError:
+        plain = {name: value for name, value in data.get("fields", {}).items() if isinstance(value, bool | int | float | str)}
+        return write(str(data.get("name", "an unknown ordering")), {name: text_of(value) for name, value in plain.items()})
 
 
 def _name(ordering: type[Parameters]) -> str:

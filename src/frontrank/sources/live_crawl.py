@@ -18,7 +18,7 @@ import numpy as np
 
 from frontrank.crawl.events import Failed, Fetched, Seeded
 from frontrank.crawl.journal import FILE, Journal
-from frontrank.crawl.recovery import stored_policy
+from frontrank.crawl.recovery import stored_spec
 from frontrank.errors import SourceError, need
 from frontrank.kernels.jit import Array
 from frontrank.web.strings import Deferred
@@ -39,7 +39,7 @@ def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
         if not found.pages:
             raise SourceError(f"{folder}: this crawl has fetched no page yet; there is nothing to simulate on")
         names = [url for urls, _ in journal.urls() for url in urls]
-        kept, notes, policy = journal.has_texts(), journal.notes, stored_policy(journal)
+        kept, notes, policy = journal.has_texts(), journal.notes, stored_spec(journal)
     finally:
         journal.close()
     pages = found.pages
@@ -73,7 +73,7 @@ def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
         seeds=np.unique(number[[page for page in found.seeds if number[page] >= 0]]).astype(np.int32),
         views=np.array([*found.impact, *[0.0] * more]) if any(found.impact) else None,
         queries=None if notes.get("workload") is None else workload_from(notes["workload"]),
-        crawled_with=policy.spec(),
+        crawled_with=policy,
         fetched=len(found.pages),
         name=folder.resolve().name,
     )
