@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from benchmarks import durable, frontier, memory, scale, scrapy_throughput, speed, walks
+from benchmarks import durable, frontier, memory, scale, scrapy_throughput, speed, stalls, walks
 from benchmarks.show import Result, verdict
 from benchmarks.startup import start_up
 from frontrank.sources import load
@@ -31,6 +31,8 @@ def live(folder: Path, small: bool) -> list[Result]:
     results += durable.writing(folder, 2_000 if small else 10_000)
     results += durable.memory(folder, 100_000 if small else 1_000_000)
     results += durable.recovery(folder, 100_000 if small else 1_000_000)
+    results += stalls.stalls(folder, 100_000 if small else 1_000_000)
+    results += stalls.recovery_after_kill(folder, 120_000 if small else 1_200_000)
     return results + scrapy_throughput.throughput()
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.checks import PAGES, searched
+from frontrank.checks.orderings import PAGES, searched
 from frontrank.crawl.events import Fetched
 from frontrank.crawl.journal import Journal
 from frontrank.fetching.crawler.options import Options

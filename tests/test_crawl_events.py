@@ -316,7 +316,8 @@ def test_an_explanation_names_the_links_that_gave_the_priority(tmp_path: Path) -
 def test_a_running_crawl_leaves_snapshots_however_many_links_its_pages_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("frontrank.crawl.crawl.SNAPSHOT_WORK", 2000)
+    for name, value in (("WORK", 2000), ("ROWS", 10), ("PAUSE_S", 0.0)):
+        monkeypatch.setattr(f"frontrank.crawl.crawl.SNAPSHOT_{name}", value)
     crawl = Crawl("fpr", tmp_path / "c", group=50)
     crawl.seed("http://a.example/0")
     for n in range(300):

@@ -60,7 +60,8 @@ __all__ = ["Crawl", "Link", "Where", "check_live"]
 Link = str | tuple[str, str]
 SNAPSHOT_WORK = 50_000  # rows and new pages between two snapshots, at least, and a share of what is known
 SNAPSHOT_SHARE = 16
-SNAPSHOT_S, SNAPSHOT_ROWS = 300.0, 1_000  # or this time, if there is anything to save
+SNAPSHOT_S, SNAPSHOT_ROWS = 300.0, 1_000  # or this time, if there are so many rows to save
+SNAPSHOT_PAUSE_S = 0.2  # between two attempts: a snapshot may still be on its way
 SOON_S = 0.02  # a take that waits for a ranking looks again
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -555,9 +556,10 @@ class Crawl(Known):
         self.log.acknowledge()
         rows = self.log.seq - self.snapshot_seq
         work = rows + self.known - self.snapshot_known
-        if work >= max(SNAPSHOT_WORK, self.known // SNAPSHOT_SHARE) or (
-            rows >= SNAPSHOT_ROWS and time.monotonic() - self.snapshot_time >= SNAPSHOT_S
-        ):
+        if rows < SNAPSHOT_ROWS:
+            return
+        since = time.monotonic() - self.snapshot_time
+        if since >= SNAPSHOT_S or (work >= max(SNAPSHOT_WORK, self.known // SNAPSHOT_SHARE) and since >= SNAPSHOT_PAUSE_S):
             recovery.snapshot(self, wait=False)
 
     def _expire_due(self, now: float) -> None:

@@ -236,9 +236,12 @@ class Journal:
         return [row[0] if row else "" for row in found]
 
     # Snapshots ----------------------------------------------------------------------------------------------------------
-    def save_snapshot(self, head: dict[str, Any], arrays: dict[str, Array], wait: bool = True) -> None:
+    def save_snapshot(self, head: dict[str, Any], arrays: dict[str, Array], wait: bool = True) -> bool:
+        if not wait and self.files.busy():
+            return False
         self.commit()
         self.files.save({**head, "stamp": self._stamp(head["seq"])}, arrays, wait)
+        return True
 
     def snapshots(self) -> Iterator[Snapshot]:
         for head, arrays in self.files.load():

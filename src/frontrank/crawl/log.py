@@ -82,8 +82,8 @@ class Log(Protocol):
     def close(self) -> None: ...
 
     # Snapshots: (head, arrays) as they were after row head["seq"]
-    def save_snapshot(self, head: dict[str, Any], arrays: dict[str, Array], wait: bool = True) -> None:
-        """Keep a snapshot; without ``wait`` it may be written while the crawl goes on, and may fail in silence."""
+    def save_snapshot(self, head: dict[str, Any], arrays: dict[str, Array], wait: bool = True) -> bool:
+        """Keep a snapshot; without ``wait`` it may be written while the crawl goes on. False if one still is."""
 
     def snapshots(self) -> Iterator[Snapshot]:
         """The good snapshots, newest first; none of rows that are not there (any more)."""

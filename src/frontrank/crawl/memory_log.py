@@ -77,9 +77,10 @@ class MemoryLog:
     def sync(self) -> None: ...
     def close(self) -> None: ...
 
-    def save_snapshot(self, head: dict[str, Any], arrays: dict[str, Array], wait: bool = True) -> None:
+    def save_snapshot(self, head: dict[str, Any], arrays: dict[str, Array], wait: bool = True) -> bool:
         if self.keep:
             self._snapshot = dict(head), {name: np.array(array) for name, array in arrays.items()}
+        return True
 
     def snapshots(self) -> Iterator[Snapshot]:
         if self._snapshot is not None:

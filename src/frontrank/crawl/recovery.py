@@ -333,8 +333,8 @@ def snapshot(crawl: Crawl, wait: bool = True) -> None:
         "tried": np.array(list(crawl.attempts), np.int32),
         "attempts": np.array(list(crawl.attempts.values()), np.int32),
     }
-    log.save_snapshot(head, arrays, wait)
-    crawl.snapshot_seq, crawl.snapshot_known = log.seq, crawl.known
+    if log.save_snapshot(head, arrays, wait):
+        crawl.snapshot_seq, crawl.snapshot_known = log.seq, crawl.known
 
 
 def _wanted(policy: Policy) -> dict[str, Any]:
@@ -368,7 +368,7 @@ def _load(crawl: Crawl, saved: Snapshot) -> None:
     crawl.politeness = Politeness(**head["politeness"])
     crawl.leases = dict(zip(held["leased"].tolist(), held["lease_ends"].tolist(), strict=True))
     crawl.attempts = dict(zip(held["tried"].tolist(), held["attempts"].tolist(), strict=True))
-    longest = int((crawl.links.stop - crawl.links.start).max(initial=0))
+    longest = int((crawl.links.stop[: crawl.known] - crawl.links.start[: crawl.known]).max(initial=0))
     crawl._out_for(longest)
     if head["viewed"]:
         view, queue = crawl.ranking.view, crawl.frontier.queue

@@ -46,8 +46,6 @@ class Snapshots:
 
     def save(self, head: dict[str, Any], arrays: dict[str, Array], wait: bool = True) -> None:
         """Write a snapshot and drop those that are too old to be of use; without ``wait``, beside the crawl."""
-        if self.busy() and not wait:
-            return
         if not wait and hasattr(os, "fork"):
             self._fork(head, arrays)
         else:

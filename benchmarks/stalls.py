@@ -1,0 +1,131 @@
+"""How long a caller of a live crawl waits at the most, while it grows to a million known pages; and how soon it is back.
+
+Two callers crawl at once: one in memory, one with a directory, which writes snapshots beside itself. The peer in the same run
+is a dict and a heap of the same size, in plain Python. Then the durable crawl is killed while it runs, and recovered.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.show import Result, table
+
+GROW = """
+import json, sys, time
+from pathlib import Path
+import numpy as np
+from frontrank.crawl.crawl import Crawl
+spec, known, where, mode = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
+def url(n): return f"http://www.h{n % 20011}.example/section-{n % 97}/an-article-about-something/{n}.html"
+path = None if where == "memory" else Path(where)
+with Crawl(spec, ranking=mode) as warm:
+    warm.seed(url(0))
+    for n in range(1200):
+        got = warm.take()
+        if got:
+            warm.failed(got[0]) if n % 10 == 0 else warm.fetched(got[0], [url(n * 20 + j) for j in range(20)])
+crawl = Crawl(spec, path, ranking=mode)
+crawl.seed(url(0))
+took = {"take": [], "fetched": [], "failed": []}
+clock, n, out = time.perf_counter, 1, []
+cpu = time.process_time
+while crawl.known < known:
+    begun = clock()
+    out += crawl.take(2)
+    took["take"].append(clock() - begun)
+    if not out:
+        continue
+    page = out.pop(0)
+    if n % 50 == 0:
+        begun = clock()
+        crawl.failed(page)
+        took["failed"].append(clock() - begun)
+    else:
+        links = [url(20 * n + j) for j in range(20)]
+        begun = clock()
+        crawl.fetched(page, links)
+        took["fetched"].append(clock() - begun)
+    n += 1
+made = {name: {"max": 1e3 * max(times), "p99.9": 1e3 * float(np.quantile(times, 0.999)), "calls": len(times)}
+        for name, times in took.items()}
+print(json.dumps(made), flush=True)
+if path is not None:
+    while True:  # until it is killed
+        out += crawl.take(2)
+        crawl.fetched(out.pop(0), [url(20 * n + j) for j in range(20)])
+        n += 1
+"""
+PLAIN = """
+import gc, heapq, json, time
+clock = time.perf_counter
+worst, heap, known = 0.0, [], {}
+for n in range(50_000):
+    begun = clock()
+    for j in range(20):
+        name = f"http://www.h{n % 20011}.example/{20 * n + j}.html"
+        if name not in known:
+            known[name] = len(known)
+            heapq.heappush(heap, (-1.0 / (1 + n), len(known)))
+    heapq.heappop(heap)
+    worst = max(worst, clock() - begun)
+print(json.dumps(1e3 * worst))
+"""
+RECOVER = """
+import json, sys, time
+from frontrank.crawl.crawl import Crawl
+begun = time.perf_counter()
+crawl = Crawl.recover(sys.argv[1])
+taken = crawl.take()
+print(json.dumps({"seconds": time.perf_counter() - begun, "known": crawl.known, "tail": crawl.log.seq - crawl.snapshot_seq}))
+crawl.abandon()
+"""
+
+
+def grown(spec: str, known: int, where: str, mode: str = "inline") -> tuple[dict[str, Any], subprocess.Popen[str]]:
+    child = subprocess.Popen([sys.executable, "-c", GROW, spec, str(known), where, mode], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    return json.loads(child.stdout.readline()), child
+
+
+def stalls(folder: Path, known: int = 1_000_000) -> list[Result]:
+    """The longest calls of crawls that grow to so many known pages."""
+    plain = json.loads(subprocess.run([sys.executable, "-c", PLAIN], check=True, stdout=subprocess.PIPE, text=True).stdout)
+    rows, results = [["a dict and a heap in Python", "grow", f"{plain:.1f}", "", ""]], []
+    for spec, where, mode in (
+        ("fpr", "memory", "inline"),
+        ("fpr", str(folder / "fpr"), "inline"),
+        ("rankmass", str(folder / "rankmass"), "inline"),
+        ("pagerank:every=5000", str(folder / "pagerank"), "background"),
+    ):
+        took, child = grown(spec, known, where, mode)
+        child.kill()
+        child.wait()
+        name = f"{spec}, {'in memory' if where == 'memory' else 'durable'}{', ranking beside' if mode == 'background' else ''}"
+        for verb, times in took.items():
+            rows.append([name, verb, f"{times['max']:.1f}", f"{times['p99.9']:.2f}", f"{times['calls']:,}"])
+        worst = max(times["max"] for times in took.values())
+        results.append(Result(f"{name}: longest call up to {known:,} known pages", worst, 50, "ms", most=True))
+    table("Longest calls, milliseconds", ["crawl", "call", "max", "p99.9", "calls"], rows)
+    return results
+
+
+def recovery_after_kill(folder: Path, known: int = 1_200_000) -> list[Result]:
+    """kill -9 of a running crawl, then Crawl.recover and the first take."""
+    path = folder / "killed"
+    _, child = grown("fpr", known, str(path))
+    time.sleep(0.5)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    took = json.loads(
+        subprocess.run([sys.executable, "-c", RECOVER, str(path)], check=True, stdout=subprocess.PIPE, text=True).stdout
+    )
+    rows = [[f"{took['seconds']:.2f}", f"{took['known']:,}", f"{took['tail']:,}"]]
+    table("Recovery after kill -9 of a running crawl", ["seconds", "known pages", "events after the snapshot"], rows)
+    return [Result(f"recovery of {known:,} known pages after kill -9", took["seconds"], 3, "s", most=True)]
