@@ -441,12 +441,12 @@ class Mapped(Site):
     def do_GET(self) -> None:
         self.asked.append((time.monotonic(), self.path, self.headers["User-Agent"]))
         home = f"http://{self.headers['Host']}"
-        loc = f"<loc>{home}{{}}</loc>"
+        loc, url = f"<sitemap><loc>{home}{{}}</loc></sitemap>", f"<url><loc>{home}{{}}</loc></url>"
         files: dict[str, str | bytes] = {
             "/robots.txt": f"User-agent: *\nDisallow: /private/\nCrawl-delay: 0.4\nSitemap: {home}/map.xml\n",
             "/map.xml": f"<sitemapindex>{loc.format('/one.xml')}{loc.format('/two.xml.gz')}</sitemapindex>",
-            "/one.xml": f"<urlset>{loc.format('/lonely')}<loc>http://other.example/</loc></urlset>",
-            "/two.xml.gz": gzip.compress(f"<urlset>{loc.format('/packed')}</urlset>".encode()),
+            "/one.xml": f"<urlset>{url.format('/lonely')}<url><loc>http://other.example/</loc></url></urlset>",
+            "/two.xml.gz": gzip.compress(f"<urlset>{url.format('/packed')}</urlset>".encode()),
         }
         body = files.get(self.path, self.PAGES.get(self.path))
         self.answer(404 if body is None else 200, body or b"", kind="text/html" if self.path in self.PAGES else "text/plain")

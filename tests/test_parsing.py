@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from pathlib import Path
 
-from frontrank.crawl import journal as log
+import pytest
+
+from frontrank.fetching.crawler.sitemap_file import read_sitemap
+from frontrank.fetching.crawler.sitemaps import TOOK_TOO_LONG
 from frontrank.pages.bounded import TOO_LONG
+from frontrank.pages.workers import TooLong, Workers
 from tests.test_bounded import HOSTILE
-from tests.test_crawler import LONG_S, Site, crawl, events, links, records, served
+from tests.test_crawler import LONG_S, Site, crawl, fetched, links, records, served
 
 CHAIN = 40  # pages of the host beside the hostile one, each found on the one before it
 
@@ -38,9 +43,92 @@ def test_other_hosts_are_served_while_a_page_is_in_its_parser(tmp_path: Path) ->
         beside = url.replace("127.0.0.1", "localhost")
         seeds = [f"{beside}/slow", f"{url}/chain/1"]
         told = crawl(*seeds, "--out", out, "--allow-private", "--delay", "0", "--no-robots", "--scope", "any")
-    order = [row[0] for row in events(out, log.FETCHED)]
+    order = fetched(out)
     meanwhile = order.index(seeds[0])
     assert meanwhile >= 10, "a page takes milliseconds, the deadline is two seconds"
     assert set(order) == {*seeds, f"{beside}/found", *(f"{url}/chain/{n}" for n in range(2, CHAIN + 1))}
     assert told["not_followed"][TOO_LONG] == 1
     assert sorted(records(out)) == sorted((url, 200) for url in order), "it is stored like any other"
+
+
+# Sitemaps --------------------------------------------------------------------------------------------------------------------
+NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"'
+
+
+def test_a_sitemap_lists_pages_and_nothing_else() -> None:
+    body = f"""<?xml version="1.0" encoding="UTF-8"?><urlset {NS}>
+        <url><loc>\n http://a.example/x[1]?b=1&amp;c=2 </loc><image:image><image:loc>http://a.example/i.png</image:loc></image:image></url>
+        <!-- <url><loc>http://a.example/commented</loc></url> -->
+        <url><loc><![CDATA[http://a.example/é?sid=1]]></loc><lastmod>2024-01-01</lastmod></url>
+        <url><lastmod>2024-01-01</lastmod></url>
+        <url><loc>http://a.example/{"x" * 3000}</loc></url>
+        <url><loc>http://a.example/last</loc>"""
+    expected = ["http://a.example/x[1]?b=1&c=2", "http://a.example/%C3%A9", "http://a.example/last"]
+    assert read_sitemap(body.encode(), 10) == (False, expected, False)
+    assert read_sitemap(gzip.compress(body.encode()), 2) == (False, expected[:2], False)
+    index = b"<sitemapindex><sitemap><loc>http://a.example/1.xml</loc></sitemap></sitemapindex>"
+    assert read_sitemap(index, 10) == (True, ["http://a.example/1.xml"], False)
+
+
+MB = 1_000_000
+BOMB = b"".join(b'<!ENTITY a%d "%s">' % (i + 1, b"&a%d;" % i * 10) for i in range(20))
+SITEMAPS = {  # each took minutes, or might
+    "open locs": b"<urlset>" + b"<url><loc>   " * (4 * MB),
+    "blanks": b"<urlset><url><loc>" + b" " * (50 * MB),
+    "entities": b'<!DOCTYPE x [<!ENTITY a0 "aaaa">' + BOMB + b"]><urlset><url><loc>http://a/&a20;</loc></url></urlset>",
+    "references": b"<urlset><url><loc>" + b"&" * (20 * MB),
+    "attributes": b"<urlset " + b" ".join(b"a%d=''" % i for i in range(MB // 2)) + b"/>",
+    "elements": b"<urlset>" + b"<a/>" * (12 * MB),
+    "less than": b"<" * (50 * MB),
+    "text": b"http://a.example/\n" * (2 * MB),
+    "packed": gzip.compress(bytes(200 * MB), 1),
+    "nothing": b"",
+    "torn": gzip.compress(b"<urlset>")[:9],
+}
+
+
+@pytest.mark.parametrize("name", SITEMAPS)
+def test_no_sitemap_takes_for_ever_or_raises(name: str) -> None:
+    with Workers(1, cpu_s=5.0) as workers:
+        try:
+            assert workers.call(read_sitemap, SITEMAPS[name], 100).urls in ([], ["http://a/"])
+        except TooLong:
+            assert name == "elements"
+        assert workers.call(read_sitemap, b"<urlset><url><loc>http://a/</loc></url></urlset>", 1).urls == ["http://a/"]
+
+
+def test_what_was_found_when_the_time_is_up_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter(range(100))
+    monkeypatch.setattr("frontrank.fetching.crawler.sitemap_file.time.process_time", lambda: float(next(ticks)))
+    listed = read_sitemap(b"<urlset>%s</urlset>" % b"".join(b"<url><loc>http://a/%d</loc></url>" % i for i in range(50)), 100)
+    assert listed.cut and listed.urls == [f"http://a/{i}" for i in range(8)]
+
+
+class SlowMap(Slow):
+    """A site whose sitemap takes minutes to read; the pages of the other one go on when it was sent."""
+
+    body = SITEMAPS["elements"]
+
+    def do_GET(self) -> None:
+        if self.path in ("/sitemap.xml", "/good.xml"):
+            is_slow = self.headers["Host"].startswith("localhost")
+            good = f"<urlset><url><loc>http://{self.headers['Host']}/listed</loc></url></urlset>"
+            self.answer(200, self.body if is_slow else good)
+            if is_slow:
+                self.sent.set()
+        else:
+            super().do_GET()
+
+
+def test_other_hosts_are_served_while_a_sitemap_is_read(tmp_path: Path) -> None:
+    out = tmp_path / "crawl"
+    Slow.sent = threading.Event()
+    with served(SlowMap) as url:
+        beside = url.replace("127.0.0.1", "localhost")
+        seeds = [f"{beside}/page", f"{url}/chain/1"]
+        args = ("--allow-private", "--delay", "0", "--no-robots", "--scope", "any", "--sitemaps", "--timeout", "100")
+        told = crawl(*seeds, "--out", out, *args)
+    order = fetched(out)
+    assert order.index(seeds[0]) >= 10, "its own pages wait for it, those of others do not"
+    assert set(order) == {*seeds, f"{url}/listed", *(f"{url}/chain/{n}" for n in range(2, CHAIN + 1))}
+    assert told["not_followed"] == {TOOK_TOO_LONG: 1}

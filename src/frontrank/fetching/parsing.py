@@ -1,4 +1,4 @@
-"""Pages, sitemaps and robots.txt files of strangers, read without holding up the reactor's thread.
+"""Pages and sitemaps of strangers, read without holding up the reactor's thread.
 
 Small tame pages are parsed at once; all else by a worker process with a deadline (pages/workers.py), which a thread waits for.
 One host has at most one worker at a time, so that its slow pages are waited for by its own pages alone.
@@ -15,7 +15,7 @@ from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
 
 from frontrank.pages import bounded
-from frontrank.pages.workers import Workers
+from frontrank.pages.workers import CPU_S, Workers
 
 if TYPE_CHECKING:
     from frontrank.pages.html import Page
@@ -28,10 +28,10 @@ WORKERS = 4  # started one by one, when the others are busy
 class Parsing:
     """The workers of one crawl."""
 
-    def __init__(self) -> None:
-        self.workers = Workers(WORKERS)
+    def __init__(self, workers: int = WORKERS, cpu_s: float = CPU_S) -> None:
+        self.workers = Workers(workers, cpu_s)
         # Not the reactor's own threads: name servers that do not answer hold these.
-        self._threads = ThreadPool(0, WORKERS, "parsing")
+        self._threads = ThreadPool(0, workers, "parsing")
         self._threads.start()
         self._hosts: dict[str, tuple[DeferredLock, list[None]]] = {}
 

@@ -3,7 +3,7 @@
 Parsers written in C cannot be interrupted from a thread, and hold up every other thread meanwhile. A process can be ended.
 
     time        of the processor, not of the clock: SIGPROF ends a worker that has used ``cpu_s`` seconds on one call, so that
-                a busy machine does not make slow pages of ordinary ones. WALL_S is for a worker that hangs.
+                a busy machine does not make slow pages of ordinary ones. The clock only ends a worker that hangs.
     memory      ``most_bytes`` of address space
     crashes     are the worker's own
 
@@ -31,7 +31,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 CPU_S = 2.0
-WALL_S = 30.0
+PATIENCE, LEAST_WALL_S = 10.0, 30.0  # of the clock: so many times the processor's, but not less than this
 MOST_BYTES = 3 * 2**30
 START = "import sys; sys.path[:] = {path!r}; from frontrank.pages.workers import serve; serve({socket}, {cpu_s}, {most_bytes})"
 
@@ -70,10 +70,10 @@ class Worker:
                 raise Died(f"a worker cannot be started ({error.strerror})") from error
         self.line = Connection(ours.detach())
 
-    def call(self, function: Callable[..., T], given: tuple[object, ...]) -> T:
+    def call(self, wall_s: float, function: Callable[..., T], given: tuple[object, ...]) -> T:
         try:
             self.line.send((function, given))
-            if not self.line.poll(WALL_S):
+            if not self.line.poll(wall_s):
                 raise TooLong
             value, error = self.line.recv()
         except (EOFError, OSError):
@@ -117,7 +117,7 @@ class Workers:
             worker = self._take()
             whole = False
             try:
-                result = worker.call(function, given)
+                result = worker.call(max(PATIENCE * self.cpu_s, LEAST_WALL_S), function, given)
                 whole = True
                 return result
             except (TooLong, Died):

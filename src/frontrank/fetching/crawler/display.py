@@ -65,7 +65,7 @@ def panel(job: Job, pace: Pace) -> Any:
         parts.append(Text("; ".join(f"{reason} {count:,}" for reason, count in told.most_common(REASONS)), style="dim"))
     parts += [Text(f"next {url}", style="dim", no_wrap=True, overflow="ellipsis") for url in _next(job)]
     minutes, seconds = divmod(int(job.elapsed_s), 60)
-    state = f"ending: {job.ended}" if job.ended else "reading sitemaps" if job.held else "Ctrl-C stops it well"
+    state = f"ending: {job.ended}" if job.ended else "reading sitemaps" if job.reading else "Ctrl-C stops it well"
     title = f"frontrank crawl  {crawl.policy.spec()}  {minutes}:{seconds:02}  {state}"
     return Panel(Group(*parts), title=title, title_align="left")
 

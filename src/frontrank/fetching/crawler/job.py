@@ -32,7 +32,8 @@ class Job:
         self.failures: Counter[str] = crawl.history.reasons()
         self.begun = time.monotonic()
         self.settled_before = len(crawl.order)
-        self.held = False  # nothing is taken yet: sitemaps come first
+        self.reading = options.sitemaps and "sitemaps" not in crawl.notes  # sitemaps
+        self.held = self.reading  # nothing is taken yet: the hosts whose sitemaps come first are not known
         self.ended = ""  # why no more pages are taken
         self.error: Exception | None = None
         self.nudge: Callable[[], None] = lambda: None  # has the engine ask for the next page
@@ -67,7 +68,7 @@ class Job:
         """Whether pages are out, or one may go now or later."""
         if self.error is not None:
             return False
-        if self.held or self.crawl.leased:
+        if self.crawl.leased or (self.reading and not self.ended):
             return True
         return self.may_take() and self.crawl.next_at() is not None
 

@@ -1,78 +1,144 @@
 """Sitemaps (https://www.sitemaps.org/protocol.html): further seeds, from the Sitemap lines of robots.txt, else /sitemap.xml.
 
-Read once, before the first page is taken, for the host of each seed; indexes are followed, gzip is undone. Everything is
-bounded: files a host, size of a file, URLs in all. What is in scope becomes seeds, after those that were given. A sitemap
-that is missing or no sitemap is passed over.
-
-The text between <loc> and </loc> is all that is read, by a regular expression: no XML parser, no entities of others.
+Read once, when a crawl begins, for the hosts of its seeds, a few hosts at a time. A host is left alone while its sitemaps are
+read; pages of other hosts come and go meanwhile. Indexes are followed, gzip is undone. Everything is bounded: files a host,
+size of a file, time to read one, URLs in all. What is in scope becomes seeds, after those that were given; 5,000 of them weigh
+as much as all seeds that were given. A sitemap that is missing or no sitemap is passed over.
 """
 
 from __future__ import annotations
 
 import asyncio
-import html
 import logging
-import re
-import zlib
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from frontrank.errors import FrontrankError
+from frontrank.fetching.crawler.sitemap_file import CPU_S, MOST_BYTES, Listed, read_sitemap
+from frontrank.fetching.parsing import Parsing
+from frontrank.fetching.scrapy_engine import OrStop
 from frontrank.frontiers.frontier import ABSENT
-from frontrank.pages.urls import clean
+from frontrank.pages.urls import host_of
+from frontrank.pages.workers import Closed, TooLong
 
 if TYPE_CHECKING:
     from frontrank.fetching.crawler.spider import PageSpider
 
 logger = logging.getLogger("frontrank.fetching.crawler")
 
-MOST_FILES, MOST_BYTES, MOST_URLS = 50, 50 * 2**20, 1_000_000  # files of one host; bytes of one, unpacked; URLs in all
-LOC = re.compile(rb"<(?:\w+:)?loc\s*>\s*(?:<!\[CDATA\[)?\s*([^<\]\s]{1,2083})\s*(?:\]\]>)?\s*</", re.IGNORECASE)
+MOST_FILES, MOST_URLS = 50, 1_000_000  # files of one host; URLs in all
+HOSTS_AT_ONCE = 8
+LEFT_ALONE_S, RENEWED_S = 1.0, 0.5  # a host whose sitemaps are read is blocked for so long, again and again
+SLICE = 500  # URLs that are looked at before other work has its turn
+SEEDED_AT_ONCE = 5_000  # takes the crawl about 50 ms
+TOOK_TOO_LONG = "reading a sitemap took too long"
 
 
 async def seed_from_sitemaps(spider: PageSpider) -> None:
-    """Have the frontier wait until the sitemaps of all seeds' hosts are read, and seed it with what they list."""
-    job = spider.job
-    job.held = True
+    """Read the sitemaps of all seeds' hosts, and seed the frontier with what they list."""
+    reading = Reading(spider)
     try:
-        found: dict[str, None] = {}
-        for origin in dict.fromkeys("{0.scheme}://{0.netloc}".format(urlsplit(seed)) for seed in job.options.seeds):
-            if not job.ended:
-                await _read_host(spider, origin, found)
-        crawl = job.crawl
-        fresh = [url for url in found if (page := crawl.find(url)) < 0 or crawl.mark(page) == ABSENT]
-        if fresh and not job.ended:
-            crawl.seed(fresh)
-        crawl.note("sitemaps", {"urls": len(fresh)})
-        logger.info("%d URLs from sitemaps", len(fresh), extra={"spider": spider})
-    except FrontrankError as error:
-        job.fail(error)
+        with OrStop(spider.job.fail):
+            await reading.all_hosts()
     finally:
-        job.held = False
-        job.nudge()
+        reading.files.close()
+        spider.job.reading = spider.job.held = False
+        spider.job.nudge()
 
 
-async def _read_host(spider: PageSpider, origin: str, found: dict[str, None]) -> None:
-    waiting = await _named(spider, origin) or [f"{origin}/sitemap.xml"]
-    seen = set(waiting)
-    for number in range(MOST_FILES):
-        if not waiting or spider.job.ended:
-            return
-        if number:
-            await asyncio.sleep(spider.job.options.delay)
-        body = await _fetched(spider, waiting.pop(0))
-        for place in LOC.finditer(body):
-            url = clean(html.unescape(place[1].decode("utf-8", "replace")))
-            if b"<sitemapindex" in body[:4096]:
-                if url not in seen and spider.scope.why_not(url) in (None, "not included"):
-                    seen.add(url)
+class Reading:
+    """The sitemaps of one crawl, while they are read."""
+
+    def __init__(self, spider: PageSpider) -> None:
+        self.spider, self.job = spider, spider.job
+        self.files = Parsing(workers=1, cpu_s=CPU_S)  # its own: pages do not wait for sitemaps
+        self.seen: set[str] = set()  # pages that were listed
+        self.seeded = 0
+
+    async def all_hosts(self) -> None:
+        origins = list(dict.fromkeys("{0.scheme}://{0.netloc}".format(urlsplit(seed)) for seed in self.job.options.seeds))
+        room = asyncio.Semaphore(HOSTS_AT_ONCE)
+        for origin in origins[:HOSTS_AT_ONCE]:
+            self._leave_alone(origin)
+        self.job.held = False
+        self.job.nudge()
+        async with asyncio.TaskGroup() as hosts:
+            for origin in origins:
+                hosts.create_task(self._one_host(origin, room))
+        if not self.job.ended:
+            self.job.crawl.note("sitemaps", {"urls": self.seeded})
+            logger.info("%d URLs from sitemaps", self.seeded, extra={"spider": self.spider})
+
+    async def _one_host(self, origin: str, room: asyncio.Semaphore) -> None:
+        async with room:
+            if self.job.ended:
+                return
+            guard = asyncio.ensure_future(self._keep_alone(origin))
+            try:
+                with OrStop(self.job.fail):
+                    await self._files_of(origin)
+            finally:
+                guard.cancel()
+
+    def _leave_alone(self, origin: str) -> None:
+        self.job.crawl.block(host_of(origin), max(LEFT_ALONE_S, self.job.options.delay))
+
+    async def _keep_alone(self, origin: str) -> None:
+        with OrStop(self.job.fail):
+            while not self.job.ended:
+                self._leave_alone(origin)
+                await asyncio.sleep(RENEWED_S)
+
+    async def _files_of(self, origin: str) -> None:
+        waiting = await _named(self.spider, origin) or [f"{origin}/sitemap.xml"]
+        known = set(waiting)
+        for _ in range(MOST_FILES):
+            await asyncio.sleep(self.job.options.delay)  # robots.txt, a file or a page was asked for just now
+            if not waiting or self.job.ended:
+                return
+            listed = await self._read(origin, waiting.pop(0))
+            if not listed.is_index:
+                await self._seed(listed.urls)
+                continue
+            for url in listed.urls[:MOST_FILES]:
+                if url not in known and self.spider.scope.why_not(url) in (None, "not included"):
+                    known.add(url)
                     waiting.append(url)
-            elif len(found) < MOST_URLS:
-                reason = spider.scope.why_not(url)
-                if reason is None:
-                    found[url] = None
-                else:
-                    spider.job.count(reason)
+
+    async def _read(self, origin: str, url: str) -> Listed:
+        body = await _fetched(self.spider, url)
+        try:
+            listed = await self.files.call(origin, read_sitemap, body, MOST_URLS - len(self.seen))
+        except Closed:
+            return Listed(False, [])
+        except Exception as error:  # whatever it is: the crawl does without
+            self.job.count(TOOK_TOO_LONG if isinstance(error, TooLong) else "a sitemap cannot be read")
+            logger.info("sitemap %s: %r", url, error, extra={"spider": self.spider})
+            return Listed(False, [])
+        if listed.cut:
+            self.job.count(TOOK_TOO_LONG)
+        return listed
+
+    async def _seed(self, urls: list[str]) -> None:
+        crawl = self.job.crawl
+        fresh: list[str] = []
+        for start in range(0, len(urls), SLICE):
+            await asyncio.sleep(0)
+            for url in urls[start : start + SLICE]:
+                if url in self.seen or len(self.seen) >= MOST_URLS:
+                    continue
+                self.seen.add(url)
+                reason = self.spider.scope.why_not(url)
+                if reason is not None:
+                    self.job.count(reason)
+                elif (page := crawl.find(url)) < 0 or crawl.mark(page) == ABSENT:
+                    fresh.append(url)
+            if self.job.ended:
+                return
+            if fresh and (len(fresh) >= SEEDED_AT_ONCE or start + SLICE >= len(urls)):
+                crawl.seed(fresh)
+                self.seeded += len(fresh)
+                fresh = []
+                self.job.nudge()
 
 
 async def _named(spider: PageSpider, origin: str) -> list[str]:
@@ -99,19 +165,5 @@ async def _fetched(spider: PageSpider, url: str) -> bytes:
     if response.status != 200:
         logger.info("sitemap %s: http %s", url, response.status, extra={"spider": spider})
         return b""
-    return unpacked(response.body)
-
-
-def unpacked(body: bytes) -> bytes:
-    """The file without gzip, as far as its limit; empty if it is torn at once.
-
-    >>> import gzip
-    >>> unpacked(gzip.compress(b"<urlset>")), unpacked(b"<urlset>"), unpacked(b"\\x1f\\x8bnot gzip")
-    (b'<urlset>', b'<urlset>', b'')
-    """
-    if not body.startswith(b"\x1f\x8b"):
-        return body[:MOST_BYTES]
-    try:
-        return zlib.decompressobj(31).decompress(body, MOST_BYTES)
-    except zlib.error:
-        return b""
+    body: bytes = response.body
+    return body

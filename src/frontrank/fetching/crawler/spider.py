@@ -63,7 +63,7 @@ class PageSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Nothing comes from here but the URLs of sitemaps, and these go to the frontier."""
-        if self.job.options.sitemaps and not self.job.crawl.notes.get("sitemaps"):
+        if self.job.reading:
             from frontrank.fetching.crawler.sitemaps import seed_from_sitemaps
 
             await seed_from_sitemaps(self)
