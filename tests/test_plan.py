@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,12 +13,25 @@ from hypothesis import strategies as st
 
 import frontrank as fr
 from frontrank.errors import FrontrankError, InputError
+from frontrank.fetching.crawler.job import Job
+from frontrank.fetching.crawler.options import Options
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
 from frontrank.simulation.plan import Plan, Rule, Stop
 from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
 from frontrank.web.seeds import find_seeds
+
+
+@dataclass(frozen=True)
+class Satisfied(fr.Policy):
+    """Satisfied: one page is enough for it."""
+
+    enough: float = 0.0
+    stops = {"contentment": "enough"}
+
+    def gauges(self, state: Any) -> dict[str, float]:
+        return {"contentment": float(state.fetched.any())}
 
 
 @pytest.mark.parametrize(
@@ -68,6 +83,16 @@ class TestStoppingRules:
             Plan.of("rankmass", Stop(until="time=0.9"))
         with pytest.raises(FrontrankError, match="until=2"):
             Plan.of("rankmass", Stop(until="coverage=2"))
+
+    def test_a_rule_of_any_ordering_stops_a_live_crawl(self, tmp_path: Path) -> None:
+        options = Options(seeds=("http://a.example/",), policy="tests.test_plan:Satisfied", until="contentment=0.5")
+        with fr.Crawl(options.policy, tmp_path / "crawl") as crawl:
+            job = Job(crawl, options, None)
+            crawl.seed(options.seeds)
+            assert job.may_take()
+            crawl.fetched(crawl.take()[0], links=["http://a.example/next"])
+            assert not job.may_take()
+            assert job.ended == "stopping rule"
 
     def test_simulate_keeps_to_it(self) -> None:
         web = synthetic("pages=300,links=5,seed=1")

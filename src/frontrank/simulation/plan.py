@@ -10,7 +10,7 @@ Numbers may be given as text, as they come from a command line.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -61,6 +61,10 @@ class Stop:
     def given_to(self, policy: Policy) -> Policy:
         """The policy, with the stopping rule if there is one."""
         return policy.stopping_at(*self.until) if isinstance(self.until, Rule) else policy
+
+    def holds(self, gauges: Callable[[], Mapping[str, float]]) -> bool:
+        """Whether the rule is met, where the policy itself is not given it: the policy of a live crawl is never another."""
+        return isinstance(self.until, Rule) and gauges().get(self.until.gauge, 0.0) >= self.until.share
 
 
 def _budget(given: Budget) -> float | int | None:

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from frontrank.simulation.plan import Stop
+
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
     from frontrank.fetching.crawler.options import Options
@@ -37,7 +39,7 @@ class Job:
         self.ended = ""  # why no more pages are taken
         self.error: Exception | None = None
         self.nudge: Callable[[], None] = lambda: None  # has the engine ask for the next page
-        self.coverage = float(options.until.partition("=")[2]) if options.until else None
+        self.stop = Stop(until=options.until)
         self._noted = self.begun
 
     @property
@@ -58,7 +60,7 @@ class Job:
             if self.asked >= options.budget:
                 self.end(BUDGET)
             return False
-        if crawl.done() or (self.coverage is not None and crawl.gauges().get("coverage", 0.0) >= self.coverage):
+        if crawl.done() or self.stop.holds(crawl.gauges):
             self.end(RULE)
         elif options.time_s and self.elapsed_s >= options.time_s:
             self.end(TIME)
