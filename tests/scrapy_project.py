@@ -152,7 +152,7 @@ class Outcomes(Follow):
 class Meddler:
     """A downloader middleware that answers, drops and replaces requests."""
 
-    def process_request(self, request: Request) -> Request | Response | None:
+    def process_request(self, request: Request, spider: Any = None) -> Request | Response | None:
         if request.url.endswith("/refused"):
             raise IgnoreRequest("refused by a middleware")
         if request.url.endswith("/answered"):
@@ -161,14 +161,14 @@ class Meddler:
             return Request(request.url + "-by-another", request.callback)
         return None
 
-    def process_response(self, request: Request, response: Response) -> Response:
+    def process_response(self, request: Request, response: Response, spider: Any = None) -> Response:
         if request.url.endswith("/spoiled"):
             raise IgnoreRequest("spoiled")
         return response
 
 
 class Drops:
-    def process_item(self, item: Any) -> Any:
+    def process_item(self, item: Any, spider: Any = None) -> Any:
         if "drop" in item:
             raise scrapy.exceptions.DropItem("not wanted")
         return item
@@ -185,8 +185,8 @@ class Slow:
 
     crawler: Crawler
 
-    async def process_item(self, item: Any) -> Any:
-        spider: Any = self.crawler.spider
+    async def process_item(self, item: Any, spider: Any = None) -> Any:
+        spider = self.crawler.spider
         while spider.times("parsed") < self.crawler.settings.getint("PAGES"):
             await nap(0.02)
         return item

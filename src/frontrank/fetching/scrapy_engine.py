@@ -41,6 +41,7 @@ class Engine:
         self.crawler = crawler
         self._call: CallLaterOnce[None] | None = None
         self._call_at = 0.0
+        self._closing: CallLaterOnce[None] | None = None
 
     @property
     def _slot(self) -> Any:
@@ -81,7 +82,19 @@ class Engine:
 
     # The end ----------------------------------------------------------------------------------------------------------
     def close_spider(self, reason: str) -> None:
+        """Close it, once, as soon as the engine is done with what it does now: it may be in the middle of asking us."""
+        if not self.closing:
+            self._closing = CallLaterOnce(self._close, reason)
+            self._closing.schedule()
+
+    @property
+    def closing(self) -> bool:
+        return self._closing is not None
+
+    def _close(self, reason: str) -> None:
         engine: Any = self.crawler.engine
+        if self._slot is None:
+            return  # something else has closed it
         if hasattr(engine, "close_spider_async"):  # Scrapy 2.14
             deferred_from_coro(engine.close_spider_async(reason=reason))
         else:

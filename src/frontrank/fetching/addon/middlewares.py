@@ -1,4 +1,7 @@
-"""What tells the scheduler how a page ended: its links, its failure, its host's wish for rest."""
+"""What tells the scheduler how a page ended: its links, its failure, its host's wish for rest.
+
+Scrapy 2.13 gives each method the spider; later versions do not, and warn of methods that insist on it.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from typing import Self
 
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -58,12 +62,14 @@ class Links(Part):
             if scheduler is not None:
                 scheduler.seeds.reading = False
 
-    def process_spider_input(self, response: Response) -> None:
+    def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
         lease = self.lease_of(response.request)
         if lease is not None:
             lease.response, lease.arrived = response, monotonic()
 
-    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async def process_spider_output(
+        self, response: Response, result: AsyncIterator[Any], spider: Spider | None = None
+    ) -> AsyncIterator[Any]:
         scheduler, lease = self.scheduler, self.lease_of(response.request)
         try:
             async for output in result:
@@ -80,7 +86,7 @@ class Links(Part):
 class Failures(Part):
     """Downloads that failed for good: RetryMiddleware, which is nearer to the downloader, has given up or had no say."""
 
-    def process_exception(self, request: Request, exception: Exception) -> None:
+    def process_exception(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
         lease = self.lease_of(request)
         if self.scheduler is not None and lease is not None and lease.request is request:
             self.scheduler.fail(lease, in_words(exception), asked=not isinstance(exception, IgnoreRequest))
@@ -90,10 +96,10 @@ class Downloads(Part):
     """What the downloader brought, before RetryMiddleware makes something else of it: why a page is tried again; and a host
     that answers 429 or 503 and says for how long is left alone until then."""
 
-    def process_exception(self, request: Request, exception: Exception) -> None:
+    def process_exception(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
         self._note(request, in_words(exception))
 
-    def process_response(self, request: Request, response: Response) -> Response:
+    def process_response(self, request: Request, response: Response, spider: Spider | None = None) -> Response:
         if response.status >= 400:
             self._note(request, f"http {response.status}")
         if self.scheduler is not None:

@@ -237,8 +237,8 @@ class Scheduler(CrawlScheduler):
         return None
 
     def has_pending_requests(self) -> bool:
-        if self.stopped:
-            return False
+        if self.stopped or self.engine.closing:
+            return True  # or the engine, finding us idle, would close the spider for another reason
         return bool(self.seeds.pages or self.leases) or self.crawl.next_at() is not None
 
     def _budget_spent(self) -> bool:
