@@ -335,3 +335,25 @@ def test_a_running_crawl_leaves_snapshots_however_many_links_its_pages_have(
     with Crawl.recover(tmp_path / "killed") as again:
         assert again.snapshot_seq > 0
         assert [entry["url"] for entry in again.next(50)] == expected
+
+
+# Memory -------------------------------------------------------------------------------------------------------------------
+def test_links_are_kept_only_for_orderings_that_read_them_again(tmp_path: Path) -> None:
+    used = {}
+    for spec in ("fpr", "rankmass", "pagerank:every=50"):
+        with Crawl(spec, tmp_path / spec) as crawl:
+            crawl.seed(page(0))
+            crawled(crawl, 100)
+            used[spec] = crawl.used
+        with Crawl.recover(tmp_path / spec) as again:
+            assert len(crawled(again, 5)) == 5
+    assert used["fpr"] <= 3 and used["rankmass"] > 200 and used["pagerank:every=50"] > 200
+
+
+# Two formats ----------------------------------------------------------------------------------------------------------------
+def test_the_trace_of_a_crawl_and_an_imported_crawl_have_names_of_their_own() -> None:
+    from frontrank.crawl import journal
+    from frontrank.sources import imported_crawl
+
+    assert journal.FORMAT != imported_crawl.FORMAT
+    assert "frontrank-crawl" in imported_crawl.FORMATS, "what 0.1 imported still opens"

@@ -41,6 +41,7 @@ class Known:
         self.state = policy.allocate(capacity, 1)
         self.frontier = PoliteFrontier(politeness, policy.queue, capacity)
         self.reads_anchors = "anchors" in self.needs
+        self.keeps_links = policy.rereads or policy.interval() > 0
         anchors = np.empty(capacity) if self.reads_anchors else NO_VALUES
         empty = np.zeros(capacity, np.int64)
         self.links = Links(empty, empty.copy(), np.empty(capacity, np.int32), anchors)
@@ -155,6 +156,8 @@ class Known:
         self.links = self.links._replace(target=grown(self.links.target, links, most=MOST_LINKS), value=value)
 
     def _note_links(self, page: int, targets: Array, anchors: Sequence[str]) -> None:
+        if not self.keeps_links:
+            self.used = 0  # nobody reads the links of earlier pages again
         end = self.used + len(targets)
         if end > self.links.target.size:
             self._grow_links(end)

@@ -243,6 +243,8 @@ class Replay:
     def _take_in(self, fetched: list[Row], pages: Array) -> None:
         """What the fetched pages had."""
         crawl = self.crawl
+        if not crawl.keeps_links:
+            crawl.used = 0
         blobs = [row.links or b"" for row in fetched]
         target = np.frombuffer(b"".join(blobs), "<i4")
         lengths = np.array([len(blob) // 4 for blob in blobs], np.int64)

@@ -136,6 +136,7 @@ class Policy(Parameters):
     queue: ClassVar[str] = "heap"  # or "fifo", "lifo", when the order follows from discovery alone
     reach: ClassVar[str] = "links"  # or "known": on_fetch may touch pages beyond the links of the fetched one
     stops: ClassVar[dict[str, str]] = {}  # stopping rules: a gauge, and the parameter at which it stops the crawl
+    rereads: ClassVar[bool] = True  # whether on_fetch reads links of pages fetched earlier; a live crawl forgets them if not
     combines: ClassVar[bool] = True  # whether its keys can be added to others' (see combine)
 
     on_seed: ClassVar[Kernel] = staticmethod(zero)

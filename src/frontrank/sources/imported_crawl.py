@@ -3,7 +3,7 @@
 A web directory (see ``sources.directory``: links, urls, hosts, titles, texts, anchors, clicks, views), so every command that
 takes a WEB takes it too, and beside that
 
-    crawl.json        {"format": "frontrank-crawl", "version": 1, "fetched", "queries", "results"}
+    crawl.json        {"format": "frontrank-imported-crawl", "version": 1, "fetched", "queries", "results"}
     fetched.npy       int32: page numbers in fetch order
     queries.parquet   query, frequency           if queries is not null
     results.parquet   query, page, rank, score   if results is not null; sorted by query and rank
@@ -30,7 +30,8 @@ from frontrank.sources.web_directory import check_range, is_web_directory, load_
 from frontrank.web.files import check_target, written_beside
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
 
-FORMAT = "frontrank-crawl"
+FORMAT = "frontrank-imported-crawl"
+FORMATS = (FORMAT, "frontrank-crawl")  # the second is what 0.1 wrote
 VERSION = 1
 MANIFEST = "crawl.json"
 FILES = WEB_FILES | {MANIFEST, "fetched.npy", "queries.parquet", "results.parquet"}
@@ -197,7 +198,7 @@ def _manifest(path: str) -> dict[str, Any]:
         raise SourceError(f"{path}: cannot be read ({error.strerror or error}){hint}") from None
     except ValueError:
         raise SourceError(f"{path}: not JSON; expected what frontrank import wrote there") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+    if not isinstance(manifest, dict) or manifest.get("format") not in FORMATS:
         raise SourceError(f'{path}: not a frontrank crawl; expected "format": "{FORMAT}"')
     version: Any = manifest.get("version")
     if not _is_count(version) or version > VERSION:

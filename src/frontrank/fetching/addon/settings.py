@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import FILE
+from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
@@ -72,10 +73,10 @@ def open_crawl(settings: BaseSettings) -> tuple[Crawl, bool]:
     policy, folder, politeness = policy_of(settings), directory_of(settings), politeness_of(settings)
     warm(policy)
     if folder is None or not (folder / FILE).exists():
-        return Crawl(policy, folder, politeness=politeness, group=GROUP), False
+        return Crawl(policy, folder, politeness=politeness, group=GROUP, ranking=BACKGROUND), False
     rescore = settings.getbool("FRONTRANK_RESCORE")
     try:
-        crawl = Crawl.recover(folder, policy, rescore=rescore, politeness=politeness, group=GROUP)
+        crawl = Crawl.recover(folder, policy, rescore=rescore, politeness=politeness, group=GROUP, ranking=BACKGROUND)
     except InputError as error:
         if rescore or "rescore" not in str(error):
             raise

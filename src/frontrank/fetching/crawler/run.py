@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
+from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import InputError, StorageError, need
 from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler.job import Job
@@ -87,7 +88,15 @@ def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None 
     """A new crawl in a new directory."""
     workload = load_workload(options.queries) if options.queries else None
     notes = {"options": options.json()}
-    crawl = Crawl(parse(options.policy), out, politeness=options.politeness, truth=truth, workload=workload, notes=notes)
+    crawl = Crawl(
+        parse(options.policy),
+        out,
+        politeness=options.politeness,
+        truth=truth,
+        workload=workload,
+        notes=notes,
+        ranking=BACKGROUND,
+    )
     try:
         warc = Warc(Path(out) / WARCS) if options.warc else None
         crawl.seed(options.seeds)
@@ -103,7 +112,7 @@ def again(
     """The crawl of a directory, as it was left."""
     options = stored_options(out).with_changes(changes or {})
     policy = parse(options.policy)
-    crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth)
+    crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth, ranking=BACKGROUND)
     try:
         crawl.note("options", options.json())
         if not crawl.known:  # the first run ended before it had begun

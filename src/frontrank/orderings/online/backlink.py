@@ -29,6 +29,7 @@ class Backlink(Policy):
     """
 
     name = "backlink"
+    rereads = False
     columns = {"backlinks": Column(np.int32)}
 
     @staticmethod

@@ -23,4 +23,5 @@ class BreadthFirst(Policy):
     """
 
     name = "bfs"
+    rereads = False
     queue = "fifo"

@@ -23,4 +23,5 @@ class DepthFirst(Policy):
     """
 
     name = "dfs"
+    rereads = False
     queue = "lifo"

@@ -57,6 +57,7 @@ class Fica(Policy):
     beta: float = 0.1
     schedule: str = "exp"
     name = "fica"
+    rereads = False
     columns = {"distance": Column(np.float64, np.inf), "size": Column(np.int64, per="crawl")}
 
     def validate(self) -> None:

@@ -29,6 +29,7 @@ class Forward(Policy):
     """
 
     name = "forward"
+    rereads = False
     columns = {"degrees": Column(np.float64), "parents": Column(np.int32)}
 
     @staticmethod

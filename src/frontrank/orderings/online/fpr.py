@@ -54,6 +54,7 @@ class FractionalPageRank(Policy):
     d: float = 0.85
     m: float = 1.0
     name = "fpr"
+    rereads = False
     columns = {"f": Column()}
 
     def validate(self) -> None:

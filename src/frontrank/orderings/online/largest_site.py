@@ -58,6 +58,7 @@ class LargestSite(Policy):
     """
 
     name = "largest-site"
+    rereads = False
     reach = "known"
     combines = False  # its keys change for pages that no event touches
     columns = {

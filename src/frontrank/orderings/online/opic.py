@@ -29,6 +29,7 @@ class Opic(Policy):
     """
 
     name = "opic"
+    rereads = False
     columns = {"cash": Column(), "history": Column()}
 
     @staticmethod

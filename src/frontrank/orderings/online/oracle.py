@@ -34,6 +34,7 @@ class Oracle(Policy):
 
     truth: str = "pagerank"
     name = "oracle"
+    rereads = False
 
     def validate(self) -> None:
         try:
