@@ -69,6 +69,20 @@ def test_anchors_titles_and_texts_of_a_crawl_spider_reach_the_ordering() -> None
     assert any("COMPUTER" in text for _, text in crawled.noted)
 
 
+def test_the_texts_of_long_pages_reach_the_ordering_too() -> None:
+    long = "<p>another word</p>" * 4000  # too long to be parsed while all else waits
+    pages = {
+        "/": page("/plain", "/about"),
+        "/plain": page("/plain-target", text=long),
+        "/about": page("/about-target", text=long + " computer" * 10),
+        **{f"/{name}-target": page() for name in ("plain", "about")},
+    }
+    policy = "similarity:topic=computer"
+    with serving(pages) as site:
+        crawl_one("Follow", site.root + "/", {"CONCURRENT_REQUESTS": 1, "FRONTRANK_POLICY": policy})
+        assert site.urls() == ["/", "/plain", "/about", "/about-target", "/plain-target"]
+
+
 def test_start_may_wait_for_what_it_gave_before() -> None:
     pages = {f"/{i}": page(f"/{i}/x") for i in range(4)} | {f"/{i}/x": page() for i in range(4)}
     with serving(pages) as site:

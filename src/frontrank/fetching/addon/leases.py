@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+    from frontrank.pages.html import Page
+
 PATIENCE_S = 5.0  # how long a callback may keep everything else waiting
 GATHER_S = 0.5  # how long seeds are gathered while start() goes on
 QUIET_S = 0.1  # start() has paused: what it gave so far are the seeds
@@ -23,6 +25,7 @@ class Lease:
     request: Request
     response: Response | None = None
     reason: str = ""  # why its last download was no good
+    read: Page | None = None  # its title and text, where the ordering asks for them
     arrived: float = 0.0
     late: float = 0.0  # when its callback was first found to take too long
     targets: list[int] = field(default_factory=list)

@@ -71,6 +71,8 @@ class Links(Part):
         self, response: Response, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
         scheduler, lease = self.scheduler, self.lease_of(response.request)
+        if scheduler is not None and lease is not None:
+            await scheduler.read(lease)
         try:
             async for output in result:
                 if isinstance(output, Request):

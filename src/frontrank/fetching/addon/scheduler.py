@@ -18,6 +18,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -31,11 +32,13 @@ from frontrank.fetching.addon.leases import PATIENCE_S, Lease, Seeds
 from frontrank.fetching.addon.middlewares import Downloads, Failures, Links
 from frontrank.fetching.addon.requests import Requests
 from frontrank.fetching.addon.settings import UNASKED, budget_of, directory_of, open_crawl, priority_of
+from frontrank.fetching.parsing import Parsing
 from frontrank.fetching.retry_after import rest_s
 from frontrank.fetching.scrapy_engine import PAGE, CrawlScheduler
 from frontrank.frontiers.frontier import ABSENT
 from frontrank.pages import html
 from frontrank.pages.urls import host_of
+from frontrank.pages.workers import Closed
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -63,6 +66,7 @@ class Scheduler(CrawlScheduler):
         self.stopped = False
         self.budget = 0  # pages in all, 0 is any number
         self.unasked = 0  # pages that were taken and never asked for: they use up no budget
+        self.parsing: Parsing | None = None  # of titles and texts, for orderings that read them
         self.leases: dict[int, Lease] = {}
         self.sources: dict[int, Lease] = {}  # id of a yielded request -> the page whose callback yielded it
         self.placed: set[int] = set()  # pages that have a request, and wait for their source to be settled
@@ -95,7 +99,7 @@ class Scheduler(CrawlScheduler):
         self.opened = True
         self.unasked = self.crawl.notes.get(UNASKED, 0)
         durable = directory_of(self.settings) is not None
-        self.reads_texts = "texts" in self.crawl.policy.needs()
+        self.parsing = Parsing() if "texts" in self.crawl.policy.needs() else None
         self.reads_anchors = durable or "anchors" in self.crawl.policy.needs()
         self.throttled = self.settings.getbool("AUTOTHROTTLE_ENABLED")
         debug = self.settings.getbool("SCHEDULER_DEBUG")
@@ -109,6 +113,8 @@ class Scheduler(CrawlScheduler):
 
     def close(self, reason: str) -> Deferred[None] | None:
         self.engine.forget()
+        if self.parsing is not None:
+            self.parsing.close()
         if not self.opened:
             return None
         with self.or_stop:
@@ -307,6 +313,14 @@ class Scheduler(CrawlScheduler):
         with self.or_stop:
             self._fail(lease.page, reason, asked)
 
+    async def read(self, lease: Lease) -> None:
+        """Have title and text of a page ready for its end, if the ordering asks for them; long pages are read by a process."""
+        response = lease.response
+        if self.parsing is not None and isinstance(response, HtmlResponse):
+            given = (response.body, response.url, response.encoding, html.MOST_LINKS, True)
+            with suppress(Closed):
+                lease.read = self.parsing.at_once(*given) or await self.parsing.page(host_of(response.url), *given)
+
     def heed(self, request: Request, response: Response) -> None:
         """A host that says so is left alone for a while."""
         pause = self.crawl.politeness.pause(request.meta.get("retry_times", 0) + 1)
@@ -333,10 +347,7 @@ class Scheduler(CrawlScheduler):
         if not lease.targets and not 200 <= response.status < 400:
             self._fail(lease.page, f"http {response.status}")
             return
-        title = text = ""
-        if self.reads_texts and isinstance(response, HtmlResponse):
-            read = html.parse(response.body, response.url, response.encoding)
-            title, text = read.title, read.text
+        title, text = (lease.read.title, lease.read.text) if lease.read is not None else ("", "")
         self.crawl.fetched_page(lease.page, lease.targets, lease.anchors or None, title, text, status=response.status)
         if self.throttled:
             self._follow_throttle(lease.request)

@@ -311,6 +311,12 @@ def run(main: Callable[[AsyncCrawlerProcess], Coroutine[Any, Any, T]]) -> T:
 
 def _check_reactor() -> None:
     need("scrapy", "selectolax", "publicsuffixlist", "brotli")
+    import scrapy
+
+    if scrapy.version_info < (2, 14):
+        raise InputError(
+            f"Scrapy {scrapy.__version__} is installed, frontrank crawl needs 2.14 or later; run: pip install -U scrapy"
+        )
     reactor: Any = sys.modules.get("twisted.internet.reactor")
     if reactor is not None and reactor._startedBefore:
         raise InputError("a second crawl in this process, where Twisted's reactor starts once; await all of them in one run()")

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from frontrank.fetching.crawler.sitemap_file import CPU_S, MOST_BYTES, Listed, read_sitemap
 from frontrank.fetching.parsing import Parsing
+from frontrank.fetching.robots import RobotsMiddleware
 from frontrank.fetching.scrapy_engine import OrStop
 from frontrank.frontiers.frontier import ABSENT
 from frontrank.pages.urls import host_of
@@ -143,12 +144,8 @@ class Reading:
 
 async def _named(spider: PageSpider, origin: str) -> list[str]:
     """The sitemaps on the lines of the host's robots.txt."""
-    engine: Any = spider.crawler.engine
-    for middleware in engine.downloader.middleware.middlewares:
-        if hasattr(middleware, "learn"):
-            named: list[str] = await middleware.learn(origin)
-            return named
-    return []
+    middleware = spider.crawler.get_downloader_middleware(RobotsMiddleware)
+    return await middleware.learn(origin) if middleware is not None else []
 
 
 async def _fetched(spider: PageSpider, url: str) -> bytes:
