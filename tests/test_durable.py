@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import pytest
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.events import Fetched
-from frontrank.crawl.journal import FILE
+from frontrank.crawl.journal import FILE, Journal
 from frontrank.errors import InputError, StorageError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
@@ -327,3 +328,46 @@ def test_a_snapshot_taken_before_any_link_serves_orderings_that_read_anchors(tmp
     with Crawl.recover(tmp_path / "c") as again:
         assert again.links.value.size == 0 and again.reads_anchors
         assert grow(again, 3) == [page(0), page(1), page(3)]
+
+
+SNAPSHOT_THEN_KILLED = """
+import os, sys, time
+from pathlib import Path
+from frontrank.crawl import snapshots
+from frontrank.crawl.crawl import Crawl
+folder = Path(sys.argv[1])
+def slowly(*given):
+    (folder.parent / "writing").touch()
+    time.sleep(20)
+snapshots._write = slowly
+crawl = Crawl("bfs", folder)
+crawl.seed("http://a.example/")
+crawl.snapshot(wait=False)
+while not (folder.parent / "writing").exists():
+    time.sleep(0.01)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_child_that_writes_a_snapshot_does_not_lock_the_crawl_of_its_dead_parent(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", SNAPSHOT_THEN_KILLED, str(tmp_path / "c")])
+    assert done.returncode == -signal.SIGKILL
+    with Crawl.recover(tmp_path / "c") as again:
+        assert again.take() == ["http://a.example/"]
+
+
+def test_the_log_is_moved_into_the_database_while_the_crawl_goes_on(tmp_path: Path) -> None:
+    crawl = begun(tmp_path / "c", 200)
+    assert isinstance(crawl.log, Journal)
+    mover = threading.Thread(target=crawl.log._checkpoint)
+    mover.start()
+    grow(crawl, 100)
+    mover.join()
+    crawl.log._checkpoint()
+    grow(crawl, 1)  # the first commit after a whole checkpoint begins the log anew
+    assert isinstance(crawl.log, Journal)
+    _, frames, _ = crawl.log.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    assert frames < 50
+    crawl.abandon()
+    with Crawl.recover(tmp_path / "c") as again:
+        assert again.fetched_count == 301
