@@ -79,6 +79,11 @@ def runs() -> Runs:
     return fr.compare(web, ORDERINGS, seeds="random:20@7", budget=0.4, command="frontrank simulate 'a <web>' --policy bfs")
 
 
+def sorted_by_hot(runs: Runs) -> list[str]:
+    hot = {spec: value["hot"]["0.1"] for spec, value in runs.json()["policies"].items()}
+    return sorted(hot, key=lambda spec: -hot[spec])
+
+
 @pytest.fixture(scope="module")
 def written(runs: Runs, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
@@ -102,9 +107,9 @@ def test_the_page_loads_nothing_and_is_little_more_than_plotly(written: Path, pa
 
 def test_the_page_names_every_ordering_the_facts_the_command_and_the_version(runs: Runs, page: Page) -> None:
     names = [row[0] for row in page.rows[2:]]
-    for ordering, told in zip(ORDERINGS, names, strict=True):
+    for ordering, told in zip(sorted_by_hot(runs), names, strict=True):
         assert told.startswith(ordering)
-    assert "Breadth-first: first discovered, first fetched." in names[0]
+    assert any(name == "bfsBreadth-first: first discovered, first fetched." for name in names)
     for fact in ("3,000", f"{runs.web.links:,}", "1,200 pages", "PageRank", "frontrank simulate 'a <web>' --policy bfs"):
         assert fact in page.text
     assert f"frontrank {fr.__version__}" in page.text
@@ -121,7 +126,7 @@ def test_the_verdict_names_the_best_ordering_that_was_not_told_the_truth(runs: R
 def test_the_table_holds_what_the_measures_say_without_shares_that_no_crawl_reached(runs: Runs, page: Page) -> None:
     numbers = runs.json()["policies"]
     assert page.rows[1][:11] == ["ordering", *["5%", "10%", "15%", "20%", "30%"] * 2]
-    for name, row in zip(ORDERINGS, page.rows[2:], strict=True):
+    for name, row in zip(sorted_by_hot(runs), page.rows[2:], strict=True):
         values = [*numbers[name]["hot"].values()][:5] + [*numbers[name]["mass"].values()][:5]
         assert row[1:11] == [percent(value) for value in values]
         assert row[11:13] == ["1,200", "budget"]
@@ -230,6 +235,41 @@ def test_parts_make_any_other_page(tmp_path: Path) -> None:
         report.Table(["a", "b"], [["c"]])
 
 
+# Crawled and simulated ------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    """As the demo has it: two orderings that crawled for a minute, and the same two simulated."""
+    web = fr.load("synthetic:pages=2000,seed=2")
+    simulated = fr.compare(web, ["dfs", "fpr", "bfs"])
+    crawled = [replace(run, crawled=True, seconds=60.0) for run in fr.compare(web, ["bfs", "fpr"], budget=0.1)]
+    path = tmp_path_factory.mktemp("mixed") / "r.html"
+    replace(simulated, runs=(*crawled, *simulated.runs)).report(path)
+    return Page(path)
+
+
+def test_a_crawl_is_never_set_against_a_simulation(mixed: Page) -> None:
+    first, second = re.search(r"(fpr found .*?)\. Crawled over HTTP: (.*?)\.", mixed.text).groups()  # type: ignore[union-attr]
+    for sentence in (first, second):
+        assert re.fullmatch(r"fpr found \d+% of the hot pages after 10% of the web; bfs \d+%", sentence)
+    assert "3 orderings on" in mixed.text
+
+
+def test_the_time_of_deciding_holds_no_time_of_fetching(mixed: Page) -> None:
+    *_, time = mixed.figures
+    assert sorted(time["layout"]["yaxis"]["ticktext"]) == ["bfs", "dfs", "fpr"]
+    assert max(time["data"][0]["x"]) < 60.0
+    for row in mixed.rows[2:]:
+        assert (row[-2:] == ["–", "–"]) == ("(crawled)" in row[0])
+
+
+def test_a_crawl_has_the_colour_of_its_simulation_and_is_dashed(mixed: Page) -> None:
+    looks = {trace["meta"]: trace["line"] for trace in mixed.figures[0]["data"]}
+    for spec in ("bfs", "fpr"):
+        assert looks[spec]["color"] == looks[f"{spec} (crawled)"]["color"]
+        assert (looks[spec]["dash"], looks[f"{spec} (crawled)"]["dash"]) == ("solid", "dash")
+    assert len({json.dumps(look) for look in looks.values()}) == len(looks)
+
+
 # In a browser ---------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def browser() -> Iterator[Any]:
@@ -245,7 +285,9 @@ def browser() -> Iterator[Any]:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [1400, 420])
-def test_in_a_browser_curves_are_drawn_keys_toggle_them_and_the_table_sorts(browser: Any, written: Path, width: int) -> None:
+def test_in_a_browser_curves_are_drawn_keys_toggle_them_and_the_table_sorts(
+    browser: Any, runs: Runs, written: Path, width: int
+) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900})
     trouble: list[str] = []
     asked: list[str] = []
@@ -262,6 +304,7 @@ def test_in_a_browser_curves_are_drawn_keys_toggle_them_and_the_table_sorts(brow
         return counts
 
     lines = len(ORDERINGS) + 2
+    assert page.locator("button[data-series=rankmass]").count() == 4  # also the one line of the coverage
     assert drawn() == [lines, lines, lines, 1, 0]
     assert page.locator(".barlayer .point").count() == len(ORDERINGS)
     assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -275,7 +318,7 @@ def test_in_a_browser_curves_are_drawn_keys_toggle_them_and_the_table_sorts(brow
     def column(at: int) -> list[str]:
         return [text.strip().split("\n")[0] for text in page.locator(f"tbody tr > :nth-child({at})").all_inner_texts()]
 
-    assert column(1) == ORDERINGS
+    assert column(1) == sorted_by_hot(runs)
     heads = page.locator("thead button")
     heads.nth(2).click()
     shares = [float(text.rstrip("%")) for text in column(3)]

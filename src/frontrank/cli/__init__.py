@@ -24,10 +24,11 @@ COMMANDS = {
     "tune": "Choose omega and gamma of rw-eg on pages whose impact is known.",
     "explain": "Why does a page stand where it stands?",
     "convert": "Write any web as a web directory, which loads at once.",
-    "policies": "List the orderings with their parameters.",
+    "orderings": "List the orderings with their parameters.",
     "plugins": "List what installed packages add: orderings, sources, metrics, scorers.",
 }
 MODULES = {"import": "import_"}  # a command that is a word of Python's own
+HIDDEN = {"policies": "orderings"}  # what a command was called before
 
 
 class Commands(click.Group):
@@ -37,13 +38,14 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        name = HIDDEN.get(name, name)
         if name not in COMMANDS:
             return None
         command: click.Command = import_module(f"frontrank.cli.{MODULES.get(name, name)}").command
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS:
+        if args and args[0] not in (*COMMANDS, *HIDDEN):
             from frontrank.errors import SpecError, nearest
 
             raise SpecError(f"unknown command {args[0]!r}{nearest(args[0], COMMANDS)}")
@@ -62,7 +64,7 @@ def command() -> None:
     \b
     frontrank demo
     frontrank simulate WEB --policy bfs --policy fpr --budget 0.3
-    frontrank policies
+    frontrank orderings
 
     WEB is a BVGraph base name, an edge list, a directory, or synthetic:pages=100000,seed=7.
     """
@@ -83,8 +85,8 @@ def main(args: list[str] | None = None) -> None:
         sys.exit(2)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
-    except click.Abort:
-        print("frontrank: stopped", file=sys.stderr)
+    except click.Abort as abort:  # Ctrl-C; a command may say what it was doing
+        print(f"frontrank: {abort.__cause__ or 'interrupted'}", file=sys.stderr)
         sys.exit(130)
     except click.ClickException as error:
         print(f"frontrank: {error.format_message()}", file=sys.stderr)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from frontrank.cli.screen import percent, progress, show_json, show_table
+from frontrank.cli.screen import output_options, progress, show
 
 
 def workload_of(path: str | None) -> Any:
@@ -31,10 +31,11 @@ def scene_options(f: Callable[..., Any]) -> Callable[..., Any]:
 @click.command(name="evaluate")
 @click.argument("web")
 @scene_options
-@click.option("--ranker", "specs", multiple=True, metavar="R", help="NAME or NAME:KEY=VALUE,...; repeatable.")
+@click.option("--policy", "--ranker", "specs", multiple=True, metavar="R", help="NAME or NAME:KEY=VALUE,...; repeatable.")
 @click.option("--protocol", metavar="split|deployed", help="How rankers that learn are trained.")
 @click.option("--draw", type=int, default=0, show_default=True, help="Seed of the split.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures for a program.")
+@click.option("--out", metavar="FILE", help="Write the table: .csv, .parquet or .json.")
+@output_options
 def command(
     web: str,
     queries: str | None,
@@ -43,32 +44,29 @@ def command(
     specs: tuple[str, ...],
     protocol: str | None,
     draw: int,
+    out: str | None,
     as_json: bool,
+    as_csv: bool,
 ) -> None:
     """Pretend that a part of WEB has been crawled, rank its frontier, and compare with the ideal.
 
     \b
     frontrank evaluate uci-ics --queries log.txt.gz --crawled bfs:0.3 --seeds https://www.ics.uci.edu \\
-        --ranker pagerank --ranker rw --ranker rw-eg --ranker q-overlap
+        --policy pagerank --policy rw --policy rw-eg --policy q-overlap
     """
     from frontrank.lab.evaluate import evaluate
+    from frontrank.lab.frame import check_table_target
     from frontrank.sources import load
 
+    if out:
+        check_table_target(out)
     rankers = specs or ("random", "pagerank", "q-overlap", "rw", "rw-eg", "fusion")
     with progress() as tell:
         log = workload_of(queries)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
         done = evaluate(loaded, log, rankers, crawled, seeds, protocol, draw, tell)
-    figures = done.json()
-    if as_json:
-        show_json(figures)
-        return
-    counts = figures["pages"]
-    title = f"{loaded.name}, {crawled}: {counts['D']:,} pages fetched, {counts['F']:,} wait, {counts['tested']:,} tested"
-    shares = ["0.01", "0.02", "0.05", "0.1", "0.2"]
-    rows = [
-        [name, *(percent(value["impact"][share]) for share in shares), f"{value['seconds']:.2f}"]
-        for name, value in figures["rankers"].items()
-    ]
-    show_table(["ranker", *(f"{float(share):.0%} of F" for share in shares), "s"], rows, title)
-    print(f"share of the ideal impact ({figures['judged_by']}) among the first pages of the frontier")
+    if out:
+        done.save_table(out)
+    show(done, as_json, as_csv)
+    if out and not as_json and not as_csv:
+        print(f"written: {out}")

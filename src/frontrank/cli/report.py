@@ -24,6 +24,7 @@ def command(web: str, policies: tuple[str, ...], out: str, as_json: bool, **opti
     need("jinja2", "plotly")
     check_target(out)
     runs = Runs.load(web) if is_saved(web) else run(web, policies, **options)
+    assert isinstance(runs, Runs)
     runs.report(out)
     if as_json:
         show_json({**runs.json(), "report": out})

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import click
 
-from frontrank.cli.screen import progress, show_json
+from frontrank.cli.screen import progress, say, show_json
 
 if TYPE_CHECKING:
     from frontrank.lab.papers import Reproduction
@@ -66,13 +65,12 @@ def command(paper: str, web: str, queries: str | None, out: str | None, markdown
 
 def show(told: Reproduction) -> None:
     """The claims, one under the other: what the paper says, what was measured, the verdict."""
-    print(f"{told.title}: {told.summary()}\n")
+    say(f"{told.title}: {told.summary()}")
     for one in told.experiments:
-        if not one.claims:
-            continue
-        print(one.heading)
+        if one.claims:
+            print()
+            say(one.heading)
         for claim in one.claims:
-            print(textwrap.fill(claim.says, 110, initial_indent="  ", subsequent_indent="  "))
+            say(claim.says, "  ")
             measured = f"{claim.measured}: " if claim.measured else ""
-            print(textwrap.fill(f"{measured}{claim.finding}", 110, initial_indent="    ", subsequent_indent="    "))
-        print()
+            say(f"{measured}{claim.finding}", "    ")

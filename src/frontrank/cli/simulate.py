@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.screen import percent, progress, show_json, show_table
+from frontrank.cli.screen import output_options, progress, show
 
 if TYPE_CHECKING:
     from frontrank.lab.compare import Runs
+    from frontrank.lab.repeats import Repeats
 
 F = Callable[..., Any]
 
@@ -44,12 +45,14 @@ def run(
     host_delay: float | None = None,
     latency: float | None = None,
     metric: str = "pagerank",
-) -> Runs:
+    repeats: int | None = None,
+) -> Runs | Repeats:
     """Load the web and run the orderings, with progress on a terminal."""
     from dataclasses import replace
 
     from frontrank.frontiers.politeness import Politeness
     from frontrank.lab.compare import as_crawled, carry_out, runnable
+    from frontrank.lab.repeats import repeat_plan
     from frontrank.simulation.plan import Plan, Stop
     from frontrank.sources import load
 
@@ -62,45 +65,30 @@ def run(
         if "all" in policies:
             plan = plan.adding(policy for policy in runnable(loaded) if policy.spec() not in named)
         command = shlex.join(["frontrank", *sys.argv[1:]])
+        if repeats is not None:
+            return repeat_plan(loaded, plan, repeats, seeds, tell)
         runs = carry_out(loaded, plan, seeds, tell, web, command)
         real = as_crawled(loaded, plan.stop)
         return runs if real is None else replace(runs, runs=(real, *runs.runs))
 
 
-def show(runs: Runs) -> None:
-    """The table that a person reads."""
-    values = runs.json()["policies"]
-    shares = ["0.05", "0.1", "0.2", "0.3", "0.5"]
-    header = ["ordering", *(f"hot@{float(s):.0%}" for s in shares), *(f"mass@{float(s):.0%}" for s in shares), "fetched", "s"]
-    rows = []
-    for spec, value in values.items():
-        cells = [percent(value[measure][s]) for measure in ("hot", "mass") for s in shares]
-        rows.append([spec, *cells, f"{value['fetched']:,}", f"{value['seconds']:.2f}"])
-    web = runs.web
-    show_table(header, rows, f"{web.name}: {web.pages:,} pages, {web.links:,} links")
-    print("hot@10%: share of the 10% most important pages among the first 10% fetched; mass@10%: share of the best")
-    print(f"possible importance fetched by then; importance: {runs.metric}")
-    for run_ in runs:
-        if run_.trace.times is not None and len(run_.trace.times):
-            fetched, clock = run_.trace.fetched, run_.trace.times[-1]
-            print(f"{run_.spec}: {fetched:,} pages in {clock:,.0f} s of the clock, {fetched / max(clock, 1e-9):,.1f} a second")
-        if "coverage" in run_.trace.gauges:
-            covered = run_.trace.gauges["coverage"][-1][1]
-            print(f"{run_.spec}: at least {percent(covered)} of the personalised PageRank mass is covered ({run_.trace.ended})")
-
-
 @click.command(name="simulate")
 @click.argument("web")
 @run_options
-@click.option("--order-out", metavar="FILE.npy", help="Write the node ids in fetch order (int64); for one ordering.")
-@click.option("--out", metavar="DIR", help="Write orders, curves (Parquet), figures as JSON and the report.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures for a program.")
+@click.option("--repeat", "repeats", type=int, metavar="N", help="Draw random seeds N times; show means and their spread.")
+@click.option("--order-out", metavar="FILE", help="Write the node ids in fetch order: .npy (int64), .csv, .parquet or .json.")
+@click.option(
+    "--out", metavar="DIR|FILE", help="Write everything and the report to DIR, or the table to a .csv, .parquet or .json."
+)
+@output_options
 def command(
     web: str,
     policies: tuple[str, ...],
+    repeats: int | None,
     order_out: str | None,
     out: str | None,
     as_json: bool,
+    as_csv: bool,
     **options: Any,
 ) -> None:
     """Crawl WEB with one or more orderings and show how good they were.
@@ -108,27 +96,50 @@ def command(
     \b
     frontrank simulate uk-2007-05 --policy fpr --policy bfs --seeds random:1000@7 --budget 0.3
     frontrank simulate edges.txt.gz --policy fica:k=1388 --seeds seeds.txt --order-out order.npy
-    frontrank simulate synthetic:pages=100000,seed=7 --policy all
+    frontrank simulate synthetic:pages=100000,seed=7 --policy all --seeds random:100@1 --repeat 10
     frontrank simulate my-crawl --policy fpr --in-flight 16 --host-delay 1
     """
-    from frontrank.errors import InputError
-    from frontrank.lab.compare import check_runs_target, save_order
-    from frontrank.web.files import check_target
+    from frontrank.lab.compare import Runs, save_order
 
-    if order_out and (len(policies) != 1 or "all" in policies):
-        raise InputError(f"--order-out {order_out} takes one ordering, {len(policies) or 2} given; use --out DIR for several")
+    _check(policies, repeats, order_out, out)
+    done = run(web, policies, repeats=repeats, **options)
     if order_out:
-        check_target(order_out)
-    if out:
+        assert isinstance(done, Runs)
+        save_order(done.web, done[-1].trace, order_out)
+    if out and is_directory(out):
+        assert isinstance(done, Runs)
+        done.save(out)
+    elif out:
+        done.save_table(out)
+    show(done, as_json, as_csv)
+    if out and not as_json and not as_csv:
+        print(f"report: {out}/report.html" if is_directory(out) else f"written: {out}")
+
+
+def _check(policies: tuple[str, ...], repeats: int | None, order_out: str | None, out: str | None) -> None:
+    """What can be said against it before any work."""
+    from frontrank.errors import InputError
+    from frontrank.lab.compare import check_order_target, check_runs_target
+    from frontrank.lab.frame import check_table_target
+
+    if order_out:
+        if len(policies) != 1 or "all" in policies:
+            raise InputError(
+                f"--order-out {order_out} takes one ordering, {len(policies) or 2} given; use --out DIR for several"
+            )
+        if repeats is not None:
+            raise InputError(f"--order-out {order_out} takes one crawl, --repeat {repeats} given; drop one of them")
+        check_order_target(order_out)
+    if out and is_directory(out):
+        if repeats is not None:
+            raise InputError(f"--out {out} keeps one draw, --repeat {repeats} given; give a .csv, .parquet or .json file")
         check_runs_target(out)
-    runs = run(web, policies, **options)
-    if order_out:
-        save_order(runs.web, runs[-1].trace, order_out)
-    if out:
-        runs.save(out)
-    if as_json:
-        show_json(runs.json())
-        return
-    show(runs)
-    if out:
-        print(f"report: {out}/report.html")
+    elif out:
+        check_table_target(out)
+
+
+def is_directory(out: str) -> bool:
+    """Whether --out names a directory for everything, not a file for the table."""
+    from frontrank.lab.frame import is_table
+
+    return not is_table(out)

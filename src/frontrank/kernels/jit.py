@@ -25,6 +25,7 @@ import types
 import zlib
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -153,9 +154,49 @@ def _source(f: types.FunctionType) -> str:
         return f.__code__.co_code.hex() + repr(f.__code__.co_consts)
 
 
+_told: list[Callable[[bool], None]] = []
+_listening: list[Any] = []
+
+
+@contextmanager
+def watch_compiling(told: Callable[[bool], None]) -> Iterator[None]:
+    """Call told(True) when machine code begins to be made, told(False) when it is there: seconds, once for a machine."""
+    _told.append(told)
+    try:
+        yield
+    finally:
+        _told.remove(told)
+
+
+def _listen() -> None:
+    """Hear of numba's compilations; what comes from its on-disk cache is none."""
+    if _listening:
+        return
+    from numba.core import event
+
+    class Listener(event.Listener):
+        depth = 0  # one compilation asks for others
+
+        def on_start(self, event: Any) -> None:
+            self.depth += 1
+            if self.depth == 1:
+                for told in _told:
+                    told(True)
+
+        def on_end(self, event: Any) -> None:
+            self.depth -= 1
+            if self.depth == 0:
+                for told in _told:
+                    told(False)
+
+    _listening.append(Listener())
+    event.register("numba:compile", _listening[0])  # type: ignore[no-untyped-call]
+
+
 def _jit(f: types.FunctionType) -> Kernel:
     from numba import njit
 
+    _listen()
     # Without a source file (a prompt, exec) there is no place for numba's cache.
     cache = os.path.exists(f.__code__.co_filename)
     made: Kernel = njit(cache=cache, nogil=True)(f)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 
 from frontrank.errors import FrontrankError, InputError, SpecError, need
 from frontrank.frontiers.politeness import Politeness
+from frontrank.lab.frame import Column, Frame, Tabular, check_table_target, write_table
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy, orderings, parse
 from frontrank.orderings.stored import from_data, to_data
@@ -26,6 +27,13 @@ from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
 SAVED = "runs.json"
+MEASURED = {"hot": "hot pages found after", "mass": "of the best possible mass after"}
+SHOWN = ("0.05", "0.1", "0.2", "0.3", "0.5")  # shares of the web that people are shown
+PLAIN = ("fetched", "seconds", "ended", "crawled", "spread")
+MEANING = (
+    "hot@10%: share of the 10% most important pages among the first 10% fetched; mass@10%: share of the best possible "
+    "importance fetched by then"
+)
 Seeds = str | os.PathLike[str] | Iterable[int | str] | None
 Progress = Callable[[str, int, int], None]
 
@@ -44,10 +52,19 @@ def runnable(web: Web) -> list[Policy]:
 
 
 def save_order(web: Web, trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Write the source's node ids in fetch order, int64."""
-    check_target(path)
-    with written_beside(path) as beside, open(beside, "wb") as file:
-        np.save(file, web.ids_of(trace.order))
+    """Write the source's node ids in fetch order by the ending of the path: .npy (int64), or a table, with URLs if known."""
+    ids = web.ids_of(trace.order)
+    if check_order_target(path) == ".npy":
+        with written_beside(path) as beside, open(beside, "wb") as file:
+            np.save(file, ids)
+        return
+    urls = () if web.urls is None else (Column("url", [web.urls[page] for page in trace.order.tolist()]),)
+    write_table(Frame((Column("id", ids.tolist(), "count"), *urls)), path)
+
+
+def check_order_target(path: str | os.PathLike[str]) -> str:
+    """The ending that says how an order is written; InputError if it cannot be."""
+    return check_table_target(path, ".npy")
 
 
 def check_runs_target(path: str | os.PathLike[str]) -> None:
@@ -71,7 +88,7 @@ def as_crawled(web: Web, stop: Stop = ALL) -> Run | None:
     except SpecError:  # of a package that is not installed here: what it fetched can be judged all the same
         policy = Policy()
     trace = Trace(web.seeds, np.arange(stop.pages(web.pages), dtype=np.int32))
-    return Run(policy, trace, None, 0.0, f"{spec} (crawled)")
+    return Run(policy, trace, None, 0.0, spec, crawled=True)
 
 
 def order(web: Web, policy: Given, seeds: Seeds = None, budget: Budget = None) -> list[int]:
@@ -82,7 +99,7 @@ def order(web: Web, policy: Given, seeds: Seeds = None, budget: Budget = None) -
 
 
 @dataclass(frozen=True, eq=False)
-class Runs(Sequence[Run]):
+class Runs(Sequence[Run], Tabular):
     """Crawls of one web from the same seeds, one for each ordering."""
 
     web: Web
@@ -120,6 +137,7 @@ class Runs(Sequence[Run]):
                     "fetched": run.trace.fetched,
                     "seconds": run.seconds,
                     "ended": run.trace.ended,
+                    **({"crawled": True} if run.crawled else {}),
                     **({} if run.trace.times is None else {"clock_s": float(run.trace.times[-1])}),
                     **{name: values[-1][1] for name, values in run.trace.gauges.items()},
                 }
@@ -127,6 +145,12 @@ class Runs(Sequence[Run]):
             },
             "web": {"pages": self.web.pages, "links": self.web.links},
         }
+
+    def frame(self) -> Frame:
+        """The same as a table, the best ordering first; orderings that are told the truth do not compete."""
+        told = {run.spec for run in self.runs if "truth" in run.policy.needs()}
+        made = frame_of(self.json(), self.web, self.metric, told)
+        return replace(made, notes=(*made.notes, *(line for run in self.runs for line in _said(run))))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """A directory with the orders (.npy), the curves (Parquet), the figures (JSON) and the report."""
@@ -147,9 +171,10 @@ class Runs(Sequence[Run]):
     def _record(self) -> dict[str, Any]:
         runs = [
             {
-                "spec": run.spec,
+                "spec": run.given or run.policy.spec(),
                 "policy": run.policy.spec(),
                 "ordering": to_data(run.policy),
+                "crawled": run.crawled,
                 "seconds": run.seconds,
                 "ended": run.trace.ended,
                 "gauges": run.trace.gauges,
@@ -193,7 +218,9 @@ class Runs(Sequence[Run]):
                 order = np.array([web.page_of(str(page)) for page in ids], np.int32)
                 trace = Trace(seeds, order, one["ended"], one["gauges"])
                 policy = as_policy(from_data(one["ordering"]) if "ordering" in one else one["policy"])
-                runs.append(Run(policy, trace, None, one["seconds"], one["spec"]))
+                given = one["spec"].removesuffix(" (crawled)")  # older ones said it there alone
+                crawled = one.get("crawled", given != one["spec"])
+                runs.append(Run(policy, trace, None, one["seconds"], given, crawled))
         except (OSError, ValueError, KeyError) as error:
             raise InputError(f"{os.fspath(path)}: the saved runs cannot be read ({error})") from None
         return cls(web, tuple(runs), record["metric"], record["source"], record["command"])
@@ -241,6 +268,54 @@ def carry_out(
     runs = []
     for spec, policy in plan.orderings:
         tell = None if progress is None else partial(progress, spec)
+        if tell is not None:
+            tell(0, 0)  # what is being compiled or loaded is this one, not the one before
         run = simulate(web, policy, pages, plan.stop, tell, politeness=plan.politeness, latency_s=plan.latency_s)
         runs.append(replace(run, given=spec))
     return Runs(web, tuple(runs), plan.metric, source or web.source, command)
+
+
+def frame_of(figures: dict[str, Any], web: Web, metric: str, told: Collection[str] = ()) -> Frame:
+    """Figures of orderings, as ``Runs.json`` gives them, as a table. Those of ``told`` knew the answer, and do not compete."""
+    policies: dict[str, dict[str, Any]] = figures["policies"]
+    values = list(policies.values())
+
+    def column(name: str, *path: str, **looks: Any) -> Column:
+        held = [_dig(value, *path) for value in values]
+        spread = [_dig(value, "spread", *path) for value in values]
+        return Column(name, held, spread=spread if any(sd is not None for sd in spread) else None, **looks)
+
+    columns = [Column("ordering", list(policies))]
+    for measure, group in MEASURED.items():
+        for share in values[0][measure]:
+            name = f"{float(share):.0%}"
+            looks: dict[str, Any] = {"kind": "share", "better": "more", "group": group, "short": name}
+            columns.append(column(f"{measure}@{name}", measure, share, detail=share not in SHOWN, **looks))
+    columns.append(column("fetched", "fetched", kind="count"))
+    deciding = column("seconds", "seconds", kind="seconds", better="less")
+    real = [bool(value.get("crawled")) for value in values]  # their seconds are those of HTTP
+    columns.append(replace(deciding, values=[None if real[i] else v for i, v in enumerate(deciding.values)]))
+    columns.append(column("ended", "ended", detail=True))
+    known = {key: None for value in values for key in value if key not in (*MEASURED, *PLAIN)}
+    columns += [column(key, key, kind="number", detail=True) for key in known]
+    outside = frozenset(i for i, spec in enumerate(policies) if spec in told)
+    notes = (f"{MEANING}; importance: {metric}",)
+    title = f"{web.name}: {web.pages:,} pages, {web.links:,} links"
+    return Frame(tuple(columns), title, notes, outside).sorted("hot@10%", *(column.name for column in columns[1:7]))
+
+
+def _said(run: Run) -> Iterator[str]:
+    """What is known of one run alone."""
+    fetched = run.trace.fetched
+    if run.trace.times is not None and len(run.trace.times):
+        clock = float(run.trace.times[-1])
+        yield f"{run.spec}: {fetched:,} pages in {clock:,.0f} s of the clock, {fetched / max(clock, 1e-9):,.1f} a second"
+    if "coverage" in run.trace.gauges:
+        covered = run.trace.gauges["coverage"][-1][1]
+        yield f"{run.spec}: at least {covered:.1%} of the personalised PageRank mass is covered ({run.trace.ended})"
+
+
+def _dig(value: Any, *path: str) -> Any:
+    for key in path:
+        value = None if value is None else value.get(key)
+    return value

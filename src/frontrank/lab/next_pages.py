@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError, SeedError, need
+from frontrank.errors import InputError, SeedError
 from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import CYCLES
+from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.measures.impact import picks
 from frontrank.orderings.batch.rw import EnrichedWalk
 from frontrank.orderings.ranker import Ranker
 from frontrank.sources.imported_crawl import CrawlTables
-from frontrank.web.files import check_target, written_beside
 from frontrank.web.view import CrawlView
 
 VOTERS = 10
@@ -65,23 +65,21 @@ def earlier(crawl: CrawlTables, share: float, impact: Any, search: bool) -> Craw
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class Ranking(Tabular):
     """The frontier by falling score: URLs, scores, and the parts that add up to them."""
 
     urls: list[str]
     scores: Array
     parts: dict[str, Array]
+    ranker: str = ""
+
+    def frame(self) -> Frame:
+        parts = [Column(name, values.tolist(), "number", detail=True) for name, values in self.parts.items()]
+        return Frame((Column("url", self.urls), Column("score", self.scores.tolist(), "number"), *parts))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write next.parquet: url, score, and a column for each part."""
-        need("pyarrow")
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        columns: dict[str, Any] = {"url": self.urls, "score": self.scores, **self.parts}
-        check_target(path)
-        with written_beside(path) as beside:
-            pq.write_table(pa.table(columns), beside)
+        """Write url, score, and a column for each part, by the ending of the path: .csv, .parquet or .json."""
+        self.save_table(path)
 
 
 def rank(crawl: CrawlTables, view: CrawlView, ranker: Ranker, budget: int) -> Ranking:
@@ -93,7 +91,7 @@ def rank(crawl: CrawlTables, view: CrawlView, ranker: Ranker, budget: int) -> Ra
     scores: Array = np.sum(list(parts.values()), axis=0)
     best = frontier[picks(scores[frontier])][:budget]
     urls = [crawl.web.name_of(int(page)) for page in view.pages[best]]
-    return Ranking(urls, scores[best], {name: values[best] for name, values in parts.items()})
+    return Ranking(urls, scores[best], {name: values[best] for name, values in parts.items()}, ranker.spec())
 
 
 def explain(crawl: CrawlTables, view: CrawlView, url: str, rankers: Sequence[Ranker]) -> dict[str, Any]:

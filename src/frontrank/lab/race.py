@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from frontrank.crawl.status import events
-from frontrank.fetching.crawler.job import Job
+from frontrank.fetching.crawler.job import INTERRUPTED, Job
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.run import begin, run, work
 from frontrank.kernels.jit import Array
@@ -60,7 +60,8 @@ def race(
 ) -> list[Run]:
     """Crawl the web that is served behind the proxy once with each ordering, all at the same time.
 
-    ``share`` of the pages, the most important ones, are those to find. Each crawl is left in a directory of its own.
+    ``share`` of the pages, the most important ones, are those to find. Each crawl is left in a directory of its own. A race
+    that is stopped has no result: KeyboardInterrupt.
     """
     assert web.urls is not None and web.seeds is not None
     number = {url: page for page, url in enumerate(web.urls)}
@@ -83,9 +84,13 @@ async def _all(
 ) -> list[Run]:
     watcher = asyncio.ensure_future(_watch(lanes, number, best, show))
     try:
-        return list(await asyncio.gather(*(_one(lane, process, web, number, best) for lane in lanes)))
+        runs = list(await asyncio.gather(*(_one(lane, process, web, number, best) for lane in lanes)))
     finally:
         watcher.cancel()
+    if any(lane.job.ended == INTERRUPTED for lane in lanes):
+        fetched = ", ".join(f"{len(lane.found):,} by {lane.spec}" for lane in lanes)
+        raise KeyboardInterrupt(f"interrupted while crawling, pages fetched: {fetched}")
+    return runs
 
 
 async def _one(lane: Lane, process: AsyncCrawlerProcess, web: Web, number: dict[str, int], best: Array) -> Run:
@@ -95,8 +100,8 @@ async def _one(lane: Lane, process: AsyncCrawlerProcess, web: Web, number: dict[
     lane.found = [number[event["url"]] for event in events(lane.folder) if event["kind"] == "fetched"]
     lane.hot = float(best[lane.found].sum() / best.sum())
     assert web.seeds is not None
-    trace = Trace(web.seeds, np.array(lane.found, np.int32), "budget")
-    return Run(parse(lane.spec), trace, None, lane.seconds, f"{lane.spec} (crawled)")
+    trace = Trace(web.seeds, np.array(lane.found, np.int32), lane.job.ended)
+    return Run(parse(lane.spec), trace, None, lane.seconds, lane.spec, crawled=True)
 
 
 async def _watch(lanes: list[Lane], number: dict[str, int], best: Array, show: Show | None) -> None:

@@ -9,8 +9,8 @@ sample leaves out, and c the error that a random order has in expectation (Efron
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import Scene
+from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.measures.impact import impact_shares
 from frontrank.orderings.batch.rw import EnrichedWalk
 
@@ -37,6 +38,33 @@ class Setting:
     test: float | None
 
 
+@dataclass(frozen=True)
+class Tuning(Sequence[Setting], Tabular):
+    """All settings that were tried, the best first."""
+
+    settings: tuple[Setting, ...]
+
+    def __len__(self) -> int:
+        return len(self.settings)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.settings[at]
+
+    @property
+    def spec(self) -> str:
+        """The best setting, as a ranker."""
+        return EnrichedWalk(omega=self[0].omega, gamma=self[0].gamma).spec()
+
+    def json(self) -> dict[str, Any]:
+        return {"best": {"omega": self[0].omega, "gamma": self[0].gamma}, "settings": [asdict(one) for one in self.settings]}
+
+    def frame(self) -> Frame:
+        columns = [Column(name, [f"{getattr(one, name):g}" for one in self.settings]) for name in ("omega", "gamma")]
+        for name, head in (("estimate", ".632+"), ("training", "training"), ("test", "test")):
+            columns.append(Column(head, [getattr(one, name) for one in self.settings], "share", "more"))
+        return Frame(tuple(columns), "share of the ideal impact at 5% and 10% of the frontier, mean").sorted(".632+")
+
+
 def tune(
     scene: Scene,
     omegas: tuple[float, ...] = OMEGAS,
@@ -44,7 +72,7 @@ def tune(
     samples: int = SAMPLES,
     seed: int = 0,
     progress: Callable[[str, int, int], None] | None = None,
-) -> list[Setting]:
+) -> Tuning:
     """All settings, the best first. The scene must be one of the split protocol: its revealed pages are the training set."""
     if scene.view.revealed is None:
         raise InputError("tuning needs pages whose impact is known; stage the crawl with the split protocol")
@@ -61,7 +89,7 @@ def tune(
         estimate, resubstituted = plus(scores[training], impact, drawn)
         tested = share_of_ideal(scores[scene.tested], scene.impact[scene.tested]) if len(scene.tested) else None
         settings.append(Setting(omega, gamma, estimate, resubstituted, tested))
-    return sorted(settings, key=lambda setting: -setting.estimate)
+    return Tuning(tuple(sorted(settings, key=lambda setting: -setting.estimate)))
 
 
 def share_of_ideal(scores: Array, impact: Array, shares: tuple[float, ...] = SHARES) -> float:
@@ -88,11 +116,3 @@ def _by_chance(impact: Array, shares: tuple[float, ...]) -> float:
     best = np.cumsum(np.sort(impact)[::-1])
     counts = [max(1, round(share * len(impact))) for share in shares]
     return float(np.mean([k * impact.mean() / best[k - 1] if best[k - 1] > 0 else 0.0 for k in counts]))
-
-
-def as_json(settings: list[Setting]) -> dict[str, Any]:
-    best = settings[0]
-    rows = [
-        {"omega": s.omega, "gamma": s.gamma, "estimate": s.estimate, "training": s.training, "test": s.test} for s in settings
-    ]
-    return {"best": {"omega": best.omega, "gamma": best.gamma}, "settings": rows}

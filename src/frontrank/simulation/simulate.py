@@ -32,10 +32,11 @@ class Run:
     ranking: Array | None
     seconds: float
     given: str = ""  # the specification as a person wrote it
+    crawled: bool = False  # over HTTP: seconds are those of the whole crawl, and say nothing about deciding
 
     @property
     def spec(self) -> str:
-        return self.given or self.policy.spec()
+        return f"{self.given or self.policy.spec()}{' (crawled)' if self.crawled else ''}"
 
 
 def simulate(

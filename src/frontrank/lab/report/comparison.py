@@ -25,6 +25,7 @@ SHARE = 0.1  # of the web: where the verdict is given, if the crawls went so far
 HOT = 0.05  # of all pages are hot in the figure with a threshold
 LISTED = 2000  # seeds that a snippet spells out
 FETCHED = "share of the web fetched"
+CRAWLED = "dash"
 IDEAL, RANDOM = "ideal", "drawn at random"
 METRICS = {"pagerank": "PageRank", "backlink": "number of backlinks", "forward": "number of links"}
 
@@ -77,7 +78,14 @@ class Comparison:
 
     @cached_property
     def looks(self) -> dict[str, Style]:
-        return styles(self.names)
+        """A colour for each ordering: solid where it was simulated, dashed where it crawled."""
+        bases = dict.fromkeys(_base(name) for name in self.names)
+        plain = styles(list(bases))
+        made = {}
+        for name, run in zip(self.names, self.crawls, strict=True):
+            look = plain[_base(name)]
+            made[name] = look._replace(dash=CRAWLED) if run.crawled else look
+        return made
 
     @cached_property
     def reach(self) -> list[float]:
@@ -91,18 +99,27 @@ class Comparison:
 
     # Words ------------------------------------------------------------------------------------------------------------
     def subject(self) -> str:
-        return f"{len(self.names)} orderings" if len(self.names) > 1 else self.names[0]
+        names = {_base(name) for name in self.names}
+        return f"{len(names)} orderings" if len(names) > 1 else self.names[0]
 
     def verdict(self) -> str:
         """The best ordering and by how much, after 10% of the web or as much of it as every crawl fetched."""
+        simulated = [i for i, run in enumerate(self.crawls) if not run.crawled]
+        crawled = [i for i, run in enumerate(self.crawls) if run.crawled]
+        if not simulated or not crawled:
+            return self._verdict(simulated or crawled)
+        # What crawled had requests in flight and pages that failed: it is set beside its like only.
+        return f"{self._verdict(simulated)} Crawled over HTTP: {self._verdict(crawled)}"
+
+    def _verdict(self, rows: list[int]) -> str:
         web, metric = self.runs.web, self.runs.metric
-        share = max(min(SHARE, *self.reach), 1 / web.pages)
+        share = max(min(SHARE, *(self.reach[i] for i in rows)), 1 / web.pages)
         found = [
-            (metrics.hot(run.trace, web, [share], metric)[share] or 0.0, -i, name)
-            for i, (name, run) in enumerate(zip(self.names, self.crawls, strict=True))
-            if "truth" not in run.policy.needs() or len(self.names) == 1  # to know the answer is no merit
+            (metrics.hot(self.crawls[i].trace, web, [share], metric)[share] or 0.0, -i, _base(self.names[i]))
+            for i in rows
+            if "truth" not in self.crawls[i].policy.needs() or len(rows) == 1  # to know the answer is no merit
         ]
-        best, *others = sorted(found, reverse=True) or [(1.0, 0, self.names[0])]
+        best, *others = sorted(found, reverse=True) or [(1.0, 0, self.names[rows[0]])]
         told = f"{best[2]} found {percent(best[0])} of the hot pages after {percent(share)} of the web"
         if others:
             other = next((one for one in others if one[2] == "bfs"), others[0])
@@ -206,17 +223,25 @@ class Comparison:
         header += ["fetched", "ended by", "time", "links/s"]
         columns.append([run.trace.fetched for run in self.crawls])
         columns.append([ended(run, web.pages) for run in self.crawls])
-        columns.append([Cell(seconds(run.seconds), run.seconds) for run in self.crawls])
+        columns.append([None if run.crawled else Cell(seconds(run.seconds), run.seconds) for run in self.crawls])
         columns.append([self._speed_cell(run) for run in self.crawls])
-        table = Table(header, list(zip(*columns, strict=True)), [*groups, ("the crawl", 4)])
+        share = max(min(SHARE, *self.reach), 1 / web.pages)
+        found = [metrics.hot(run.trace, web, [share], metric)[share] or 0.0 for run in self.crawls]
+        rows = list(zip(*columns, strict=True))
+        best_first = sorted(range(len(rows)), key=lambda i: -found[i])
+        table = Table(header, [rows[i] for i in best_first], [*groups, ("the crawl", 4)])
         text = (
-            "After these shares of the web. A dash: the crawl ended before. The best of each column is bold, not counting "
-            "orderings that were told the true importance. Click a column to sort."
+            f"After these shares of the web, the best at {percent(share)} first. A dash: the crawl ended before. The "
+            "best of each column is bold, not counting orderings that were told the true importance. Click a column to sort. "
+            "Time and links a second are those of deciding."
         )
         return Section("All numbers", text, table=table)
 
-    def time(self) -> Section:
-        by_time = sorted(zip(self.names, self.crawls, strict=True), key=lambda one: one[1].seconds)
+    def time(self) -> Section | None:
+        simulated = [(name, run) for name, run in zip(self.names, self.crawls, strict=True) if not run.crawled]
+        if not simulated:
+            return None
+        by_time = sorted(simulated, key=lambda one: one[1].seconds)
         names = [name for name, _ in by_time]
         times = [run.seconds for _, run in by_time]
         figure = bars(names, times, [seconds(t) for t in times], [self.looks[name] for name in names], "seconds")
@@ -244,10 +269,19 @@ class Comparison:
 
     def _speed_cell(self, run: Run) -> Cell | None:
         links = metrics.links_fetched(run.trace, self.runs.web)
-        if run.seconds <= 0.0:
+        if run.seconds <= 0.0 or run.crawled:  # of HTTP
             return None
         speed = links / run.seconds
         return Cell(f"{speed / 1e6:.3g} M" if speed >= 1e6 else f"{speed:,.0f}", speed)
+
+
+def _base(name: str) -> str:
+    """An ordering without the way in which it was run.
+
+    >>> _base("bfs (crawled)"), _base("bfs (2)")
+    ('bfs', 'bfs (2)')
+    """
+    return name.replace(" (crawled)", "")
 
 
 def about(run: Run) -> str:

@@ -17,7 +17,7 @@ from frontrank.kernels.jit import Array
 Figure = dict[str, Any]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#332288")
-DASHES = ("solid", "dash", "dot", "dashdot")
+DASHES = ("solid", "dot", "dashdot", "dash")  # the last stands for a crawl where a simulation has the same colour
 INK, FAINT, GRID = "#1b1f24", "#57606a", "#e4e7eb"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 UNIFIED = 8  # up to so many series one box tells all values at x; more would not fit

@@ -27,7 +27,10 @@ def run_in_process(spec: str, **options: Any) -> Iterator[str]:
     """
     command = [sys.executable, "-m", "frontrank", "web", spec, "--json", *_arguments({"port": 0, **options})]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, stdin=subprocess.DEVNULL)
+        # A group of its own: Ctrl-C is for the block, which still has answers under way, and ends the server after it.
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=said, stdin=subprocess.DEVNULL, start_new_session=True
+        )
         assert process.stdout is not None
         try:
             line = _first_line(process.stdout, START_S)
