@@ -330,3 +330,35 @@ def test_in_a_browser_curves_are_drawn_keys_toggle_them_and_the_table_sorts(
     assert column(1) == sorted(ORDERINGS)
     assert trouble == []
     assert asked == [written.as_uri()]
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from frontrank.lab.papers import run
+
+    path = tmp_path_factory.mktemp("reproduced") / "r.html"
+    run("fpr10", fr.load("synthetic:pages=600,seed=1")).html(path)
+    return path
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("kind", ["comparison", "reproduction"])
+def test_in_a_browser_nothing_runs_out_of_the_page_and_marks_stand_beside_their_words(
+    browser: Any, written: Path, reproduced: Path, kind: str, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto((written if kind == "comparison" else reproduced).as_uri())
+    page.wait_for_selector(".plot .scatterlayer .trace", state="attached")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    cut = page.evaluate("[...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth).length")
+    assert width < 1280 or cut == 0  # a phone scrolls wide tables, each in its own box
+    apart = page.evaluate(
+        """[...document.querySelectorAll('.dot')].map(dot => {
+             const words = document.createRange();
+             words.selectNodeContents(dot.nextSibling);
+             const [mark, line] = [dot.getBoundingClientRect(), words.getClientRects()[0]];
+             return Math.abs((mark.top + mark.bottom - line.top - line.bottom) / 2);
+           })"""
+    )
+    assert apart and max(apart) < 4.0
