@@ -1,4 +1,5 @@
-"""Write one page for each ordering from its docstring: docs/orderings/NAME.md, and their index.
+"""Write what the docs take from the code: one page for each ordering from its docstring (docs/orderings/NAME.md), their
+index, and the tables of options in docs/crawl.md.
 
 python docs/generate.py            write
 python docs/generate.py --check    exit 1 if a page is not what would be written
@@ -10,9 +11,12 @@ import sys
 from inspect import cleandoc
 from pathlib import Path
 
+from frontrank.fetching.crawler.options import options
 from frontrank.orderings.registry import REGISTRY, Ordering, describe
 
-FOLDER = Path(__file__).parent / "orderings"
+DOCS = Path(__file__).parent
+FOLDER = DOCS / "orderings"
+PIPE = "\\|"  # within a table
 
 
 def page(name: str, ordering: Ordering) -> str:
@@ -51,19 +55,34 @@ def index(known: dict[str, Ordering]) -> str:
     return "\n".join([*head, "| name | which page next |", "|---|---|", *rows]) + "\n"
 
 
+def with_options(text: str) -> str:
+    """The page on crawls with its tables of options as they are now."""
+    for group in dict.fromkeys(one.group for one in options().values()):
+        rows = [one for one in options().values() if one.group == group and one.field != "seeds"]
+        lines = [f"| `{one.usage.replace('|', PIPE)}` | {one.shown()} | {one.help.replace('|', PIPE)} |" for one in rows]
+        table = "\n".join(["| option | default | |", "|---|---|---|", *lines])
+        head, mark, rest = text.partition(f"<!-- options: {group} -->\n")
+        assert mark, f"docs/crawl.md has no place for the options of {group!r}"
+        text = f"{head}{mark}{table}\n<!-- end -->{rest.partition('<!-- end -->')[2]}"
+    return text
+
+
 def main() -> int:
     known = REGISTRY.built_in()
     pages = {f"{name}.md": page(name, ordering) for name, ordering in known.items()}
     pages["README.md"] = index(known)
+    crawl = with_options((DOCS / "crawl.md").read_text(encoding="utf-8"))
     if "--check" in sys.argv[1:]:
         stale = [name for name, text in pages.items() if not _is(FOLDER / name, text)]
         stale += [path.name for path in FOLDER.glob("*.md") if path.name not in pages]
+        stale += [] if _is(DOCS / "crawl.md", crawl) else ["../crawl.md"]
         for name in stale:
             print(f"docs/orderings/{name} is not up to date: run `make docs`")
         return 1 if stale else 0
     FOLDER.mkdir(exist_ok=True)
     for name, text in pages.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    (DOCS / "crawl.md").write_text(crawl, encoding="utf-8")
     return 0
 
 

@@ -231,6 +231,11 @@ class Crawl(Known):
         return self.frontier.mark(page)
 
     @_alone
+    def waiting_pages(self) -> list[int]:
+        """All pages that wait, for their turn or for a retry, in the order of their numbers."""
+        return [page for page in range(self.known) if self.frontier.mark(page) in (WAITING, LATER)]
+
+    @_alone
     def attach(self, page: int, payload: bytes) -> None:
         """Keep something with a page until it is settled. It is acknowledged with the next event."""
         self.holds_payloads = True

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from frontrank.fetching.crawler.scope import OUT_OF_REACH
 from frontrank.simulation.plan import Stop
 
 if TYPE_CHECKING:
@@ -22,9 +23,15 @@ NOTED_EVERY_S = 5.0
 NOT_ASKED = (  # reasons for which a page was never asked for: they use up no budget
     *("robots.txt", "robots.txt unreachable", "private address"),
     *("url too long", "bad url", "unsupported scheme", "not a URL"),
+    *OUT_OF_REACH,
 )
 
 INTERRUPTED, BUDGET, TIME, RULE, EMPTY, FAILED = "interrupted", "budget", "time", "stopping rule", "frontier empty", "failed"
+
+
+def asked_for(settled: int, failures: Mapping[str, int]) -> int:
+    """How many of the settled pages were asked for."""
+    return settled - sum(failures.get(reason, 0) for reason in NOT_ASKED)
 
 
 class Job:
@@ -42,6 +49,10 @@ class Job:
         self.stop = Stop(until=options.until)
         self._noted = self.begun
 
+    def begin(self) -> None:
+        """The time of this run counts from here: what was loaded before is not the crawl's."""
+        self.begun = time.monotonic()
+
     @property
     def elapsed_s(self) -> float:
         return time.monotonic() - self.begun
@@ -49,7 +60,7 @@ class Job:
     @property
     def asked(self) -> int:
         """Pages settled that were asked for: what the budget counts."""
-        return len(self.crawl.order) - sum(self.failures[reason] for reason in NOT_ASKED)
+        return asked_for(len(self.crawl.order), self.failures)
 
     def may_take(self) -> bool:
         """Whether another page may be taken; if not now or ever, the reason is kept."""

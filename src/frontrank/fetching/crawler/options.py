@@ -1,84 +1,188 @@
-"""What a crawl was asked to do: one frozen value, checked when it is made, and stored with the crawl: --resume needs no more.
+"""What a crawl is asked to do: one frozen value, checked when it is made, and stored with the crawl.
 
-A duration is seconds, or a number with s, m, h or d; a size is bytes, or a number with kB, MB or GB.
-
->>> duration("90"), duration("30m"), duration("2h"), size("10MB")
-(90.0, 1800.0, 7200.0, 10000000)
+Everything about an option stands here, once: its default, limits and help. The command line, the TOML file (``config``), the
+tables of docs/crawl.md and what --resume may change are made from it.
 """
 
 from __future__ import annotations
 
-import math
+import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import frontrank
-from frontrank.errors import InputError
-from frontrank.frontiers.politeness import Politeness
+from frontrank.errors import FrontrankError, InputError
+from frontrank.fetching.crawler.values import KINDS, SIZE, Option
 
-SCOPES = ("host", "domain", "any")
-SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
-ANEW = ("budget", "time_s", "until")  # what may differ when a crawl is resumed
-WRITTEN = {"seeds": "a URL", "robots": "--no-robots", "warc": "--no-warc"}
+if TYPE_CHECKING:
+    from frontrank.frontiers.politeness import Politeness
+
+START, STOP, REACH = "Where to start and in which order", "When to stop", "How far to go"
+POLITE, SENDER, KEPT = "Politeness", "Requests", "What is kept"
 AGENT = f"frontrank/{frontrank.__version__}"
+
+
+def contact_of(given: str) -> str:
+    """A contact as it stands in a user agent; empty if it is neither a URL nor an e-mail address.
+
+    >>> contact_of("https://example.org/bot"), contact_of("crawl@example.org"), contact_of("me")
+    ('https://example.org/bot', 'mailto:crawl@example.org', '')
+    """
+    from frontrank.pages.urls import host_of
+
+    if not re.fullmatch(r"[!-'*-~]+", given):  # printable ASCII without blanks and parentheses: it stands in a comment
+        return ""
+    if re.fullmatch(r"(mailto:)?[^@:/]+@[^@:/]+\.[^@:/.]+", given):
+        return given if given.startswith("mailto:") else f"mailto:{given}"
+    return given if given.startswith(("http://", "https://")) and "." in host_of(given) else ""
+
+
+def _wrong_contact(given: str) -> str:
+    fine = not given or contact_of(given)
+    return "" if fine else f"must be a URL or an e-mail address, such as https://example.org/bot, got {given!r}"
+
+
+def _wrong_agent(given: str) -> str:
+    fine = not given or (given.strip() and given.isprintable() and given.isascii())
+    return "" if fine else f"must be a name in plain ASCII, such as {AGENT}, got {given!r}"
+
+
+def _wrong_proxy(given: str) -> str:
+    fine = not given or re.fullmatch(r"https?://[^/\s]+/?", given)
+    return "" if fine else f"must be http://HOST:PORT, got {given!r}"
+
+
+def _wrong_pattern(given: str) -> str:
+    try:
+        re.compile(given)
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"must be a regular expression, got {given!r}: {error}"
+    return ""
+
+
+def option(default: Any, group: str, help: str, **more: Any) -> Any:
+    return dataclasses.field(default=default, metadata={"group": group, "help": help, **more})
 
 
 @dataclass(frozen=True)
 class Options:
     """The crawl as it was asked for. 0 is no limit, but for max_depth, where it is the seeds alone."""
 
-    seeds: tuple[str, ...] = ()
-    policy: str = "fpr"
-    budget: int = 0  # pages asked for, in all runs together
-    time_s: float = 0.0  # of one run
-    until: str | None = None
-    scope: str = "host"
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    delay: float = 1.0
-    per_host: int = 1
-    in_flight: int = 16
-    host_budget: int = 0
-    max_depth: int = 64
-    max_size: int = 10_000_000
-    max_links: int = 10_000
-    robots: bool = True
-    sitemaps: bool = False
-    warc: bool = True
-    user_agent: str = AGENT
-    proxy: str = ""
-    allow_private: bool = False
-    retries: int = 2
-    timeout: float = 30.0
-    queries: str = ""  # a query log, for orderings that are driven by queries; it is stored with the crawl
+    seeds: tuple[str, ...] = option((), START, "URLs to start from, http or https.", metavar="URL", changes=False)
+    policy: str = option("fpr", START, "The ordering: NAME or NAME:KEY=VALUE,...", metavar="P")
+    budget: int = option(
+        0,
+        STOP,
+        "Stop after N pages, earlier runs included. Pages that fail count; pages that robots.txt forbids do not. 0: no limit.",
+        metavar="N",
+    )
+    time_s: float = option(
+        0.0,
+        STOP,
+        "Stop this run after S seconds, or 30m, 2h, 1d; pages in flight still arrive. 0: no limit.",
+        name="time",
+        metavar="S",
+    )
+    until: str | None = option(None, STOP, "Stop at a coverage that rankmass guarantees: coverage=0.9.", metavar="RULE")
+    scope: str = option(
+        "host",
+        REACH,
+        "The hosts of the seeds (with or without www.), everything under their registered domains, or any host.",
+        metavar="host|domain|any",
+        choices=("host", "domain", "any"),
+    )
+    include: tuple[str, ...] = option(
+        (),
+        REACH,
+        "Follow only URLs that match one of these regular expressions; repeatable.",
+        metavar="REGEX",
+        wrong=_wrong_pattern,
+    )
+    exclude: tuple[str, ...] = option(
+        (),
+        REACH,
+        "Follow no URL that matches one of these regular expressions; repeatable.",
+        metavar="REGEX",
+        wrong=_wrong_pattern,
+    )
+    max_depth: int = option(64, REACH, "Links between a seed and a page, at most.", metavar="N", most=65_533)
+    host_budget: int = option(0, REACH, "Pages of one host, at most. 0: no limit.", metavar="N")
+    max_links: int = option(10_000, REACH, "Links followed from one page, at most.", metavar="N", least=1)
+    max_size: int = option(
+        10_000_000, REACH, "Larger pages fail, before or after decompression.", metavar="SIZE", least=1, kind=SIZE
+    )
+    sitemaps: bool = option(
+        False,
+        REACH,
+        "Start from the URLs in the sites' sitemaps, too; pages of a host wait until its sitemaps are read.",
+        changes=False,
+    )
+    delay: float = option(
+        1.0,
+        POLITE,
+        "Seconds between two requests to one host; a longer Crawl-delay in robots.txt wins, up to 60 s.",
+        metavar="S",
+    )
+    per_host: int = option(1, POLITE, "Requests in flight to one host, at most. 0: no limit.", metavar="N")
+    in_flight: int = option(16, POLITE, "Requests in flight in all, at most.", metavar="N", least=1, most=10_000)
+    robots: bool = option(True, POLITE, "Obey robots.txt; --no-robots is for sites of your own.")
+    contact: str = option(
+        "",
+        POLITE,
+        "A URL or e-mail address for site owners; it is sent as part of the user agent.",
+        metavar="URL|EMAIL",
+        wrong=_wrong_contact,
+    )
+    user_agent: str = option(
+        "",
+        POLITE,
+        "What the crawler calls itself, frontrank/VERSION if not given; robots.txt is searched for the name before the slash.",
+        metavar="NAME",
+        wrong=_wrong_agent,
+    )
+    retries: int = option(
+        2, SENDER, "Further attempts after a failure that may pass, after 1, 2, 4, ... seconds.", metavar="N", most=1_000
+    )
+    timeout: float = option(30.0, SENDER, "Seconds for one page.", metavar="S", least=0.001)
+    proxy: str = option(
+        "", SENDER, "Send all requests through this HTTP proxy. It is stored with the crawl.", metavar="URL", wrong=_wrong_proxy
+    )
+    allow_private: bool = option(False, SENDER, "Fetch from loopback, private and link-local addresses, too.")
+    warc: bool = option(True, KEPT, "Keep the pages as WARC files, not only the trace.", changes=False)
+    queries: str = option(
+        "",
+        START,
+        "A query log, for orderings that are driven by queries; it is stored with the crawl.",
+        metavar="FILE",
+        changes=False,
+    )
 
     def __post_init__(self) -> None:
-        from frontrank.orderings.registry import parse
         from frontrank.pages.urls import usable_seed
-        from frontrank.simulation.plan import Stop
 
+        for one in options().values():
+            value = getattr(self, one.field)
+            if isinstance(value, list):
+                object.__setattr__(self, one.field, value := tuple(value))
+            one.check(value, one.field)
         if not self.seeds:
-            raise InputError("no seeds given, at least one URL to start from expected")
+            raise InputError("no seeds given; name at least one URL to start from")
         object.__setattr__(self, "seeds", tuple(dict.fromkeys(usable_seed(url) for url in self.seeds)))
-        Stop(until=self.until).given_to(parse(self.policy))
-        if self.scope not in SCOPES:
-            raise InputError(f"scope {self.scope!r} given; expected host, domain or any")
-        for name in ("include", "exclude"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-            for pattern in getattr(self, name):
-                _check_pattern(name, pattern)
-        for name, least in LEAST.items():
-            _check_number(name, getattr(self, name), least)
-        if self.proxy and not re.fullmatch(r"https?://[^/\s]+/?", self.proxy):
-            raise InputError(f"proxy {self.proxy!r} given; expected http://HOST:PORT")
-        if not self.user_agent.isprintable() or not self.user_agent.strip() or not self.user_agent.isascii():
-            raise InputError(f"user agent {self.user_agent!r} given; expected a name in plain ASCII, such as {AGENT}")
+        check_stop(self.policy, self.until)
+
+    @property
+    def agent(self) -> str:
+        """What is sent as User-Agent."""
+        name, contact = self.user_agent or AGENT, contact_of(self.contact)
+        return f"{name} (+{contact})" if contact and contact not in name else name
 
     @property
     def politeness(self) -> Politeness:
+        from frontrank.frontiers.politeness import Politeness
+
         return Politeness(
             delay_s=self.delay,
             per_host=self.per_host,
@@ -89,75 +193,57 @@ class Options:
             lease_s=4 * self.timeout + 3600.0,
         )
 
+    @property
+    def reach(self) -> tuple[Any, ...]:
+        """What decides whether a URL belongs to the crawl."""
+        return self.scope, self.include, self.exclude, self.max_depth
+
     def json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def of(cls, held: Mapping[str, Any]) -> Options:
         """The options that were stored with a crawl; those this version does not know are passed over."""
-        known = {field.name for field in fields(cls)}
-        made: dict[str, Any] = {}
-        for name in known & set(held):
-            made[name] = tuple(held[name]) if isinstance(held[name], list) else held[name]
+        made: dict[str, Any] = {name: held[name] for name in options().keys() & held.keys()}
         return cls(**made)
 
     def with_changes(self, changes: Mapping[str, Any]) -> Options:
         """The same crawl, resumed with these options."""
-        for name in changes:
-            if name not in ANEW and name != "policy":
-                given = WRITTEN.get(name, "--" + name.replace("_", "-"))
-                raise InputError(
-                    f"{given} was given with --resume, but a crawl keeps what it was started with; only --budget, --time and "
-                    f"--until may change, and --policy together with --rescore"
-                )
         made = dict(changes)
-        if "policy" in made and "until" not in made and not made["policy"].startswith("rankmass"):
+        if "policy" in made and "until" not in made and self.until is not None and not _stops(made["policy"], self.until):
             made["until"] = None  # a rule of the ordering that is left
-        return replace(self, **made)
+        new = replace(self, **made)
+        for one in options().values():
+            if not one.changes and getattr(new, one.field) != getattr(self, one.field):
+                given = "another seed" if one.field == "seeds" else one.flag
+                raise InputError(
+                    f"{given} was given with --resume, but seeds, --sitemaps, --warc and --queries stay as the crawl was "
+                    f"started; start a new crawl with --out DIR for others"
+                )
+        return new
 
 
-LEAST = {
-    "budget": 0,
-    "time_s": 0.0,
-    "delay": 0.0,
-    "per_host": 0,
-    "in_flight": 1,
-    "host_budget": 0,
-    "max_depth": 0,
-    "max_size": 1,
-    "max_links": 1,
-    "retries": 0,
-    "timeout": 0.001,
-}
-MOST = {"max_depth": 65_533, "in_flight": 10_000}
+@cache
+def options() -> dict[str, Option]:
+    """Every option by the name of its field."""
+    made = {}
+    for f in fields(Options):
+        about = {"name": f.name.replace("_", "-"), "kind": KINDS[str(f.type)], **f.metadata}
+        made[f.name] = Option(field=f.name, default=f.default, **about)
+    return made
 
 
-def _check_number(name: str, value: float, least: float) -> None:
-    whole = isinstance(least, int)
-    good = isinstance(value, int if whole else int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not good or value < least or value > MOST.get(name, math.inf):
-        most = f" to {MOST[name]:,}" if name in MOST else ""
-        kind = "a whole number" if whole else "seconds"
-        raise InputError(f"{name.removesuffix('_s').replace('_', '-')} {value!r} given; expected {kind} from {least:g}{most}")
+def check_stop(policy: str, until: str | None) -> None:
+    """Raise SpecError if there is no such ordering, or it cannot stop by this rule."""
+    from frontrank.orderings.registry import parse
+    from frontrank.simulation.plan import Stop
+
+    Stop(until=until).given_to(parse(policy))
 
 
-def _check_pattern(name: str, pattern: str) -> None:
+def _stops(policy: str, until: str) -> bool:
     try:
-        re.compile(pattern)
-    except re.error as error:
-        raise InputError(f"{name} {pattern!r} given, which is no regular expression: {error}") from None
-
-
-def duration(text: str) -> float:
-    return _with_unit("time", text, SECONDS, "seconds, or a number with s, m, h or d, such as 30m")
-
-
-def size(text: str) -> int:
-    return int(_with_unit("size", text, BYTES, "bytes, or a number with kB, MB or GB, such as 10MB"))
-
-
-def _with_unit(what: str, text: str, units: Mapping[str, float], expected: str) -> float:
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([a-z]*)", text.strip().lower())
-    if match is None or match[2] not in units or not 0.0 < float(match[1]) * units[match[2]] < 1e15:
-        raise InputError(f"{what} {text!r} given; expected {expected}")
-    return float(match[1]) * units[match[2]]
+        check_stop(policy, until)
+    except FrontrankError:
+        return False
+    return True

@@ -28,7 +28,7 @@ from frontrank.errors import InputError, StorageError, need
 from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options
-from frontrank.fetching.crawler.scope import Scope
+from frontrank.fetching.crawler.scope import drop_out_of_reach, scope_of
 from frontrank.fetching.crawler.summary import Summary, summarise
 from frontrank.orderings.registry import parse
 from frontrank.pages.warc_writer import Warc
@@ -64,7 +64,7 @@ def crawl(
 ) -> Summary:
     """Crawl into a new directory. ``truth`` and ``impact`` are for laboratories: what a URL is worth, if it is known."""
     _check_reactor()
-    job = begin(options, out, truth=truth)
+    job = begin(options, out, truth=truth, impact=impact)
     return run(lambda process: work(job, process, impact=impact, watch=watch))
 
 
@@ -79,13 +79,14 @@ def resume(
 ) -> Summary:
     """Go on with the crawl of a directory, exactly where it stopped."""
     _check_reactor()
-    job = again(out, changes, rescore=rescore, truth=truth)
+    job = again(out, changes, rescore=rescore, truth=truth, impact=impact)
     return run(lambda process: work(job, process, impact=impact, watch=watch))
 
 
 # A job to do -----------------------------------------------------------------------------------------------------------------
-def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None = None) -> Job:
+def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None = None, impact: Value | None = None) -> Job:
     """A new crawl in a new directory."""
+    check_needs(options, truth, impact)
     workload = load_workload(options.queries) if options.queries else None
     notes = {"options": options.json()}
     crawl = Crawl(
@@ -107,14 +108,23 @@ def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None 
 
 
 def again(
-    out: str | os.PathLike[str], changes: Mapping[str, Any] | None = None, *, rescore: bool = False, truth: Value | None = None
+    out: str | os.PathLike[str],
+    changes: Mapping[str, Any] | None = None,
+    *,
+    rescore: bool = False,
+    truth: Value | None = None,
+    impact: Value | None = None,
 ) -> Job:
-    """The crawl of a directory, as it was left."""
-    options = stored_options(out).with_changes(changes or {})
-    policy = parse(options.policy)
-    crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth, ranking=BACKGROUND)
+    """The crawl of a directory, as it was left; with other options, if they are given, from now on."""
+    before = stored_options(out)
+    options = before.with_changes(changes or {})
+    check_needs(options, truth, impact)
+    policy, politeness = parse(options.policy), options.politeness
+    crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth, politeness=politeness, ranking=BACKGROUND)
     try:
-        crawl.note("options", options.json())
+        if options.reach != before.reach:
+            drop_out_of_reach(crawl, options)
+        crawl.note("options", options.json())  # after the pages are dropped: a kill before that leaves the old options whole
         if not crawl.known:  # the first run ended before it had begun
             crawl.seed(options.seeds)
         warc = Warc.resume(Path(out) / WARCS, _ends(crawl, Path(out) / WARCS)) if options.warc else None
@@ -122,6 +132,21 @@ def again(
         crawl.close()
         raise
     return Job(crawl, options, warc)
+
+
+def check_needs(options: Options, truth: Value | None = None, impact: Value | None = None) -> None:
+    """Refuse an ordering that would have to know what a crawl does not see: it would run, in an order of no meaning."""
+    needs = parse(options.policy).needs()
+    if "truth" in needs and truth is None:
+        raise InputError(
+            f"{options.policy} needs the true importance of every page, which is known in simulations only; use it with "
+            f"frontrank simulate, or crawl with another ordering, such as fpr"
+        )
+    if "impact" in needs and "queries" not in needs and impact is None and not options.queries:
+        raise InputError(
+            f"{options.policy} needs clicks or views of fetched pages, which a crawl does not see; give a query log with "
+            f"--queries FILE, or crawl with an ordering that needs links alone, such as fpr or pagerank"
+        )
 
 
 def stored_options(out: str | os.PathLike[str]) -> Options:
@@ -166,7 +191,8 @@ async def start(
     watch: Watch | None = None,
 ) -> Summary:
     """Crawl into a new directory, beside other crawls."""
-    return await work(begin(options, out, truth=truth), runner, impact=impact, watch=watch)
+    job = begin(options, out, truth=truth, impact=impact)
+    return await work(job, runner, impact=impact, watch=watch)
 
 
 async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = None, watch: Watch | None = None) -> Summary:
@@ -178,8 +204,7 @@ async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = N
     options = job.options
     folder = job.crawl.folder
     assert folder is not None
-    seeds = (*options.seeds, *job.crawl.notes.get("moved", ()))  # where seeds redirected to
-    scope = Scope(seeds, options.scope, options.include, options.exclude)
+    scope = scope_of(options, job.crawl.notes.get("moved", ()))
     if job.warc is not None:
         job.crawl.before_sync(job.warc.sync)
     watcher = asyncio.ensure_future(_watch(job, watch))
@@ -187,6 +212,7 @@ async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = N
     try:
         crawler = Crawler(PageSpider, settings_of(options))
         with _logged(folder / LOG, crawler):
+            job.begin()
             await runner.crawl(crawler, job=job, scope=scope, impact=impact)
         if job.error is not None:
             raise job.error
@@ -248,7 +274,7 @@ def settings_of(options: Options) -> Settings:
             "DOWNLOAD_DELAY": 0,
             "DOWNLOAD_TIMEOUT": options.timeout,
             "DOWNLOAD_MAXSIZE": options.max_size,
-            "USER_AGENT": options.user_agent,
+            "USER_AGENT": options.agent,
             "WARN_ON_GENERATOR_RETURN_VALUE": False,
             "LOG_FORMATTER": "frontrank.fetching.crawler.proxy.Silent",
             "FRONTRANK_ALLOW_PRIVATE": options.allow_private,

@@ -18,11 +18,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from frontrank.errors import InputError, nearest
 from frontrank.pages.urls import host_of, registered_domain, repeats, usable_seed
 
+if TYPE_CHECKING:
+    from frontrank.crawl.crawl import Crawl
+    from frontrank.fetching.crawler.options import Options
+
 REACHES = ("host", "domain", "any")
+OUT_OF_REACH = ("other host", "other domain", "not included", "excluded", "depth")
 HOSTS_KEPT = 2**17
 
 
@@ -85,6 +91,28 @@ class Scope:
 
     def _home(self, host: str) -> str:
         return registered_domain(host) if self.reach == "domain" else host.removeprefix("www.")
+
+
+def scope_of(options: Options, moved: Sequence[str] = ()) -> Scope:
+    """The scope of a crawl; moved: where its seeds redirected to."""
+    return Scope((*options.seeds, *moved), options.scope, options.include, options.exclude)
+
+
+def drop_out_of_reach(crawl: Crawl, options: Options) -> int:
+    """Drop the waiting pages that do not belong to the crawl any more, each with the reason; returns how many.
+
+    They are dropped now rather than when their turn comes: a host would rest after each of them as after a request.
+    """
+    scope = scope_of(options, crawl.notes.get("moved", ()))
+    seeds = frozenset(options.seeds)  # these were named by a person, whatever the rules say
+    dropped = 0
+    for page in crawl.waiting_pages():
+        url = crawl.url(page)
+        reason = "depth" if crawl.depth(page) > options.max_depth else scope.why_not(url)
+        if reason is not None and url not in seeds:
+            crawl.drop_page(page, reason)
+            dropped += 1
+    return dropped
 
 
 def _expressions(name: str, given: Iterable[str]) -> tuple[re.Pattern[str], ...]:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import can_ada
 from scrapy import Request, Spider
 
+from frontrank.fetching.crawler.scope import scope_of
 from frontrank.fetching.limits import reason_of
 from frontrank.fetching.parsing import Parsing
 from frontrank.fetching.retry_after import rest_s
@@ -190,8 +191,7 @@ class PageSpider(Spider):
             return False
         moved = [*self.job.crawl.notes.get("moved", ()), target]
         self.job.crawl.note("moved", moved)
-        options = self.job.options
-        self.scope = type(self.scope)((*options.seeds, *moved), options.scope, options.include, options.exclude)
+        self.scope = scope_of(self.job.options, moved)
         return self.scope.why_not(target) is None
 
     def _read(self, page: int, url: str, found: html.Page, where: Where | None, status: int) -> None:

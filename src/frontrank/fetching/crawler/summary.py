@@ -9,6 +9,7 @@ import os
 import shlex
 from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
     from frontrank.fetching.crawler.job import Job
 
 REPORT = "report.html"  # in the directory of the crawl
-HOSTS_TOLD, FIRST_TOLD = 30, 50
+HOSTS_TOLD, FIRST_TOLD, TRAPS_TOLD = 30, 50, 3
+WIDTH = 80
 PAGE_ONLY = ("seeds", "first", "minutes", "arrived")  # what only the page of HTML shows
 ENDS = {
     state.INTERRUPTED: "stopped by request",
     state.BUDGET: "the budget is spent",
     state.TIME: "the time is up",
-    state.RULE: "the stopping rule holds",
+    state.RULE: "the stopping rule is met",
     state.EMPTY: "nothing more may be fetched",
 }
 
@@ -54,6 +56,7 @@ class Summary:
     waiting: int
     run_pages: int
     run_s: float
+    budget: int = 0
     statuses: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
     retries: int = 0
@@ -79,32 +82,54 @@ class Summary:
 
     @property
     def resume(self) -> str:
-        return shlex.join(["frontrank", "crawl", "--resume", self.folder])
+        """The command that goes on with it."""
+        more = ["--budget", str(2 * self.budget)] if self.ended == state.BUDGET else []
+        return shlex.join(["frontrank", "crawl", "--resume", self.folder, *more])
+
+    def without(self, family: Family) -> str:
+        """The command that goes on without these URLs."""
+        return shlex.join(["frontrank", "crawl", "--resume", self.folder, "--exclude", family.exclude])
+
+    @property
+    def fruitless(self) -> str:
+        """Why the crawl has come to nothing; empty if it has not."""
+        if self.fetched or self.ended in (state.INTERRUPTED, state.TIME):
+            return ""
+        advice = "check the URLs, then start again with a new directory"
+        if "private address" in self.failures:
+            advice = "to fetch from private addresses, start again with --allow-private and a new directory"
+        elif "robots.txt" in self.failures:
+            advice = "robots.txt of the site does not allow them; start from other URLs, with a new directory"
+        return f"no page was fetched, every seed failed: {_listed(self.failures)}; {advice}"
 
     def json(self) -> dict[str, Any]:
         made = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in PAGE_ONLY}
         made["hosts"] = [asdict(host) for host in self.hosts]
-        made["traps"] = [family._asdict() for family in self.traps]
+        made["traps"] = [{**family._asdict(), "exclude": family.exclude} for family in self.traps]
         return {**made, "pages_per_s": round(self.pages_per_s, 3), "resume": self.resume}
 
     def text(self) -> str:
+        """For a terminal of 80 columns; only commands may be longer, so that they can be pasted."""
         lines = [
-            f"{self.fetched:,} pages fetched, {self.failed:,} failed, {self.waiting:,} waiting, {self.known:,} known "
-            f"({self.policy}; {ENDS.get(self.ended, self.ended)})",
-            f"this run: {self.run_pages:,} pages in {self.run_s:,.1f} s, {self.pages_per_s:,.1f} a second",
+            f"{self.fetched:,} pages fetched, {self.failed:,} failed, {self.waiting:,} waiting, {self.known:,} known",
+            f"ordered by {self.policy}; {ENDS.get(self.ended, self.ended)}",
+            f"this run: {self.run_pages:,} pages in {self.run_s:,.1f} s ({self.pages_per_s:,.1f} pages/s)",
         ]
         lines += [f"{name}: {value:.4g}" for name, value in self.gauges.items()]
         if self.failures:
             lines.append("failed: " + _listed(self.failures))
         if self.not_followed:
             lines.append("links not followed: " + _listed(self.not_followed))
-        lines += [f"possible trap: {one.pattern} ({one.pages:,} pages, {one.share:.0%} of its host)" for one in self.traps[:3]]
         if self.spent_hosts:
             lines.append("host budget spent: " + listed(self.spent_hosts))
         if self.deep_hosts:
             lines.append("depth limit reached: " + listed(self.deep_hosts))
+        lines = [row for line in lines for row in wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False)]
+        for one in self.traps[:TRAPS_TOLD]:
+            lines += [f"possible trap: {one.pages:,} pages, {one.share:.0%} of their host, with URLs like", f"  {one.pattern}"]
+            lines += ["  to go on without them:", f"  {self.without(one)}"] if self.goes_on else []
         if self.goes_on:
-            lines.append(f"to go on: {self.resume}" + (" --budget N" if self.ended == state.BUDGET else ""))
+            lines += ["to go on:", f"  {self.resume}"]
         lines.append(f"report: {os.path.join(self.folder, REPORT)}")
         return "\n".join(lines)
 
@@ -124,13 +149,14 @@ def summarise(job: Job) -> Summary:
         waiting=crawl.waiting,
         run_pages=len(crawl.order) - job.settled_before,
         run_s=job.elapsed_s,
+        budget=job.options.budget,
         statuses={str(status): count for status, count in history.statuses().most_common()},
         failures=dict(job.failures.most_common()),
         retries=history.retries(),
         not_followed=dict(job.counts.most_common()),
         gauges=crawl.gauges(),
         hosts=_hosts(job),
-        traps=families(history.fetched_urls()),
+        traps=[family for family in families(history.fetched_urls()) if family.exclude not in job.options.exclude],
         spent_hosts=spent,
         deep_hosts=deep,
         seeds=tuple(job.options.seeds),
@@ -151,7 +177,7 @@ def _hosts(job: Job) -> list[Host]:
 
 
 def _listed(counts: dict[str, int], most: int = 8) -> str:
-    shown = [f"{reason} {count:,}" for reason, count in Counter(counts).most_common(most)]
+    shown = [f"{reason} ({count:,})" for reason, count in Counter(counts).most_common(most)]
     return ", ".join([*shown, f"{len(counts) - most} more reasons"] if len(counts) > most else shown)
 
 

@@ -3,11 +3,12 @@
 A site that invents pages without end is bounded by the depth of links (--max-depth), the pages of a host (--host-budget), and
 paths that go in circles, which are never followed. Afterwards URLs that differ only in numbers and ids are counted together:
 a family with at least LEAST pages that makes up at least SHARE of its host is a possible trap. It may also be a
-well-kept archive, so it is told, not dropped; --exclude is for a person to add.
+well-kept archive, so it is reported, with the --exclude that leaves it out, and dropped only if a person says so.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,6 +29,18 @@ class Family(NamedTuple):
     pattern: str
     pages: int
     share: float  # of the pages fetched from their host
+
+    @property
+    def exclude(self) -> str:
+        """A regular expression that matches these URLs and no others.
+
+        >>> print(Family("a.example/cal/#-#/*?day", 60, 1.0).exclude)
+        ://a\\.example/cal/[0-9]+\\-[0-9]+/[0-9a-fA-F*-]+\\?day(=[^&]*)?$
+        """
+        path, mark, keys = self.pattern.partition("?")
+        path = re.escape(path).replace(r"\#", "[0-9]+").replace(r"\*", "[0-9a-fA-F*-]+")
+        query = "&".join(f"{re.escape(key)}(=[^&]*)?" for key in keys.split("&"))
+        return f"://{path}\\?{query}$" if mark else f"://{path}$"
 
 
 def families(urls: Iterable[str]) -> list[Family]:

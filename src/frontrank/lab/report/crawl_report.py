@@ -48,8 +48,11 @@ def _traps(told: Summary) -> list[Any]:
     rows: list[list[Value]] = [[family.pattern, family.pages, f"{family.share:.0%}"] for family in told.traps]
     made = []
     if rows:
-        text = "URLs that are alike but for numbers and ids, many of one host. If they are of no use, exclude them next time."
+        text = "URLs that are alike but for numbers and ids, many of one host."
         made.append(Section("Possible traps", text, table=Table(["URLs", "pages", "of the host"], rows)))
+        if told.goes_on:
+            commands = "\n".join(told.without(family) for family in told.traps)
+            made.append(Section("To go on without them", "One line for each, if they are of no use.", code=commands))
     limits = [("host budget", told.spent_hosts), ("depth", told.deep_hosts)]
     limited: list[list[Value]] = [[name, limit] for limit, names in limits for name in names]
     if limited:

@@ -1,0 +1,81 @@
+"""What a person writes in files for a crawl: its options in TOML, its seeds one a line.
+
+Keys of the TOML file are the names of the options, with dashes or underscores. A value that cannot be used is refused with its
+file and line.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+from frontrank.errors import InputError, SourceError, nearest
+from frontrank.fetching.crawler.options import options
+from frontrank.fetching.crawler.values import SWITCH
+from frontrank.pages.urls import usable_seed
+from frontrank.web.files import read_lines
+
+BOM = "\ufeff"  # what some editors put before the first line
+
+
+def read_config(path: str) -> dict[str, Any]:
+    """The options in a TOML file, by the names of their fields."""
+    lines = read_lines(path)
+    try:
+        held = tomllib.loads("\n".join(lines).removeprefix(BOM))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: is not TOML: {error}; expected lines such as delay = 2.5") from None
+    by_name = {one.name: one for one in options().values()}
+    made: dict[str, Any] = {}
+    for key, value in held.items():
+        name, where = key.replace("_", "-"), f"{path}{_line(lines, key)}"
+        negated = name not in by_name and name.removeprefix("no-") in by_name
+        one = by_name.get(name.removeprefix("no-") if negated else name)
+        if one is None or (negated and one.kind != SWITCH):
+            raise InputError(f"{where}: unknown option {key!r}{nearest(name, by_name)}")
+        if one.field in made:
+            raise InputError(f"{where}: {one.name} is given twice; keep one of the two")
+        given = one.read(value, f"{where}: {key}")
+        made[one.field] = not given if negated else given
+        if one.field == "seeds":
+            made["seeds"] = _seeds(given, where)
+    return made
+
+
+def read_seeds(path: str) -> list[str]:
+    """The URLs of a file, one a line; empty lines and lines that begin with # are passed over."""
+    found: list[str] = []
+    bad: list[str] = []
+    try:
+        lines = read_lines(path)
+    except SourceError as error:
+        raise InputError(f"{error}; expected a text file with one URL a line") from None
+    for number, line in enumerate(lines, 1):
+        url = line.removeprefix(BOM).strip()
+        if url and not url.startswith("#"):
+            try:
+                found.append(usable_seed(url))
+            except InputError as error:
+                bad.append(f"{path}, line {number}: {error}")
+    if bad:
+        raise InputError(bad[0] + (f" ({len(bad) - 1:,} more lines are not seeds)" if len(bad) > 1 else ""))
+    if not found:
+        raise InputError(f"{path}: no seeds in it; expected one URL a line")
+    return found
+
+
+def _seeds(given: tuple[str, ...], where: str) -> tuple[str, ...]:
+    try:
+        return tuple(usable_seed(url) for url in given)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _line(lines: list[str], key: str) -> str:
+    for number, line in enumerate(lines, 1):
+        if re.match(rf"""\ufeff?\s*["']?{re.escape(key)}["']?\s*[=.\]]""", line) or re.match(
+            rf"\s*\[+\s*{re.escape(key)}", line
+        ):
+            return f", line {number}"
+    return ""
