@@ -496,7 +496,10 @@ def test_private_addresses_are_not_asked(tmp_path: Path) -> None:
         (["http://example.org/"], r"no directory given"),
         (["http://example.org/", "--out", "new", "--policy", "bsf"], r"did you mean 'bfs'"),
         (["http://example.org/", "--out", "new", "--policy", "q-overlap:every=9"], r"driven by queries"),
-        (["http://example.org/", "--out", "new", "--until", "coverage=0.9"], r"rankmass has coverage"),
+        (
+            ["http://example.org/", "--out", "new", "--until", "coverage=0.9"],
+            r"fpr: stopping rule coverage=0.9 given, but it has none; rankmass has",
+        ),
         (["http://example.org/", "--out", "new", "--budget", "-1"], r"--budget must be a whole number from 0, got -1"),
         (
             ["http://example.org/", "--out", "new", "--in-flight", "0"],
@@ -602,7 +605,7 @@ def test_other_politeness_holds_from_now_on_and_survives_a_kill(tmp_path: Path) 
         process.communicate()
         before = len(fetched(out))
         crawl("--resume", out, "--budget", str(before + 3))
-    gaps = [later[1] - sooner[1] for sooner, later in pairwise(events(out, Taken))]
+    gaps = [later[1] - sooner[1] for sooner, later in pairwise(events(out, Taken.kind))]
     assert min(gaps[-2:]) > 0.249, "the delay of the killed run is the delay of the crawl"
 
 

@@ -64,7 +64,7 @@ class Crawled:
         return self.outcomes.get(self.server.url(path))
 
 
-def crawl(server: HostileServer, folder: Path, seeds: list[str], *more: str) -> Crawled:
+def crawl(server: HostileServer, folder: Path, seeds: list[str], *more: str, code: int = 0) -> Crawled:
     """Runs the command, and measures the most memory that this one process ever held."""
     out, told, errors = folder / "crawl", folder / "told", folder / "errors"
     command = [sys.executable, "-m", "frontrank", "crawl", *seeds, "--out", str(out), "--json", "--delay", "0", *more]
@@ -80,7 +80,7 @@ def crawl(server: HostileServer, folder: Path, seeds: list[str], *more: str) -> 
             time.sleep(0.05)
     process.returncode = os.waitstatus_to_exitcode(status)
     complaint = errors.read_text()
-    assert process.returncode == 0, complaint
+    assert process.returncode == code, complaint
     journal = Journal.open(out, read_only=True)
     query = "SELECT url, kind, status, note FROM event JOIN url ON url.id = event.page WHERE kind IN (?, ?)"
     rows = journal.db.execute(query, (Fetched.kind, Failed.kind)).fetchall()
@@ -192,14 +192,14 @@ def test_a_host_that_asks_for_a_thousand_years_is_left_alone(server: HostileServ
 def test_a_server_that_is_always_busy_is_given_up(server: HostileServer, tmp_path: Path) -> None:
     seed = server.url("/word", hostile.BUSY)
     before = server.asked("/word", hostile.BUSY)
-    run = crawl(server, tmp_path, [seed], *OPEN, "--retries", "1")
+    run = crawl(server, tmp_path, [seed], *OPEN, "--retries", "1", code=1)
     assert server.asked("/word", hostile.BUSY) == before + 2
     assert run.told["failures"] == {"http 429": 1}
 
 
 def test_by_default_no_private_address_is_asked(server: HostileServer, tmp_path: Path) -> None:
     before = len(server.seen)
-    run = crawl(server, tmp_path, [server.url("/"), f"http://localhost:{server.port}/", f"http://[::1]:{server.port}/"])
+    run = crawl(server, tmp_path, [server.url("/"), f"http://localhost:{server.port}/", f"http://[::1]:{server.port}/"], code=1)
     assert run.told["failures"] == {"private address": 3}
     assert len(server.seen) == before
 

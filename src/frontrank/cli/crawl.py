@@ -18,10 +18,7 @@ from frontrank.fetching.crawler.values import SWITCH, TEXTS
 if TYPE_CHECKING:
     from frontrank.fetching.crawler.summary import Summary
 
-HINT = (
-    "frontrank: site owners cannot tell whose crawl this is; add --contact URL_OR_EMAIL, which is sent with every request "
-    "(-q hides this line)"
-)
+HINT = "hint: --contact URL_OR_EMAIL tells site owners how to reach you (-q hides this)"
 
 
 class Grouped(click.Command):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from frontrank.fetching.crawler.pace import LOOKS, Pace, spoken, time_left
+from frontrank.fetching.crawler.summary import ENDS
 
 if TYPE_CHECKING:
     from frontrank.fetching.crawler.job import Job
     from frontrank.fetching.crawler.run import Watch
 
 HOSTS, REASONS, NEXT, RATE_S = 6, 5, 3, 10
+ECHO = 4  # columns to the right of the panel: a terminal writes ^C there, and must not wrap, or a line of the panel stays
 LARGE = 200_000  # waiting pages; above, the next URLs are not looked up: sorting them takes too long for each second
 
 
@@ -27,47 +30,70 @@ def watching(quiet: bool = False) -> Iterator[Watch | None]:
     from rich.live import Live
 
     pace = Pace()
-    with Live(console=Console(stderr=True), auto_refresh=False, transient=True) as screen:
-        yield lambda job: screen.update(panel(job, pace), refresh=True)
+    console = Console(stderr=True)
+    with Live(console=console, auto_refresh=False, transient=True) as screen:
+        yield lambda job: screen.update(panel(job, pace, console.width - ECHO), refresh=True)
 
 
-class Pace:
-    """Pages a second, over the last few seconds."""
-
-    def __init__(self) -> None:
-        self.seen: deque[tuple[float, int]] = deque(maxlen=RATE_S + 1)
-
-    def of(self, pages: int) -> float:
-        self.seen.append((time.monotonic(), pages))
-        (first, before), (last, now) = self.seen[0], self.seen[-1]
-        return (now - before) / (last - first) if last > first else 0.0
-
-
-def panel(job: Job, pace: Pace) -> Any:
+def panel(job: Job, pace: Pace, width: int) -> Any:
     from rich.console import Group
     from rich.panel import Panel
-    from rich.table import Table
     from rich.text import Text
+
+    pace.note(len(job.crawl.order))
+    parts: list[Any] = [_bar(job, pace), _facts(job, pace), _hosts(job)]
+    counted = Counter({f"failed: {reason}": count for reason, count in job.failures.items()}) + job.counts
+    if counted:
+        parts.append(Text("; ".join(f"{reason} {count:,}" for reason, count in counted.most_common(REASONS)), style="dim"))
+    parts += [Text(f"next {url}", style="dim", no_wrap=True, overflow="ellipsis") for url in _next(job)]
+    minutes, seconds = divmod(int(job.elapsed_s), 60)
+    title = f"frontrank crawl  {job.crawl.policy.spec()}  {minutes}:{seconds:02}"
+    shown = [part for part in parts if part is not None]
+    return Panel(Group(*shown), title=title, title_align="left", subtitle=_state(job), subtitle_align="left", width=width)
+
+
+def _state(job: Job) -> str:
+    if job.ended:
+        return f"{ENDS.get(job.ended, job.ended)}; waiting for {job.crawl.leased:,} pages in flight (Ctrl-C: stop at once)"
+    return "reading sitemaps" if job.reading else "Ctrl-C: stop, after the pages in flight have arrived"
+
+
+def _bar(job: Job, pace: Pace) -> Any:
+    """How much of the budget or of the time is spent, and what is left; nothing if the crawl has no such end."""
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+
+    ends = []
+    if job.options.budget:
+        asked, budget = job.asked, job.options.budget
+        ends.append((time_left(budget - asked, pace.over(LOOKS)), asked / budget, f"{asked:,} of {budget:,} pages"))
+    if job.options.time_s:
+        spent, limit = min(job.elapsed_s, job.options.time_s), job.options.time_s
+        ends.append((limit - spent, spent / limit, f"{spoken(spent)} of {spoken(limit)}"))
+    if not ends:
+        return None
+    left, share, text = min(ends, key=lambda end: (end[0] is None, end[0]))
+    more = "" if left is None or job.ended else f", about {spoken(left)} left"
+    row = Table.grid(padding=(0, 1), expand=True)
+    row.add_column(ratio=1)
+    row.add_column(no_wrap=True)
+    row.add_row(ProgressBar(1.0, min(share, 1.0)), f"{share:4.0%}  {text}{more}")
+    return row
+
+
+def _facts(job: Job, pace: Pace) -> Any:
+    from rich.table import Table
 
     crawl = job.crawl
     facts = Table.grid(padding=(0, 2))
-    of = f" of {job.options.budget:,}" if job.options.budget else ""
-    facts.add_row(
-        "pages", f"{crawl.fetched_count:,}{of}", "failed", f"{crawl.failed_count:,}", "in flight", f"{crawl.leased:,}"
-    )
-    rate = pace.of(len(crawl.order))
-    facts.add_row("waiting", f"{crawl.waiting:,}", "known", f"{crawl.known:,}", "a second", f"{rate:,.1f}")
+    for _ in range(3):
+        facts.add_column(style="dim")
+        facts.add_column(justify="right")
+    facts.add_row("fetched", f"{crawl.fetched_count:,}", "failed", f"{crawl.failed_count:,}", "in flight", f"{crawl.leased:,}")
+    facts.add_row("waiting", f"{crawl.waiting:,}", "known", f"{crawl.known:,}", "pages/s", f"{pace.over(RATE_S):,.1f}")
     for name, value in crawl.gauges().items():
         facts.add_row(name, f"{value:.4f}")
-    parts: list[Any] = [facts, _hosts(job)]
-    told = Counter({f"failed: {reason}": count for reason, count in job.failures.items()}) + job.counts
-    if told:
-        parts.append(Text("; ".join(f"{reason} {count:,}" for reason, count in told.most_common(REASONS)), style="dim"))
-    parts += [Text(f"next {url}", style="dim", no_wrap=True, overflow="ellipsis") for url in _next(job)]
-    minutes, seconds = divmod(int(job.elapsed_s), 60)
-    state = f"ending: {job.ended}" if job.ended else "reading sitemaps" if job.reading else "Ctrl-C stops it well"
-    title = f"frontrank crawl  {crawl.policy.spec()}  {minutes}:{seconds:02}  {state}"
-    return Panel(Group(*parts), title=title, title_align="left")
+    return facts
 
 
 def _hosts(job: Job) -> Any:
@@ -77,7 +103,7 @@ def _hosts(job: Job) -> Any:
     crawl = job.crawl
     now = crawl.clock() + crawl.shift
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in ("host", "waiting", "out", "taken", "delay", "free in"):
+    for name in ("host", "waiting", "in flight", "taken", "delay", "ready in"):
         table.add_column(name, justify="left" if name == "host" else "right", overflow="ellipsis", no_wrap=True)
     for host in crawl.busiest_hosts(HOSTS):
         wait = host["ready_at"] - now
