@@ -25,6 +25,15 @@ def slowly() -> Iterator[list[str]]:
         yield [*seeds, "--proxy", url, "--scope", "any", "--no-robots", "--delay", "0.5", "--contact", "us@example.org"]
 
 
+def panel_with(terminal: Terminal, text: str) -> list[str]:
+    """The panel, when it is whole and holds this."""
+    while True:
+        lines = seen(terminal)
+        if lines and lines[-1].startswith("╰") and text in "".join(lines):
+            return lines
+        assert terminal.read(300.0), terminal.text
+
+
 def seen(terminal: Terminal) -> list[str]:
     return [line.rstrip() for line in terminal.screen.display if line.strip()]
 
@@ -32,14 +41,13 @@ def seen(terminal: Terminal) -> list[str]:
 @pytest.mark.parametrize("columns", [80, 100, 140])
 def test_the_panel_fits_and_nothing_of_it_stays(slowly: list[str], tmp_path: Path, columns: int) -> None:
     terminal = Terminal("crawl", *slowly, "--budget", "300", "--out", tmp_path / "crawl", columns=columns)
-    terminal.wait_for("left")
-    panel = seen(terminal)
+    panel = panel_with(terminal, "left")
     assert panel[0].startswith("╭─ frontrank crawl  fpr  0:") and panel[-1].startswith("╰─ Ctrl-C: stop")
     assert {len(line) for line in panel} == {columns - 4}, "every line of it is whole, and ^C has room beside it"
     assert "of 300 pages, about" in panel[1] and "━" in panel[1]
     assert "…" not in "".join(panel), "nothing had to be cut"
     terminal.type("\x03")
-    assert terminal.end() == 0
+    assert terminal.end() == 0, terminal.text
     left = seen(terminal)
     assert not [line for line in left if set(line) & set("╭╰│─━")], "nothing of the panel stays"
     assert "pages fetched" in left[0] and left[1] == "ordered by fpr; stopped by request"
@@ -47,19 +55,19 @@ def test_the_panel_fits_and_nothing_of_it_stays(slowly: list[str], tmp_path: Pat
 
 def test_a_crawl_with_a_time_shows_how_much_of_it_is_spent(slowly: list[str], tmp_path: Path) -> None:
     terminal = Terminal("crawl", *slowly, "--time", "1h", "--out", tmp_path / "crawl", columns=80)
-    terminal.wait_for("of 1 h, about 59 min left")
+    panel_with(terminal, "of 1 h, about 59 min left")
     terminal.type("\x03")
-    assert terminal.end() == 0
+    assert terminal.end() == 0, terminal.text
 
 
 def test_a_crawl_without_an_end_has_no_bar_and_quiet_shows_nothing(slowly: list[str], tmp_path: Path) -> None:
     terminal = Terminal("crawl", *slowly, "--out", tmp_path / "crawl", columns=80)
-    terminal.wait_for("pages/s")
+    panel_with(terminal, "pages/s")
     assert "━" not in terminal.text and "left" not in terminal.text
     terminal.type("\x03")
-    assert terminal.end() == 0
+    assert terminal.end() == 0, terminal.text
     terminal = Terminal("crawl", *slowly, "-q", "--budget", "5", "--out", tmp_path / "quiet", columns=80)
-    assert terminal.end() == 0
+    assert terminal.end() == 0, terminal.text
     assert seen(terminal)[0].startswith("5 pages fetched") and "╭" not in terminal.plain
 
 

@@ -270,3 +270,14 @@ def _near(path: Path) -> str:
     """A path as short as it can be typed from here."""
     whole = Path(os.path.abspath(path))
     return str(whole.relative_to(Path.cwd())) if whole.is_relative_to(Path.cwd()) else str(whole)
+
+
+def moment(seconds: float | None) -> str:
+    """A time for people, with its zone.
+
+    >>> moment(1e9), moment(None)
+    ('2001-09-09T01:46:40Z', '-')
+    """
+    from datetime import UTC, datetime
+
+    return "-" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

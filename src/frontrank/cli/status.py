@@ -2,38 +2,60 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from frontrank.cli.screen import percent, show_json, show_table
+from frontrank.cli.screen import moment, percent, printable, show_json, show_table
 
 
 @click.command(name="status")
 @click.argument("directory", metavar="DIR")
-@click.option("--json", "as_json", is_flag=True, help="Print it for a program.")
-def command(directory: str, as_json: bool) -> None:
-    """Show the state of the crawl in DIR: fetched, waiting, leased, failed by reason, hosts, the next 20 URLs.
+@click.option("--queue", metavar="FILE", help="Write all waiting pages in their order to a file, .parquet or .csv.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def command(directory: str, queue: str | None, as_json: bool) -> None:
+    """Show the state of the crawl in DIR: budget, rate, time left, pages by state, failures by reason, the next 20 URLs.
 
     The crawl may be running; nothing is changed.
-    """
-    from frontrank.crawl.status import status
 
-    told = status(directory)
+    \b
+    frontrank status my-crawl
+    frontrank status my-crawl --queue waiting.csv
+    """
+    from frontrank.fetching.crawler.status import status
+
+    told = status(directory, queue)
     if as_json:
         show_json(told)
         return
-    hosts = told["hosts"]
-    print(f"{directory}: ordered by {told['policy']}, {told['events']:,} events")
-    for name in ("fetched", "waiting", "leased", "failed", "known"):
-        print(f"  {name:<10}{told[name]:>12,}")
-    print(
-        f"  {'hosts':<10}{hosts['known']:>12,}   {hosts['with_waiting']:,} with pages that wait, {hosts['resting']:,} resting"
-    )
-    for name, value in told["gauges"].items():
-        print(f"  {name:<10}{percent(value) if 0 <= value <= 1 else f'{value:g}':>12}")
+    print(f"{directory}: {'running' if told['running'] else 'stopped'}, ordered by {told['policy']}")
+    for name, text in _facts(told):
+        print(f"  {name:<12}{text}")
     if told["failed_by_reason"]:
+        print()
         show_table(["failed", "pages"], [[reason, f"{count:,}"] for reason, count in told["failed_by_reason"].items()])
     if told["next"]:
         print()
-        show_table(["next", "priority", "depth"], [[p["url"], f"{p['priority']:.4g}", str(p["depth"])] for p in told["next"]])
-    else:
-        print("  nothing waits")
+        rows = [[printable(page["url"]), f"{page['priority']:.4g}", str(page["depth"])] for page in told["next"]]
+        show_table(["next", "priority", "depth"], rows)
+    if queue:
+        print(f"written: {told['queue']['path']}, {told['queue']['pages']:,} pages")
+
+
+def _facts(told: dict[str, Any]) -> list[tuple[str, str]]:
+    from frontrank.fetching.crawler.pace import spoken
+
+    hosts, rate = told["hosts"], told["pages_per_s"]
+    lately = "in the last 5 min" if told["running"] else "in its last 5 min"
+    made = [("fetched", f"{told['fetched']:,}"), ("failed", f"{told['failed']:,}"), ("waiting", f"{told['waiting']:,}")]
+    made += [("in flight", f"{told['leased']:,}"), ("known", f"{told['known']:,}")]
+    made.append(("hosts", f"{hosts['known']:,}; {hosts['with_waiting']:,} have waiting pages, {hosts['resting']:,} rest"))
+    if told["budget"]:
+        left = f", about {spoken(told['left_s'])} left" if told["left_s"] is not None else ""
+        spent = told["asked"] / told["budget"]
+        made.append(("budget", f"{told['asked']:,} of {told['budget']:,} pages ({spent:.0%}){left}"))
+    made.append(("rate", f"{rate['lately']:,.1f} pages/s {lately}, {rate['overall']:,.1f} overall"))
+    made += [(name, percent(value) if 0 <= value <= 1 else f"{value:g}") for name, value in told["gauges"].items()]
+    made.append(("started", moment(told["started"])))
+    made.append(("last event", f"{moment(told['last_event'])}, {told['events']:,} events"))
+    return made

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import click
+
+from frontrank.cli.screen import moment, printable
 
 
 @click.command(name="trace")
@@ -13,7 +16,7 @@ import click
 @click.option(
     "--kind", multiple=True, metavar="KIND", help="Only such events: seed, take, fetched, failed, retry, ...; repeatable."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line; times are seconds since 1970, UTC.")
 def command(directory: str, kind: tuple[str, ...], as_json: bool) -> None:
     """Show what happened in the crawl of DIR, in order. The crawl may be running.
 
@@ -38,10 +41,11 @@ def command(directory: str, kind: tuple[str, ...], as_json: bool) -> None:
         sys.stdout = None
 
 
-def _line(event: dict[str, object]) -> str:
-    from datetime import datetime
-
-    when = datetime.fromtimestamp(float(str(event["time"]))).strftime("%Y-%m-%d %H:%M:%S")
+def _line(event: dict[str, Any]) -> str:
     rest = {key: value for key, value in event.items() if key not in ("seq", "kind", "url", "time", "warc", "offset", "length")}
+    for key in ("again_at", "until"):
+        if key in rest:
+            rest[key] = moment(rest[key])
     more = " ".join(f"{key}={value}" for key, value in rest.items() if value is not None)
-    return f"{event['seq']:>8}  {when}  {event['kind']:<8} {event['url'] or ''}  {more}".rstrip()
+    line = f"{event['seq']:>8}  {moment(event['time'])}  {event['kind']:<8} {event['url'] or ''}  {more}"
+    return printable(line.rstrip())

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from frontrank.pages.warc_writer import Warc
 
 NOTED_EVERY_S = 5.0
+WORKED = "worked_s"  # a note: for how long the crawl has been at work, in all runs together
 NOT_ASKED = (  # reasons for which a page was never asked for: they use up no budget
     *("robots.txt", "robots.txt unreachable", "private address"),
     *("url too long", "bad url", "unsupported scheme", "not a URL"),
@@ -41,6 +42,7 @@ class Job:
         self.failures: Counter[str] = crawl.history.reasons()
         self.begun = time.monotonic()
         self.settled_before = len(crawl.order)
+        self.worked_before = float(crawl.notes.get(WORKED, 0.0))
         self.reading = options.sitemaps and "sitemaps" not in crawl.notes  # sitemaps
         self.held = self.reading  # nothing is taken yet: the hosts whose sitemaps come first are not known
         self.ended = ""  # why no more pages are taken
@@ -109,3 +111,4 @@ class Job:
         if now or time.monotonic() - self._noted >= NOTED_EVERY_S:
             self._noted = time.monotonic()
             self.crawl.note("counts", dict(self.counts))
+            self.crawl.note(WORKED, self.worked_before + self.elapsed_s)

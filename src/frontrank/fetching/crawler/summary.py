@@ -167,7 +167,9 @@ def summarise(job: Job) -> Summary:
 
 def _over_time(crawl: Crawl) -> dict[str, Array]:
     times, arrived = crawl.history.times()
-    return {"minutes": (times - times[:1].sum()) / 60.0, "arrived": arrived}
+    if not len(times):  # it was stopped before its first page had come
+        return {}
+    return {"minutes": (times - times[0]) / 60.0, "arrived": arrived}
 
 
 def _hosts(job: Job) -> list[Host]:
