@@ -1,6 +1,6 @@
 """Importance of pages, known only once a whole web is known: what orderings are measured by.
 
-The metrics of cho98, section 2, each one number a page, larger is more important:
+The metrics of cho98, section 2, each one number a page, larger is more important,
 
     pagerank    IR: PageRank, L1 error below 1e-10; damping 0.85 unless given (``pagerank:alpha=0.5``)
     backlink    IB: the number of pages that link to it
@@ -8,6 +8,11 @@ The metrics of cho98, section 2, each one number a page, larger is more importan
     location    IL: minus the number of slashes in its URL
     similarity  IS: 1 if the page is about the topic, else 0 (``similarity:topic=computer``); ``body=5`` asks for the
                 topic five times in the text, not ten
+
+what searchers made of each page, where a web knows it:
+
+    views       how often it was shown
+    clicks      how often it was chosen
 
 and weighted sums of them, IC: ``0.5*pagerank+2*backlink``. Other packages add theirs: see ``frontrank.web.measures``.
 
@@ -39,6 +44,8 @@ METRICS: dict[str, dict[str, Callable[[str], Any]]] = {  # each with its paramet
     "forward": {},
     "location": {},
     "similarity": {"topic": str, "body": int},
+    "views": {},
+    "clicks": {},
 }
 TIE = 1e-9  # values closer than this share of themselves are equal; sums of a million links err by some 1e-13
 
@@ -144,6 +151,8 @@ def _value(web: Web, metric: Metric) -> Array:
         if web.urls is None:
             raise InputError(f"importance location needs a web with urls, but {web.name} has none")
         return np.array([location_value(url) for url in web.urls])
+    if name in ("views", "clicks"):
+        return _searched(web, name)
     if web.texts is None:
         raise InputError(f"importance similarity needs a web with texts, but {web.name} has none")
     titles = web.titles or [""] * web.pages
@@ -153,6 +162,16 @@ def _value(web: Web, metric: Metric) -> Array:
         held = f"{topic!r} is in no title and nowhere {body} times in a text"
         raise InputError(f"no page of {web.name} is about the topic: {held}; give another topic, or a smaller body=")
     return hot
+
+
+def _searched(web: Web, name: str) -> Array:
+    known: Array | None = getattr(web, name)
+    if known is None:
+        held = " and ".join(other for other in ("views", "clicks") if web.has(other)) or "neither views nor clicks"
+        raise InputError(f"importance {name} needs a web that knows it, but {web.name} has {held}; import a log of searches")
+    if not known.any():
+        raise InputError(f"importance {name}: no page of {web.name} has any; import a log of searches that fits the web")
+    return np.asarray(known, np.float64)
 
 
 def location_value(url: str) -> float:
