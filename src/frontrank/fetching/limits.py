@@ -29,6 +29,7 @@ from twisted.python.failure import Failure
 from twisted.web.client import ResponseFailed, ResponseNeverReceived
 
 from frontrank.fetching import robots
+from frontrank.fetching.private import Gate
 from frontrank.pages.codings import DECODERS
 
 if TYPE_CHECKING:
@@ -83,11 +84,13 @@ class HeadTooLarge(Exception):
 
 
 class HttpHandler(HTTP11DownloadHandler):
-    """Scrapy's handler, on connections that give up on endless headers."""
+    """Scrapy's handler, on connections that give up on endless headers, and lead only to where its crawl may go."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._pool._factory = _bounded(self._pool._factory)
+        pool: Any = self._pool
+        pool._factory = _bounded(pool._factory)
+        pool._newConnection = Gate.of(crawler).around(pool._newConnection)
 
 
 def _bounded(factory: Any) -> Any:

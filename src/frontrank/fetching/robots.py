@@ -51,7 +51,9 @@ GIVEN_UP_S = 3600.0
 ORIGINS_KEPT = 10_000
 BYTES_KEPT = 128 * 2**20  # of memory, as `memory_of` guesses it
 LONG = 32 * 1024  # a longer file is parsed in a thread: 500 KiB of short rules take half a second
-LARGE = 10**6  # one that takes more memory is asked there, too: 500 KiB take a quarter of a second for a URL of 2,000 characters
+LARGE = (
+    10**6
+)  # one that takes more memory is asked there, too: 500 KiB take a quarter of a second for a URL of 2,000 characters
 LONGEST_DELAY_S = 60.0
 SITEMAPS_MOST = 1_000
 REDIRECTS = (301, 302, 303, 307, 308)
