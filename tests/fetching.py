@@ -5,7 +5,6 @@
 A URL's outcome is the status of its page or the reason why there is none. Redirects are followed, each hop an entry of its own.
 `politeness` gives it a Crawl as its frontier, and has `delay_s` told: what it waits between two pages of the first host.
 `names` answers lookups from a table; names in `trusted` may be private, as if they stood for the public web.
-`beside` are the settings of a second crawl of the same URLs in the same reactor; its outcomes are told under "beside".
 """
 
 from __future__ import annotations
@@ -55,8 +54,9 @@ def _main() -> None:
     class TableResolver(Resolver):
         looked_up: list[str] = []
 
-        def allows(self, gate: Any, name: str, addresses: Any) -> bool:
-            return name in given.get("trusted", ()) or super().allows(gate, name, addresses)
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            self.trusted |= set(given.get("trusted", ()))
 
         @staticmethod
         def lookup(name: str) -> Any:
@@ -72,7 +72,6 @@ def _main() -> None:
 
     class Fetching(scrapy.Spider):
         name = "fetching"
-        outcomes: dict[str, Any]
         frontier = Crawl(ordering("bfs"), politeness=Politeness(**given["politeness"])) if "politeness" in given else None
 
         async def start(self) -> Any:
@@ -84,19 +83,19 @@ def _main() -> None:
             return scrapy.Request(url, errback=self.lost, dont_filter=True, meta=meta)
 
         def parse(self, response: Any) -> Any:
-            self.outcomes[response.url] = str(response.status)
+            outcomes[response.url] = str(response.status)
             location = response.headers.get("Location")
             if location:
                 yield self.ask(response.urljoin(location.decode()))
 
         def lost(self, failure: Any) -> None:
-            self.outcomes[failure.request.url] = reason_of(failure.value)[0]
+            outcomes[failure.request.url] = reason_of(failure.value)[0]
 
         def closed(self, reason: str) -> None:
             middleware = self.crawler.get_downloader_middleware(RobotsMiddleware)
-            self.outcomes["sitemaps"] = middleware.sitemaps(given["urls"][0]) if middleware else []
-            self.outcomes["delay_s"] = self._delay_s() if self.frontier else 0.0
-            self.outcomes["looked_up"] = TableResolver.looked_up
+            outcomes["sitemaps"] = middleware.sitemaps(given["urls"][0]) if middleware else []
+            outcomes["delay_s"] = self._delay_s() if self.frontier else 0.0
+            outcomes["looked_up"] = TableResolver.looked_up
 
         def _delay_s(self) -> float:
             """What the frontier waits between two pages of the first URL's host."""
@@ -115,12 +114,8 @@ def _main() -> None:
         "TWISTED_DNS_RESOLVER": TableResolver,
         **given["settings"],
     }
-    Fetching.outcomes = outcomes
     process = AsyncCrawlerProcess(settings)
     process.crawl(Fetching)
-    if "beside" in given:
-        outcomes["beside"] = {}
-        process.crawl(type("Another", (Fetching,), {"outcomes": outcomes["beside"], "custom_settings": given["beside"]}))
     process.start()
     print(json.dumps(outcomes))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frontrank as fr
-from frontrank.errors import FrontrankError, InputError, SpecError
+from frontrank.errors import FrontrankError
 from frontrank.kernels.jit import Array
 from frontrank.lab import measures as metrics
 from frontrank.simulation.trace import Trace
@@ -41,18 +40,6 @@ def crawls(draw: st.DrawFn) -> tuple[Web, list[float], Trace]:
     values = draw(st.lists(st.integers(0, 6).map(float), min_size=1, max_size=30))
     order = draw(st.permutations(range(len(values))))[: draw(st.integers(0, len(values)))]
     return web_with(values), values, trace_of(order, draw(st.sampled_from(["budget", "frontier empty"])))
-
-
-def test_what_searchers_did_is_an_importance_where_it_is_known() -> None:
-    web = Web.from_edges([0, 1], [1, 2], pages=3, name="team", clicks=np.array([0.0, 3.0, 1.0]))
-    assert importance(web, "clicks").tolist() == [0.0, 3.0, 1.0]
-    assert importance(web, "2*clicks+1*backlink").tolist() == [0.0, 7.0, 3.0]
-    with pytest.raises(InputError, match="importance views needs a web that knows it, but team has clicks"):
-        importance(web, "views")
-    with pytest.raises(InputError, match="no page of team has any"):
-        importance(replace(web, clicks=np.zeros(3)), "clicks")
-    with pytest.raises(SpecError, match="takes no parameters"):
-        importance(web, "clicks:k=3")
 
 
 @FAIR

@@ -170,15 +170,6 @@ def test_all_is_open_when_private_addresses_are_allowed(site: Site) -> None:
     assert [told[url] for url in urls] == ["200"] * 3
 
 
-@pytest.mark.parametrize("first", [True, False])
-def test_what_one_crawl_may_do_another_in_the_same_process_may_not(site: Site, first: bool) -> None:
-    urls = [f"http://inside.example:{site.port}/{n}" for n in range(5)]
-    settings = [{"FRONTRANK_ALLOW_PRIVATE": first}, {"FRONTRANK_ALLOW_PRIVATE": not first}]
-    told = fetch(urls, settings[0], beside=settings[1], names={"inside.example": ["127.0.0.1"]})
-    mine, others = [told[url] for url in urls], [told["beside"][url] for url in urls]
-    assert (mine, others) == ((["200"] * 5, [PRIVATE] * 5) if first else ([PRIVATE] * 5, ["200"] * 5))
-
-
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_a_proxy_may_be_private_but_not_what_it_is_asked_for(site: Site, host: str) -> None:
     page, private, itself = "http://public.example/page", "http://10.0.0.1/page", f"http://{host}:{site.port}/page"

@@ -99,7 +99,8 @@ class TestMetrics:
         assert importance(self.web, "pagerank:alpha=0.85").tolist() == importance(self.web).tolist()
         assert importance(self.web, "similarity:topic=jazz,body=5").tolist() == [1, 0, 0]
         assert importance(self.web, "similarity:body=1,topic=jazz").tolist() == [1, 1, 0]
-        assert importance(self.web, "similarity:topic=new york, ny").tolist() == [0, 0, 1]
+        for topic in ("new york, ny", '"new york, ny"', '"new york, ny",body=10'):  # with or without the quotes of an ordering
+            assert importance(self.web, f"similarity:topic={topic}").tolist() == [0, 0, 1]
         half = importance(self.web, "2*pagerank:alpha=0.5+1*backlink")
         assert half.tolist() == (2 * importance(self.web, "pagerank:alpha=0.5") + importance(self.web, "backlink")).tolist()
 
@@ -124,6 +125,13 @@ class TestMetrics:
         assert "\n" not in str(told.value)
         with pytest.raises(SpecError, match=f"oracle: .*{says}"):
             Oracle(truth=metric)
+
+    def test_votes_are_links_from_other_hosts(self) -> None:
+        hosts = np.array([0, 0, 1], np.int32)
+        web = Web.from_edges([0, 0, 1, 2, 2], [1, 2, 2, 0, 1], 3, hosts=hosts)
+        assert importance(web, "votes").tolist() == [1, 1, 2]
+        with pytest.raises(InputError, match="votes needs a web with hosts"):
+            importance(self.web, "votes")
 
     def test_a_topic_that_no_page_is_about_is_refused_as_every_crawl_would_have_all_of_nothing(self) -> None:
         with pytest.raises(InputError, match="no page of web is about the topic: 'opera' is in no title"):

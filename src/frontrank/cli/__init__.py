@@ -15,6 +15,7 @@ COMMANDS = {
     "status": "How far a crawl is, and what it would fetch next.",
     "trace": "What happened in a crawl, one event a line.",
     "web": "Serve a known web over HTTP on loopback, to test crawlers on.",
+    "recommend": "Which ordering? Tried on your web, or from a table.",
     "simulate": "Crawl a known web with one or more orderings, and measure them.",
     "report": "One HTML page that compares orderings.",
     "reproduce": "Run a paper's comparisons, and set its claims beside what was measured.",

@@ -29,7 +29,6 @@ from twisted.python.failure import Failure
 from twisted.web.client import ResponseFailed, ResponseNeverReceived
 
 from frontrank.fetching import robots
-from frontrank.fetching.private import Gate
 from frontrank.pages.codings import DECODERS
 
 if TYPE_CHECKING:
@@ -84,13 +83,11 @@ class HeadTooLarge(Exception):
 
 
 class HttpHandler(HTTP11DownloadHandler):
-    """Scrapy's handler, on connections that give up on endless headers, and lead only to where its crawl may go."""
+    """Scrapy's handler, on connections that give up on endless headers."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        pool: Any = self._pool
-        pool._factory = _bounded(pool._factory)
-        pool._newConnection = Gate.of(crawler).around(pool._newConnection)
+        self._pool._factory = _bounded(self._pool._factory)
 
 
 def _bounded(factory: Any) -> Any:

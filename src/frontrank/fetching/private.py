@@ -7,8 +7,7 @@ forgery). Two gates, because either alone has a hole:
                         names reserved for private networks, schemes other than http and https, URLs beyond any use
     Resolver            answers the reactor's lookups: if any address of a name is private the lookup fails, else exactly the
                         addresses checked are handed on and connected to; there is no second lookup for a rebinding name to
-                        answer differently. There is one for all crawls of a process; HttpHandler (limits.py) opens the Gate
-                        of its crawl around each connection, so that what one crawl may do, another may not
+                        answer differently
 
 Addresses: the registries of RFC 6890 as a table of our own (Python's `ipaddress` changes its mind between versions), multicast
 and reserved ones, and IPv6 addresses that carry a private IPv4 address: mapped, compatible, 6to4, Teredo, NAT64. Names: RFC
@@ -16,8 +15,8 @@ and reserved ones, and IPv6 addresses that carry a private IPv4 address: mapped,
 complete.
 
 A proxy is the user's own choice, so its name may resolve to anything. Names are then looked up by the proxy and only what is
-written in a URL can be refused. The setting FRONTRANK_ALLOW_PRIVATE opens both, for one crawl. Costs one parse of the URL a
-request; one lookup a name for ten minutes.
+written in a URL can be refused. The setting FRONTRANK_ALLOW_PRIVATE opens both gates. Costs one parse of the URL a request; one
+lookup a name for ten minutes.
 """
 
 from __future__ import annotations
@@ -27,12 +26,9 @@ import socket
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
-from weakref import WeakKeyDictionary
 
 import can_ada
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
@@ -68,9 +64,7 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _NAT64_LOCAL = ipaddress.IPv6Network("64:ff9b:1::/48")
 
 Sockaddr = tuple[Any, ...]  # host, port and, for IPv6, flow and scope
-Address = tuple[int, Sockaddr]  # family, and what a socket connects to
-Lookup = Callable[[str], Sequence[Address]]
-T = TypeVar("T")
+Lookup = Callable[[str], Sequence[tuple[int, Sockaddr]]]
 
 
 class Refused(IgnoreRequest):
@@ -146,7 +140,7 @@ def _ascii_name(name: str) -> str:
     return host_of(f"http://{literal}/").strip("[]").rstrip(".")
 
 
-def getaddrinfo(name: str) -> Sequence[Address]:
+def getaddrinfo(name: str) -> Sequence[tuple[int, Sockaddr]]:
     """The system's addresses of a name; none if it has none or cannot be one (labels of over 63 letters raise UnicodeError)."""
     try:
         found = socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM)
@@ -155,71 +149,33 @@ def getaddrinfo(name: str) -> Sequence[Address]:
     return [(int(family), sockaddr) for family, _, _, _, sockaddr in found]
 
 
-@dataclass(eq=False)
-class Gate:
-    """What one crawl may connect to. Lookups do not say whose they are: they belong to the gate that is open meanwhile."""
-
-    allow_private: bool
-    proxies: set[str]  # their names are the user's own choice
-
-    @classmethod
-    def of(cls, crawler: Crawler) -> Gate:
-        """The gate of a crawl: one, whoever asks."""
-        gate = GATES.get(crawler)
-        if gate is None:
-            names = {name for proxy in getproxies().values() if (name := _proxy_name(proxy))}
-            gate = GATES[crawler] = cls(crawler.settings.getbool("FRONTRANK_ALLOW_PRIVATE"), names)
-        return gate
-
-    def around(self, connect: Callable[..., T]) -> Callable[..., T]:
-        """The function, with this gate open while it is called: lookups begin before it returns."""
-
-        @wraps(connect)
-        def connected(*given: Any) -> T:
-            OPEN.append(self)
-            try:
-                return connect(*given)
-            finally:
-                OPEN.pop()
-
-        return connected
-
-    def allows(self, name: str, addresses: Sequence[Address]) -> bool:
-        return self.allow_private or name in self.proxies or not any(is_private(str(place[0])) for _, place in addresses)
-
-
-GATES: WeakKeyDictionary[Crawler, Gate] = WeakKeyDictionary()
-OPEN: list[Gate] = [Gate(False, set())]  # the last is the one that is asked; the first is for lookups of no crawl
-
-
 @implementer(IHostnameResolver)
 class Resolver:
-    """Scrapy's TWISTED_DNS_RESOLVER: hands on the addresses of a name only if the crawl that asks may connect to all of them.
-
-    One in a process. It remembers addresses, not verdicts, which differ between crawls.
-    """
+    """Scrapy's TWISTED_DNS_RESOLVER: hands on the addresses of a name only if all of them are public."""
 
     lookup: Lookup = staticmethod(getaddrinfo)
 
-    def __init__(self, reactor: Any) -> None:
+    def __init__(self, reactor: Any, allow_private: bool) -> None:
         self._reactor = reactor
-        self._known: OrderedDict[str, tuple[float, list[Address]]] = OrderedDict()
+        self.allow_private = allow_private
+        self._known: OrderedDict[str, tuple[float, list[tuple[int, Sockaddr]], bool]] = OrderedDict()
+        self.trusted: set[str] = set()  # names of the user's proxies
 
     @classmethod
     def from_crawler(cls, crawler: Any, reactor: Any) -> Resolver:
-        return cls(reactor)
+        return cls(reactor, crawler.settings.getbool("FRONTRANK_ALLOW_PRIVATE"))
 
     def install_on_reactor(self) -> None:
         self._reactor.installNameResolver(self)
 
-    def allows(self, gate: Gate, name: str, addresses: Sequence[Address]) -> bool:
-        return gate.allows(name, addresses)
+    def open_up(self) -> None:
+        self.allow_private = True
+        self._known.clear()
 
-    def refuses(self, gate: Gate, name: str) -> bool:
-        """Whether the last lookup of this name found an address that is not for this crawl."""
-        name = _ascii_name(name)
-        known = self._known.get(name)
-        return known is not None and not self.allows(gate, name, known[1])
+    def refuses(self, name: str) -> bool:
+        """Whether the last lookup of this name found a private address."""
+        known = self._known.get(_ascii_name(name))
+        return known is not None and known[2]
 
     def resolveHostName(
         self,
@@ -231,10 +187,10 @@ class Resolver:
     ) -> Any:
         resolution: Any = HostResolution(hostName)
         resolutionReceiver.resolutionBegan(resolution)
-        name, gate = _ascii_name(hostName), OPEN[-1]
+        name = _ascii_name(hostName)
 
-        def answer(addresses: Sequence[Address]) -> None:
-            for family, sockaddr in addresses if self.allows(gate, name, addresses) else ():
+        def answer(addresses: Sequence[tuple[int, Sockaddr]]) -> None:
+            for family, sockaddr in addresses:
                 kind = IPv6Address if family == socket.AF_INET6 else IPv4Address
                 if addressTypes is None or kind in addressTypes:
                     resolutionReceiver.addressResolved(kind("TCP", sockaddr[0], portNumber, *sockaddr[2:]))
@@ -247,14 +203,18 @@ class Resolver:
             answer(known[1])
         else:
             found = deferToThreadPool(self._reactor, self._reactor.getThreadPool(), type(self).lookup, name)
-            found.addCallbacks(lambda all_of: self._remembered(name, all_of), lambda _: [])
+            found.addCallbacks(lambda all_of: self._checked(name, all_of), lambda _: [])
             found.addCallback(answer)
         return resolution
 
-    def _remembered(self, name: str, found: Sequence[Address]) -> list[Address]:
+    def _checked(self, name: str, found: Sequence[tuple[int, Sockaddr]]) -> list[tuple[int, Sockaddr]]:
         addresses = list(dict.fromkeys(a for a in found if a[0] in (socket.AF_INET, socket.AF_INET6)))
-        if addresses:
-            self._known[name] = (time.monotonic() + NAME_KEPT_S, addresses)
+        open_to_all = self.allow_private or name in self.trusted
+        refused = not open_to_all and any(is_private(str(sockaddr[0])) for _, sockaddr in addresses)
+        if refused:
+            addresses = []
+        if addresses or refused:
+            self._known[name] = (time.monotonic() + NAME_KEPT_S, addresses, refused)
             self._known.move_to_end(name)
             while len(self._known) > NAMES_KEPT:
                 self._known.popitem(last=False)
@@ -266,25 +226,26 @@ class GuardMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._gate = Gate.of(crawler)
+        self._allow_private = crawler.settings.getbool("FRONTRANK_ALLOW_PRIVATE")
+        self._proxies = {name for proxy in getproxies().values() if (name := _proxy_name(proxy))}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> GuardMiddleware:
         return cls(crawler)
 
     def process_request(self, request: Request) -> None:
-        self._resolver()
         proxy = request.meta.get("proxy")
         if proxy:
-            self._gate.proxies.add(_proxy_name(proxy))
+            self._proxies.add(_proxy_name(proxy))
+        resolver = self._resolver()
+        resolver.trusted |= self._proxies
         reason = self._objection(request.url)
         if reason:
             raise Refused(reason, request.url[:200])
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """A failed lookup gives no reason of its own: the resolver remembers what it found."""
-        name = host_of(request.url).strip("[]")
-        if isinstance(exception, CannotResolveHostError) and self._resolver().refuses(self._gate, name):
+        """A failed lookup gives no reason of its own: the resolver remembers which names it refused."""
+        if isinstance(exception, CannotResolveHostError) and self._resolver().refuses(host_of(request.url).strip("[]")):
             raise Refused(PRIVATE, request.url[:200]) from exception
 
     def _objection(self, url: str) -> str:
@@ -297,8 +258,7 @@ class GuardMiddleware:
         if parsed.protocol not in ("http:", "https:"):
             return "unsupported scheme"
         # A proxy's name is exempt from the resolver's check, so no page may be fetched from it.
-        gate = self._gate
-        if not gate.allow_private and (private_host(parsed.hostname) or parsed.hostname in gate.proxies):
+        if not self._allow_private and (private_host(parsed.hostname) or parsed.hostname in self._proxies):
             return PRIVATE
         return ""
 
@@ -310,6 +270,9 @@ class GuardMiddleware:
         if not isinstance(resolver, Resolver):
             resolver = Resolver.from_crawler(self._crawler, reactor)
             resolver.install_on_reactor()
+        elif self._allow_private and not resolver.allow_private:
+            # Lookups do not say which crawl of the process they are for.
+            resolver.open_up()
         return resolver
 
 

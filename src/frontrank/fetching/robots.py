@@ -6,10 +6,9 @@
     5xx, network errors     nothing is allowed for now: `Unreachable`, worth another try, and the host rests before that.
                             After as many tries as a page gets, pages fail without another request for an hour
 
-Rules are matched by Protego, whose time is linear in rules times URL: a `*` makes it go on, never back. Its parser copies
-every rule to every agent of a group, which is quadratic in a hostile file; so the groups of others are dropped before it sees
-them (`groups_of_ours`). The memory of all files together is bounded: those of least recent use are forgotten, and asked for
-again.
+Rules are matched by Protego, whose time is linear in rules times URL. Its parser copies every rule to every agent of a group,
+which is quadratic in a hostile file; so the groups of others are dropped before it sees them (`groups_of_ours`). The
+memory of all files together is bounded: those of least recent use are forgotten, and asked for again.
 
 Crawl-delay is not in the RFC but often given: `spider.frontier.host(name, delay_s=...)` is told, up to 60 s. Sitemap lines:
 `RobotsMiddleware.sitemaps(origin)`. The setting FRONTRANK_ROBOTS = False turns all of it off.
@@ -50,10 +49,7 @@ KEPT_S = 24 * 3600.0
 GIVEN_UP_S = 3600.0
 ORIGINS_KEPT = 10_000
 BYTES_KEPT = 128 * 2**20  # of memory, as `memory_of` guesses it
-LONG = 32 * 1024  # a longer file is parsed in a thread: 500 KiB of short rules take half a second
-LARGE = (
-    10**6
-)  # one that takes more memory is asked there, too: 500 KiB take a quarter of a second for a URL of 2,000 characters
+LONG = 32 * 1024  # a longer file is parsed in a thread: 500 KiB of short rules take a second
 LONGEST_DELAY_S = 60.0
 SITEMAPS_MOST = 1_000
 REDIRECTS = (301, 302, 303, 307, 308)
@@ -154,17 +150,8 @@ class RobotsMiddleware:
             rules = await self._learn(origin, {key: request.meta[key] for key in WAY if key in request.meta})
         if rules.error is not None:
             raise rules.error()
-        if not await self._allows(rules, request.url):
+        if rules.parser is not None and not rules.parser.can_fetch(request.url, self._agent):
             raise Forbidden(f"robots.txt of {origin} does not allow {request.url[:200]}")
-
-    async def _allows(self, rules: Rules, url: str) -> bool:
-        if rules.parser is None:
-            return True
-        if rules.size <= LARGE:
-            return rules.parser.can_fetch(url, self._agent)
-        asked: Any = deferToThread(rules.parser.can_fetch, url, self._agent)
-        allowed: bool = await maybe_deferred_to_future(asked)
-        return allowed
 
     def received(self, data: bytes, request: Request) -> None:
         """Ends the download of a robots.txt when as much has come as is read."""

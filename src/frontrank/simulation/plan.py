@@ -20,7 +20,7 @@ from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import as_policy
 from frontrank.simulation.engine import check_needs
-from frontrank.web.importance import importance, parse_metric
+from frontrank.web.importance import parse_metric
 from frontrank.web.web import Web
 
 Budget = float | int | str | None
@@ -145,9 +145,8 @@ class Plan:
         return replace(self, orderings=(*self.orderings, *planned))
 
     def check(self, web: Web) -> None:
-        """Raise InputError if the web lacks what an ordering or the metric reads: said before the first of them runs."""
+        """Raise InputError if the web lacks what an ordering reads: said before the first of them runs."""
         if not self.orderings:
             raise InputError("no ordering given; name at least one, such as bfs")
         for one in self.orderings:
             check_needs(one.policy, web)
-        importance(web, self.metric)  # every figure needs it later, so nothing is computed in vain

@@ -9,8 +9,8 @@ without links. Otherwise the numbers are identifiers from elsewhere: pages are t
 and ``web.ids`` keeps what they were. URLs: pages are numbered in order of first appearance, the source of a line before
 its target.
 
-Cost: one pass in pieces of a few MB, numbers parsed by a kernel. Memory at the peak, a link: 8 bytes beside the web's own 4;
-20 where numbers are too large for 32 bits. ``python -m benchmarks`` measures it.
+Cost: one pass in pieces of a few MB, numbers parsed by a kernel. Memory at the peak: 20 bytes a link, the web's own 4 among
+them, if numbers fit in 32 bits (measured by ``python -m benchmarks.memory``: 12 are in use, the rest waits to be reused).
 """
 
 from __future__ import annotations
@@ -145,13 +145,20 @@ def _numbered(src: Array, dst: Array) -> tuple[Array, Array, int, Array | None]:
         rank[order] = np.arange(len(ids), dtype=np.int32)
         return rank[src], rank[dst], len(ids), ids[order]
     there = np.zeros(top + 1, np.bool_)
-    there[src] = True
-    there[dst] = True
+    for numbers in (src, dst):
+        compiled(_mark)(there, numbers)
     distinct = int(np.count_nonzero(there))
     if top + 1 <= 2 * distinct + SLACK:
         return src, dst, top + 1, None
     rank = np.cumsum(there, dtype=np.int32) - 1
     return rank[src], rank[dst], distinct, np.flatnonzero(there).astype(np.int64)
+
+
+@kernel
+def _mark(there: Array, numbers: Array) -> None:
+    """there[numbers] = True, for which NumPy would make 8 bytes of each number first."""
+    for number in numbers:
+        there[number] = True
 
 
 @kernel

@@ -1,18 +1,14 @@
 """Importance of pages, known only once a whole web is known: what orderings are measured by.
 
-The metrics of cho98, section 2, each one number a page, larger is more important,
+The metrics of cho98, section 2, each one number a page, larger is more important:
 
     pagerank    IR: PageRank, L1 error below 1e-10; damping 0.85 unless given (``pagerank:alpha=0.5``)
     backlink    IB: the number of pages that link to it
+    votes       the number of pages of other hosts that link to it: what its owner could not write
     forward     IF: the number of its links
     location    IL: minus the number of slashes in its URL
     similarity  IS: 1 if the page is about the topic, else 0 (``similarity:topic=computer``); ``body=5`` asks for the
                 topic five times in the text, not ten
-
-what searchers made of each page, where a web knows it:
-
-    views       how often it was shown
-    clicks      how often it was chosen
 
 and weighted sums of them, IC: ``0.5*pagerank+2*backlink``. Other packages add theirs: see ``frontrank.web.measures``.
 
@@ -22,6 +18,7 @@ differently on another machine. Whoever asks which pages are *as important as* a
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable
@@ -41,12 +38,12 @@ BODY = 10  # times that a topic stands in the text of a page about it (cho98)
 METRICS: dict[str, dict[str, Callable[[str], Any]]] = {  # each with its parameters
     "pagerank": {"alpha": float},
     "backlink": {},
+    "votes": {},
     "forward": {},
     "location": {},
     "similarity": {"topic": str, "body": int},
-    "views": {},
-    "clicks": {},
 }
+PAIRS = re.compile(r',(?=\s*\w+=)(?=(?:[^"]*"[^"]*")*[^"]*$)')  # a topic may hold a comma, and in quotes anything
 TIE = 1e-9  # values closer than this share of themselves are equal; sums of a million links err by some 1e-13
 
 
@@ -119,13 +116,13 @@ def _parsed(metric: str) -> Metric:
     if name not in METRICS:
         return Metric(*parse_measure(metric))
     known, given = METRICS[name], dict[str, Any]()
-    for pair in re.split(r",(?=\s*\w+=)", rest) if colon else ():  # so that a topic may hold a comma
+    for pair in PAIRS.split(rest) if colon else ():
         key, equals, text = (part.strip() for part in pair.partition("="))
         if not equals or key not in known:
             takes = f"takes {' and '.join(f'{key}=' for key in known)}" if known else "takes no parameters"
             raise SpecError(f"importance {metric!r}: {pair.strip()!r} given, but {name} {takes}")
         try:
-            given[key] = known[key](text)
+            given[key] = known[key](json.loads(text) if len(text) > 1 and text[0] == text[-1] == '"' else text)
         except ValueError:
             raise SpecError(f"importance {metric!r}: {key}={text} given, a number expected") from None
     if not 0.0 < given.get("alpha", 0.5) < 1.0:
@@ -145,14 +142,17 @@ def _value(web: Web, metric: Metric) -> Array:
         return pagerank(web.indptr, web.targets, given.get("alpha", DAMPING))
     if name == "backlink":
         return np.bincount(web.targets, minlength=web.pages).astype(np.float64)
+    if name == "votes":
+        if web.hosts is None:
+            raise InputError(f"importance votes needs a web with hosts, but {web.name} has none")
+        apart = np.repeat(web.hosts, web.out_degree()) != web.hosts[web.targets]
+        return np.bincount(web.targets[apart], minlength=web.pages).astype(np.float64)
     if name == "forward":
         return web.out_degree().astype(np.float64)
     if name == "location":
         if web.urls is None:
             raise InputError(f"importance location needs a web with urls, but {web.name} has none")
         return np.array([location_value(url) for url in web.urls])
-    if name in ("views", "clicks"):
-        return _searched(web, name)
     if web.texts is None:
         raise InputError(f"importance similarity needs a web with texts, but {web.name} has none")
     titles = web.titles or [""] * web.pages
@@ -162,16 +162,6 @@ def _value(web: Web, metric: Metric) -> Array:
         held = f"{topic!r} is in no title and nowhere {body} times in a text"
         raise InputError(f"no page of {web.name} is about the topic: {held}; give another topic, or a smaller body=")
     return hot
-
-
-def _searched(web: Web, name: str) -> Array:
-    known: Array | None = getattr(web, name)
-    if known is None:
-        held = " and ".join(other for other in ("views", "clicks") if web.has(other)) or "neither views nor clicks"
-        raise InputError(f"importance {name} needs a web that knows it, but {web.name} has {held}; import a log of searches")
-    if not known.any():
-        raise InputError(f"importance {name}: no page of {web.name} has any; import a log of searches that fits the web")
-    return np.asarray(known, np.float64)
 
 
 def location_value(url: str) -> float:

@@ -163,6 +163,45 @@ class Web:
             columns["anchors"] = _joined(anchors, at, keep, len(targets))
         return cls(indptr, targets, **columns)
 
+    @classmethod
+    def from_networkx(cls, graph: Any, **columns: Any) -> Web:
+        """A web from a networkx graph: nodes are pages, whole numbers or URLs; see ``frontrank.web.exchange``."""
+        from frontrank.web.exchange import from_networkx
+
+        return from_networkx(graph, **columns)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, **columns: Any) -> Web:
+        """A web from a square sparse matrix (or an array): what is not 0 in row p and column q is a link from p to q."""
+        from frontrank.web.exchange import from_scipy
+
+        return from_scipy(matrix, **columns)
+
+    @classmethod
+    def from_pandas(cls, edges: Any, pages: Any = None, **columns: Any) -> Web:
+        """A web from tables: of links (source, target, perhaps anchor) and of pages (id or url, perhaps title, text, ...)."""
+        from frontrank.web.exchange import from_pandas
+
+        return from_pandas(edges, pages, **columns)
+
+    def to_networkx(self) -> Any:
+        """A networkx DiGraph; nodes are called by URL, else by id."""
+        from frontrank.web.exchange import to_networkx
+
+        return to_networkx(self)
+
+    def to_scipy(self) -> Any:
+        """A scipy CSR array: 1 in row p and column q for a link from p to q."""
+        from frontrank.web.exchange import to_scipy
+
+        return to_scipy(self)
+
+    def to_pandas(self) -> tuple[Any, Any]:
+        """Two DataFrames, of links and of pages."""
+        from frontrank.web.exchange import to_pandas
+
+        return to_pandas(self)
+
 
 def _joined(anchors: Sequence[str], at: Array, keep: Array, links: int) -> list[str]:
     """The anchors of each kept link: all that stood on the page for the same target, in their order."""

@@ -1,0 +1,100 @@
+"""What to take when: the table that ``frontrank recommend`` prints without a web. Its reasons are measured.
+
+The runs behind each reason are in docs/which-ordering.md, with the commands that repeat them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from frontrank.lab.recommend import Wish
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One row: what is wanted and known, what follows, why, and a command to see it."""
+
+    wish: str
+    want: str
+    have: str
+    ordering: str
+    why: str
+    command: str
+
+    def json(self) -> dict[str, str]:
+        return asdict(self)
+
+
+TRY = "synthetic:pages=20000,seed=1"
+ADVICE = (
+    Advice(
+        "importance",
+        "Important pages first",
+        "links of several hosts",
+        "pagerank:every=100; fpr:m=100 where deciding must be cheap",
+        "pagerank ranked 20 times .588 (uci-ics .335), fpr:m=100 .571 (.283) in a fifteenth of the time, bfs .380 (.245)",
+        f"frontrank recommend {TRY} --for importance",
+    ),
+    Advice(
+        "importance",
+        "Important pages first",
+        "links of one host, or no hosts (LAW and SNAP graphs)",
+        "pagerank:every=100 on tens of thousands of pages, rankmass beyond",
+        "pagerank .863 of 20,000 pages, rankmass .796; on uk-2007-05@100000 rankmass .626, pagerank .476, bfs .270",
+        "frontrank recommend synthetic:pages=20000,hosts=1,seed=1",
+    ),
+    Advice(
+        "quality",
+        "Pages that other sites link to",
+        "links of several hosts",
+        "fpr:m=100",
+        "a link between hosts counts 100: .906 on a generated web, the next .877, bfs .818; a tie with bfs on uci-ics (.94)",
+        f"frontrank recommend {TRY} --for quality",
+    ),
+    Advice(
+        "topic",
+        "Pages about a topic",
+        "titles, texts and anchors",
+        "similarity:topic=WORDS,distance=1",
+        "pages linked from a page about the topic first: .855 of those about 'computer' on uci-ics, bfs .312",
+        f"frontrank recommend {TRY} --for topic:computer",
+    ),
+    Advice(
+        "searchers",
+        "What searchers will be shown",
+        "a query log and texts",
+        "fusion",
+        "queries and walks err on different pages: fusion .396 on uci-ics, q-overlap .277, rw-eg .246, pagerank .131",
+        "frontrank recommend team.crawl --for searchers",
+    ),
+    Advice(
+        "searchers",
+        "What searchers will be shown",
+        "clicks or views of fetched pages, no queries",
+        "rw-eg",
+        "votes of pages that are shown count more: rw-eg .246 on uci-ics, rw .205, pagerank .131, indegree .120",
+        "frontrank recommend team.crawl --for searchers",
+    ),
+    Advice(
+        "coverage",
+        "To know how much is covered, and stop there",
+        "links",
+        "rankmass with --until coverage=0.9",
+        "the only one with a lower bound: .63 of the mass is proven after 10% of uk-2007-05@100000",
+        f"frontrank simulate {TRY} --policy rankmass --until coverage=0.5 --seeds random:20@1",
+    ),
+    Advice(
+        "importance",
+        "A crawl without surprises, or the first of a site",
+        "nothing yet",
+        "bfs, a few hundred pages; then recommend on what it fetched",
+        "none is the best everywhere: backlink ties with the best on wikispeedia (.709) and is the last on cnr-2000 (.103)",
+        "frontrank recommend my-crawl",
+    ),
+)
+
+
+def advice_for(wish: Wish | None) -> list[Advice]:
+    return [row for row in ADVICE if wish is None or row.wish == wish.name]

@@ -1,0 +1,180 @@
+"""Webs from and to the graphs of other libraries: networkx, scipy, pandas. None of them is needed unless it is asked for.
+
+Names of nodes: whole numbers become ``ids`` (none are kept if they are 0 .. n - 1 in order), anything else becomes ``urls``,
+with ``hosts`` if every one has a host. On the way back a node is called by its URL, else its id, else its number; where
+several pages share a URL by its number, and the URL is an attribute.
+
+Attributes of nodes (columns of a table of pages): url, title, text, host, views, clicks; of links: anchor. An attribute that
+only some nodes have is "" or 0 for the others. Links keep their order on the page; self-links and doubles are dropped, as in
+every web.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from frontrank.errors import InputError, need
+from frontrank.kernels.jit import Array
+from frontrank.pages.urls import host_of
+from frontrank.web.web import Web, hosts_from_urls
+
+STRINGS = {"url": "urls", "title": "titles", "text": "texts"}  # attribute: column
+NUMBERS = ("views", "clicks")
+
+
+def from_networkx(graph: Any, **columns: Any) -> Web:
+    names = list(graph.nodes)
+    number = {name: page for page, name in enumerate(names)}
+    edges = [(number[a], number[b], data) for a, b, data in graph.edges(data=True)]
+    if not graph.is_directed():
+        edges += [(b, a, data) for a, b, data in edges]
+    if any("anchor" in data for _, _, data in edges):
+        columns.setdefault("anchors", [str(data.get("anchor", "")) for _, _, data in edges])
+    attributes = [graph.nodes[name] for name in names]
+    held = {
+        key: [of.get(key) for of in attributes] for key in (*STRINGS, "host", *NUMBERS) if any(key in of for of in attributes)
+    }
+    source, target = ([edge[end] for edge in edges] for end in (0, 1))
+    return Web.from_edges(source, target, len(names), **{"name": graph.name or "graph", **_columns(names, held), **columns})
+
+
+def to_networkx(web: Web) -> Any:
+    need("networkx")
+    import networkx
+
+    graph = networkx.DiGraph(name=web.name)
+    names, held = _named(web)
+    for page, name in enumerate(names):
+        graph.add_node(name, **{key: values[page] for key, values in held.items()})
+    anchors = web.anchors if web.anchors is not None else [None] * web.links
+    for (source, target), anchor in zip(_links(web), anchors, strict=True):
+        graph.add_edge(names[source], names[target], **({} if anchor is None else {"anchor": anchor}))
+    return graph
+
+
+def from_scipy(matrix: Any, **columns: Any) -> Web:
+    need("scipy")
+    from scipy import sparse
+
+    links = sparse.csr_array(matrix)
+    if links.ndim != 2 or links.shape[0] != links.shape[1]:
+        raise InputError(f"a matrix of shape {links.shape} given, a square one expected: a row and a column for each page")
+    kept = links.data != 0
+    source = np.repeat(np.arange(links.shape[0], dtype=np.int32), np.diff(links.indptr))
+    return Web.from_edges(source[kept], links.indices[kept], links.shape[0], **columns)
+
+
+def to_scipy(web: Web) -> Any:
+    need("scipy")
+    from scipy import sparse
+
+    return sparse.csr_array((np.ones(web.links), web.targets.copy(), web.indptr.copy()), shape=(web.pages, web.pages))
+
+
+def from_pandas(edges: Any, pages: Any = None, **columns: Any) -> Web:
+    source, target = _ends(edges)
+    names: list[Hashable] = []
+    held: dict[str, list[Any]] = {}
+    if pages is not None:
+        key = next((name for name in ("id", "url") if name in pages.columns), pages.columns[0])
+        names = pages[key].tolist()
+        if len(set(names)) != len(names):
+            raise InputError(f"column {key!r} of the pages names a page twice; expected each page once")
+        held = {name: pages[name].tolist() for name in (*STRINGS, "host", *NUMBERS) if name in pages.columns and name != key}
+    number = {name: page for page, name in enumerate(names)}
+    for one, other in zip(source, target, strict=True):
+        for name in (one, other):
+            if number.setdefault(name, len(number)) == len(names):
+                names.append(name)
+    held = {key: [*values, *[None] * (len(names) - len(values))] for key, values in held.items()}
+    if "anchor" in edges.columns:
+        columns.setdefault("anchors", ["" if _missing(text) else str(text) for text in edges["anchor"]])
+    sources, targets = ([number[name] for name in side] for side in (source, target))
+    return Web.from_edges(sources, targets, len(names), **{**_columns(names, held), **columns})
+
+
+def to_pandas(web: Web) -> tuple[Any, Any]:
+    need("pandas")
+    import pandas
+
+    names, held = _named(web)
+    ends = np.array(names, object)
+    sources = np.repeat(np.arange(web.pages), web.out_degree())
+    links: dict[str, Any] = {"source": ends[sources].tolist(), "target": ends[web.targets].tolist()}
+    if web.anchors is not None:
+        links["anchor"] = list(web.anchors)
+    key = "url" if web.urls is not None and "url" not in held else "id"
+    return pandas.DataFrame(links, columns=list(links)), pandas.DataFrame({key: names, **held})
+
+
+def _ends(edges: Any) -> tuple[list[Hashable], list[Hashable]]:
+    if len(edges.columns) < 2:
+        raise InputError(f"a table of {len(edges.columns)} columns given, one with a source and a target expected")
+    named = {"source", "target"} <= set(edges.columns)
+    ends = ("source", "target") if named else tuple(edges.columns[:2])
+    if edges[list(ends)].isna().to_numpy().any():
+        raise InputError("a link without a source or a target given, both expected in every row")
+    return edges[ends[0]].tolist(), edges[ends[1]].tolist()
+
+
+def _columns(names: Sequence[Hashable], held: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """The columns of a web whose pages have these names and attributes."""
+    columns: dict[str, Any] = {}
+    if all(isinstance(name, int | np.integer) and not isinstance(name, bool) for name in names):
+        ids = np.array(names, np.int64)
+        if not np.array_equal(ids, np.arange(len(names))):
+            columns["ids"] = ids
+    else:
+        columns["urls"] = [str(name) for name in names]
+    for key, values in held.items():
+        if key in STRINGS:
+            columns[STRINGS[key]] = ["" if _missing(value) else str(value) for value in values]
+        elif key in NUMBERS:
+            columns[key] = np.array([0.0 if _missing(value) else float(value) for value in values])
+    hosts = held.get("host")
+    if hosts is not None:
+        columns["hosts"], columns["host_names"] = _hosts(["" if _missing(host) else str(host) for host in hosts])
+    elif "urls" in columns and all(map(host_of, columns["urls"])):
+        columns["hosts"], columns["host_names"] = hosts_from_urls(columns["urls"])
+    return columns
+
+
+def _hosts(names: Iterable[str]) -> tuple[Array, list[str]]:
+    number: dict[str, int] = {}
+    hosts = np.array([number.setdefault(name, len(number)) for name in names], np.int32)
+    return hosts, list(number)
+
+
+def _missing(value: Any) -> bool:
+    return value is None or value != value  # nan, which tables have for nothing
+
+
+def _named(web: Web) -> tuple[list[Any], dict[str, list[Any]]]:
+    """What each page is called, and its attributes."""
+    held: dict[str, list[Any]] = {}
+    names: list[Any] = list(range(web.pages)) if web.ids is None else web.ids.tolist()
+    if web.urls is not None:
+        urls = list(web.urls)
+        if len(set(urls)) == len(urls):
+            names = urls
+        else:
+            names, held["url"] = list(range(web.pages)), urls
+    for key in ("title", "text"):
+        strings = getattr(web, STRINGS[key])
+        if strings is not None:
+            held[key] = list(strings)
+    if web.hosts is not None:
+        named = web.host_names
+        held["host"] = [str(host) if named is None else named[host] for host in web.hosts.tolist()]
+    for key in NUMBERS:
+        if web.has(key):
+            held[key] = getattr(web, key).tolist()
+    return names, held
+
+
+def _links(web: Web) -> Iterable[tuple[int, int]]:
+    sources = np.repeat(np.arange(web.pages), web.out_degree())
+    return zip(sources.tolist(), web.targets.tolist(), strict=True)
