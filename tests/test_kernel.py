@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from frontrank.kernels.jit import Column, compiled, interpreted, kernel, state_type
 
@@ -81,6 +82,18 @@ def test_open_names_are_bound_for_each_link() -> None:
     for link in (compiled, interpreted):
         assert link(open_sum, weigh=double)(values) == 12.0
         assert link(open_sum, weigh=square)(values) == 14.0
+
+
+def test_kernels_run_where_no_cache_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core import caching
+
+    monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])  # as in a read-only installation without a home
+
+    @kernel
+    def triple(x: float) -> float:
+        return 3 * x
+
+    assert compiled(triple)(2.0) == 6.0
 
 
 def test_columns_grow_and_keep_what_they_hold() -> None:

@@ -199,5 +199,10 @@ def _jit(f: types.FunctionType) -> Kernel:
     _listen()
     # Without a source file (a prompt, exec) there is no place for numba's cache.
     cache = os.path.exists(f.__code__.co_filename)
-    made: Kernel = njit(cache=cache, nogil=True)(f)
+    try:
+        made: Kernel = njit(cache=cache, nogil=True)(f)
+    except RuntimeError:
+        # Nor where neither the package nor the user's home can be written: then each process compiles for itself. A cache in a
+        # temporary folder would be code that anybody on the machine may put there.
+        made = njit(nogil=True)(f)
     return made
