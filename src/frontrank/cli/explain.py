@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from frontrank.cli.screen import percent, printable, progress, say, show_json
+
+OTHERS = {"further_links": "further links", "other": "not by a link: its place among seeds, its URL, or a ranking of all pages"}
 
 
 @click.command(name="explain")
@@ -15,13 +19,19 @@ from frontrank.cli.screen import percent, printable, progress, say, show_json
 def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None:
     """Say in words and numbers why the waiting page URL of CRAWL stands where it stands.
 
+    Of a live crawl: which links gave which part of its priority, by the crawl's own ordering, unless others are named.
+
     \b
     frontrank explain my.crawl https://example.org/page --policy rw-eg --policy q-overlap
     """
     from frontrank.lab.evaluate import ranker_of
     from frontrank.lab.next_pages import explain, usual_rankers, view_for
     from frontrank.sources.imported_crawl import load_crawl
+    from frontrank.sources.live_crawl import is_crawled
 
+    if is_crawled(crawl) and not specs:
+        explain_live(crawl, url, as_json)
+        return
     given = [ranker_of(spec) for spec in specs]
     with progress() as tell:
         tell("reading the crawl", 0, 0)
@@ -48,3 +58,27 @@ def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None
             say(f"{query['query']!r}, asked {query['frequency']:g} times: {found}", "  ", "      ")
     elif loaded.queries:
         print("Neither its URL nor its anchors match a query of the log.")
+
+
+def explain_live(directory: str, url: str, as_json: bool) -> None:
+    """The same for a live crawl, which may be running, by its own ordering."""
+    from frontrank.crawl.crawl import Crawl
+
+    with progress() as tell:
+        tell("replaying the crawl", 0, 0)
+        with Crawl.recover(directory, read_only=True) as crawl:
+            told, waiting = crawl.explain(url), crawl.waiting
+    if as_json:
+        show_json({**told, "waiting": waiting})
+        return
+    print(printable(told["url"]))
+    place = f"place {told['place']:,} of {waiting:,} that wait" if "place" in told else told["state"]
+    say(f"{told['policy']}: {place}, priority {told['priority']:.4g}, depth {told['depth']}", "  ", "      ")
+    parts: list[tuple[float, Any]] = [(link["part"], link["url"]) for link in told["links"]]
+    if parts:
+        print(f"Its priority, by the {told['links_known']:,} fetched pages that link to it:")
+    else:
+        say(f"None of the {told['links_known']:,} fetched pages that link to it changed its priority.")
+    parts += [(told[key], said) for key, said in OTHERS.items() if told.get(key)]
+    for part, said in parts:
+        say(said, f"  {part:>+10.4g}  ", " " * 14)
