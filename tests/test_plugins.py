@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from frontrank.cli import COMMANDS
 from frontrank.errors import SpecError
 from frontrank.plugins import Registry
 from tests.patience import PATIENCE_S
@@ -97,8 +96,9 @@ class TestEveryCommandKnowsThem:
         assert listed["scorers"]["words"]["package"] == "built in"
         assert listed["measures"]["depth"]["description"] == "pages near the root of their host."
         assert "frontrank-shop 1.0" in run(site, "plugins").stdout
-        command = "orderings" if "orderings" in COMMANDS else "policies"
-        assert told(site, command)["shelf"]["parameters"]["strength"] == {"type": "float", "default": 1.0}
+        for name in ("shelf", "frontrank_shop.ordering:Shelf"):
+            assert told(site, "orderings", name)[name]["parameters"]["strength"] == {"type": "float", "default": 1.0}
+        assert "shelf" in told(site, "orderings")
 
     def test_names_of_modules_and_classes(self, site: Path) -> None:
         spec, metric = "frontrank_shop.ordering:Shelf:strength=2", "frontrank_shop:depth:weight=3"
@@ -208,8 +208,9 @@ class TestBrokenPackages:
             assert (done.returncode, done.stderr) == (0, "")
 
     def test_built_in_names_need_no_look_at_packages(self, odd: Path) -> None:
-        done = run(odd, "simulate", SMALL, "--policy", "bfs", "--policy", "fpr", "--json")
-        assert (done.returncode, done.stderr) == (0, "")
+        for args in (["simulate", SMALL, "--policy", "bfs", "--policy", "fpr"], ["orderings", "fpr"]):
+            done = run(odd, *args, "--json")
+            assert (done.returncode, done.stderr) == (0, "")
 
     @pytest.mark.parametrize(
         ("args", "says"),

@@ -16,13 +16,10 @@ def command(name: str | None, as_json: bool, as_csv: bool) -> None:
     """List the orderings, or show all that is known of the one called NAME."""
     from inspect import cleandoc
 
-    from frontrank.errors import SpecError, nearest
-    from frontrank.orderings.registry import describe, orderings
+    from frontrank.orderings.registry import describe, find, orderings
 
-    known = orderings()
-    if name is not None and name not in known:
-        raise SpecError(f"unknown ordering {name!r}{nearest(name, known)}")
-    entries = {key: describe(ordering) for key, ordering in known.items() if name in (None, key)}
+    known = orderings() if name is None else {name: find(name)}
+    entries = {key: describe(ordering) for key, ordering in known.items()}
     if as_json:
         show_json(entries)
     elif as_csv:
