@@ -36,7 +36,7 @@ END
 printf '0 1\n0 2\n1 3\n2 3\n3 0\n' > edges.txt
 "$bin/frontrank" simulate edges.txt --policy bfs --policy fpr > table
 grep -q fpr table || fail "simulate printed no line for fpr"
-"$bin/frontrank" policies > /dev/null
+"$bin/frontrank" orderings > /dev/null
 "$bin/frontrank" crawl --help > /dev/null
 "$bin/python" - <<'END'
 import sys
