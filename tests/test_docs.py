@@ -155,6 +155,8 @@ def test_the_library_as_the_readme_shows_it(reader: Path) -> None:
 def transcript(page: str) -> Iterator[tuple[int, list[tuple[str, str]]]]:
     """Blocks of commands with what they printed, by line; those on real webs, which a reader has to get first, left out."""
     for block in blocks(ROOT / "docs" / page):
+        if block.language == "sh" and "<<'END'" in block.text:  # files and commands, to be pasted whole
+            yield block.line, [(block.text, "")]
         if block.text.startswith("$ ") and not re.search(r"DATA|uci|my-crawl|\.crawl/|examples/|crawl http", block.text):
             text = block.text.replace("\\\n", " ")
             yield block.line, [(part.partition("\n")[0], part.partition("\n")[2]) for part in text[2:].split("\n$ ")]
@@ -166,9 +168,9 @@ def test_transcripts_can_be_followed(page: str, tmp_path: Path) -> None:
     ran = 0
     for line, steps in transcript(page):
         for typed_in, printed in steps:
-            name = typed_in.removeprefix("cat ")
-            if typed_in != name and not (tmp_path / name).exists():
-                (tmp_path / name).write_text(printed if printed.endswith("\n") else printed + "\n", encoding="utf-8")
+            shown = re.fullmatch(r"cat (\S+)", typed_in)
+            if shown and not (tmp_path / shown[1]).exists():
+                (tmp_path / shown[1]).write_text(printed if printed.endswith("\n") else printed + "\n", encoding="utf-8")
                 continue
             done = subprocess.run(
                 ["bash", "-euo", "pipefail", "-c", typed_in],
