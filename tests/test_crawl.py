@@ -203,3 +203,16 @@ def test_a_dropped_page_is_never_taken_and_costs_its_host_nothing(tmp_path: Path
         crawl.fetched("http://a.example/2", ["http://a.example/0", "http://a.example/1"])
         later = 300.0
         assert crawl.take() == ["http://a.example/3"], "dropped pages spend no budget of their host, and do not come back"
+
+
+def test_other_politeness_survives_a_kill_after_an_older_snapshot(tmp_path: Path) -> None:
+    with Crawl(parse("bfs"), tmp_path / "c", politeness=Politeness(delay_s=1.0), clock=lambda: 100.0) as crawl:
+        crawl.seed([f"http://a.example/{n}" for n in range(9)])
+        crawl.take()
+        crawl.snapshot()
+    crawl = Crawl.recover(tmp_path / "c", politeness=Politeness(delay_s=50.0), clock=lambda: 200.0)
+    crawl.take()
+    crawl.abandon()
+    with Crawl.recover(tmp_path / "c", clock=lambda: 400.0) as again:
+        again.take()
+        assert again.next_at() == 450.0

@@ -84,24 +84,24 @@ def test_a_stopped_crawl_has_no_time_left(crawl: Crawl) -> None:
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_queue_is_every_waiting_page_in_its_order(crawl: Crawl, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"queue.{ending}"
-    told = status(crawl.folder or "", path)
+    told = json.loads(said("status", crawl.folder or "", "--queue", path, "--json"))
     if ending == "csv":
         rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     else:
         rows = pq.read_table(path).to_pylist()
     assert told["queue"]["pages"] == len(rows) == told["waiting"]
     assert [row["url"] for row in rows[:20]] == [page["url"] for page in told["next"]]
-    assert [str(row["retry"]) for row in rows] == ["False"] * (len(rows) - 1) + ["True"], "the page that failed comes last"
+    assert [row["state"] for row in rows] == ["waiting"] * (len(rows) - 1) + ["retry"], "the page that failed comes last"
     assert {row["host"] for row in rows} == {"a.example", "b.example"}
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     taken = crawl.take(len(rows), now=crawl.now)
     assert taken == [row["url"] for row in rows[:-1]], "it is the order in which they are taken"
 
 
-def test_where_the_queue_goes_is_checked_first(crawl: Crawl, tmp_path: Path) -> None:
-    for name, sentence in (("queue.txt", r"\.parquet or \.csv, got"), ("none/queue.csv", "no directory")):
-        with pytest.raises(InputError, match=sentence):
-            status(tmp_path / "no crawl here", tmp_path / name)
+def test_where_the_queue_goes_is_checked_first(tmp_path: Path) -> None:
+    for name, sentence in (("queue.txt", r"ends in \.csv, \.parquet or \.json"), ("none/queue.csv", "no directory")):
+        done = CliRunner().invoke(command, ["status", str(tmp_path / "no crawl"), "--queue", str(tmp_path / name)])
+        assert isinstance(done.exception, InputError) and re.search(sentence, str(done.exception))
 
 
 def test_a_crawl_of_another_program_has_no_budget(tmp_path: Path) -> None:

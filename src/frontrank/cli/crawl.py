@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.screen import show_json
+from frontrank.cli.screen import own_name, show_json
 from frontrank.fetching.crawler.options import options
 from frontrank.fetching.crawler.values import SWITCH, TEXTS
 
@@ -144,7 +144,7 @@ def _show(told: Summary, as_json: bool) -> None:
     if as_json:
         show_json(told.json())
     else:
-        click.echo(told.text())
+        click.echo(told.text(own_name()))
     if told.fruitless:
         print(f"frontrank: {told.fruitless}", file=sys.stderr)
         sys.exit(1)

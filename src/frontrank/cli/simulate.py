@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 from collections.abc import Callable
@@ -50,6 +51,7 @@ def run(
     """Load the web and run the orderings, with progress on a terminal."""
     from dataclasses import replace
 
+    from frontrank.errors import InputError
     from frontrank.frontiers.politeness import Politeness
     from frontrank.lab.compare import as_crawled, carry_out, runnable
     from frontrank.lab.repeats import repeat_plan
@@ -57,6 +59,9 @@ def run(
     from frontrank.sources import load
 
     named = [name for name in policies or ("bfs", "fpr") if name != "all"]
+    for flag, value in (("--host-delay", host_delay), ("--latency", latency), ("--in-flight", in_flight)):
+        if value is not None and not 0 <= value < math.inf:
+            raise InputError(f"{flag} must be a number from 0, got {value:g}")
     clocked = in_flight is not None or host_delay is not None or latency is not None
     politeness = Politeness(delay_s=host_delay or 0.0, in_flight=1 if in_flight is None else in_flight) if clocked else None
     plan = Plan.of(named, Stop(budget, until), politeness, 1.0 if latency is None else latency, metric)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from frontrank.cli.screen import moment, percent, printable, show_json, show_table
 
+if TYPE_CHECKING:
+    from frontrank.lab.frame import Frame, Kind
+
 
 @click.command(name="status")
 @click.argument("directory", metavar="DIR")
-@click.option("--queue", metavar="FILE", help="Write all waiting pages in their order to a file, .parquet or .csv.")
+@click.option("--queue", metavar="FILE", help="Write all waiting pages in their order: .csv, .parquet or .json.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def command(directory: str, queue: str | None, as_json: bool) -> None:
     """Show the state of the crawl in DIR: budget, rate, time left, pages by state, failures by reason, the next 20 URLs.
@@ -23,8 +26,15 @@ def command(directory: str, queue: str | None, as_json: bool) -> None:
     frontrank status my-crawl --queue waiting.csv
     """
     from frontrank.fetching.crawler.status import status
+    from frontrank.lab.frame import check_table_target, write_table
 
-    told = status(directory, queue)
+    if queue:
+        check_table_target(queue)
+    told = status(directory, with_queue=queue is not None)
+    if queue:
+        rows = told.pop("queue")
+        write_table(_queue(rows), queue)
+        told["queue"] = {"path": queue, "pages": len(rows)}
     if as_json:
         show_json(told)
         return
@@ -42,6 +52,13 @@ def command(directory: str, queue: str | None, as_json: bool) -> None:
         print(f"written: {told['queue']['path']}, {told['queue']['pages']:,} pages")
 
 
+def _queue(rows: list[dict[str, Any]]) -> Frame:
+    from frontrank.lab.frame import Column, Frame
+
+    kinds: dict[str, Kind] = {"url": "text", "host": "text", "priority": "number", "depth": "count", "state": "text"}
+    return Frame(tuple(Column(name, [row[name] for row in rows], kind) for name, kind in kinds.items()))
+
+
 def _facts(told: dict[str, Any]) -> list[tuple[str, str]]:
     from frontrank.fetching.crawler.pace import spoken
 
@@ -49,7 +66,7 @@ def _facts(told: dict[str, Any]) -> list[tuple[str, str]]:
     lately = "in the last 5 min" if told["running"] else "in its last 5 min"
     made = [("fetched", f"{told['fetched']:,}"), ("failed", f"{told['failed']:,}"), ("waiting", f"{told['waiting']:,}")]
     made += [("in flight", f"{told['leased']:,}"), ("known", f"{told['known']:,}")]
-    made.append(("hosts", f"{hosts['known']:,}; {hosts['with_waiting']:,} have waiting pages, {hosts['resting']:,} rest"))
+    made.append(("hosts", f"{hosts['known']:,}; {hosts['with_waiting']:,} with waiting pages, {hosts['resting']:,} resting"))
     if told["budget"]:
         left = f", about {spoken(told['left_s'])} left" if told["left_s"] is not None else ""
         spent = told["asked"] / told["budget"]

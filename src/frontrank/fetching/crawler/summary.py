@@ -88,7 +88,7 @@ class Summary:
 
     def without(self, family: Family) -> str:
         """The command that goes on without these URLs."""
-        return shlex.join(["frontrank", "crawl", "--resume", self.folder, "--exclude", family.exclude])
+        return f"{self.resume} {shlex.join(['--exclude', family.exclude])}"
 
     @property
     def fruitless(self) -> str:
@@ -108,8 +108,11 @@ class Summary:
         made["traps"] = [{**family._asdict(), "exclude": family.exclude} for family in self.traps]
         return {**made, "pages_per_s": round(self.pages_per_s, 3), "resume": self.resume}
 
-    def text(self) -> str:
-        """For a terminal of 80 columns; only commands may be longer, so that they can be pasted."""
+    def text(self, program: str = "frontrank") -> str:
+        """For a terminal of 80 columns; only commands may be longer, so that they can be pasted.
+
+        ``program``: how frontrank is called where they will be.
+        """
         lines = [
             f"{self.fetched:,} pages fetched, {self.failed:,} failed, {self.waiting:,} waiting, {self.known:,} known",
             f"ordered by {self.policy}; {ENDS.get(self.ended, self.ended)}",
@@ -127,9 +130,9 @@ class Summary:
         lines = [row for line in lines for row in wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False)]
         for one in self.traps[:TRAPS_TOLD]:
             lines += [f"possible trap: {one.pages:,} pages, {one.share:.0%} of their host, with URLs like", f"  {one.pattern}"]
-            lines += ["  to go on without them:", f"  {self.without(one)}"] if self.goes_on else []
+            lines += ["  to go on without them:", f"  {_called(program, self.without(one))}"] if self.goes_on else []
         if self.goes_on:
-            lines += ["to go on:", f"  {self.resume}"]
+            lines += ["to go on:", f"  {_called(program, self.resume)}"]
         lines.append(f"report: {os.path.join(self.folder, REPORT)}")
         return "\n".join(lines)
 
@@ -181,6 +184,10 @@ def _hosts(job: Job) -> list[Host]:
 def _listed(counts: dict[str, int], most: int = 8) -> str:
     shown = [f"{reason} ({count:,})" for reason, count in Counter(counts).most_common(most)]
     return ", ".join([*shown, f"{len(counts) - most} more reasons"] if len(counts) > most else shown)
+
+
+def _called(program: str, command: str) -> str:
+    return program + command.removeprefix("frontrank")
 
 
 def listed(names: list[str], most: int = 5) -> str:
