@@ -77,8 +77,8 @@ class Summary:
 
     @property
     def goes_on(self) -> bool:
-        """Whether resuming it leads further."""
-        return self.waiting > 0 and self.ended != state.EMPTY
+        """Whether resuming it leads further, without another stopping rule."""
+        return self.waiting > 0 and self.ended not in (state.EMPTY, state.RULE)
 
     @property
     def resume(self) -> str:
