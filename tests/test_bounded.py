@@ -24,7 +24,7 @@ from frontrank.pages.workers import Closed, Died, TooLong, Workers
 from tests.patience import PATIENCE_S
 from tests.test_html import HERE, check, pieces
 
-LONG_S = PATIENCE_S
+PATIENCE_S = PATIENCE_S
 LINKS = b"<base href=/sub/><a href=first>1</a><!-- <a href=no> --><a href='second?a&amp;b'>2</a>"
 KEPT = ["http://example.org/sub/first", "http://example.org/sub/second?a&b"]
 
@@ -83,13 +83,13 @@ def test_no_more_processes_than_were_allowed_and_closing_ends_them_in_mid_call()
     threads = [threading.Thread(target=ask) for _ in range(5)]
     for thread in threads:
         thread.start()
-    until = time.monotonic() + LONG_S
+    until = time.monotonic() + PATIENCE_S
     while len(workers._busy) < 2 and time.monotonic() < until:
         time.sleep(0.01)
     processes = [worker.process for worker in workers._busy]
     workers.close()
     for thread in threads:
-        thread.join(LONG_S)
+        thread.join(PATIENCE_S)
     assert workers.started == len(processes) == 2 and len(told) == 5
     assert all(process.poll() is not None for process in processes)
     with pytest.raises(Closed):
@@ -110,8 +110,8 @@ def test_a_worker_ends_when_its_owner_is_killed() -> None:
     with owner.stdout, owner.stdin:
         worker = int(owner.stdout.readline())
         owner.kill()
-        owner.wait(LONG_S)
-    until = time.monotonic() + LONG_S
+        owner.wait(PATIENCE_S)
+    until = time.monotonic() + PATIENCE_S
     while running(worker) and time.monotonic() < until:
         time.sleep(0.01)
     assert not running(worker)

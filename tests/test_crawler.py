@@ -169,7 +169,13 @@ def test_a_killed_crawl_loses_nothing_and_fetches_nothing_twice(web: tuple[str, 
 def under_way(web: tuple[str, list[str]], out: Path) -> subprocess.Popen[str]:
     """A slow crawl that has fetched thirty pages and goes on."""
     slowly = [*on(web), "--delay", "0.3", "--per-host", "1"]
-    process = subprocess.Popen(command(*slowly, "--out", out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # A busy machine must not cut off what a signal asks for.
+    patient = (
+        "from frontrank import stopping as s; from frontrank.fetching.crawler import run as r; from frontrank.cli import main"
+    )
+    start = [sys.executable, "-c", f"{patient}; s.GRACE_S = r.PATIENCE_S = {PATIENCE_S}; main()"]
+    args = [*start, *command(*slowly, "--out", out)[3:]]
+    process = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until and not ((out / "trace.db").exists() and len(fetched(out)) >= 30):
         time.sleep(0.01)
@@ -196,7 +202,7 @@ def test_a_second_signal_ends_it_at_once_and_a_torn_warc_file_is_no_end(web: tup
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=PATIENCE_S)
-    assert process.returncode in (0, 130)
+    assert process.returncode in (0, 130, 143)
     path = out / "warc" / "crawl-00000.warc.gz"
     os.truncate(path, path.stat().st_size - 100)  # as a power cut may leave it
     order = fetched(out)

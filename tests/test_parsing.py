@@ -12,8 +12,9 @@ from frontrank.fetching.crawler.sitemap_file import read_sitemap
 from frontrank.fetching.crawler.sitemaps import TOOK_TOO_LONG
 from frontrank.pages.bounded import TOO_LONG
 from frontrank.pages.workers import TooLong, Workers
+from tests.patience import PATIENCE_S
 from tests.test_bounded import HOSTILE
-from tests.test_crawler import LONG_S, Site, crawl, fetched, links, records, served
+from tests.test_crawler import Site, crawl, fetched, links, records, served
 
 CHAIN = 40  # pages of the host beside the hostile one, each found on the one before it
 
@@ -29,7 +30,7 @@ class Slow(Site):
             self.answer(200, self.body)
             self.sent.set()
         elif self.path.startswith("/chain/"):
-            self.sent.wait(LONG_S)
+            self.sent.wait(PATIENCE_S)
             number = int(self.path[7:])
             self.answer(200, links(*([f"/chain/{number + 1}"] if number < CHAIN else [])))
         else:

@@ -8,9 +8,10 @@ runs.report("out.html")
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing's own would be imported first, and that takes as long as all else here
 if TYPE_CHECKING:
+    from typing import Any
+
     from frontrank.crawl.crawl import Crawl
     from frontrank.errors import FrontrankError
     from frontrank.frontiers.politeness import Politeness

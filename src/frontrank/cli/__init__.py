@@ -7,6 +7,7 @@ from importlib import import_module
 
 import click
 
+from frontrank import stopping
 from frontrank.errors import EXTRA_OF, FrontrankError, MissingExtra
 
 COMMANDS = {
@@ -72,23 +73,36 @@ def command() -> None:
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run a command. Bad input: one sentence on standard error, exit code 2."""
+    """Run a command. Bad input: one sentence on standard error, exit code 2. Ctrl-C: 130, SIGTERM: 143."""
+    with stopping.watching() as watch:
+        try:
+            code = _run(args)
+        except (KeyboardInterrupt, click.Abort) as stop:  # a command may say what it was doing
+            said = stop.__cause__ if isinstance(stop, click.Abort) else stop
+            code = 128 + watch.asked if watch is not None and watch.asked else 130
+            print(f"frontrank: {said or 'interrupted'}", file=sys.stderr)
+        if watch is not None:
+            watch.code = code
+    sys.exit(code)
+
+
+def _run(args: list[str] | None) -> int:
     try:
         command.main(args=args, prog_name="frontrank", standalone_mode=False)
     except FrontrankError as error:
         print(f"frontrank: {error}", file=sys.stderr)
-        sys.exit(2)
+        return 2
     except ModuleNotFoundError as error:
         module = (error.name or "").partition(".")[0]
         if module not in EXTRA_OF:
             raise
         print(f"frontrank: {MissingExtra(module)}", file=sys.stderr)
-        sys.exit(2)
+        return 2
     except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
-    except click.Abort as abort:  # Ctrl-C; a command may say what it was doing
-        print(f"frontrank: {abort.__cause__ or 'interrupted'}", file=sys.stderr)
-        sys.exit(130)
+        return done.exit_code
+    except click.Abort:
+        raise
     except click.ClickException as error:
         print(f"frontrank: {error.format_message()}", file=sys.stderr)
-        sys.exit(2)
+        return 2
+    return 0

@@ -78,7 +78,7 @@ def command(
     frontrank crawl --config crawl.toml --out crawl
     frontrank crawl --resume crawl --budget 5000 --delay 2
 
-    Ctrl-C stops the crawl after the pages in flight have arrived; a second Ctrl-C stops it at once. Nothing is lost either way.
+    Ctrl-C stops the crawl within seconds, a second Ctrl-C at once. Nothing is lost either way.
     """
     from frontrank.errors import InputError
     from frontrank.fetching.crawler.config import read_config, read_seeds

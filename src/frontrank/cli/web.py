@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import resource
-import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from frontrank import stopping
 from frontrank.cli.screen import progress
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ TOLD_EVERY_S = 0.5
 @click.option("--flaky", default=0.0, metavar="SHARE", help="Share of pages that answer 503 the first time.")
 @click.option("--traps", is_flag=True, help="An endless calendar, session ids and repeating paths on the three largest hosts.")
 @click.option("--json", "as_json", is_flag=True, help="Print what is served as one line of JSON, and at the end the requests.")
-def command(web: str, port: int, as_json: bool, **options: Any) -> None:
+@click.option("--until-eof", is_flag=True, hidden=True)  # for a process that starts this one: its end is the end of our input
+def command(web: str, port: int, as_json: bool, until_eof: bool, **options: Any) -> None:
     """Serve the known web WEB (any that simulate takes) over HTTP on loopback, to test crawlers on, until Ctrl-C.
 
     \b
@@ -57,31 +59,41 @@ def command(web: str, port: int, as_json: bool, **options: Any) -> None:
         tell("reading the web", 0, 0)
         site = Site(load(web, progress=lambda text: tell(text, 0, 0)), made, tell)
     server = Server(site)
-    asyncio.run(_run(server, port, as_json))
+    asyncio.run(_run(server, port, as_json, until_eof))
     print(json.dumps({"requests": server.requests}) if as_json else f"{server.requests:,} requests served", flush=True)
 
 
-async def _run(server: Server, port: int, as_json: bool) -> None:
+async def _run(server: Server, port: int, as_json: bool, until_eof: bool) -> None:
     """Serve until a signal comes."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
+
+    def ask_to_stop() -> None:
+        loop.call_soon_threadsafe(stop.set)
+
+    def hear_input() -> None:
+        if not os.read(sys.stdin.fileno(), 4096):
+            stop.set()
+
+    if until_eof:
+        loop.add_reader(sys.stdin.fileno(), hear_input)
     complaints: set[str] = set()
     loop.set_exception_handler(lambda _, context: _complain(str(context["message"]), complaints))
-    await server.start(port)
-    async with server:
-        _tell(server, as_json)
-        if not sys.stderr.isatty():
-            await stop.wait()
-            return
-        before, done = 0, asyncio.ensure_future(stop.wait())
-        while not done.done():
-            await asyncio.wait([done], timeout=TOLD_EVERY_S)
-            rate = (server.requests - before) / TOLD_EVERY_S
-            before = server.requests
-            print(f"\r\x1b[K{server.requests:,} requests, {rate:,.0f}/s", end="", file=sys.stderr, flush=True)
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    with stopping.gracefully(ask_to_stop):
+        await server.start(port)
+        async with server:
+            _tell(server, as_json)
+            await (_show_requests(server, stop) if sys.stderr.isatty() else stop.wait())
+
+
+async def _show_requests(server: Server, stop: asyncio.Event) -> None:
+    before, done = 0, asyncio.ensure_future(stop.wait())
+    while not done.done():
+        await asyncio.wait([done], timeout=TOLD_EVERY_S)
+        rate = (server.requests - before) / TOLD_EVERY_S
+        before = server.requests
+        print(f"\r\x1b[K{server.requests:,} requests, {rate:,.0f}/s", end="", file=sys.stderr, flush=True)
+    print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _allow_connections() -> None:

@@ -69,6 +69,7 @@ class Parsing:
         return value
 
     def close(self) -> None:
-        """End what is under way: those who wait are told that it died."""
+        """End what is under way: those who wait are told."""
         self.workers.close()
-        self._threads.stop()
+        if self._threads.started:
+            self._threads.stop()

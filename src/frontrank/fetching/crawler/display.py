@@ -55,7 +55,7 @@ def panel(job: Job, pace: Pace, width: int) -> Any:
 def _state(job: Job) -> str:
     if job.ended:
         return f"{ENDS.get(job.ended, job.ended)}; waiting for {job.crawl.leased:,} pages in flight (Ctrl-C: stop at once)"
-    return "reading sitemaps" if job.reading else "Ctrl-C: stop, after the pages in flight have arrived"
+    return "reading sitemaps" if job.reading else "Ctrl-C: stop within seconds; nothing is lost"
 
 
 def _bar(job: Job, pace: Pace) -> Any:

@@ -47,6 +47,9 @@ class Job:
         self.held = self.reading  # nothing is taken yet: the hosts whose sitemaps come first are not known
         self.ended = ""  # why no more pages are taken
         self.error: Exception | None = None
+        self.closed = False  # nothing is settled any more
+        self.closers: list[Callable[[], None]] = []  # what is to be closed at the end, however it comes
+        self.abandon: Callable[[], None] = lambda: None  # ends it without waiting for the pages that are out
         self.nudge: Callable[[], None] = lambda: None  # has the engine ask for the next page
         self.stop = Stop(until=options.until)
         self._noted = self.begun

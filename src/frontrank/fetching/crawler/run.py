@@ -14,13 +14,13 @@ import asyncio
 import logging
 import math
 import os
-import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from frontrank import stopping
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.ranking import BACKGROUND
@@ -45,6 +45,7 @@ Watch = Callable[[Job], None]
 WARCS, LOG = "warc", "crawl.log"
 LOGGERS = ("scrapy", "twisted", "asyncio", "py.warnings", "frontrank")
 WATCHED_EVERY_S = 1.0
+PATIENCE_S = 2.0  # with pages that are on their way when a signal comes: its end takes time, too, and 5 s are all it has
 PROCESS = {  # settings of the reactor rather than of one crawl
     "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
     "LOG_INSTALL_ROOT_HANDLER": False,
@@ -213,7 +214,7 @@ async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = N
         crawler = Crawler(PageSpider, settings_of(options))
         with _logged(folder / LOG, crawler):
             job.begin()
-            await runner.crawl(crawler, job=job, scope=scope, impact=impact)
+            await _crawled(job, runner.crawl(crawler, job=job, scope=scope, impact=impact))
         if job.error is not None:
             raise job.error
         if not job.ended:
@@ -228,6 +229,19 @@ async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = N
         finally:
             if job.warc is not None:
                 job.warc.close()
+
+
+async def _crawled(job: Job, crawl: Awaitable[None]) -> None:
+    """Until the crawl has ended, or is not waited for any longer."""
+    crawling = asyncio.ensure_future(crawl)
+    abandoned = asyncio.get_running_loop().create_future()
+    job.abandon = lambda: None if abandoned.done() else abandoned.set_result(None)
+    await asyncio.wait([crawling, abandoned], return_when=asyncio.FIRST_COMPLETED)
+    job.closed = True
+    if crawling.done():
+        crawling.result()
+    for close in job.closers:
+        close()
 
 
 async def _watch(job: Job, watch: Watch | None) -> None:
@@ -328,7 +342,7 @@ def run(main: Callable[[AsyncCrawlerProcess], Coroutine[Any, Any, T]]) -> T:
 
     tasks: list[asyncio.Future[None]] = []
     reactor.callWhenRunning(lambda: tasks.append(asyncio.ensure_future(whole())))
-    with _signals(reactor):
+    with stopping.gracefully(lambda: reactor.callFromThread(_end_all, reactor)):
         process.start(stop_after_crawl=False, install_signal_handlers=False)
     if failed:
         raise failed[0]
@@ -348,26 +362,8 @@ def _check_reactor() -> None:
         raise InputError("a second crawl in this process, where Twisted's reactor starts once; await all of them in one run()")
 
 
-@contextmanager
-def _signals(reactor: Any) -> Iterator[None]:
-    asked = False
-
-    def stop(number: int, frame: Any) -> None:
-        nonlocal asked
-        if asked:
-            if sys.stderr.isatty():
-                sys.stderr.write("\x1b[?25h\n")  # the display may have hidden the cursor
-            os._exit(130)  # the journal is made for this
-        asked = True
-        reactor.callFromThread(end)
-
-    def end() -> None:
-        for job in AT_WORK:
-            job.end(state.INTERRUPTED)
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _end_all(reactor: Any) -> None:
+    """A signal came. Pages that are on their way have a little time to arrive; nothing is lost with those that do not."""
+    for job in AT_WORK:
+        job.end(state.INTERRUPTED)
+    reactor.callLater(PATIENCE_S, lambda: [job.abandon() for job in AT_WORK])

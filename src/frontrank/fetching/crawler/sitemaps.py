@@ -52,6 +52,7 @@ class Reading:
     def __init__(self, spider: PageSpider) -> None:
         self.spider, self.job = spider, spider.job
         self.files = Parsing(workers=1, cpu_s=CPU_S)  # its own: pages do not wait for sitemaps
+        self.job.closers.append(self.files.close)
         self.seen: set[str] = set()  # pages that were listed
         self.seeded = 0
 

@@ -60,6 +60,7 @@ class PageSpider(Spider):
         self.frontier = job.crawl  # where the robots.txt middleware tells of a host's delay
         self.wants_text = job.crawl.keeps_texts
         self.parsing = Parsing()
+        job.closers.append(self.parsing.close)
         self.hops: dict[int, int] = {}  # redirects that led to a page which has not arrived yet
 
     async def start(self) -> AsyncIterator[Any]:
@@ -96,9 +97,6 @@ class PageSpider(Spider):
         page = response.meta[PAGE]
         self._safely(page, lambda: self._settle(page, response, found))
 
-    def closed(self, reason: str) -> None:
-        self.parsing.close()
-
     def lost(self, failure: Failure) -> None:
         request: Request = failure.request  # type: ignore[attr-defined]
         reason, retry = reason_of(failure.value or ValueError("nothing came"))
@@ -106,7 +104,8 @@ class PageSpider(Spider):
         self._safely(page, lambda: self.failed(page, request.url, reason, retry))
 
     def _safely(self, page: int, settle: Callable[[], None]) -> None:
-        if self.job.error is not None or self.job.crawl.mark(page) != LEASED:  # a machine that slept outlives its leases
+        job = self.job
+        if job.error is not None or job.closed or job.crawl.mark(page) != LEASED:  # a machine that slept outlives its leases
             return
         with self._or_end():
             settle()

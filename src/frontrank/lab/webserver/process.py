@@ -25,12 +25,11 @@ def run_in_process(spec: str, **options: Any) -> Iterator[str]:
 
     ``options`` are those of the command line: ``crawl_delay=2`` is --crawl-delay 2, ``traps=True`` is --traps.
     """
-    command = [sys.executable, "-m", "frontrank", "web", spec, "--json", *_arguments({"port": 0, **options})]
+    command = [sys.executable, "-m", "frontrank", "web", spec, "--json", "--until-eof", *_arguments({"port": 0, **options})]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
-        # A group of its own: Ctrl-C is for the block, which still has answers under way, and ends the server after it.
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=said, stdin=subprocess.DEVNULL, start_new_session=True
-        )
+        # A group of its own: Ctrl-C is for the block, which still has answers under way, and ends the server after it. The
+        # input that never comes ends with this process, however that ends, and with it the server.
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, stdin=subprocess.PIPE, start_new_session=True)
         assert process.stdout is not None
         try:
             line = _first_line(process.stdout, START_S)

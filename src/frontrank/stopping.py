@@ -1,0 +1,122 @@
+"""How a command ends when it is asked to, by Ctrl-C (SIGINT) or SIGTERM: within five seconds, whatever it is doing.
+
+    the first signal    interrupts it (KeyboardInterrupt); inside ``gracefully(stop)`` it calls stop() instead
+    GRACE_S later       it has ended, or is ended
+    the second signal   ends it at once
+
+Nothing is lost by an end at once: what a crawl was told is stored before it is acknowledged, results are written beside their
+place and renamed.
+
+Python runs its signal handlers in the main thread, between two of its own instructions: not while a kernel runs. So a thread
+hears of signals too, by the pipe to which the interpreter writes them as they come (signal.set_wakeup_fd); kernels run
+without the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+GRACE_S = 4.0
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+ENOUGH = b"\0"  # through the pipe: there is nothing to hear any more
+
+Stop = Callable[[], None]
+
+
+class Watch:
+    """The signals of this process, from now until ``end``."""
+
+    def __init__(self) -> None:
+        self.asked = 0  # the first signal that came
+        self.code: int | None = None  # what the process ends with, once that is known
+        self.stops: list[Stop] = []
+        reading, self.writing = os.pipe()
+        os.set_blocking(self.writing, False)
+        self.before: dict[int, Any] = {}
+        for number in SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and shells ask for
+                self.before[number] = signal.signal(number, self._came)
+        self.wakeup = signal.set_wakeup_fd(self.writing, warn_on_full_buffer=False)
+        threading.Thread(target=self._mind, args=(reading,), name="signals", daemon=True).start()
+
+    def _came(self, number: int, frame: FrameType | None) -> None:
+        """In the main thread, when it gets to it."""
+        if self.asked:
+            return
+        self.asked = number
+        if not self.stops:
+            raise KeyboardInterrupt
+        self.stops[-1]()
+
+    def _mind(self, reading: int) -> None:
+        """In a thread of its own, at once."""
+        first, until = 0, 0.0
+        while True:
+            heard = select.select([reading], [], [], max(0.0, until - time.monotonic()) if first else None)[0]
+            if not heard:
+                self._leave(first)
+            for number in os.read(reading, 64):
+                if number == ENOUGH[0]:
+                    os.close(reading)
+                    return
+                if number in SIGNALS:
+                    if first:
+                        self._leave(number)
+                    first, until = number, time.monotonic() + GRACE_S
+
+    def _leave(self, number: int) -> None:
+        if os.isatty(2):
+            os.write(2, b"\x1b[?25h\n")  # a display may have hidden the cursor
+        os._exit(128 + number if self.code is None else self.code)
+
+    def end(self, code: int | None = None) -> None:
+        """Signals mean what they meant before. A process that was asked to end still has to, with this code."""
+        self.code = code
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(self.wakeup)
+        if not self.asked or code is None:
+            os.write(self.writing, ENOUGH)
+            os.close(self.writing)
+
+
+_watches: list[Watch] = []
+
+
+@contextmanager
+def watching() -> Iterator[Watch | None]:
+    """Have this process end when it is asked to. In other threads than the main one, which hear of no signals, nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield None
+        return
+    watch = Watch()
+    _watches.append(watch)
+    try:
+        yield watch
+    finally:
+        _watches.remove(watch)
+        watch.end(watch.code)
+
+
+@contextmanager
+def gracefully(stop: Stop) -> Iterator[None]:
+    """Have the first signal call ``stop``, which must see to it that the block ends soon."""
+    if not _watches:
+        with watching() as watch:
+            if watch is not None:
+                watch.stops.append(stop)
+            yield
+        return
+    _watches[-1].stops.append(stop)
+    try:
+        yield
+    finally:
+        _watches[-1].stops.remove(stop)

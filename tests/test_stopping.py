@@ -1,0 +1,245 @@
+"""Ctrl-C and SIGTERM: any command ends soon, at any moment, without a traceback, and nothing is lost.
+
+How soon is not asserted here, where machines may be busy: each test hangs if a command does not end by itself.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from frontrank.crawl.events import Expired
+from frontrank.lab.webserver import Options, run_in_process
+from frontrank.lab.webserver.site import Site as Served
+from frontrank.sources import load
+from tests.patience import PATIENCE_S
+from tests.test_bounded import HOSTILE, running
+from tests.test_crawler import LOCAL, Site, command, crawl, events, fetched, links, on, served
+from tests.test_parsing import SITEMAPS
+
+ROOT = Path(__file__).resolve().parent.parent
+ENDED = {signal.SIGINT: (130, -signal.SIGINT), signal.SIGTERM: (143, -signal.SIGTERM)}
+both = pytest.mark.parametrize("number", ENDED)
+
+
+def started(*args: str | Path, **more: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, *map(str, args)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        **more,  # type: ignore[call-overload]
+    )
+
+
+def ends(process: subprocess.Popen[str], *codes: int) -> str:
+    said, errors = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode in codes, (process.returncode, said, errors)
+    assert "Traceback" not in errors, errors
+    return errors
+
+
+# At any moment of the start --------------------------------------------------------------------------------------------------
+@both
+@pytest.mark.parametrize("imports", [2, 40, 150, 400])
+def test_a_signal_amid_the_imports_ends_it_without_a_traceback(number: signal.Signals, imports: int) -> None:
+    """Python says what it has imported; the signal comes after so many modules."""
+    process = started("-X", "importtime", "-m", "frontrank", "simulate", "synthetic:pages=500,seed=1", "--policy", "pagerank")
+    assert process.stderr is not None
+    counted = 0
+    for line in process.stderr:
+        counted += counted > 0 or line.rstrip().endswith("| signal")
+        if counted > imports:
+            break
+    process.send_signal(number)
+    ends(process, *ENDED[number])
+
+
+# Amid what Python cannot interrupt -------------------------------------------------------------------------------------------
+ENDLESS = """
+import sys
+from frontrank import stopping
+from frontrank.kernels.jit import compiled, kernel
+
+stopping.GRACE_S = float(sys.argv[1])
+
+@kernel
+def endless(n):
+    while n > 0:
+        n += 2
+    return n
+
+with stopping.watching():
+    compiled(endless)(0)
+    print("ready", flush=True)
+    compiled(endless)(1)
+"""
+
+
+@both
+@pytest.mark.parametrize(("grace_s", "times"), [(0.1, 1), (1e6, 2)])
+def test_a_kernel_is_ended_after_the_grace_or_by_a_second_signal(
+    number: signal.Signals, grace_s: float, times: int, tmp_path: Path
+) -> None:
+    script = tmp_path / "endless.py"
+    script.write_text(ENDLESS)
+    process = started(script, grace_s)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    for _ in range(times):
+        process.send_signal(number)
+        time.sleep(0.2)  # two signals at once count as one
+    ends(process, 128 + number)
+
+
+def test_a_signal_that_the_shell_ignores_is_ignored(tmp_path: Path) -> None:
+    script = "import os, signal; from frontrank import stopping\nwith stopping.watching(): os.kill(os.getpid(), signal.SIGINT)"
+    process = started("-c", script, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    ends(process, 0)
+
+
+def test_signals_mean_what_they_meant_when_nothing_is_watched_any_more() -> None:
+    script = """
+import os, signal
+from frontrank import stopping
+stopping.GRACE_S = 0.2
+heard = []
+with stopping.gracefully(lambda: heard.append(1)):
+    os.kill(os.getpid(), signal.SIGTERM)
+    while not heard: pass
+signal.signal(signal.SIGTERM, lambda number, frame: heard.append(2))
+os.kill(os.getpid(), signal.SIGTERM)
+import time; time.sleep(0.5)
+assert heard == [1, 2]
+try: os.kill(os.getpid(), signal.SIGINT); time.sleep(60)
+except KeyboardInterrupt: print("ended")
+"""
+    process = started("-c", script)
+    ends(process, 0)
+
+
+# Commands --------------------------------------------------------------------------------------------------------------------
+LARGE = "synthetic:pages=300000,links=20,text=0,seed=1"
+TEXTS = "synthetic:pages=30000,links=10,seed=1"
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "simulate": ("simulate", LARGE, "--policy", "pagerank:every=1000", "--policy", "fpr"),
+    "report": ("report", LARGE, "{}/report.html"),
+    "convert": ("convert", LARGE, "{}/web"),
+    "reproduce": ("reproduce", "cho98", "--out", "{}/paper"),
+    "demo": ("demo", "--out", "{}/demo"),
+    "web": ("web", TEXTS, "--port", "0"),
+}
+
+
+@both
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("seconds", [0.5, 4.0])
+def test_any_command_ends(name: str, seconds: float, number: signal.Signals, tmp_path: Path) -> None:
+    process = started("-m", "frontrank", *(part.format(tmp_path) for part in COMMANDS[name]))
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(number)
+        ends(process, *ENDED[number], *((0,) if name == "web" else ()))
+        assert not [path for path in tmp_path.iterdir() if not path.name.startswith(".")], "nothing is there half"
+    else:
+        assert re.search(r"^frontrank: |Usage", ends(process, 0, 2))
+
+
+def test_a_served_web_ends_with_the_process_that_started_it() -> None:
+    script = "import sys, subprocess; from frontrank.lab.webserver import run_in_process; from pathlib import Path\n"
+    script += "with run_in_process('synthetic:pages=50,seed=1'): print(Path('/proc/self/task').exists(), flush=True); input()"
+    owner = started("-c", script, stdin=subprocess.PIPE)
+    assert owner.stdout is not None and owner.stdout.readline()
+    (server,) = map(int, Path(f"/proc/{owner.pid}/task/{owner.pid}/children").read_text().split())
+    owner.kill()
+    owner.communicate(timeout=PATIENCE_S)
+    until = time.monotonic() + PATIENCE_S
+    while running(server) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not running(server)
+
+
+# Crawls ----------------------------------------------------------------------------------------------------------------------
+class Held(Site):
+    """/hang never answers, /slow and /sitemap.xml take minutes to read."""
+
+    free: threading.Event
+    sent: threading.Event
+    BODIES: dict[str, bytes | str] = {
+        "/": links(*(f"/{n}" for n in range(5))),
+        "/slow": HOSTILE["attributes of body"],
+        "/sitemap.xml": SITEMAPS["elements"],
+    }
+
+    def do_GET(self) -> None:
+        if self.path == "/hang":
+            self.sent.set()
+            self.free.wait(PATIENCE_S)
+            return
+        self.answer(200, self.BODIES.get(self.path, links()))
+        if self.path in ("/slow", "/sitemap.xml"):
+            self.sent.set()
+
+
+def enough(out: Path, pages: int) -> Callable[[], bool]:
+    return lambda: (out / "trace.db").exists() and len(fetched(out)) >= pages
+
+
+@both
+@pytest.mark.parametrize("path", ["/hang", "/slow", "/sitemap.xml"])
+def test_a_crawl_ends_whatever_is_on_its_way(path: str, number: signal.Signals, tmp_path: Path) -> None:
+    out = tmp_path / "crawl"
+    Held.free, Held.sent = threading.Event(), threading.Event()
+    with served(Held) as url:
+        seeds = [f"{url}/", *([f"{url}{path}"] if path != "/sitemap.xml" else ["--sitemaps"])]
+        process = subprocess.Popen(
+            command(*seeds, "--out", out, *LOCAL, "--no-robots", "--timeout", "1000"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert Held.sent.wait(PATIENCE_S)
+        until = time.monotonic() + PATIENCE_S
+        ready = enough(out, 6 if path != "/sitemap.xml" else 0)
+        while not ready() and time.monotonic() < until:
+            time.sleep(0.01)
+        process.send_signal(number)
+        ends(process, 0, 128 + number)
+        Held.free.set()
+        before = fetched(out)
+        told = crawl("--resume", out, "--timeout", "1") if path == "/hang" else None
+    assert len(before) == (6 if path != "/sitemap.xml" else 0)
+    if told is not None:
+        assert fetched(out)[:6] == before and told["failed"] == 1
+        assert [row[0] for row in events(out, Expired.kind)] == [f"{url}/hang"], "what was on its way is asked for again"
+
+
+def test_a_crawl_that_ranks_for_long_ends(tmp_path: Path) -> None:
+    """It does nothing else, and loses nothing."""
+    out = tmp_path / "crawl"
+    web = "synthetic:pages=3000,links=10,text=0,seed=1"
+    with run_in_process(web) as proxy:
+        seeds = Served(load(web), Options()).seeds()
+        process = subprocess.Popen(
+            command(*on((proxy, seeds)), "--out", out, "--policy", "pagerank:every=1"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        until = time.monotonic() + PATIENCE_S
+        while not enough(out, 100)() and time.monotonic() < until and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        ends(process, 0, 143)
+        before = fetched(out)
+        told = crawl("--resume", out, "--budget", str(len(before) + 5))
+    assert len(before) >= 100 and told["fetched"] == len(before) + 5 and fetched(out)[: len(before)] == before
