@@ -43,13 +43,14 @@ def environment(version: str) -> Path:
 
 
 def main(arguments: list[str]) -> int:
-    versions, _, more = " ".join(arguments).partition("--")
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    versions, more = arguments[:end], arguments[end + 1 :]
     files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").glob("test_scrapy*.py"))
     failed = []
-    for version in versions.split() or [oldest()]:
+    for version in versions or [oldest()]:
         python = environment(version)
         print(f"Scrapy {version}:", flush=True)
-        if subprocess.run([python, "-m", "pytest", *files, *more.split()], cwd=ROOT, check=False).returncode:
+        if subprocess.run([python, "-m", "pytest", *files, *more], cwd=ROOT, check=False).returncode:
             failed.append(version)
     print(f"failed: {' '.join(failed)}" if failed else "all passed")
     return 1 if failed else 0
