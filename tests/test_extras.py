@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from frontrank.errors import EXTRA_OF, MissingExtra, need
+from frontrank.lab.webserver import run_in_process
 from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "frontrank"
@@ -72,6 +73,16 @@ def test_a_missing_package_is_one_sentence_with_the_line_that_installs_it(
 def test_a_report_without_its_packages_is_refused_before_the_work(tmp_path: Path) -> None:
     done = python(f"{WITHOUT}\nfrom frontrank.cli import main; main(['report', 'no-such-web'])", tmp_path)
     assert "this needs jinja2" in done.stderr
+
+
+def test_a_machine_that_only_crawls_needs_no_lab(tmp_path: Path) -> None:
+    with run_in_process("synthetic:pages=50,links=3,seed=3") as proxy:
+        args = ["crawl", "http://www.h0.example/", "--proxy", proxy, "--out", "new", "--budget", "3", "--delay", "0", "-q"]
+        lab = dict.fromkeys(module for module, extra in EXTRA_OF.items() if extra in ("lab", "search"))
+        done = python(f"import sys; sys.modules.update({lab!r})\nfrom frontrank.cli import main; main({args!r})", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "no report.html: this needs jinja2, which is not installed; run: pip install 'frontrank[lab]'\n"
+    assert done.stdout.startswith("3 pages fetched")
 
 
 def test_the_extras_are_those_of_pyproject() -> None:

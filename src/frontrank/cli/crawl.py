@@ -137,10 +137,14 @@ def _resume(folder: str, filed: dict[str, Any], chosen: dict[str, Any], rescore:
 
 
 def _show(told: Summary, as_json: bool) -> None:
+    from frontrank.errors import MissingExtra
     from frontrank.fetching.crawler.summary import REPORT
     from frontrank.lab.report.crawl_report import write_crawl_report
 
-    write_crawl_report(told, os.path.join(told.folder, REPORT))
+    try:
+        write_crawl_report(told, os.path.join(told.folder, REPORT))
+    except MissingExtra as missing:  # a machine that only crawls can do without
+        print(f"no {REPORT}: {missing}", file=sys.stderr)
     if as_json:
         show_json(told.json())
     else:

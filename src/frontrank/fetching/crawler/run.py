@@ -87,6 +87,7 @@ def resume(
 # A job to do -----------------------------------------------------------------------------------------------------------------
 def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None = None, impact: Value | None = None) -> Job:
     """A new crawl in a new directory."""
+    check_installed()
     check_needs(options, truth, impact)
     workload = load_workload(options.queries) if options.queries else None
     notes = {"options": options.json()}
@@ -117,6 +118,7 @@ def again(
     impact: Value | None = None,
 ) -> Job:
     """The crawl of a directory, as it was left; with other options, if they are given, from now on."""
+    check_installed()
     before = stored_options(out)
     options = before.with_changes(changes or {})
     check_needs(options, truth, impact)
@@ -349,7 +351,8 @@ def run(main: Callable[[AsyncCrawlerProcess], Coroutine[Any, Any, T]]) -> T:
     return ended[0]
 
 
-def _check_reactor() -> None:
+def check_installed() -> None:
+    """Raise, before anything is made, if what fetches is missing or too old."""
     need("scrapy", "selectolax", "publicsuffixlist", "brotli")
     import scrapy
 
@@ -357,6 +360,9 @@ def _check_reactor() -> None:
         raise InputError(
             f"Scrapy {scrapy.__version__} is installed, frontrank crawl needs 2.14 or later; run: pip install -U scrapy"
         )
+
+
+def _check_reactor() -> None:
     reactor: Any = sys.modules.get("twisted.internet.reactor")
     if reactor is not None and reactor._startedBefore:
         raise InputError("a second crawl in this process, where Twisted's reactor starts once; await all of them in one run()")
