@@ -198,9 +198,9 @@ class TestBadInput:
         assert "taken" in self.refused(tmp_path, "simulate", "edges.txt", "--out", "taken")
         assert (tmp_path / "taken" / "thesis.tex").read_text(encoding="utf-8") == "years of work"
 
-    @pytest.mark.parametrize("option", ["--order-out", "--out"])
-    def test_a_read_only_directory(self, tmp_path: Path, edges: Path, read_only: Path, option: str) -> None:
-        said = self.refused(tmp_path, "simulate", "edges.txt", "--policy", "bfs", option, str(read_only / "new"))
+    @pytest.mark.parametrize(("option", "name"), [("--order-out", "new.npy"), ("--out", "new"), ("--out", "new.csv")])
+    def test_a_read_only_directory(self, tmp_path: Path, edges: Path, read_only: Path, option: str, name: str) -> None:
+        said = self.refused(tmp_path, "simulate", "edges.txt", "--policy", "bfs", option, str(read_only / name))
         assert f"{read_only} is read-only" in said
 
 

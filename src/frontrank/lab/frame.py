@@ -73,7 +73,10 @@ class Frame:
         return len(self.columns[0].values)
 
     def __getitem__(self, name: str) -> Column:
-        return next(column for column in self.columns if column.name == name)
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
 
     @property
     def figures(self) -> tuple[Column, ...]:
