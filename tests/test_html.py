@@ -7,6 +7,8 @@ from html import escape
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scrapy.http import HtmlResponse
+from scrapy.linkextractors import LinkExtractor
 
 from frontrank.pages.html import LONGEST_URL, Page, decode, looks_binary, parse, resolve
 from frontrank.pages.urls import canonical
@@ -195,3 +197,52 @@ def test_a_link_alone_is_resolved_in_the_same_way() -> None:
     assert resolve(HERE, " ../a?b#c ") == "http://example.org/a?b"
     assert resolve(HERE, "javascript:x") == resolve(HERE, "http://[") == resolve(HERE, "x" * 3_000) == ""
     assert resolve("", "http://example.org") == "http://example.org/"
+
+
+# Beside Scrapy's extractor ---------------------------------------------------------------------------------------------------
+segments = st.text(st.sampled_from("abcXYZ019._~-!$'()*+,@\u00e4\u6f22 "), max_size=6).filter(lambda text: text.strip(". "))
+paths = st.lists(st.one_of(segments, st.sampled_from([".", ".."])), min_size=1, max_size=4).map("/".join)
+queries = st.lists(st.tuples(segments, segments).map("=".join), min_size=1, max_size=3).map("&".join)
+hrefs = st.builds(
+    lambda start, path, query, fragment: start + path + query + fragment,
+    st.sampled_from(["", "/", "./", "../", "//other.example/", "http://Other.example/", "https://example.org/"]),
+    paths,
+    st.one_of(st.just(""), queries.map("?{}".format)),
+    st.sampled_from(["", "#part"]),
+)
+around = st.sampled_from(["{}", "<p>{}</p>", "<li><b>{}", "<table><tr><td>{}</td></table>", "<div>{}</div><!-- a -->"])
+
+
+def extracted(markup: str) -> list[str]:
+    """The links that Scrapy finds, written as ours are."""
+    response = HtmlResponse(HERE, body=markup.encode(), encoding="utf-8")
+    found = (canonical(link.url) for link in LinkExtractor(deny_extensions=[]).extract_links(response))
+    return list(dict.fromkeys(url for url in found if url.startswith("http")))
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(around, hrefs), max_size=6))
+def test_links_are_those_of_scrapys_extractor(parts: list[tuple[str, str]]) -> None:
+    markup = "".join(form.format(f'<a href="{escape(href)}">x</a>') for form, href in parts)
+    assert [url for url, _ in links(markup)] == extracted(markup)
+
+
+@pytest.mark.parametrize(
+    ("href", "ours", "scrapys"),
+    [
+        ("/a|b?c|d", "http://example.org/a|b?c|d", "http://example.org/a%7Cb?c%7Cd"),
+        ("/a[1]?b[2]=3", "http://example.org/a[1]?b[2]=3", "http://example.org/a%5B1%5D?b%5B2%5D=3"),
+        ("http//x.example/y", "http://example.org/dir/http//x.example/y", "http://example.org/dir/http/x.example/y"),
+        ("///x.example/y", "http://x.example/y", "http://example.org/x.example/y"),
+        ("/a?", "http://example.org/a?", "http://example.org/a"),
+        ("https:x.example/y", "https://x.example/y", None),
+        ("http://", None, HERE),
+    ],
+)
+def test_where_scrapy_and_the_url_standard_differ_links_are_those_of_the_standard(
+    href: str, ours: str | None, scrapys: str | None
+) -> None:
+    """What a browser would ask for. Scrapy escapes more, and drops empty segments of relative paths."""
+    markup = f'<a href="{href}">x</a>'
+    assert [url for url, _ in links(markup)] == ([ours] if ours else [])
+    assert extracted(markup) == ([scrapys] if scrapys else [])

@@ -1,7 +1,9 @@
 """What a crawler reads off an HTML page: title, text, and links with their anchors. No bytes make it raise.
 
     links    <a href> and <area href> in their order, absolute and canonical (without fragment), each target once: at its
-             first place, with all its anchors joined by a blank. <base href> is honoured.
+             first place, with all its anchors joined by a blank. <base href> is honoured. URLs are as the WHATWG's URL
+             Standard has them, and so as browsers ask for them: | [ ] are not escaped, an empty segment of a path stays
+             (href="http//x" has one). Scrapy's extractor differs there.
     anchor   the text of the link; of a link without text, the alt texts of its images
     text     of <main> if there is one, else of <body> without <nav>; never of script, style, template or noscript
     blanks   every tag and every run of white space is one blank; none at the ends
