@@ -55,7 +55,7 @@ docs: .venv/tested-with
 
 .venv/installed: pyproject.toml | .venv/bin/python
 	@echo "Installing frontrank with its extras crawl and lab into .venv: numpy, numba, Scrapy, pyarrow, plotly and what they"
-	@echo "need, from PyPI. About 200 MB to download, 650 MB on disk; a minute or two."
+	@echo "need, from PyPI. About 200 MB to download, 820 MB on disk; a minute or two."
 	$(PIP) install -e ".[crawl,lab]"
 	@touch $@
 

@@ -83,7 +83,8 @@ def main(args: list[str] | None = None) -> None:
             print(f"frontrank: {said or 'interrupted'}", file=sys.stderr)
         if watch is not None:
             watch.code = code
-    sys.exit(code)
+    if code:
+        sys.exit(code)
 
 
 def _run(args: list[str] | None) -> int:

@@ -260,6 +260,8 @@ def own_name() -> str:
     called = Path(sys.argv[0])
     if called.name == "__main__.py":
         return f"{shlex.quote(_near(Path(sys.executable)))} -m frontrank"
+    if called.name in ("", "-c"):  # called from Python
+        return "frontrank"
     found = shutil.which(called.name)
     if found is not None and os.path.realpath(found) == os.path.realpath(called):
         return called.name
