@@ -67,6 +67,7 @@ def test_a_signal_amid_the_imports_ends_it_without_a_traceback(number: signal.Si
 # Amid what Python cannot interrupt -------------------------------------------------------------------------------------------
 ENDLESS = """
 import sys
+import threading
 from frontrank import stopping
 from frontrank.kernels.jit import compiled, kernel
 
@@ -80,11 +81,11 @@ def endless(n):
 
 with stopping.watching():
     compiled(endless)(0)
-    print("ready", flush=True)
+    threading.Timer(1.0, print, ["ready"], {"flush": True}).start()  # by then the kernel is running
     while True:
         try:
             compiled(endless)(1)
-        except KeyboardInterrupt:  # it came before the kernel had begun
+        except KeyboardInterrupt:  # or the signal came before it was
             pass
 """
 
