@@ -132,6 +132,7 @@ def test_the_summary_counts_them_all(crawled: Crawled) -> None:
     for reason in set(FAILURES.values()):
         assert failures[reason] >= list(FAILURES.values()).count(reason)
     assert 1 <= failures["http 429"] <= 3, "a host that asks for rest may be left alone before all its pages were asked for"
+    assert failures["http 429"] == list(crawled.outcomes.values()).count("http 429")
     assert failures["robots.txt"] == 2
     assert sum(failures.values()) == crawled.told["failed"] == sum(not o.isdigit() for o in crawled.outcomes.values())
 
