@@ -105,6 +105,39 @@ def test_a_kernel_is_ended_after_the_grace_or_by_a_second_signal(
     ends(process, 128 + number)
 
 
+CALLBACK = """
+import ctypes, os, signal, time
+from frontrank import stopping
+
+@ctypes.CFUNCTYPE(None)
+def callback():
+    os.kill(os.getpid(), NUMBER)
+    time.sleep(0.5)
+
+class Last:
+    def __del__(self):
+        callback()
+
+stopping.GRACE_S = 1e6
+try:
+    with stopping.watching():
+        WHAT
+        while True:
+            time.sleep(0.01)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@both
+@pytest.mark.parametrize("what", ["callback()", "Last()"])
+def test_an_interrupt_amid_a_callback_from_c_gets_through(number: signal.Signals, what: str) -> None:
+    """Python prints what is raised there, and goes on."""
+    process = started("-c", CALLBACK.replace("NUMBER", str(int(number))).replace("WHAT", what))
+    assert process.stdout is not None and process.stdout.readline() == "interrupted\n"
+    ends(process, 0)
+
+
 def test_a_signal_that_the_shell_ignores_is_ignored(tmp_path: Path) -> None:
     script = "import os, signal; from frontrank import stopping\nwith stopping.watching(): os.kill(os.getpid(), signal.SIGINT)"
     process = started("-c", script, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
@@ -144,6 +177,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 
 
+def whole(written: Path) -> bool:
+    """The signal came after the last of the work."""
+    if written.name == "web":
+        return load(str(written)).pages == load(LARGE).pages
+    return written.name == "report.html" and written.read_text().rstrip().endswith("</html>")
+
+
 @both
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("seconds", [0.5, 4.0])
@@ -154,7 +194,8 @@ def test_any_command_ends(name: str, seconds: float, number: signal.Signals, tmp
     except subprocess.TimeoutExpired:
         process.send_signal(number)
         ends(process, *ENDED[number], *((0,) if name == "web" else ()))
-        assert not [path for path in tmp_path.iterdir() if not path.name.startswith(".")], "nothing is there half"
+        there = [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")]
+        assert not there or whole(tmp_path / there[0]), "nothing is there half"
     else:
         assert re.search(r"^frontrank: |Usage", ends(process, 0, 2))
 

@@ -10,13 +10,18 @@ place and renamed.
 Python runs its signal handlers in the main thread, between two of its own instructions: not while a kernel runs. So a thread
 hears of signals too, by the pipe to which the interpreter writes them as they come (signal.set_wakeup_fd); kernels run
 without the interpreter's lock.
+
+An interrupt that is raised inside a callback from C (the compiler's cache has one) or a finalizer goes no further than that:
+the interpreter prints it and goes on. Such a one is raised again, until it gets through.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +30,7 @@ from types import FrameType
 from typing import Any
 
 GRACE_S = 4.0
+AGAIN_S = 0.01
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 ENOUGH = b"\0"  # through the pipe: there is nothing to hear any more
 
@@ -45,6 +51,8 @@ class Watch:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and shells ask for
                 self.before[number] = signal.signal(number, self._came)
         self.wakeup = signal.set_wakeup_fd(self.writing, warn_on_full_buffer=False)
+        self.unraisable = sys.unraisablehook
+        sys.unraisablehook = self._lost
         threading.Thread(target=self._mind, args=(reading,), name="signals", daemon=True).start()
 
     def _came(self, number: int, frame: FrameType | None) -> None:
@@ -55,6 +63,13 @@ class Watch:
         if not self.stops:
             raise KeyboardInterrupt
         self.stops[-1]()
+
+    def _lost(self, what: sys.UnraisableHookArgs) -> None:
+        """An exception got no further than where it was raised."""
+        if self.asked and issubclass(what.exc_type, KeyboardInterrupt):
+            threading.Timer(AGAIN_S, _interrupt, [threading.get_ident()]).start()
+        else:
+            self.unraisable(what)
 
     def _mind(self, reading: int) -> None:
         """In a thread of its own, at once."""
@@ -83,9 +98,14 @@ class Watch:
         for number, handler in self.before.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(self.wakeup)
+        sys.unraisablehook = self.unraisable
         if not self.asked or code is None:
             os.write(self.writing, ENOUGH)
             os.close(self.writing)
+
+
+def _interrupt(thread: int) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
 
 _watches: list[Watch] = []
