@@ -161,7 +161,7 @@ class TestBadInput:
             (["edges.txt", "--policy", "bfs", "--metric", "pagerang"], ["pagerang", "did you mean 'pagerank'"]),
             (["edges.txt", "--policy", "bfs", "--until", "coverage=0.5"], ["rankmass"]),
             (["edges.txt", "--policy", "rankmass", "--until", "coverage=2"], ["until=2"]),
-            (["edges.txt", "--policy", "rankmass", "--until", "0.9"], ["'0.9'", "coverage=0.9 expected"]),
+            (["edges.txt", "--policy", "rankmass", "--until", "0.9"], ["RULE=SHARE", "write coverage=0.9"]),
             (["edges.txt", "--policy", "bfs", "--host-delay", "-1"], ["--host-delay must be a number from 0, got -1"]),
             (["edges.txt", "--policy", "bfs", "--order-out", "no/such/o.npy"], ["no/such"]),
             (["edges.txt", "--policy", "bfs", "--policy", "dfs", "--order-out", "o.npy"], ["o.npy", "one ordering"]),

@@ -157,7 +157,7 @@ def test_orderings_driven_by_queries_need_queries(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("given", [{"delay_s": -1.0}, {"per_host": 1.5}, {"lease_s": 0.0}, {"backoff_s": float("nan")}])
 def test_politeness_that_makes_no_sense_is_refused(given: dict[str, float]) -> None:
-    with pytest.raises(InputError, match=f"{next(iter(given))}=.* given, .* expected"):
+    with pytest.raises(InputError, match=f"{next(iter(given))} must be .*, got"):
         Politeness(**given)  # type: ignore[arg-type]
 
 

@@ -136,7 +136,7 @@ def test_tables_are_written_by_the_ending_of_the_file(runs: Runs, ending: str, t
 
 
 def test_an_unknown_ending_is_refused(runs: Runs, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"figures\.xlsx given, a file name that ends in \.csv, \.parquet or \.json expected"):
+    with pytest.raises(InputError, match=r"figures\.xlsx: must be a file name that ends in \.csv, \.parquet or \.json"):
         runs.save_table(tmp_path / "figures.xlsx")
 
 

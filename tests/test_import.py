@@ -425,7 +425,7 @@ def test_options_that_do_not_go_together(tmp_path: Path) -> None:
         (["--links", paths["links"]], "--pages is missing"),
         ([*options({"pages": paths["pages"], "links": paths["links"]}), "--clickstream", "x"], "not both"),
         ([*options({n: paths[n] for n in ("pages", "links", "results")})], "give --queries or --log"),
-        (["--wikipedia-pages", "x"], "expected --wikipedia-links"),
+        (["--wikipedia-pages", "x"], "--wikipedia-links"),
     ):
         done = CliRunner().invoke(command, [*given, str(tmp_path / "t")])
         assert isinstance(done.exception, InputError)

@@ -206,15 +206,15 @@ def test_mass_of_an_importance_with_negative_values_is_not_told() -> None:
 @pytest.mark.parametrize(
     ("measure", "says"),
     [
-        (lambda web, trace: metrics.hot(trace, web, [0.0], BACKLINK), "share 0.0 given"),
-        (lambda web, trace: metrics.mass(trace, web, [1.5], BACKLINK), "share 1.5 given"),
-        (lambda web, trace: metrics.hot_curve(trace, web, BACKLINK, points=1), "1 points given"),
+        (lambda web, trace: metrics.hot(trace, web, [0.0], BACKLINK), "got 0.0"),
+        (lambda web, trace: metrics.mass(trace, web, [1.5], BACKLINK), "got 1.5"),
+        (lambda web, trace: metrics.hot_curve(trace, web, BACKLINK, points=1), "at least 2 points, got 1"),
         (lambda web, trace: metrics.threshold_curve(trace, web, 9.0, BACKLINK), "importance 9 given"),
-        (lambda web, trace: metrics.kendall(np.ones(2), np.ones(3)), "2 scores given for 3 pages"),
-        (lambda web, trace: metrics.kendall(np.ones(3), np.ones(3), sample=1), "sample=1 given"),
-        (lambda web, trace: metrics.buffer(web, fr.parse("bfs"), trace.seeds, 5), "a buffer of 5 pages given, 1 to 2"),
-        (lambda web, trace: metrics.buffer(web, fr.parse("bfs"), trace.seeds, 1, every=0), "every=0 given"),
-        (lambda web, trace: metrics.buffer(web, fr.parse("bfs"), np.empty(0, int), 1), "no seeds given"),
+        (lambda web, trace: metrics.kendall(np.ones(2), np.ones(3)), "each of 3 pages, got 2"),
+        (lambda web, trace: metrics.kendall(np.ones(3), np.ones(3), sample=1), "sample must be .* got 1"),
+        (lambda web, trace: metrics.buffer(web, fr.parse("bfs"), trace.seeds, 5), "1 to 2 pages.* got 5"),
+        (lambda web, trace: metrics.buffer(web, fr.parse("bfs"), trace.seeds, 1, every=0), "every must be .* got 0"),
+        (lambda web, trace: metrics.buffer(web, fr.parse("bfs"), np.empty(0, int), 1), "at least one seed"),
     ],
 )
 def test_what_cannot_be_measured_is_said_in_one_sentence(measure: Any, says: str) -> None:

@@ -144,7 +144,7 @@ def test_a_view_without_impact_is_an_input_error() -> None:
 
 
 def test_an_unknown_learner_is_named_with_the_known_ones() -> None:
-    with pytest.raises(SpecError, match="learner=svm given, one of tree, sgd, gbm, forest, blend expected"):
+    with pytest.raises(SpecError, match="learner must be one of tree, sgd, gbm, forest, blend, got svm"):
         Ml(learner="svm")
 
 

@@ -60,10 +60,10 @@ def test_whole_numbers_count_pages_in_any_form(budget: int, pages: int) -> None:
         ({"budget": 0.0}, "share above 0"),
         ({"budget": "many"}, "a number of pages or a share such as 0.3, got 'many'"),
         ({"budget": True}, "a number of pages or a share"),
-        ({"until": "0.9"}, "stopping rule '0.9' given, coverage=0.9 expected"),
-        ({"until": "coverage"}, "RULE=SHARE expected, such as coverage=0.9"),
-        ({"until": "coverage=much"}, "RULE=SHARE expected"),
-        ({"until": "=0.9"}, "RULE=SHARE expected"),
+        ({"until": "0.9"}, "must be RULE=SHARE; write coverage=0.9"),
+        ({"until": "coverage"}, "must be RULE=SHARE, such as coverage=0.9, got 'coverage'"),
+        ({"until": "coverage=much"}, "must be RULE=SHARE"),
+        ({"until": "=0.9"}, "must be RULE=SHARE"),
     ],
 )
 def test_what_is_no_end_of_a_crawl(stop: dict[str, Any], says: str) -> None:

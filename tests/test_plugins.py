@@ -197,8 +197,8 @@ class TestBrokenPackages:
         assert "'unimportable' of odd 1.0 (odd.missing:Thing) cannot be loaded: ModuleNotFoundError" in said
         assert "in the middle of it" in said
         assert "'exits' of odd 1.0 (odd.exits:Thing) cannot be loaded: SystemExit: 7" in said
-        assert "names 7, a subclass of Policy or Ranker expected" in said
-        assert "Good is called 'good', 'misnamed' expected" in said
+        assert "must name a subclass of Policy or Ranker, got 7" in said
+        assert "the class attribute name of Good must be 'misnamed', got 'good'" in said
         assert "name 'Nothing' is not defined" in said
         assert "'sourceless' of odd 1.0" in said
 
@@ -217,12 +217,12 @@ class TestBrokenPackages:
         [
             (["--policy", "crashes"], "cannot be loaded: RuntimeError: in the middle of it"),
             (["--policy", "odd.crashes:Thing"], "odd.crashes cannot be imported: RuntimeError: in the middle of it"),
-            (["--policy", "good:odd"], "'odd' given, KEY=VALUE expected"),
-            (["--policy", "bfs", "--metric", "short:odd"], "'odd' given, KEY=VALUE expected"),
+            (["--policy", "good:odd"], "must be KEY=VALUE, got 'odd'"),
+            (["--policy", "bfs", "--metric", "short:odd"], "must be KEY=VALUE, got 'odd'"),
             (["--policy", "odd.good:Godo"], "did you mean 'Good'"),
             (["--policy", "no_such.module:Thing"], "set PYTHONPATH=."),
-            (["--policy", "bfs", "--metric", "short"], "gave values of shape (1,), one for each of 200 pages expected"),
-            (["--policy", "bfs", "--metric", "number"], "a function of a web expected"),
+            (["--policy", "bfs", "--metric", "short"], "must give one value for each of 200 pages, got an array of shape (1,)"),
+            (["--policy", "bfs", "--metric", "number"], "must be a function of a web"),
         ],
     )
     def test_the_one_that_is_asked_for_is_refused_with_a_sentence(self, odd: Path, args: list[str], says: str) -> None:

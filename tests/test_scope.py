@@ -66,7 +66,7 @@ def test_depth_is_limited_only_if_asked() -> None:
     [
         ({"exclude": ["ok", "a("]}, "exclude 'a(' is not a regular expression"),
         ({"include": "*"}, "include '*' is not a regular expression"),
-        ({"reach": "hosts"}, "reach is 'hosts', expected host, domain or any; did you mean 'host'?"),
+        ({"reach": "hosts"}, "reach must be host, domain or any, got 'hosts'; did you mean 'host'?"),
         ({"most_depth": -1}, "most_depth is -1"),
     ],
 )

@@ -38,8 +38,8 @@ def refused(crawled: Crawled) -> str:
     [
         ({"FRONTRANK_POLICY": "ficca"}, "did you mean 'fica'"),
         ({"FRONTRANK_POLICY": "fpr:m=-1"}, "m=-1"),
-        ({"FRONTRANK_BUDGET": -5}, "FRONTRANK_BUDGET=-5 given, a whole number of pages expected"),
-        ({"FRONTRANK_BUDGET": "many"}, "FRONTRANK_BUDGET='many' given"),
+        ({"FRONTRANK_BUDGET": -5}, "FRONTRANK_BUDGET must be a whole number of pages from 1 on (0 is no budget), got -5"),
+        ({"FRONTRANK_BUDGET": "many"}, "got 'many'"),
         ({"FRONTRANK_DIR": "/dev/null/crawl"}, "/dev/null"),
         (
             {"ADDONS": {}, "SCHEDULER": "frontrank.fetching.addon.Scheduler"},

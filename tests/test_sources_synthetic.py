@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 import zlib
@@ -317,34 +318,34 @@ def test_the_name_is_the_specification_without_defaults() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("page=10", "there is no parameter 'page'; did you mean 'pages'?"),
-        ("pages", "'pages' was given; expected key=value"),
-        ("pages=5,", "'' was given; expected key=value"),
-        ("pages=", "'pages=' was given; expected key=value"),
+        ("page=10", "there is no parameter 'page'; did you mean 'pages'"),
+        ("pages", "must be key=value, such as pages=100000, got 'pages'"),
+        ("pages=5,", "must be key=value, such as pages=100000, got ''"),
+        ("pages=", "must be key=value, such as pages=100000, got 'pages='"),
         ("pages=5,pages=6", "pages was given twice"),
-        ("pages=many", "pages=many was given; expected a number"),
-        ("pages=0", "pages=0 was given; expected a whole number from 1 to 2147483646"),
-        ("pages=-4", "pages=-4 was given"),
-        ("pages=2.5", "pages=2.5 was given; expected a whole number"),
-        ("pages=nan", "pages=nan was given; expected a whole number"),
-        ("pages=1e400", "pages=inf was given; expected a whole number"),
-        ("pages=2147483647", "pages=2147483647 was given; expected a whole number from 1 to 2147483646"),
+        ("pages=many", "pages must be a number.*got many"),
+        ("pages=0", "pages must be a whole number from 1 to 2147483646.*got 0"),
+        ("pages=-4", "pages must be .*, got -4"),
+        ("pages=2.5", "pages must be a whole number.*got 2.5"),
+        ("pages=nan", "pages must be a whole number.*got nan"),
+        ("pages=1e400", "pages must be a whole number.*got inf"),
+        ("pages=2147483647", "pages must be a whole number from 1 to 2147483646.*got 2147483647"),
         ("pages=2e9,links=10000", "of memory, this machine has"),
-        ("links=nan", "links=nan was given; expected a number from 1"),
-        ("links=0.5", "links=0.5 was given; expected a number from 1 to 10000"),
-        ("locality=1.5", "locality=1.5 was given; expected a number from 0 to 1"),
-        ("locality=-0.1", "locality=-0.1 was given"),
-        ("copying=nan", "copying=nan was given"),
-        ("topics=0", "topics=0 was given; expected a whole number from 1 to 1000"),
-        ("text=yes", "text=yes was given; expected 0, 1 or auto"),
-        ("pages=10,trap=10", "trap=10 was given; expected a whole number from 0 to 9, fewer than pages"),
-        ("pages=10,trap=5,hosts=6", "hosts=6 was given; expected a whole number from 0 to 5"),
-        ("seed=-1", "seed=-1 was given"),
+        ("links=nan", "links must be a number from 1.*got nan"),
+        ("links=0.5", "links must be a number from 1 to 10000.*got 0.5"),
+        ("locality=1.5", "locality must be a number from 0 to 1.*got 1.5"),
+        ("locality=-0.1", "locality must be .*, got -0.1"),
+        ("copying=nan", "copying must be .*, got nan"),
+        ("topics=0", "topics must be a whole number from 1 to 1000.*got 0"),
+        ("text=yes", "text must be 0, 1 or auto.*got yes"),
+        ("pages=10,trap=10", "trap must be a whole number from 0 to 9, fewer than pages, got 10"),
+        ("pages=10,trap=5,hosts=6", "hosts must be a whole number from 0 to 5.*got 6"),
+        ("seed=-1", "seed must be .*, got -1"),
     ],
 )
 def test_a_bad_specification_is_told_in_one_sentence(spec: str, message: str) -> None:
     with pytest.raises(SpecError) as told:
         synthetic(spec)
-    assert message in str(told.value)
+    assert re.search(message, str(told.value))
     assert str(told.value).startswith("synthetic: ")
     assert "\n" not in str(told.value)

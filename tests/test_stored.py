@@ -191,12 +191,12 @@ def test_a_class_of_a_function_says_that_it_cannot_be_found() -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        ({"name": "fpr"}, "expected"),
+        ({"name": "fpr"}, "a stored ordering must be"),
         ({"name": "fprr", "fields": {}}, "did you mean 'fpr'"),
         ({"name": "fpr", "fields": {"x": 1}}, "no field 'x'"),
         ({"name": "fpr", "fields": {"d": "much"}}, "stored ordering fpr"),
-        ({"name": "fpr", "fields": {"d": 2.0}}, "d=2.0 given"),
-        ({"name": "math:pi", "fields": {}}, "subclass of Policy or Ranker expected"),
+        ({"name": "fpr", "fields": {"d": 2.0}}, "d must be .* got 2.0"),
+        ({"name": "math:pi", "fields": {}}, "must name a subclass of Policy or Ranker"),
         ({"name": "no.such.module:Thing", "fields": {}}, "no module 'no.such.module'"),
         ({"name": "tests.test_stored:Unamed", "fields": {}}, "did you mean 'Unnamed'"),
     ],
@@ -211,8 +211,8 @@ def test_damaged_data_is_refused_with_a_sentence(data: Any, says: str) -> None:
     [
         ('similarity:topic="new york', '"TEXT"'),
         ('similarity:topic="new" york', '"TEXT"'),
-        ("fpr:m=1,", "KEY=VALUE expected"),
-        ("fpr:m", "KEY=VALUE expected"),
+        ("fpr:m=1,", "must be KEY=VALUE"),
+        ("fpr:m", "must be KEY=VALUE"),
         ("fpr:m=1,m=2", "given twice"),
         ("fica:k=9223372036854775808", "64 bits"),
         ("tests.test_stored:Unnamed:strenth=2", "did you mean 'strength'"),
@@ -231,5 +231,5 @@ def test_an_ordering_is_taken_in_any_form() -> None:
     assert [run.spec for run in fr.compare(web, FractionalPageRank(), seeds=[0])] == ["fpr"]
     with pytest.raises(SpecError, match=r"write FractionalPageRank\(\)"):
         as_policy(FractionalPageRank)
-    with pytest.raises(SpecError, match="an ordering expected"):
+    with pytest.raises(SpecError, match="an ordering must be"):
         as_policy(7)

@@ -108,14 +108,14 @@ class TestMetrics:
         ("metric", "says"),
         [
             ("pagerank:nonsense=1", "'nonsense=1' given, but pagerank takes alpha="),
-            ("pagerank:alpha=1.5", "alpha=1.5 given, a number between 0 and 1 expected"),
-            ("pagerank:alpha=nan", "alpha=nan given"),
-            ("pagerank:alpha=half", "alpha=half given, a number expected"),
+            ("pagerank:alpha=1.5", "alpha must be a number between 0 and 1, got 1.5"),
+            ("pagerank:alpha=nan", "alpha must be a number between 0 and 1, got nan"),
+            ("pagerank:alpha=half", "alpha must be a number, got half"),
             ("pagerank:", "'' given, but pagerank takes alpha="),
             ("backlink:foo", "'foo' given, but backlink takes no parameters"),
             ("1*backlink:foo=2", "'foo=2' given, but backlink takes no parameters"),
             ("similarity", "no topic given"),
-            ("similarity:topic=jazz,body=0", "body=0 given"),
+            ("similarity:topic=jazz,body=0", "body must be a whole number from 1, got 0"),
             ("pagrank", "did you mean 'pagerank'"),
         ],
     )
@@ -153,7 +153,7 @@ def test_a_web_with_other_columns_forgets_what_was_derived_from_the_old() -> Non
 
 @pytest.mark.parametrize(("source", "target"), [([0, 7], [1, 1]), ([0, -1], [1, 1]), ([0], [3]), ([0], [2**31]), ([0], [-2])])
 def test_page_numbers_out_of_range_are_refused_before_a_kernel_trusts_them(source: list[int], target: list[int]) -> None:
-    with pytest.raises(InputError, match="page numbers from 0 to 2 expected"):
+    with pytest.raises(InputError, match="must be a page number from 0 to 2, got"):
         Web.from_edges(source, target, pages=3)
 
 

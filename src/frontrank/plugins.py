@@ -48,7 +48,7 @@ class Registry(Generic[T]):
     def register(self, name: str, thing: Any) -> None:
         """Give a thing its name, for as long as this process runs."""
         if not NAME.fullmatch(name):
-            raise SpecError(f"the name {name!r} given for a {self.kind}; letters, digits, - and _ expected")
+            raise SpecError(f"the name of a {self.kind} must consist of letters, digits, - and _, got {name!r}")
         accepted = self.accept(name, thing)
         if self._known.setdefault(name, accepted) is not accepted:
             raise SpecError(f"{_title(thing)}: the name {name!r} is taken by {_title(self._known[name])}")
@@ -59,7 +59,7 @@ class Registry(Generic[T]):
             return self._known[name]
         first, colon, rest = name.partition(":")
         if colon and first in self:
-            raise SpecError(f"{name}: {rest!r} given, KEY=VALUE expected")
+            raise SpecError(f"{name}: parameters must be KEY=VALUE, got {rest!r}")
         if colon:
             return self.accept(name, located(name, self.kind))
         entry = self._outside().get(name)

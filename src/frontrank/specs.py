@@ -45,7 +45,7 @@ def _pairs(spec: str, rest: str) -> dict[str, str]:
     while at <= len(rest) and rest:
         key = KEY.match(rest, at)
         if key is None:
-            raise SpecError(f"{spec}: {rest[at:].partition(',')[0]!r} given, KEY=VALUE expected")
+            raise SpecError(f"{spec}: parameters must be KEY=VALUE, got {rest[at:].partition(',')[0]!r}")
         if key[1] in pairs:
             raise SpecError(f"{spec}: parameter {key[1]!r} given twice")
         pairs[key[1]], at = _value(spec, rest, key.end())
@@ -63,7 +63,7 @@ def _value(spec: str, rest: str, at: int) -> tuple[str, int]:
         value, end = "", at
     after = rest[end:].lstrip()
     if end == at or (after and not after.startswith(",")):
-        raise SpecError(f'{spec}: {rest[at:]} given, "TEXT" with \\" for a quote inside expected')
+        raise SpecError(f'{spec}: text must be "TEXT", with \\" for a quote inside, got {rest[at:]}')
     return value, len(rest) - len(after) + 1
 
 
@@ -107,7 +107,7 @@ def value_of(name: str, key: str, text: str, kind: Any) -> Any:
             return kind(text)
     except (ValueError, OverflowError):
         expected = {bool: "on or off", int: "a whole number", float: "a number"}.get(kind, "text")
-        raise SpecError(f"{name}: parameter {key}={text} given, {expected} expected") from None
+        raise SpecError(f"{name}: {key} must be {expected}, got {text}") from None
     raise SpecError(f"{name}: parameter {key}={text} given, but it is no number, word or switch; set it in Python")
 
 

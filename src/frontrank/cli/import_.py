@@ -75,7 +75,7 @@ def _read(target: str, given: dict[str, str | None], skip_bad: bool, tell: Any) 
     wikipedia = {name: given[name] for name in WIKIPEDIA if given[name] is not None}
     if wikipedia and tables:
         options = " and ".join(f"--{next(iter(held)).replace('_', '-')}" for held in (tables, wikipedia))
-        raise InputError(f"{options} given; expected tables of a crawl or files of Wikipedia, not both")
+        raise InputError(f"give either tables of a crawl or files of Wikipedia, not both: got {options}")
     if wikipedia:
         from frontrank.sources.search_team.wikipedia import read_wikipedia
 

@@ -14,7 +14,7 @@ def _numbers(ctx: click.Context, option: click.Parameter, text: str) -> tuple[fl
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise SpecError(f"--{option.name} {text} given, numbers joined by commas expected") from None
+        raise SpecError(f"--{option.name} must be numbers joined by commas, got {text}") from None
 
 
 @click.command(name="tune")

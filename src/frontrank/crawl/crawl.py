@@ -159,7 +159,7 @@ class Crawl(Known):
         ranking: str,
     ) -> None:
         if ranking not in (INLINE, BACKGROUND):
-            raise InputError(f"ranking={ranking!r} given, {INLINE!r} or {BACKGROUND!r} expected")
+            raise InputError(f"ranking must be {INLINE!r} or {BACKGROUND!r}, got {ranking!r}")
         super().__init__(policy, log, politeness, capacity, truth)
         self._lock = threading.RLock()
         self.clock = clock
@@ -309,7 +309,7 @@ class Crawl(Known):
         """Start from these pages; the weights of one call's seeds add up to 1."""
         given = [urls] if isinstance(urls, str) else list(urls)
         if not given:
-            raise InputError("no seeds given, at least one page to start from expected")
+            raise InputError("there must be at least one seed to start from, got none")
         self.seed_pages(self._pages(given, names.fingerprints(given)).tolist(), now)
 
     @_alone

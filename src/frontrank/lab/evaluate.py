@@ -90,11 +90,11 @@ def stage(
 ) -> Scene:
     """Crawl a part of the web, note what was known then, and look up the truth."""
     if protocol is not None and protocol not in PROTOCOLS:
-        raise SpecError(f"protocol {protocol!r} given, split or deployed expected")
+        raise SpecError(f"protocol must be split or deployed, got {protocol!r}")
     tell = progress or (lambda text, done, total: None)
     policy, colon, share = crawled.rpartition(":")
     if not colon:
-        raise SpecError(f"crawled {crawled!r} given, ORDERING:SHARE expected, such as bfs:0.3")
+        raise SpecError(f"crawled must be ORDERING:SHARE, such as bfs:0.3, got {crawled!r}")
     pages = find_seeds(web, seeds)
     order = simulate(web, parse(policy), pages, share).trace.order
     impact, judged_by = _true_impact(web, workload, tell)

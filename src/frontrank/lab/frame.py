@@ -221,8 +221,8 @@ def check_table_target(path: Where, *further: str) -> str:
     """The ending that says how a table is written; InputError if it says nothing, or nothing can be written there."""
     ending, known = Path(path).suffix.lower(), (*further, *ENDINGS)
     if ending not in known:
-        expected = f"a file name that ends in {', '.join(known[:-1])} or {known[-1]} expected"
-        raise InputError(f"{os.fspath(path)} given, {expected}")
+        expected = f"must be a file name that ends in {', '.join(known[:-1])} or {known[-1]}"
+        raise InputError(f"{os.fspath(path)}: {expected}")
     check_target(path)
     if ending == ".parquet":
         wanted("pyarrow.parquet")

@@ -85,7 +85,7 @@ class Ranking(Tabular):
 def rank(crawl: CrawlTables, view: CrawlView, ranker: Ranker, budget: int) -> Ranking:
     """The best pages of the frontier, best first."""
     if budget < 1:
-        raise InputError(f"budget {budget} given, at least 1 page expected")
+        raise InputError(f"budget must be at least 1 page, got {budget}")
     frontier = np.flatnonzero(~view.fetched)
     parts = ranker.parts(view)
     scores: Array = np.sum(list(parts.values()), axis=0)

@@ -100,9 +100,9 @@ class Parameters:
             if f.type in ("float", float) and isinstance(value, int) and abs(value) < 2**1023:
                 value = float(value)  # kernels are compiled for the type of a parameter
             if isinstance(value, float) and not math.isfinite(value):
-                raise SpecError(f"{self.name}: parameter {f.name}={value} given, a finite number expected")
+                raise SpecError(f"{self.name}: {f.name} must be a finite number, got {value}")
             if isinstance(value, int) and not -(2**63) <= value < 2**63:
-                raise SpecError(f"{self.name}: parameter {f.name}={value} given, a number that fits 64 bits expected")
+                raise SpecError(f"{self.name}: {f.name} must fit 64 bits, got {value}")
             object.__setattr__(self, f.name, value)
         self.validate()
 
@@ -112,7 +112,7 @@ class Parameters:
     def require(self, holds: bool, parameter: str, expected: str) -> None:
         if not holds:
             given = getattr(self, parameter)
-            raise SpecError(f"{self.name}: parameter {parameter}={given} given, {expected} expected")
+            raise SpecError(f"{self.name}: {parameter} must be {expected}, got {given}")
 
     def given(self) -> dict[str, str]:
         """The parameters that differ from their defaults, as they are written in a specification."""

@@ -71,7 +71,7 @@ class Periodic(Policy):
 
     def validate(self) -> None:
         if self.every < 1:
-            raise SpecError(f"{self.ranker.name}: parameter every={self.every} given, a whole number from 1 expected")
+            raise SpecError(f"{self.ranker.name}: every must be a whole number from 1, got {self.every}")
 
     def parameters(self) -> dict[str, int | float]:
         return {}

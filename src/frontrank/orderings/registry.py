@@ -25,9 +25,9 @@ Ordering = type[Policy] | type[Ranker]
 
 def _accept(name: str, thing: Any) -> Ordering:
     if not (isinstance(thing, type) and issubclass(thing, Policy | Ranker)):
-        raise SpecError(f"{name!r} names {thing!r}, a subclass of Policy or Ranker expected")
+        raise SpecError(f"{name!r} must name a subclass of Policy or Ranker, got {thing!r}")
     if ":" not in name and thing.name != name:
-        raise SpecError(f"{thing.__name__} is called {thing.name!r}, {name!r} expected; set its class attribute name to that")
+        raise SpecError(f"the class attribute name of {thing.__name__} must be {name!r}, got {thing.name!r}")
     try:
         parameters(thing)
     except NameError as error:
@@ -71,8 +71,8 @@ def as_policy(given: object) -> Policy:
     if isinstance(given, str):
         return parse(given)
     if isinstance(given, type) and issubclass(given, Policy | Ranker):
-        raise SpecError(f"the class {given.__name__} given, an ordering expected: write {given.__name__}()")
-    raise SpecError(f"{given!r} given, an ordering expected: a specification such as 'fpr:m=100', a Policy or a Ranker")
+        raise SpecError(f"got the class {given.__name__} in place of an ordering; write {given.__name__}()")
+    raise SpecError(f"an ordering must be a specification such as 'fpr:m=100', a Policy or a Ranker, got {given!r}")
 
 
 def parse(spec: str) -> Policy:

@@ -50,7 +50,7 @@ def from_data(data: Mapping[str, Any]) -> Policy | Ranker:
     'fpr:d=0.5'
     """
     if not isinstance(data, Mapping) or not isinstance(data.get("name"), str) or not isinstance(data.get("fields"), Mapping):
-        raise SpecError(f'{data!r} given as a stored ordering, {{"name": ..., "fields": {{...}}}} expected')
+        raise SpecError(f'a stored ordering must be {{"name": ..., "fields": {{...}}}}, got {data!r}')
     made = _class(data["name"])
     known = [f.name for f in fields(made)]
     for name in data["fields"]:
@@ -93,7 +93,7 @@ def _class(name: str) -> Any:
         )
     thing = located(inner, "ordering") if inner is not None else REGISTRY.find(name)
     if not (isinstance(thing, type) and issubclass(thing, Policy | Ranker)):
-        raise SpecError(f"stored ordering {name}: names {thing!r}, a subclass of Policy or Ranker expected")
+        raise SpecError(f"stored ordering {name} must name a subclass of Policy or Ranker, got {thing!r}")
     return thing
 
 

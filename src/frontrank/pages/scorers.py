@@ -36,7 +36,7 @@ def words(url: str, title: str, text: str) -> float:
 
 def _accept(name: str, thing: Any) -> Scorer:
     if not callable(thing) or isinstance(thing, type):
-        raise SpecError(f"scorer {name!r} is {thing!r}, a function of url, title and text expected")
+        raise SpecError(f"scorer {name!r} must be a function of url, title and text, got {thing!r}")
     scorer: Scorer = thing
     return scorer
 
@@ -53,5 +53,5 @@ def scored(name: str, url: str, title: str, text: str) -> float:
     """
     value = REGISTRY.find(name)(url, title, text)
     if not isinstance(value, int | float) or not math.isfinite(value):
-        raise InputError(f"scorer {name} gave {value!r} for {url}, a finite number expected")
+        raise InputError(f"scorer {name} must give a finite number, got {value!r} for {url}")
     return float(value)

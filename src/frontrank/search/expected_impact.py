@@ -171,7 +171,7 @@ def sampled_impact(
     """The Monte Carlo twin of ``expected_impact``, for any scores that are independent of each other."""
     f, v = checked(sketches, frequency, visibility)
     if samples < 2:
-        raise InputError(f"samples={samples} given, at least 2 expected: a standard error needs two")
+        raise InputError(f"samples must be at least 2, since a standard error needs two, got {samples}")
     mean, variance = np.zeros(page_count(sketches)), np.zeros(page_count(sketches))
     for sketch, weight, rng in zip(sketches, f, np.random.default_rng(seed).spawn(len(sketches)), strict=True):
         total, squares = np.zeros(len(sketch.pages)), np.zeros(len(sketch.pages))
@@ -218,7 +218,7 @@ def seen_at(scores: Array, visibility: Array) -> Array:
 def best(c: int, impact: Array, candidates: Iterable[int]) -> list[int]:
     """The c candidates of highest impact, best first; of equals the lower page number. Optimal, by linearity."""
     if c < 0:
-        raise InputError(f"c={c} pages asked for, expected 0 or more")
+        raise InputError(f"c must be 0 pages or more, got {c}")
     return sorted(set(candidates), key=lambda page: (-float(impact[page]), page))[:c]
 
 

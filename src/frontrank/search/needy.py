@@ -41,7 +41,7 @@ class Improvability:
         (-0.693147, 1.0)
         """
         if len(average) != len(improvement):
-            raise InputError(f"{len(average)} average scores for {len(improvement)} improvements given, one each expected")
+            raise InputError(f"there must be one average score for each improvement, got {len(average)} for {len(improvement)}")
         order = np.argsort(average, kind="stable")
         points = [
             (float(average[part].mean()), math.log(improvement[part].mean()))
@@ -92,7 +92,7 @@ def keep(need: Array, share: float) -> Array:
     [1, 3]
     """
     if not 0 < share <= 1:
-        raise InputError(f"share {share} of query sketches to keep given, a number above 0 and up to 1 expected")
+        raise InputError(f"the share of query sketches to keep must be above 0 and up to 1, got {share}")
     count = max(1, round(share * len(need)))
     return np.sort(np.argsort(-need, kind="stable")[:count])
 

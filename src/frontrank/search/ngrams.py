@@ -67,7 +67,7 @@ class NGramIndex:
 
     def __init__(self, queries: Sequence[str], urls: Iterable[str], anchors: Iterable[str], g: int = 3) -> None:
         if g < 1:
-            raise InputError(f"n-grams of up to g={g} words asked for, a whole number from 1 expected")
+            raise InputError(f"g, the words of an n-gram, must be a whole number from 1, got {g}")
         number, trie, self.indptr, self.grams = _query_grams(queries, g)
         self.postings = _postings(number, trie, len(self.grams) and int(self.grams.max()) + 1, urls, anchors, g)
 
@@ -89,7 +89,7 @@ class NGramIndex:
     def _need(self, rho: float) -> Array:
         """How many of its n-grams each query must find on a page."""
         if not 0 <= rho <= 1:
-            raise InputError(f"a share rho={rho} of n-grams to match asked for, a number from 0 to 1 expected")
+            raise InputError(f"rho, the share of n-grams to match, must be from 0 to 1, got {rho}")
         return np.maximum(1, np.ceil(rho * np.diff(self.indptr) - 1e-9)).astype(np.int64)
 
 

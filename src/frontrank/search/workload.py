@@ -48,7 +48,7 @@ def workload_of(asked: Iterable[Asked], name: str = "query log") -> Workload:
     total: dict[str, float] = {}
     for place, query, frequency in asked:
         if not math.isfinite(frequency) or frequency < 0:
-            raise InputError(f"{name}, {place}: frequency {frequency:g} given, a finite number from 0 expected")
+            raise InputError(f"{name}, {place}: frequency must be a finite number from 0, got {frequency:g}")
         if words := normalised(query):
             total[words] = total.get(words, 0.0) + frequency
     if not any(total.values()):
@@ -94,7 +94,7 @@ def _table(rows: Iterator[tuple[int, list[str]]], path: str) -> Iterator[Asked]:
         if not row or row == [""]:
             continue
         if len(row) != len(COLUMNS):
-            raise InputError(f"{path}, line {number}: {len(row)} fields given, 2 expected (query, frequency)")
+            raise InputError(f"{path}, line {number}: must have 2 fields (query, frequency), got {len(row)}")
         names = [field.strip().lower() for field in row]
         if first and sorted(names) == sorted(COLUMNS):
             query_at = names.index("query")
@@ -107,7 +107,7 @@ def _number(text: str, place: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"{place}: frequency {text.strip()[:40]!r} given, a number from 0 expected") from None
+        raise InputError(f"{place}: frequency must be a number from 0, got {text.strip()[:40]!r}") from None
 
 
 def _parquet(path: str) -> Iterator[Asked]:
@@ -126,5 +126,5 @@ def _parquet(path: str) -> Iterator[Asked]:
         raise InputError(f"{path}: cannot be read as a Parquet query log ({error})") from None
     for row, (query, frequency) in enumerate(zip(queries, frequencies, strict=True), 1):
         if frequency is None:
-            raise InputError(f"{path}, row {row}: no frequency given, a number from 0 expected")
+            raise InputError(f"{path}, row {row}: frequency must be a number from 0, got none")
         yield f"row {row}", query or "", frequency

@@ -79,7 +79,7 @@ def best_worst(
     """The c unfetched pages that are worth most at the worst: exact while there are at most ``sets`` choices, else greedy."""
     candidates = sorted({page for sketch in sketches for page in sketch.unfetched()})
     if not 0 <= c <= len(candidates):
-        raise InputError(f"c={c} pages asked for, expected 0 to {len(candidates)}, the unfetched pages of the sketches")
+        raise InputError(f"c must be from 0 to {len(candidates)}, the unfetched pages of the sketches, got {c}")
     worst = _worst(sketches, frequency, visibility)
     if comb(len(candidates), c) <= sets:
         pages = max(combinations(candidates, c), key=lambda chosen: worst(frozenset(chosen)))

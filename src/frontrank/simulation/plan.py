@@ -93,9 +93,9 @@ def _rule(given: str | Rule | None) -> Rule | None:
     except ValueError:
         share = math.nan
     if not equals and share == share:
-        raise SpecError(f"stopping rule {given!r} given, coverage={given} expected")
+        raise SpecError(f"a stopping rule must be RULE=SHARE; write coverage={given}")
     if not gauge or not share == share:
-        raise SpecError(f"stopping rule {given!r} given, RULE=SHARE expected, such as coverage=0.9")
+        raise SpecError(f"a stopping rule must be RULE=SHARE, such as coverage=0.9, got {given!r}")
     return Rule(gauge, share)
 
 

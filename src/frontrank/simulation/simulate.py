@@ -56,7 +56,7 @@ def simulate(
     ``politeness`` gives the crawl a clock: requests in flight that take ``latency_s`` each, delays and budgets of hosts.
     """
     if len(seeds) == 0:
-        raise InputError("no seeds given, at least one page to start from expected")
+        raise InputError("there must be at least one seed to start from, got none")
     seeds = distinct(seeds)
     stop = budget if isinstance(budget, Stop) else Stop(budget)
     policy = stop.given_to(policy)

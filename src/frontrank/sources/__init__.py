@@ -43,5 +43,5 @@ def load(path: str | os.PathLike[str], progress: Progress | None = None, uncaptu
     source, given = source_of(where)
     web = source.load(given, progress)
     if not isinstance(web, Web):
-        raise SourceError(f"{where}: the source {source!r} gave {type(web).__name__}, a Web expected")
+        raise SourceError(f"{where}: the source {source!r} must give a Web, got {type(web).__name__}")
     return replace(web, source=where)

@@ -61,7 +61,7 @@ class CrawlTables(Observed):
                 view.impact = view.search.results.views(view.search.workload, view.known)
             return view
         if named not in IMPACTS:
-            raise InputError(f"impact={named!r} given, expected views or clicks")
+            raise InputError(f"impact must be views or clicks, got {named!r}")
         known: Array | None = getattr(self.web, named)
         if known is None:
             raise InputError(f"{self.web.name} knows no {named}; import it with a column {named} of its pages, or with a log")

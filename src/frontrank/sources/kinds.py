@@ -153,7 +153,7 @@ def _accept(name: str, thing: Any) -> Source:
     if isinstance(thing, type):
         thing = thing()
     if not callable(getattr(thing, "matches", None)) or not callable(getattr(thing, "load", None)):
-        raise SpecError(f"source {name!r} is {thing!r}, an object with matches(path) and load(path, progress) expected")
+        raise SpecError(f"source {name!r} must be an object with matches(path) and load(path, progress), got {thing!r}")
     source: Source = thing
     return source
 

@@ -101,7 +101,7 @@ class Synthetic:
         self._whole("topics", 1, MAX_TOPICS)
         self._whole("seed", 0, 2**63 - 1)
         if self.text not in (0, 1, "auto"):
-            raise SpecError(f"synthetic: text={self.text} was given; expected 0, 1 or auto")
+            raise SpecError(f"synthetic: text must be 0, 1 or auto, got {self.text}")
 
     @classmethod
     def parse(cls, spec: str) -> Synthetic:
@@ -110,7 +110,7 @@ class Synthetic:
         for part in spec.split(",") if spec.strip() else []:
             key, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals or not key or not value:
-                raise SpecError(f"synthetic: {part!r} was given; expected key=value, such as pages=100000")
+                raise SpecError(f"synthetic: parameters must be key=value, such as pages=100000, got {part!r}")
             if key not in known:
                 raise SpecError(f"synthetic: there is no parameter {key!r}{nearest(key, known)}")
             if key in given:
@@ -191,12 +191,12 @@ class Synthetic:
     def _whole(self, key: str, least: int, most: int, why: str = "") -> None:
         value = getattr(self, key)
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise SpecError(f"synthetic: {key}={_short(value)} was given; expected a whole number from {least} to {most}{why}")
+            raise SpecError(f"synthetic: {key} must be a whole number from {least} to {most}{why}, got {_short(value)}")
 
     def _number(self, key: str, least: float, most: float, why: str = "") -> None:
         value = getattr(self, key)
         if not isinstance(value, int | float) or isinstance(value, bool) or not least <= value <= most:
-            raise SpecError(f"synthetic: {key}={_short(value)} was given; expected a number from {least:g} to {most:g}{why}")
+            raise SpecError(f"synthetic: {key} must be a number from {least:g} to {most:g}{why}, got {_short(value)}")
 
     def _check_memory(self) -> None:
         needed = self.pages * (44 + 4 * self.links)
@@ -220,7 +220,7 @@ def _read(key: str, value: str) -> int | float | str:
         if math.isfinite(number) and key not in ("links", "locality", "copying") and number.is_integer():
             return int(number) if "e" in value.lower() or "." in value else int(value)
     except ValueError:
-        raise SpecError(f"synthetic: {key}={value} was given; expected a number") from None
+        raise SpecError(f"synthetic: {key} must be a number, got {value}") from None
     return number
 
 

@@ -61,7 +61,7 @@ def from_scipy(matrix: Any, **columns: Any) -> Web:
 
     links = sparse.csr_array(matrix)
     if links.ndim != 2 or links.shape[0] != links.shape[1]:
-        raise InputError(f"a matrix of shape {links.shape} given, a square one expected: a row and a column for each page")
+        raise InputError(f"the matrix must be square, a row and a column for each page, got shape {links.shape}")
     kept = links.data != 0
     source = np.repeat(np.arange(links.shape[0], dtype=np.int32), np.diff(links.indptr))
     return Web.from_edges(source[kept], links.indices[kept], links.shape[0], **columns)
@@ -112,11 +112,11 @@ def to_pandas(web: Web) -> tuple[Any, Any]:
 
 def _ends(edges: Any) -> tuple[list[Hashable], list[Hashable]]:
     if len(edges.columns) < 2:
-        raise InputError(f"a table of {len(edges.columns)} columns given, one with a source and a target expected")
+        raise InputError(f"the table of links must have two columns, source and target, got {len(edges.columns)}")
     named = {"source", "target"} <= set(edges.columns)
     ends = ("source", "target") if named else tuple(edges.columns[:2])
     if edges[list(ends)].isna().to_numpy().any():
-        raise InputError("a link without a source or a target given, both expected in every row")
+        raise InputError("every link needs a source and a target, got a row without")
     return edges[ends[0]].tolist(), edges[ends[1]].tolist()
 
 

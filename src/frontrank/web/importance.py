@@ -106,7 +106,7 @@ def parse_metric(metric: str) -> list[tuple[float, Metric]]:
         except ValueError:
             factor = math.nan
         if not math.isfinite(factor) or not name:
-            raise SpecError(f"importance {metric!r}: term {term!r} given, WEIGHT*METRIC with a finite weight expected")
+            raise SpecError(f"importance {metric!r}: a term must be WEIGHT*METRIC with a finite weight, got {term!r}")
         terms.append((factor, _parsed(name)))
     return terms
 
@@ -124,11 +124,11 @@ def _parsed(metric: str) -> Metric:
         try:
             given[key] = known[key](json.loads(text) if len(text) > 1 and text[0] == text[-1] == '"' else text)
         except ValueError:
-            raise SpecError(f"importance {metric!r}: {key}={text} given, a number expected") from None
+            raise SpecError(f"importance {metric!r}: {key} must be a number, got {text}") from None
     if not 0.0 < given.get("alpha", 0.5) < 1.0:
-        raise SpecError(f"importance {metric!r}: alpha={given['alpha']:g} given, a number between 0 and 1 expected")
+        raise SpecError(f"importance {metric!r}: alpha must be a number between 0 and 1, got {given['alpha']:g}")
     if given.get("body", 1) < 1:
-        raise SpecError(f"importance {metric!r}: body={given['body']} given, a whole number from 1 expected")
+        raise SpecError(f"importance {metric!r}: body must be a whole number from 1, got {given['body']}")
     if name == "similarity" and not given.get("topic"):
         raise SpecError(f"importance {metric!r}: no topic given; write similarity:topic=WORD")
     return Metric(name, given)

@@ -34,7 +34,7 @@ def check_pages(numbers: Array, pages: int, what: str) -> None:
     """Kernels trust page numbers: one out of range would write over other memory."""
     if numbers.size and not (int(numbers.min()) >= 0 and int(numbers.max()) < pages):
         wrong = int(numbers.min()) if int(numbers.min()) < 0 else int(numbers.max())
-        raise InputError(f"{what} {wrong} given, but there are {pages:,} pages; page numbers from 0 to {pages - 1:,} expected")
+        raise InputError(f"{what} must be a page number from 0 to {pages - 1:,}, got {wrong}")
 
 
 def by_source(source: Array, target: Array, pages: int, places: bool = False) -> tuple[Array, Array, Array]:

@@ -27,7 +27,7 @@ Measure = Callable[..., Any]
 
 def _accept(name: str, thing: Any) -> Measure:
     if not callable(thing) or isinstance(thing, type):
-        raise SpecError(f"importance metric {name!r} is {thing!r}, a function of a web expected")
+        raise SpecError(f"importance metric {name!r} must be a function of a web, got {thing!r}")
     measure: Measure = thing
     return measure
 
@@ -59,7 +59,9 @@ def measured(web: Web, name: str, given: dict[str, Any]) -> Array:
     """What a measure says of every page of a web."""
     values: Array = np.asarray(REGISTRY.find(name)(web, **given), np.float64)
     if values.shape != (web.pages,):
-        raise InputError(f"importance {name} gave values of shape {values.shape}, one for each of {web.pages:,} pages expected")
+        raise InputError(
+            f"importance {name} must give one value for each of {web.pages:,} pages, got an array of shape {values.shape}"
+        )
     if not np.isfinite(values).all():
         raise InputError(f"importance {name} gave a value that is not finite")
     return values

@@ -40,7 +40,7 @@ def find_seeds(web: Web, given: str | os.PathLike[str] | Iterable[int | str] | N
     else:
         pages = np.array([_page(web, str(one)) for one in given], np.int32)
     if len(pages) == 0:
-        raise SeedError("no seeds given, at least one page to start from expected")
+        raise SeedError("there must be at least one seed to start from, got none")
     return distinct(pages)
 
 
@@ -61,8 +61,8 @@ def _from_file(web: Web, path: str | os.PathLike[str]) -> Array:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
     except FileNotFoundError:
-        expected = "a URL, a file of node ids or URLs, top:COUNT or random:COUNT@SEED expected"
-        raise SeedError(f"seeds {os.fspath(path)!r} given, but there is no such file; {expected}") from None
+        expected = "seeds must be a URL, a file of node ids or URLs, top:COUNT or random:COUNT@SEED"
+        raise SeedError(f"there is no file {os.fspath(path)!r}; {expected}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SeedError(f"seeds file {os.fspath(path)} cannot be read: {error}") from None
     pages = []
@@ -73,7 +73,7 @@ def _from_file(web: Web, path: str | os.PathLike[str]) -> Array:
             except SeedError as error:
                 raise SeedError(f"{os.fspath(path)}, line {number}: {error}") from None
     if not pages:
-        raise SeedError(f"seeds file {os.fspath(path)} names no page; one node id or URL a line expected")
+        raise SeedError(f"seeds file {os.fspath(path)} names no page; it must have one node id or URL a line")
     return np.array(pages, np.int32)
 
 
@@ -81,9 +81,9 @@ def _drawn(web: Web, spec: str) -> Array:
     kind, _, rest = spec.partition(":")
     count, at, draw = rest.partition("@")
     if not count.isdigit() or (at and not draw.isdigit()) or (at and kind == "top"):
-        raise SeedError(f"seeds {spec!r} given, top:COUNT or random:COUNT@SEED expected")
+        raise SeedError(f"seeds must be top:COUNT or random:COUNT@SEED, got {spec!r}")
     if not 1 <= int(count) <= web.pages:
-        raise SeedError(f"seeds {spec!r} given, but {web.name} has {web.pages:,} pages; a count up to that expected")
+        raise SeedError(f"seeds must be at most the {web.pages:,} pages of {web.name}, got {spec!r}")
     if kind == "top":
         return np.argsort(-importance(web, "pagerank"), kind="stable")[: int(count)].astype(np.int32)
     return _random(web, int(count), int(draw or 0))

@@ -154,9 +154,7 @@ class Web:
             check_pages(np.asarray(numbers), pages, what)
         src, dst = np.asarray(source, np.int32), np.asarray(target, np.int32)
         if len(src) != len(dst):
-            raise InputError(
-                f"{len(src):,} source pages and {len(dst):,} target pages given, one of each for every link expected"
-            )
+            raise InputError(f"every link needs a source and a target page, got {len(src):,} sources and {len(dst):,} targets")
         indptr, targets, at = by_source(src, dst, pages, places=anchors is not None)
         indptr, targets, keep = tidy(indptr, targets, places=anchors is not None)
         if anchors is not None:

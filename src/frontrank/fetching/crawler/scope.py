@@ -55,7 +55,7 @@ class Scope:
 
     def __post_init__(self) -> None:
         if self.reach not in REACHES:
-            raise InputError(f"reach is {self.reach!r}, expected host, domain or any{nearest(self.reach, REACHES)}")
+            raise InputError(f"reach must be host, domain or any, got {self.reach!r}{nearest(self.reach, REACHES)}")
         if self.most_depth < 0:
             raise InputError(f"most_depth is {self.most_depth}, expected 0 (any number of links from a seed) or more")
         for name in ("seeds", "include", "exclude"):

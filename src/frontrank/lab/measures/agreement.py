@@ -32,9 +32,9 @@ def kendall(scores: Array, truth: Array, sample: int | None = None, seed: int = 
     from scipy.stats import kendalltau
 
     if len(scores) != len(truth):
-        raise InputError(f"{len(scores):,} scores given for {len(truth):,} pages; expected one for each")
+        raise InputError(f"there must be one score for each of {len(truth):,} pages, got {len(scores):,}")
     if sample is not None and sample < 2:
-        raise InputError(f"sample={sample} given, at least 2 pages expected")
+        raise InputError(f"sample must be at least 2 pages, got {sample}")
     if sample is not None and sample < len(scores):
         drawn = np.random.default_rng(seed).choice(len(scores), sample, replace=False)
         scores, truth = scores[drawn], truth[drawn]

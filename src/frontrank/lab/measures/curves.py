@@ -140,7 +140,7 @@ def _end(trace: Trace, web: Web) -> int:
 def _places(end: int, points: int, from_zero: bool = False) -> Array:
     """At most this many evenly spaced places up to end, the last one included."""
     if points < 2:
-        raise InputError(f"{points} points given for a curve, at least 2 expected")
+        raise InputError(f"a curve must have at least 2 points, got {points}")
     steps = min(end, points - from_zero)
     k = np.array([-(-i * end // steps) for i in range(1, steps + 1)], np.int64)
     return np.concatenate([[0], k]) if from_zero else k

@@ -29,11 +29,11 @@ LOOKS = 1000
 def buffer(web: Web, policy: Policy, seeds: Array, size: int, metric: str = "pagerank", every: int | None = None) -> float:
     """P_BC with a buffer of this many pages, looked at after every so many fetches (default: 1,000 times in all)."""
     if not 1 <= size <= web.pages:
-        raise InputError(f"a buffer of {size} pages given, 1 to {web.pages} expected: {web.name} has no more")
+        raise InputError(f"the buffer must be 1 to {web.pages} pages, all of {web.name}, got {size}")
     if every is not None and every < 1:
-        raise InputError(f"every={every} given, at least 1 page between two looks at the buffer expected")
+        raise InputError(f"every must be at least 1 page between two looks at the buffer, got {every}")
     if len(seeds) == 0:
-        raise InputError("no seeds given, at least one page to start from expected")
+        raise InputError("there must be at least one seed to start from, got none")
     step = max(1, web.pages // LOOKS) if every is None else every
     engine = Engine(policy, web)
     engine.seed(np.asarray(list(dict.fromkeys(np.asarray(seeds).tolist())), np.int32))

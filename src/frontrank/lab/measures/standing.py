@@ -62,7 +62,7 @@ def pages_at(share: float, pages: int) -> int:
     (100, 1)
     """
     if not 0.0 < share <= 1.0:
-        raise InputError(f"share {share} given, a share of the web above 0 and up to 1 expected")
+        raise InputError(f"share must be a share of the web, above 0 and up to 1, got {share}")
     return max(1, round(share * pages))
 
 

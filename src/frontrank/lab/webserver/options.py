@@ -24,13 +24,13 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.hosts not in ("name", "ip"):
-            raise InputError(f"hosts {self.hosts!r} given; expected name or ip")
+            raise InputError(f"hosts must be name or ip, got {self.hosts!r}")
         for share in ("disallow", "errors", "flaky"):
             if not 0.0 <= getattr(self, share) <= 1.0:
-                raise InputError(f"{share} {getattr(self, share)} given; expected a share from 0 to 1")
+                raise InputError(f"{share} must be a share from 0 to 1, got {getattr(self, share)}")
         for seconds in ("crawl_delay", "latency", "idle_s"):
             if not 0.0 <= getattr(self, seconds) < math.inf:
-                raise InputError(f"{seconds} {getattr(self, seconds)} given; expected seconds, 0 or more")
+                raise InputError(f"{seconds} must be 0 seconds or more, got {getattr(self, seconds)}")
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Options:

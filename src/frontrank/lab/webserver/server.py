@@ -63,7 +63,7 @@ class Server:
 
     async def start(self, port: int = 0) -> None:
         if not 0 <= port <= 65_535:
-            raise InputError(f"port {port} given; expected 1 to 65535, or 0 for any free one")
+            raise InputError(f"port must be 1 to 65535, or 0 for any free one, got {port}")
         for attempt in range(ATTEMPTS):
             try:
                 await self._bind(port)

@@ -106,7 +106,7 @@ class Combine(Policy):
                     f"use orderings such as backlink, fica, fpr, location, opic or similarity"
                 )
         if "anchors" in self.a.needs() & self.b.needs():
-            raise SpecError("combine: two parts that read anchors given, at most one expected")
+            raise SpecError("combine: at most one part may read anchors, got two")
 
     def needs(self) -> frozenset[str]:
         return self.a.needs() | self.b.needs()
@@ -171,7 +171,7 @@ def combined(parts: list[tuple[float, Policy]]) -> Combine:
     """The weighted sum of these orderings, added from left to right."""
     for weight, part in parts:
         if not math.isfinite(weight):
-            raise SpecError(f"combine: weight {part.name}={weight} given, a finite number expected")
+            raise SpecError(f"combine: the weight of {part.name} must be a finite number, got {weight}")
     if not parts:
         raise SpecError("combine: no ordering given; write combine:NAME=WEIGHT,NAME=WEIGHT")
     (weight, policy), *rest = parts

@@ -78,7 +78,7 @@ def read_wikipedia(
     """Wikipedia from its dumps, its clickstream or both. Dumps that are not named are looked for beside pagelinks."""
     tell, counts, articles = progress or (lambda _: None), WikipediaCounts(), _Articles()
     if links is None and clickstream is None:
-        raise InputError("no links of a Wikipedia given; expected --wikipedia-links, --clickstream or both")
+        raise InputError("give the links of a Wikipedia: --wikipedia-links, --clickstream or both")
     database, fetched = "", np.empty(0, np.int32)
     if links is not None:
         database, existing = _read_dumps(links, pages, targets, articles, counts, tell)
