@@ -140,6 +140,13 @@ def test_rankers_run_online_where_the_web_has_impact(folder: Path) -> None:
     assert set(told["policies"]) == {"rw-eg:every=100", "bfs"}
 
 
+def test_a_simulation_by_impact_is_driven_and_judged_by_it(folder: Path) -> None:
+    given = ("simulate", "my.crawl", "--policy", "rw:every=100", "--policy", "oracle:truth=views", "--impact", "views")
+    told = json.loads(good(*given, "--json", cwd=folder))
+    assert told["policies"]["oracle:truth=views"]["mass"]["0.05"] > told["policies"]["rw:every=100"]["mass"]["0.05"]
+    assert "importance: views" in good(*given, cwd=folder)
+
+
 class TestBadInput:
     @pytest.mark.parametrize(
         ("args", "says"),
@@ -147,18 +154,25 @@ class TestBadInput:
             (["evaluate", WEB, "--ranker", "rw"], ["--queries"]),
             (["evaluate", WEB, "--queries", "none.txt"], ["none.txt"]),
             (["evaluate", WEB, "--queries", "empty.txt"], ["empty.txt"]),
-            (["evaluate", WEB, "--queries", "log.txt.gz", "--ranker", "rw-eg:omega=1.5"], ["omega=1.5"]),
+            (["evaluate", WEB, "--queries", "log.txt.gz", "--ranker", "rw-eg:omega=1.5"], ["omega must be", "got 1.5"]),
             (["evaluate", WEB, "--queries", "log.txt.gz", "--ranker", "rw-gg"], ["did you mean 'rw-eg'"]),
             (["evaluate", WEB, "--queries", "log.txt.gz", "--crawled", "bfs"], ["bfs", "ORDERING:SHARE"]),
             (["evaluate", WEB, "--queries", "log.txt.gz", "--crawled", "bfs:1.0"], ["no frontier"]),
             (["evaluate", WEB, "--queries", "log.txt.gz", "--protocol", "half"], ["half"]),
-            (["evaluate", WEB, "--queries", "strange.txt"], ["all observed impacts are zero"]),
+            (["evaluate", WEB, "--queries", "strange.txt", "--judge", "same"], ["all observed impacts are zero"]),
+            (["evaluate", WEB, "--queries", "strange.txt"], ["too small to be cut in halves"]),
+            (["evaluate", WEB, "--queries", "log.txt.gz", "--judge", "dates"], ["log.txt.gz", "no dates"]),
+            (["evaluate", WEB, "--queries", "log.txt.gz", "--judge", "thirds"], ["thirds"]),
+            (["evaluate", WEB, "--impact", "clicks"], ["knows no clicks"]),
+            (["simulate", WEB, "--policy", "bfs", "--impact", "clicks"], ["knows no clicks"]),
+            (["simulate", WEB, "--policy", "bfs", "--metric", "clicks"], ["needs a web with clicks"]),
+            (["reproduce", "fpr10", "--impact", "clicks"], ["fpr10 is about links alone"]),
             (["rank", "my.crawl", "--budget", "0"], ["0"]),
             (["rank", "elsewhere.crawl"], ["elsewhere.crawl"]),
             (["rank", "my.crawl", "--ranker", "fusion:of=rw+zz"], ["zz"]),
             (["explain", "my.crawl", "http://nowhere.example/"], ["frontrank: 'http://nowhere.example/' is not a page of my"]),
             (["rank", "unfetched.crawl"], ["no page is fetched yet", "fetched=1"]),
-            (["tune", WEB, "--queries", "log.txt.gz", "--omega", "0.5,2"], ["omega=2"]),
+            (["tune", WEB, "--queries", "log.txt.gz", "--omega", "0.5,2"], ["omega must be", "got 2"]),
             (["import", "--pages", "bad.tsv", "--links", "links.tsv", "bad.crawl"], ["bad.tsv", "views"]),
             (["simulate", "synthetic:pages=50", "--policy", "rw"], ["views or clicks or queries"]),
         ],

@@ -23,6 +23,7 @@ from frontrank.lab.papers.impact_ratio import behind, beside, linked, links_with
 from frontrank.lab.papers.made_queries import gathered, lines, made_workload, most, of_ideal, split
 from frontrank.lab.papers.reproduction import RANDOM
 from frontrank.lab.tune import plus
+from frontrank.search.divided import halves, same
 from frontrank.search.observe import truth
 from frontrank.search.words import words
 from frontrank.sources import load
@@ -219,8 +220,8 @@ def test_no_order_gathers_more_than_the_ideal_which_is_that_by_impact() -> None:
 
 # Scenes ------------------------------------------------------------------------------------------------------------------
 def test_the_frontier_is_cut_as_the_split_protocol_cuts_it(web: Web, log: Workload) -> None:
-    mine = split(stage(web, log, "bfs:0.3", [0]), draw=3)
-    theirs = stage(web, log, "bfs:0.3", [0], "split", draw=3)
+    mine = split(stage(web, halves(log), "bfs:0.3", [0]), draw=3)
+    theirs = stage(web, halves(log), "bfs:0.3", [0], "split", draw=3)
     assert mine.view.revealed is not None and theirs.view.revealed is not None
     assert np.array_equal(mine.tested, theirs.tested)
     assert np.array_equal(mine.view.revealed[0], theirs.view.revealed[0])
@@ -264,7 +265,7 @@ def test_impact_that_a_web_knows_needs_no_queries_and_leaves_claims_about_them_o
     told = lab.run("tran15", knows)
     left = [claim.says for claim in told.claims() if claim.verdict == UNTESTED]
     assert left == 2 * [tran15.DRIES, tran15.CLICKS, tran15.LOW]
-    assert "Impact is the web's own." in told.setting
+    assert "Impact is the web's own: views." in told.setting
 
 
 class TestWhatRankersAreJudgedBy:
@@ -291,6 +292,64 @@ class TestWhatRankersAreJudgedBy:
         told = self.judged(views=self.views, clicks=self.clicks)
         assert told["by"] == "views" and told["views"] == told["impact"] != told["clicks"]
         assert told["ctr"] is not None and told["ctr"]["0.2"] != 1.0
+
+    def test_both_by_clicks(self) -> None:
+        web = replace(random_web(40, 200, seed=3), views=self.views, clicks=self.clicks)
+        told = evaluate(web, None, ["rw"], "bfs:0.3", [0], impact="clicks")
+        one = told.json()["rankers"]["rw"]
+        assert told.json()["judged_by"] == "clicks" and one["clicks"] == one["impact"] != one["views"]
+        view = told.scene.view
+        assert view.impact is not None
+        assert np.array_equal(view.impact, np.where(view.fetched, self.clicks[view.pages], 0.0))
+        shown = {column.name: column.detail for column in told.frame().columns}
+        assert not shown["clicks@5%"] and shown["views@5%"] and shown["ctr@5%"]
+
+    def test_the_rate_of_a_ranker_is_that_of_its_pages_over_the_best_rates(self) -> None:
+        web = replace(random_web(40, 200, seed=3), views=self.views + 1, clicks=self.clicks)
+        scene = stage(web, None, "bfs:0.3", [0])
+        rate = (self.clicks / (self.views + 1))[scene.view.pages[scene.tested]]
+        best = np.sort(rate)[::-1]
+        told = evaluate(web, None, ["indegree"], "bfs:0.3", [0]).findings[0]
+        first = np.argsort(-told.ranker.score(scene.view)[scene.tested], kind="stable")
+        assert told.ctr is not None
+        for share, value in told.ctr.items():
+            k = max(1, round(share * len(rate)))
+            assert value == pytest.approx(rate[first[:k]].mean() / best[:k].mean())
+
+    def test_what_a_web_does_not_know_cannot_be_its_impact(self) -> None:
+        with pytest.raises(InputError, match="knows no clicks"):
+            evaluate(replace(random_web(40, 200, seed=3), views=self.views), None, ["rw"], "bfs:0.3", [0], impact="clicks")
+
+
+def test_the_queries_that_judge_are_not_those_that_drive(web: Web, log: Workload) -> None:
+    cut = halves(log, 4)
+    told = evaluate(web, cut, ["q-overlap"], "bfs:0.3", [0])
+    assert told.scene.view.search is not None
+    assert told.scene.view.search.workload is cut.driving
+    assert np.array_equal(told.scene.impact, truth(web, cut.judging)[told.scene.view.pages])
+    assert told.json() | {"rankers": 0} == evaluate(web, log, ["indegree"], "bfs:0.3", [0], draw=4).json() | {"rankers": 0}
+    flattered = evaluate(web, same(log), ["q-overlap"], "bfs:0.3", [0])
+    assert flattered.findings[0].impact[0.05] > told.findings[0].impact[0.05]
+
+
+def test_clicks_judge_where_queries_drive(web: Web, log: Workload) -> None:
+    clicks = np.arange(float(web.pages))
+    told = evaluate(replace(web, clicks=clicks), log, ["q-overlap", "rw"], "bfs:0.3", [0], impact="clicks")
+    assert told.scene.judged_by == "clicks" and told.scene.view.search is not None
+    assert np.array_equal(told.scene.impact, clicks[told.scene.view.pages])
+    by_views = evaluate(replace(web, clicks=clicks), log, ["rw"], "bfs:0.3", [0], impact="views")
+    assert by_views.scene.judged_by == "views"
+    assert by_views.json()["rankers"]["rw"]["ctr"] is not None
+
+
+def test_tran15_by_clicks_speaks_of_clicks(web: Web, log: Workload) -> None:
+    told = lab.run("tran15", replace(web, clicks=truth(web, log)), impact="clicks")
+    table = told.experiments[0].table
+    assert table is not None and table.header[-2:] == ["clicks of these", "r_c"]
+    assert [row[0] for row in table.rows] == ["clicked", "clicked", "not clicked", "not clicked"]
+    assert told.command.endswith("--impact clicks")
+    with pytest.raises(InputError, match="pandey08 is about what searchers are shown"):
+        lab.run("pandey08", web, impact="clicks")
 
 
 @settings(deadline=None, max_examples=150)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
 
-from frontrank.errors import SourceError
+from frontrank.errors import InputError, SourceError
 from frontrank.sources import load
 
 PAGES = 'id\turl\thost\ttitle\n0\thttp://a/\ta\tHome "A\n1\thttp://b/é\tb\t\n2\thttp://a/2\ta\tTwo\n'
@@ -123,6 +124,32 @@ def test_a_truncated_gzip_file_is_refused(tmp_path: Path, name: str, share: floa
 
 
 @pytest.mark.data
+def test_clicks_and_views_beside_the_pages_are_those_of_the_web(tmp_path: Path) -> None:
+    folder = crawl(tmp_path)
+    (folder / "clicks.csv").write_text("url,clicks\nhttp://a/2,5\nhttp://A/,1\nhttp://a/2,2\n", encoding="utf-8")
+    web = load(folder)
+    assert web.views is None and web.clicks is not None
+    assert web.clicks.tolist() == [1.0, 0.0, 7.0]
+    (folder / "views.tsv.gz").write_bytes(gzip.compress(b"url\tviews\nhttp://a/\t9\n"))
+    both = load(folder)
+    assert both.views is not None and both.views.tolist() == [9.0, 0.0, 0.0]
+    assert both.impact is both.views and both.by_impact("clicks").impact is both.clicks
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("url,clicks\nhttp://a/2,-1\n", "clicks.csv, line 2, column clicks: '-1', expected a number, finite and not negative"),
+        ("url,clicks\nhttp://elsewhere/,1\n", "row 1: 'http://elsewhere/' is no page of pages.tsv; leave out that row"),
+        ("url,views\nhttp://a/2,1\n", "no column 'clicks'"),
+    ],
+)
+def test_clicks_that_cannot_be_used_are_named(tmp_path: Path, text: str, message: str) -> None:
+    (crawl(tmp_path) / "clicks.csv").write_text(text, encoding="utf-8")
+    with pytest.raises((SourceError, InputError), match=re.escape(message)):
+        load(tmp_path)
+
+
 def test_the_real_crawl_is_read_whole(data_dir: Path) -> None:
     web = load(data_dir / "uci-ics")
     assert (web.pages, web.links) == (55_381, 674_345)

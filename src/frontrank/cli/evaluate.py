@@ -9,17 +9,39 @@ import click
 
 from frontrank.cli.screen import output_options, progress, show
 
+USUAL = ("random", "pagerank", "q-overlap", "rw", "rw-eg", "fusion")
+QUERIED = ("q-overlap", "fusion")
 
-def workload_of(path: str | None) -> Any:
-    from frontrank.search.workload import load_workload
 
-    return None if path is None else load_workload(path)
+def queries_of(path: str | None, judge: str, draw: int = 0) -> Any:
+    """The query log, cut into what drives and what judges."""
+    from frontrank.search.divided import load_divided
+
+    return None if path is None else load_divided(path, judge, draw)
+
+
+def search_options(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every command that judges by what searchers do."""
+    options = (
+        click.option("--queries", metavar="FILE", help="A query log: one query a line, or query, frequency, date."),
+        click.option(
+            "--judge",
+            default="half",
+            show_default=True,
+            metavar="half|same|dates[:DAY]",
+            help="Which queries judge: the other half of the log, those that drive, or the later ones.",
+        ),
+        click.option("--impact", type=click.Choice(["views", "clicks"]), help="What pages are worth: the web's own counts."),
+    )
+    for option in reversed(options):
+        f = option(f)
+    return f
 
 
 def scene_options(f: Callable[..., Any]) -> Callable[..., Any]:
     """The options of every command that pretends that a part of a web has been crawled."""
     options = (
-        click.option("--queries", metavar="FILE", help="A query log: one query a line, or query and frequency."),
+        search_options,
         click.option("--crawled", default="bfs:0.3", show_default=True, metavar="P:SHARE", help="What has been fetched."),
         click.option("--seeds", metavar="SEEDS", help="A URL, a file of ids or URLs, top:160 or random:1000@7."),
     )
@@ -39,6 +61,8 @@ def scene_options(f: Callable[..., Any]) -> Callable[..., Any]:
 def command(
     web: str,
     queries: str | None,
+    judge: str,
+    impact: str | None,
     crawled: str,
     seeds: str | None,
     specs: tuple[str, ...],
@@ -53,6 +77,7 @@ def command(
     \b
     frontrank evaluate uci-ics --queries log.txt.gz --crawled bfs:0.3 --seeds https://www.ics.uci.edu \\
         --policy pagerank --policy rw --policy rw-eg --policy q-overlap
+    frontrank evaluate wikispeedia --impact clicks --policy pagerank --policy rw --policy rw-eg
     """
     from frontrank.lab.evaluate import evaluate
     from frontrank.lab.frame import check_table_target
@@ -60,11 +85,11 @@ def command(
 
     if out:
         check_table_target(out)
-    rankers = specs or ("random", "pagerank", "q-overlap", "rw", "rw-eg", "fusion")
+    rankers = specs or tuple(name for name in USUAL if queries is not None or name not in QUERIED)
     with progress() as tell:
-        log = workload_of(queries)
+        log = queries_of(queries, judge, draw)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
-        done = evaluate(loaded, log, rankers, crawled, seeds, protocol, draw, tell)
+        done = evaluate(loaded, log, rankers, crawled, seeds, protocol, draw, tell, impact)
     if out:
         done.save_table(out)
     show(done, as_json, as_csv)

@@ -56,11 +56,11 @@ def command(
             print(f"  try     {row.command}")
         print("Tried on your own web: frontrank recommend WEB --for WISH")
         return
-    from frontrank.cli.evaluate import workload_of
+    from frontrank.search.workload import load_workload
     from frontrank.sources import load
 
     with progress() as tell:
-        log = workload_of(queries)
+        log = None if queries is None else load_workload(queries)
         loaded = load(web, lambda text: tell(text, 0, 0))
         tell("the first draw takes longer: kernels are compiled, importance is computed", 0, 0)
         done = recommend(

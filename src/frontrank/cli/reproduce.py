@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from frontrank.cli.evaluate import queries_of, search_options
 from frontrank.cli.screen import progress, say, show_json
 
 if TYPE_CHECKING:
@@ -17,21 +18,31 @@ DEFAULT = "synthetic:pages=20000,seed=1"
 @click.command(name="reproduce")
 @click.argument("paper")
 @click.option("--web", default=DEFAULT, show_default=True, metavar="WEB", help="Any web that simulate takes.")
-@click.option("--queries", metavar="FILE", help="A query log, for pandey08 and tran15; else they make one from the web.")
+@search_options
 @click.option("--out", metavar="FILE.html", help="Write a page with all figures.")
 @click.option("--markdown", metavar="FILE.md", help="Write tables and claims as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything for a program.")
-def command(paper: str, web: str, queries: str | None, out: str | None, markdown: str | None, as_json: bool) -> None:
+def command(
+    paper: str,
+    web: str,
+    queries: str | None,
+    judge: str,
+    impact: str | None,
+    out: str | None,
+    markdown: str | None,
+    as_json: bool,
+) -> None:
     """Run the comparisons of PAPER on a web, and say which of its claims hold there.
 
-    PAPER is cho98, fica07, fpr10, pandey08 or tran15.
+    PAPER is cho98, fica07, fpr10, pandey08 or tran15. The last two are about search: they take a query log, or make one from
+    the web.
 
     \b
     frontrank reproduce fpr10
     frontrank reproduce cho98 --web DATA/uci-ics --out cho98.html
     frontrank reproduce tran15 --web DATA/uci-ics --queries DATA/queries/trec-terabyte-2005.txt.gz
+    frontrank reproduce tran15 --web DATA/wikispeedia --impact clicks
     """
-    from frontrank.cli.evaluate import workload_of
     from frontrank.errors import InputError, need
     from frontrank.lab.papers import SEARCH_PAPERS, check, run
     from frontrank.lab.report import save
@@ -39,17 +50,18 @@ def command(paper: str, web: str, queries: str | None, out: str | None, markdown
     from frontrank.web.files import check_target
 
     check(paper)
-    if queries is not None and paper not in SEARCH_PAPERS:
-        raise InputError(f"--queries {queries} given, but {paper} is about links alone; leave it out")
+    for flag, given in (("--queries", queries), ("--impact", impact)):
+        if given is not None and paper not in SEARCH_PAPERS:
+            raise InputError(f"{flag} {given} given, but {paper} is about links alone; leave it out")
     if out:
         need("jinja2", "plotly")
     for path in (out, markdown):
         if path:
             check_target(path)
     with progress() as tell:
-        log = workload_of(queries)
+        log = queries_of(queries, judge)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
-        told = run(paper, loaded, tell, web, log, queries or "")
+        told = run(paper, loaded, tell, web, log, queries or "", impact)
     if out:
         told.html(out)
     if markdown:

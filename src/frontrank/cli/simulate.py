@@ -29,7 +29,8 @@ def run_options(f: F) -> F:
         click.option("--in-flight", type=int, metavar="N", help="Requests at a time, with a clock; default: one, without."),
         click.option("--host-delay", type=float, metavar="S", help="Seconds between two requests to one host, with a clock."),
         click.option("--latency", type=float, metavar="S", help="Seconds that a request takes, with a clock; default: 1."),
-        click.option("--metric", default="pagerank", show_default=True, help="Importance that pages are judged by."),
+        click.option("--impact", type=click.Choice(["views", "clicks"]), help="What pages are worth to searchers."),
+        click.option("--metric", help="Importance that pages are judged by: --impact if it is given, else pagerank."),
     )
     for option in reversed(options):
         f = option(f)
@@ -45,7 +46,8 @@ def run(
     in_flight: int | None = None,
     host_delay: float | None = None,
     latency: float | None = None,
-    metric: str = "pagerank",
+    impact: str | None = None,
+    metric: str | None = None,
     repeats: int | None = None,
 ) -> Runs | Repeats:
     """Load the web and run the orderings, with progress on a terminal."""
@@ -64,9 +66,10 @@ def run(
             raise InputError(f"{flag} must be a number from 0, got {value:g}")
     clocked = in_flight is not None or host_delay is not None or latency is not None
     politeness = Politeness(delay_s=host_delay or 0.0, in_flight=1 if in_flight is None else in_flight) if clocked else None
-    plan = Plan.of(named, Stop(budget, until), politeness, 1.0 if latency is None else latency, metric)
+    judged_by = metric or impact or "pagerank"
+    plan = Plan.of(named, Stop(budget, until), politeness, 1.0 if latency is None else latency, judged_by)
     with progress() as tell:
-        loaded = load(web, progress=lambda text: tell(text, 0, 0))
+        loaded = load(web, progress=lambda text: tell(text, 0, 0)).by_impact(impact)
         if "all" in policies:
             plan = plan.adding(policy for policy in runnable(loaded) if policy.spec() not in named)
         command = shlex.join(["frontrank", *sys.argv[1:]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from frontrank.cli.evaluate import scene_options, workload_of
+from frontrank.cli.evaluate import queries_of, scene_options
 from frontrank.cli.screen import output_options, progress, show
 
 
@@ -28,6 +28,8 @@ def _numbers(ctx: click.Context, option: click.Parameter, text: str) -> tuple[fl
 def command(
     web: str,
     queries: str | None,
+    judge: str,
+    impact: str | None,
     crawled: str,
     seeds: str | None,
     omega: tuple[float, ...],
@@ -46,9 +48,9 @@ def command(
     if out:
         check_table_target(out)
     with progress() as tell:
-        log = workload_of(queries)
+        log = queries_of(queries, judge, draw)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
-        scene = stage(loaded, log, crawled, seeds, "split", draw=draw, progress=tell)
+        scene = stage(loaded, log, crawled, seeds, "split", draw=draw, progress=tell, impact=impact)
         settings = tune(scene, omega, gamma, seed=draw, progress=tell)
     if out:
         settings.save_table(out)

@@ -2,7 +2,10 @@
 
 On a fully known web: pretend that D is the first part of a crawl, let each ranker score the frontier F from what was known
 then, and compare what it puts first with the ideal. Observed impact comes from searching D alone, as an engine shows only
-what it has; the truth for F from searching all pages.
+what it has; the truth for F from searching all pages. Where a web knows its own views or clicks, these can be the impact
+(``impact``): of D they are seen, of F they are the truth.
+
+A query log is cut in two (``search.divided``): the queries that drive the rankers are not those that judge them.
 
 Protocols, for rankers that learn (all rankers are tested on the same pages):
 
@@ -28,6 +31,7 @@ from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through, impact
 from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import find as find_ordering
 from frontrank.orderings.registry import parse, parse_ranker
+from frontrank.search.divided import Divided, halves
 from frontrank.search.observe import observe, truth
 from frontrank.simulation.replayed import Replay
 from frontrank.simulation.simulate import simulate
@@ -40,6 +44,7 @@ from frontrank.web.web import Web
 TRAINING = 0.65  # of F, in the split protocol
 CYCLES = (1 / 2, 2 / 3, 5 / 6)  # of D: the earlier moments that the deployed protocol learns from
 PROTOCOLS = ("split", "deployed")
+CALLED = {"ctr": "clicks over views", "pagerank": "PageRank"}  # measures in a table's head
 Progress = Callable[[str, int, int], None]
 
 
@@ -53,6 +58,9 @@ class Scene:
     impact: Array  # the truth that rankers are judged by, of all known pages
     judged_by: str  # what it counts: views or clicks
     pagerank: Array
+    views: Array | None = None  # of all known pages, as far as they are known
+    clicks: Array | None = None
+    queries: Divided | None = None
 
 
 @dataclass(frozen=True)
@@ -61,11 +69,11 @@ class Finding:
 
     ranker: Ranker
     name: str  # as a person wrote it
-    impact: dict[float, float]  # views, or clicks where no views are known
+    impact: dict[float, float]  # what the scene is judged by: views or clicks
     views: dict[float, float] | None
     clicks: dict[float, float] | None
     pagerank: dict[float, float]
-    ctr: dict[float, float] | None  # where the web knows its own views and clicks
+    ctr: dict[float, float] | None  # clicks over views of each page, where both are known
     seconds: float
     notes: dict[str, dict[str, float]]
 
@@ -80,15 +88,20 @@ def ranker_of(spec: str | Ranker) -> Ranker:
 
 def stage(
     web: Web,
-    workload: Workload | None,
+    workload: Workload | Divided | None,
     crawled: str = "bfs:0.3",
     seeds: Any = None,
     protocol: str | None = None,
     learns: bool = False,
     draw: int = 0,
     progress: Progress | None = None,
+    impact: str | None = None,
 ) -> Scene:
-    """Crawl a part of the web, note what was known then, and look up the truth."""
+    """Crawl a part of the web, note what was known then, and look up the truth.
+
+    A workload is cut in halves, one that drives and one that judges, unless it comes divided. ``impact`` names what pages
+    are worth, views or clicks: the web's own, or views by the queries.
+    """
     if protocol is not None and protocol not in PROTOCOLS:
         raise SpecError(f"protocol must be split or deployed, got {protocol!r}")
     tell = progress or (lambda text, done, total: None)
@@ -96,10 +109,13 @@ def stage(
     if not colon:
         raise SpecError(f"crawled must be ORDERING:SHARE, such as bfs:0.3, got {crawled!r}")
     pages = find_seeds(web, seeds)
+    searched = impact == "views" and web.views is None and workload is not None
+    web = web if searched else web.by_impact(impact)
+    queries = halves(workload, draw) if isinstance(workload, Workload) else workload
     order = simulate(web, parse(policy), pages, share).trace.order
-    impact, judged_by = _true_impact(web, workload, tell)
+    true, judged_by = _true_impact(web, queries, tell)
     tell("searching the fetched pages", 0, 0)
-    view = _seen(web, pages, order, workload)
+    view = _seen(web, pages, order, queries)
     frontier = np.flatnonzero(~view.fetched)
     if len(frontier) == 0:
         raise InputError(f"crawled {crawled}: the whole web was fetched, so there is no frontier to rank; give a smaller share")
@@ -110,30 +126,31 @@ def stage(
         shuffled = np.random.default_rng(draw).permutation(frontier)
         cut = round(TRAINING * len(frontier))
         training, tested = np.sort(shuffled[:cut]), np.sort(shuffled[cut:])
-        view.revealed = (training, impact[view.pages[training]])
+        view.revealed = (training, true[view.pages[training]])
     elif learns:
         for at, cycle in enumerate(CYCLES):
             tell("earlier moments of the crawl", at, len(CYCLES))
-            view.history.append(_seen(web, pages, order[: max(1, round(cycle * len(order)))], workload))
-    return Scene(web, view, tested, impact[view.pages], judged_by, importance(web)[view.pages])
+            view.history.append(_seen(web, pages, order[: max(1, round(cycle * len(order)))], queries))
+    known = {"views": web.views, "clicks": web.clicks} | {judged_by: true}
+    views, clicks = (None if one is None else one[view.pages] for one in known.values())
+    return Scene(web, view, tested, true[view.pages], judged_by, importance(web)[view.pages], views, clicks, queries)
 
 
-def _seen(web: Web, seeds: Array, order: Array, workload: Workload | None) -> CrawlView:
-    if workload is not None:
-        return observe(web, seeds, order, workload)
-    view = CrawlView.of(web, seeds, order)
-    assert web.impact is not None
-    view.see_impact(web.impact)
+def _seen(web: Web, seeds: Array, order: Array, queries: Divided | None) -> CrawlView:
+    view = CrawlView.of(web, seeds, order) if queries is None else observe(web, seeds, order, queries.driving)
+    if queries is None or web.impact_by:
+        assert web.impact is not None
+        view.see_impact(web.impact)
     return view
 
 
-def _true_impact(web: Web, workload: Workload | None, tell: Progress) -> tuple[Array, str]:
-    if workload is not None:
+def _true_impact(web: Web, queries: Divided | None, tell: Progress) -> tuple[Array, str]:
+    if queries is not None and not web.impact_by:
         tell("searching all pages", 0, 0)
-        return truth(web, workload), "views"
+        return truth(web, queries.judging), "views"
     if web.impact is None:
         raise InputError(f"{web.name} knows neither views nor clicks; give a query log with --queries")
-    return web.impact, "clicks" if web.views is None else "views"
+    return web.impact, web.impact_by or ("clicks" if web.views is None else "views")
 
 
 def find(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[float, ...] = FRONTIER_SHARES) -> Finding:
@@ -141,17 +158,15 @@ def find(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[float, ...]
     begun = perf_counter()
     scores = ranker.score(scene.view)[scene.tested]
     seconds = perf_counter() - begun
-    at = scene.view.pages[scene.tested]
-    views, clicks = (None if known is None else known[at] for known in (scene.web.views, scene.web.clicks))
-    impact = impact_shares(scores, scene.impact[scene.tested], shares)
+    views, clicks = (None if known is None else known[scene.tested] for known in (scene.views, scene.clicks))
     return Finding(
         ranker,
         name or ranker.spec(),
-        impact,
-        impact if scene.judged_by == "views" else None,
+        impact_shares(scores, scene.impact[scene.tested], shares),
+        None if views is None else impact_shares(scores, views, shares),
         None if clicks is None else impact_shares(scores, clicks, shares),
         impact_shares(scores, scene.pagerank[scene.tested], shares),
-        None if clicks is None or views is None else click_through(scores, clicks, views, shares),
+        None if clicks is None or views is None else impact_shares(scores, click_through(clicks, views), shares),
         seconds,
         {key: note for key, note in scene.view.notes.items() if key.startswith(f"{ranker.name} ")},
     )
@@ -184,6 +199,7 @@ class Evaluation(Tabular):
                 for finding in self.findings
             },
             "judged_by": self.scene.judged_by,
+            "queries": None if self.scene.queries is None else self.scene.queries.json(),
             "pages": {"D": len(view.source), "F": view.known - len(view.source), "tested": len(self.scene.tested)},
         }
 
@@ -196,12 +212,14 @@ class Evaluation(Tabular):
             for share in values[0][measure] or ():
                 name = f"{float(share):.0%}"
                 held = [value[measure][share] for value in values]
-                detail = measure not in ("views", "clicks")
-                group = f"of the ideal {measure} in the first"
+                detail = measure != self.scene.judged_by
+                group = f"of the ideal {CALLED.get(measure, measure)} in the first"
                 columns.append(Column(f"{measure}@{name}", held, "share", "more", group, name, detail=detail))
         columns.append(Column("seconds", [value["seconds"] for value in values], "seconds", "less"))
         impact = self.scene.judged_by
-        notes = (f"{impact}@5%: share of the ideal {impact} among the first 5% of the frontier",)
+        notes: tuple[str, ...] = (f"{impact}@5%: share of the ideal {impact} among the first 5% of the frontier",)
+        if self.scene.queries is not None:
+            notes = (*notes, self.scene.queries.told())
         pages = self.json()["pages"]
         counts = f"{pages['D']:,} pages fetched, {pages['F']:,} wait, {pages['tested']:,} tested"
         made = Frame(tuple(columns), f"{self.title or self.scene.web.name}: {counts}", notes)
@@ -210,15 +228,16 @@ class Evaluation(Tabular):
 
 def evaluate(
     web: Web,
-    workload: Workload | None,
+    workload: Workload | Divided | None,
     rankers: Sequence[str | Ranker],
     crawled: str = "bfs:0.3",
     seeds: Any = None,
     protocol: str | None = None,
     draw: int = 0,
     progress: Progress | None = None,
+    impact: str | None = None,
 ) -> Evaluation:
-    """Score one frontier with each ranker, and say which share of the ideal impact each finds first."""
+    """Score one frontier with each ranker, and say which share of the ideal impact each finds first (see ``stage``)."""
     made = [ranker_of(spec) for spec in rankers]
     if not made:
         raise InputError("no ranker given; name at least one, such as rw-eg")
@@ -226,7 +245,7 @@ def evaluate(
         if workload is None and "queries" in ranker.needs():
             raise InputError(f"{ranker.spec()} is driven by queries, but no query log was given; add --queries FILE")
     learns = any("history" in ranker.needs() for ranker in made)
-    scene = stage(web, workload, crawled, seeds, protocol, learns, draw, progress)
+    scene = stage(web, workload, crawled, seeds, protocol, learns, draw, progress, impact)
     findings = []
     for at, (spec, ranker) in enumerate(zip(rankers, made, strict=True)):
         if progress is not None:

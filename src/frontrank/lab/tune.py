@@ -43,6 +43,7 @@ class Tuning(Sequence[Setting], Tabular):
     """All settings that were tried, the best first."""
 
     settings: tuple[Setting, ...]
+    judged_by: str = "impact"  # what impact is here: views or clicks
 
     def __len__(self) -> int:
         return len(self.settings)
@@ -56,13 +57,15 @@ class Tuning(Sequence[Setting], Tabular):
         return EnrichedWalk(omega=self[0].omega, gamma=self[0].gamma).spec()
 
     def json(self) -> dict[str, Any]:
-        return {"best": {"omega": self[0].omega, "gamma": self[0].gamma}, "settings": [asdict(one) for one in self.settings]}
+        best = {"omega": self[0].omega, "gamma": self[0].gamma}
+        return {"best": best, "judged_by": self.judged_by, "settings": [asdict(one) for one in self.settings]}
 
     def frame(self) -> Frame:
         columns = [Column(name, [f"{getattr(one, name):g}" for one in self.settings]) for name in ("omega", "gamma")]
         for name, head in (("estimate", ".632+"), ("training", "training"), ("test", "test")):
             columns.append(Column(head, [getattr(one, name) for one in self.settings], "share", "more"))
-        return Frame(tuple(columns), "share of the ideal impact at 5% and 10% of the frontier, mean").sorted(".632+")
+        title = f"share of the ideal {self.judged_by} at 5% and 10% of the frontier, mean"
+        return Frame(tuple(columns), title).sorted(".632+")
 
 
 def tune(
@@ -89,7 +92,7 @@ def tune(
         estimate, resubstituted = plus(scores[training], impact, drawn)
         tested = share_of_ideal(scores[scene.tested], scene.impact[scene.tested]) if len(scene.tested) else None
         settings.append(Setting(omega, gamma, estimate, resubstituted, tested))
-    return Tuning(tuple(sorted(settings, key=lambda setting: -setting.estimate)))
+    return Tuning(tuple(sorted(settings, key=lambda setting: -setting.estimate)), scene.judged_by)
 
 
 def share_of_ideal(scores: Array, impact: Array, shares: tuple[float, ...] = SHARES) -> float:

@@ -5,9 +5,10 @@
     NAME.csv[.gz]        query, frequency, separated by a comma, quoted where needed
     NAME.parquet         columns query, frequency
 
-Tables may begin with a line of column names, in either order. Queries are lower-cased, blanks at the ends are cut and
-those inside become one; queries that are then empty are dropped, equal ones are added up. Queries keep the order of
-their first appearance.
+Tables may begin with a line of column names, in any order; with names they may also have a column ``date`` (2024-05-31, or a
+date and a time), which stands beside ``frequency`` or for it: a row without a frequency is a query asked once. Queries are
+lower-cased, blanks at the ends are cut and those inside become one; queries that are then empty are dropped, equal ones are
+added up. Queries keep the order of their first appearance.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import csv
 import math
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,17 +26,31 @@ from frontrank.web.files import read_lines
 from frontrank.web.view import Workload
 
 COLUMNS = ("query", "frequency")
+DATE = "date"
 Asked = tuple[str, str, float]  # where it stands, the query, its frequency
+
+
+class Entry(NamedTuple):
+    """A row of a log."""
+
+    place: str
+    query: str
+    frequency: float
+    date: str | None = None
 
 
 def load_workload(path: str | os.PathLike[str]) -> Workload:
     """The queries of a log file."""
+    return workload_of((entry[:3] for entry in read_entries(path)), os.fspath(path))
+
+
+def read_entries(path: str | os.PathLike[str]) -> Iterator[Entry]:
+    """The rows of a log file, as they stand."""
     given = os.fspath(path)
     if not os.path.exists(given):
         raise InputError(f"{given}: there is no such query log; give a file with one query a line, or a table of them")
     name = given.lower().removesuffix(".gz")
-    asked = _parquet(given) if name.endswith(".parquet") else _text(given, name.endswith(".csv"), name.endswith(".tsv"))
-    return workload_of(asked, given)
+    return _parquet(given) if name.endswith(".parquet") else _text(given, name.endswith(".csv"), name.endswith(".tsv"))
 
 
 def workload_of(asked: Iterable[Asked], name: str = "query log") -> Workload:
@@ -65,12 +80,12 @@ def normalised(query: str) -> str:
     return " ".join(query.lower().split())
 
 
-def _text(path: str, comma: bool, tab: bool) -> Iterator[Asked]:
+def _text(path: str, comma: bool, tab: bool) -> Iterator[Entry]:
     lines = read_lines(path)
     if lines:
         lines[0] = lines[0].removeprefix("\ufeff")
     if not comma and not tab and not (lines and "\t" in lines[0]):
-        return ((f"line {number}", query, 1.0) for number, query in enumerate(lines, 1))
+        return (Entry(f"line {number}", query, 1.0) for number, query in enumerate(lines, 1))
     rows = csv.reader(lines, strict=True) if comma else iter([line.split("\t") for line in lines])
     return _table(_numbered(rows, path), path)
 
@@ -88,19 +103,27 @@ def _numbered(rows: Any, path: str) -> Iterator[tuple[int, list[str]]]:
         yield number, row
 
 
-def _table(rows: Iterator[tuple[int, list[str]]], path: str) -> Iterator[Asked]:
-    query_at, first = 0, True
+def _table(rows: Iterator[tuple[int, list[str]]], path: str) -> Iterator[Entry]:
+    columns: tuple[str, ...] = COLUMNS
+    first = True
     for number, row in rows:
         if not row or row == [""]:
             continue
-        if len(row) != len(COLUMNS):
-            raise InputError(f"{path}, line {number}: must have 2 fields (query, frequency), got {len(row)}")
-        names = [field.strip().lower() for field in row]
-        if first and sorted(names) == sorted(COLUMNS):
-            query_at = names.index("query")
-        else:
-            yield f"line {number}", row[query_at], _number(row[1 - query_at], f"{path}, line {number}")
+        names = tuple(field.strip().lower() for field in row)
+        if first and _are_columns(names):
+            columns, first = names, False
+            continue
         first = False
+        if len(row) != len(columns):
+            raise InputError(f"{path}, line {number}: must have {len(columns)} fields ({', '.join(columns)}), got {len(row)}")
+        field = dict(zip(columns, row, strict=True))
+        frequency = _number(field["frequency"], f"{path}, line {number}") if "frequency" in field else 1.0
+        yield Entry(f"line {number}", field["query"], frequency, field.get(DATE))
+
+
+def _are_columns(names: tuple[str, ...]) -> bool:
+    """Whether a line names the columns of a log: the query, and a frequency, a date or both."""
+    return "query" in names and len(names) > 1 and len(set(names)) == len(names) and set(names) <= {*COLUMNS, DATE}
 
 
 def _number(text: str, place: str) -> float:
@@ -110,21 +133,24 @@ def _number(text: str, place: str) -> float:
         raise InputError(f"{place}: frequency must be a number from 0, got {text.strip()[:40]!r}") from None
 
 
-def _parquet(path: str) -> Iterator[Asked]:
+def _parquet(path: str) -> Iterator[Entry]:
     need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         table = pq.read_table(path)
-        missing = [column for column in COLUMNS if column not in table.column_names]
+        dated = DATE in table.column_names
+        missing = [column for column in COLUMNS if column not in table.column_names and not (dated and column != "query")]
         if missing:
             raise InputError(f"{path}: no column {missing[0]!r} in it; a query log has the columns query and frequency")
         queries = table["query"].cast(pa.string()).to_pylist()
-        frequencies = table["frequency"].cast(pa.float64()).to_pylist()
+        counted = "frequency" in table.column_names
+        frequencies = table["frequency"].cast(pa.float64()).to_pylist() if counted else [1.0] * len(queries)
+        dates = table[DATE].cast(pa.string()).to_pylist() if dated else [None] * len(queries)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: cannot be read as a Parquet query log ({error})") from None
-    for row, (query, frequency) in enumerate(zip(queries, frequencies, strict=True), 1):
+    for row, (query, frequency, date) in enumerate(zip(queries, frequencies, dates, strict=True), 1):
         if frequency is None:
             raise InputError(f"{path}, row {row}: frequency must be a number from 0, got none")
-        yield f"row {row}", query or "", frequency
+        yield Entry(f"row {row}", query or "", frequency, date)

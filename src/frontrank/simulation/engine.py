@@ -184,6 +184,8 @@ def watch(view: CrawlView, policy: Policy, web: Web, seeds: Array, order: Array)
 
         seen = observe(web, seeds, order, web.queries)
         view.search, view.impact = seen.search, seen.impact
+        if web.impact_by and web.impact is not None:
+            view.see_impact(web.impact)
     elif "impact" in needs:
         assert web.impact is not None
         view.see_impact(web.impact)

@@ -24,11 +24,12 @@ import numpy as np
 from frontrank.errors import InputError, SourceError, need
 from frontrank.kernels.jit import Array
 from frontrank.sources.live_crawl import is_crawled, load_crawled
-from frontrank.sources.search_team.searchlog import IMPACTS, Observed, ResultTable
+from frontrank.sources.search_team.searchlog import Observed, ResultTable
 from frontrank.sources.web_directory import FILES as WEB_FILES
 from frontrank.sources.web_directory import check_range, is_web_directory, load_directory, mapped, read_columns, write_web
 from frontrank.web.files import check_target, written_beside
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
+from frontrank.web.web import IMPACTS
 
 FORMAT = "frontrank-imported-crawl"
 FORMATS = (FORMAT, "frontrank-crawl")  # the second is what 0.1 wrote

@@ -1,11 +1,14 @@
-"""A crawl as tab-separated files: pages, links with their anchors, and (optional) the text of each page.
+"""A crawl as tab-separated files: pages, links with their anchors, and, if they are there, texts, clicks and views.
 
     pages.tsv[.gz]   id, url, host, title    ids 0 .. n - 1 in order
     links.tsv[.gz]   src, dst, anchor        one line for each anchor, in the order of the page
     text.tsv[.gz]    id, text                ids 0 .. n - 1 in order
+    clicks.csv[.gz]  url, clicks             how often searchers chose a page: any order, pages left out have 0
+    views.csv[.gz]   url, views              how often they were shown it
 
-UTF-8, one line of column names, no quoting: fields hold neither tabs nor line ends. Several anchors from one page to
-another are joined by a blank. Text is read at its first use: most orderings never look at it.
+The last two may also be .tsv: tables as ``frontrank import`` reads them. The others are UTF-8, one line of column names, no
+quoting: fields hold neither tabs nor line ends. Several anchors from one page to another are joined by a blank. Text is read
+at its first use: most orderings never look at it.
 
 Cost: Arrow's parallel reader; a file that it refuses is read again, line by line, to say which line is wrong.
 """
@@ -22,20 +25,23 @@ import numpy as np
 from frontrank.errors import SourceError, need
 from frontrank.kernels.jit import Array
 from frontrank.pages.codings import is_gzip
+from frontrank.pages.urls import canonical
+from frontrank.sources.search_team.tables import Field, Schema, read_table
 from frontrank.web.files import chunks, opened
 from frontrank.web.strings import Deferred, Texts
-from frontrank.web.web import Web
+from frontrank.web.web import IMPACTS, Web
 
 PAGES = ("id", "url", "host", "title")
 LINKS = ("src", "dst", "anchor")
 TEXT = ("id", "text")
 NUMBERS = ("id", "src", "dst")
 HEADER_LINES = 1
+IMPACT_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 
 
-def find(directory: str, name: str) -> str | None:
+def find(directory: str, name: str, endings: tuple[str, ...] = (".tsv", ".tsv.gz")) -> str | None:
     """The path of name.tsv or name.tsv.gz in the directory."""
-    for path in (os.path.join(directory, f"{name}.tsv"), os.path.join(directory, f"{name}.tsv.gz")):
+    for path in (os.path.join(directory, f"{name}{ending}") for ending in endings):
         if os.path.isfile(path):
             return path
     return None
@@ -56,18 +62,38 @@ def load_tsv_crawl(directory: str, progress: Callable[[str], None] | None = None
     hosts = table["host"].combine_chunks().dictionary_encode()
     tell(f"reading {os.path.basename(links)}")
     edges = _read(links, LINKS)
+    urls = table["url"].combine_chunks()
     return Web.from_edges(
         _page_numbers(edges, "src", count, links),
         _page_numbers(edges, "dst", count, links),
         count,
         hosts=hosts.indices.to_numpy().astype(np.int32),
         host_names=hosts.dictionary.to_pylist(),
-        urls=Texts(table["url"].combine_chunks()),
+        urls=Texts(urls),
         titles=Texts(table["title"].combine_chunks()),
         texts=None if text is None else Deferred(count, partial(_read_text, text), text),
         anchors=edges["anchor"].to_pylist(),
+        **{name: _impact(directory, name, urls) for name in IMPACTS},
         name=os.path.basename(os.path.normpath(directory)),
     )
+
+
+def _impact(directory: str, name: str, urls: Any) -> Array | None:
+    """Clicks or views of each page, if there is a table of them."""
+    path = find(directory, name, IMPACT_FILES)
+    if path is None:
+        return None
+    table = read_table(path, Schema(name, (Field("url", "url"), Field(name, "amount"))))
+    number: dict[str, int] = {}
+    for page, url in enumerate(urls.to_pylist()):
+        number.setdefault(canonical(url), page)
+    total = np.zeros(len(urls))
+    for row, (url, amount) in enumerate(zip(table.columns["url"].to_pylist(), table.columns[name].tolist(), strict=True)):
+        page = number.get(canonical(url), -1)
+        if page < 0:
+            raise SourceError(f"{path}, row {row + 1}: {url[:80]!r} is no page of pages.tsv; leave out that row")
+        total[page] += amount
+    return total
 
 
 def _read_text(path: str) -> Any:

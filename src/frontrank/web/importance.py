@@ -7,6 +7,8 @@ The metrics of cho98, section 2, each one number a page, larger is more importan
     votes       the number of pages of other hosts that link to it: what its owner could not write
     forward     IF: the number of its links
     location    IL: minus the number of slashes in its URL
+    views       how often searchers are shown it, where the web knows
+    clicks      how often they choose it
     similarity  IS: 1 if the page is about the topic, else 0 (``similarity:topic=computer``); ``body=5`` asks for the
                 topic five times in the text, not ten
 
@@ -32,7 +34,7 @@ from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import DAMPING, pagerank
 from frontrank.web import measures
 from frontrank.web.measures import measured, parse_measure
-from frontrank.web.web import Web
+from frontrank.web.web import IMPACTS, Web
 
 BODY = 10  # times that a topic stands in the text of a page about it (cho98)
 METRICS: dict[str, dict[str, Callable[[str], Any]]] = {  # each with its parameters
@@ -41,6 +43,8 @@ METRICS: dict[str, dict[str, Callable[[str], Any]]] = {  # each with its paramet
     "votes": {},
     "forward": {},
     "location": {},
+    "views": {},
+    "clicks": {},
     "similarity": {"topic": str, "body": int},
 }
 PAIRS = re.compile(r',(?=\s*\w+=)(?=(?:[^"]*"[^"]*")*[^"]*$)')  # a topic may hold a comma, and in quotes anything
@@ -153,6 +157,11 @@ def _value(web: Web, metric: Metric) -> Array:
         if web.urls is None:
             raise InputError(f"importance location needs a web with urls, but {web.name} has none")
         return np.array([location_value(url) for url in web.urls])
+    if name in IMPACTS:
+        known: Array | None = getattr(web, name)
+        if known is None:
+            raise InputError(f"importance {name} needs a web with {name}, but {web.name} has none")
+        return np.asarray(known, np.float64).copy()
     if web.texts is None:
         raise InputError(f"importance similarity needs a web with texts, but {web.name} has none")
     titles = web.titles or [""] * web.pages

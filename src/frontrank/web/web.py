@@ -7,7 +7,7 @@ p itself, in the order in which they stand on the page. Every source brings its 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from frontrank.errors import InputError, SeedError, SourceError
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import canonical, host_of
 from frontrank.web.links import MAX_PAGES, NO_VALUES, Links, by_source, check_pages, tidy
+
+IMPACTS = ("views", "clicks")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,7 @@ class Web:
     seeds: Array | None = None
     views: Array | None = None  # how often searchers were shown a page
     clicks: Array | None = None  # how often they clicked on it
+    impact_by: str = ""  # which of the two counts as impact, "views" or "clicks"; without it views, where they are known
     queries: Any = None  # what searchers ask: a frontrank.web.view.Workload
     name: str = "web"
     source: str = ""  # what it was loaded from, to load it again
@@ -80,8 +83,21 @@ class Web:
 
     @property
     def impact(self) -> Array | None:
-        """What searchers made of each page: views, else clicks, else unknown."""
+        """What searchers made of each page: what ``impact_by`` names, else views, else clicks, else unknown."""
+        named: Array | None = getattr(self, self.impact_by) if self.impact_by else None
+        if named is not None:
+            return named
         return self.views if self.views is not None else self.clicks
+
+    def by_impact(self, named: str | None) -> Web:
+        """The same web, of which views or clicks count as impact; None leaves it as it is."""
+        if named is None:
+            return self
+        if named not in IMPACTS:
+            raise InputError(f"impact must be views or clicks, got {named!r}")
+        if getattr(self, named) is None:
+            raise InputError(f"{self.name} knows no {named}; give a web with {named} of its pages, or leave out impact")
+        return replace(self, impact_by=named)
 
     def rows(self, value: Array = NO_VALUES) -> Links:
         """The links as kernels see them; nothing is copied."""

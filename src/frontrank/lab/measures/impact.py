@@ -2,7 +2,7 @@
 
 impact(x)     impact of the first x of the frontier over the impact of the x that have most of it
               (of PageRank in place of impact: the normalised PageRank per page of tran15, Fig. 7)
-ctr(x)        clicks over views of the first x (tran15, Fig. 6), where clicks are known
+              (of clicks over views of each page, where both are known: the normalised CTR per page of tran15, Fig. 6)
 """
 
 from __future__ import annotations
@@ -30,11 +30,10 @@ def impact_shares(scores: Array, truth: Array, shares: tuple[float, ...] = FRONT
     return {share: float(got[k - 1] / best[k - 1]) if best[k - 1] > 0 else 0.0 for share, k in counts.items()}
 
 
-def click_through(
-    scores: Array, clicks: Array, views: Array, shares: tuple[float, ...] = FRONTIER_SHARES
-) -> dict[float, float]:
-    """Clicks over views of what is ranked first; 0 where nothing was viewed."""
-    first = picks(scores)
-    clicked, viewed = np.cumsum(clicks[first]), np.cumsum(views[first])
-    counts = {share: max(1, round(share * len(scores))) for share in shares}
-    return {share: float(clicked[k - 1] / viewed[k - 1]) if viewed[k - 1] > 0 else 0.0 for share, k in counts.items()}
+def click_through(clicks: Array, views: Array) -> Array:
+    """Clicks over views of each page; 0 where nothing was viewed.
+
+    >>> click_through(np.array([1.0, 0.0]), np.array([4.0, 0.0])).tolist()
+    [0.25, 0.0]
+    """
+    return np.divide(clicks, views, out=np.zeros(len(views)), where=np.asarray(views) > 0)

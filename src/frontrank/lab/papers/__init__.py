@@ -20,6 +20,7 @@ from frontrank.errors import InputError, SpecError, nearest
 from frontrank.lab.papers.claims import AGREES, DISAGREES, UNTESTED, Claim
 from frontrank.lab.papers.crawls import Progress, silent
 from frontrank.lab.papers.reproduction import Experiment, Plot, Reproduction, Table
+from frontrank.search.divided import HALF, Divided
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
@@ -54,20 +55,25 @@ def run(
     web: Web,
     progress: Progress | None = None,
     source: str = "",
-    workload: Workload | None = None,
+    workload: Workload | Divided | None = None,
     queries: str = "",
+    impact: str | None = None,
 ) -> Reproduction:
     """All experiments of a paper on a web.
 
-    ``workload`` is what searchers ask; without one a paper about search makes its own from the web. ``source`` and
-    ``queries`` are how web and workload were named, for the command that repeats this.
+    ``workload`` is what searchers ask; without one a paper about search makes its own from the web. ``impact`` names what
+    pages are worth, the web's own views or clicks. ``source`` and ``queries`` are how web and workload were named, for the
+    command that repeats this.
     """
     reproduce = import_module(f"frontrank.lab.papers.{check(key)}").reproduce
     command = f"frontrank reproduce {key} --web {source or web.name}"
     told: Reproduction
     if key in SEARCH_PAPERS:
-        told = reproduce(web, workload, progress or silent)
+        told = reproduce(web, workload, progress or silent, impact)
         command += f" --queries {queries}" if queries else ""
+        if isinstance(workload, Divided) and workload.asked_for != HALF:
+            command += f" --judge {workload.asked_for}"
+        command += f" --impact {impact}" if impact else ""
     elif workload is not None:
         raise InputError(f"queries given, but {key} is about links alone; leave out --queries")
     else:

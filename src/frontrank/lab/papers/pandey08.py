@@ -39,6 +39,7 @@ from frontrank.lab.papers.made_queries import gathered, made_workload, most, tol
 from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Reproduction, Table, Tell, Value, describe, skip
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.q_hybrid import QHybrid
+from frontrank.search.divided import Divided
 from frontrank.search.needy import BUCKETS, Improvability, average_scores, keep, neediness, only
 from frontrank.search.observe import observe
 from frontrank.web.importance import importance
@@ -109,7 +110,11 @@ class Dataset:
         return self.view.search.workload
 
 
-def reproduce(web: Web, workload: Workload | None, progress: Progress) -> Reproduction:
+def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress, impact: str | None = None) -> Reproduction:
+    if impact == "clicks":
+        raise InputError("pandey08 is about what searchers are shown, not about clicks; leave out --impact")
+    if isinstance(workload, Divided):
+        workload = workload.whole
     done: list[Experiment] = []
 
     def tell(text: str) -> None:

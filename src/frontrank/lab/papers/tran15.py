@@ -22,7 +22,7 @@ import numpy as np
 from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import Scene, ranker_of, stage
 from frontrank.lab.measures import Curve
-from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through
+from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through, impact_shares
 from frontrank.lab.papers.claims import (
     READING,
     Claim,
@@ -42,6 +42,7 @@ from frontrank.lab.papers.parts import reached, start_page
 from frontrank.lab.papers.reproduction import RANDOM, Experiment, Plot, Reproduction, Table, Tell, Value, describe, skip
 from frontrank.lab.tune import SHARES, Setting, tune
 from frontrank.orderings.ranker import Ranker
+from frontrank.search.divided import Divided, halves
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
@@ -59,10 +60,15 @@ MUCH = 2.0  # "significantly higher"
 RAISED = 1.05  # by enrichment; the paper: 1.07 and 1.09
 WAITS = "share of the frontier fetched"
 
+PAPER_SHARE = {"views": "35.5% and 0.8%", "clicks": "27.4% and 0.4%"}
 VIEWED = (
-    "Viewed pages that are fetched lead to far more impact each than others: r_v 13.68 against 3.15, and 137.99 against 0.06."
+    "Viewed (clicked) pages that are fetched lead to far more impact each than others: r_v 13.68 against 3.15, and 137.99 "
+    "against 0.06 (r_c 5.76 against 1.07, and 162.17 against 0.03)."
 )
-ENRICHED = "Virtual edges raise what viewed pages lead to: r_v from 13.68 to 14.67, and from 137.99 to 150.59."
+ENRICHED = (
+    "Virtual edges raise what viewed (clicked) pages lead to: r_v from 13.68 to 14.67, and from 137.99 to 150.59 (r_c from "
+    "5.76 to 6.17, and from 162.17 to 207.63)."
+)
 OMEGA = "The best omega mixes both kinds of links: 0.2 and 0.8 for views, 0.1 and 0.9 for clicks."
 WALK = "RW finds considerably more impact than PageRank."
 EDGES = "RW-EG finds more impact than RW."
@@ -95,7 +101,8 @@ class Ordered:
         return lines({name: score[tested] for name, score in scores.items()}, self.trial.impact[tested], SHOWN)
 
 
-def reproduce(web: Web, workload: Workload | None, progress: Progress) -> Reproduction:
+def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress, impact: str | None = None) -> Reproduction:
+    web = web.by_impact(impact) if impact != "views" or web.views is not None else web
     steps = 6 * len(CRAWLED)
     done: list[Experiment] = []
 
@@ -103,13 +110,14 @@ def reproduce(web: Web, workload: Workload | None, progress: Progress) -> Reprod
         progress(f"tran15: {text}", min(len(done), steps - 1), steps)
 
     known = web.views is not None or web.clicks is not None
-    log, searched = workload, ""
+    log, searched = halves(workload) if isinstance(workload, Workload) else workload, ""
     if reason := "" if known and workload is None else unsearchable(web):
         done += [skip(f"{share:.0%} fetched", reason, ALL) for share in CRAWLED]
     else:
         if log is None and not known:
-            log = made_workload(web)
-        searched = "Impact is the web's own." if log is None else told_of(log, workload is not None)
+            log = halves(made_workload(web))
+        own = f"Impact is the web's own: {web.impact_by or ('views' if web.views is not None else 'clicks')}."
+        searched = own if log is None else f"{told_of(log.whole, workload is not None)} {log.told()}"
         start = start_page(web)
         reach = len(reached(web, start))
         for share in CRAWLED:
@@ -122,7 +130,7 @@ def reproduce(web: Web, workload: Workload | None, progress: Progress) -> Reprod
     return Reproduction("tran15", f"tran15 on {web.name}", PAPER, describe(web), setting, done)
 
 
-def _scene(web: Web, log: Workload | None, start: int, share: float, reach: int, tell: Tell) -> list[Experiment]:
+def _scene(web: Web, log: Divided | None, start: int, share: float, reach: int, tell: Tell) -> list[Experiment]:
     name = f"{share:.0%} fetched"
     if round(share * web.pages) >= reach:
         reason = f"the start page reaches {reach:,} pages, which is not more than {share:.0%} of the web: nothing would wait"
@@ -156,6 +164,8 @@ def _ml() -> Ranker:
 def frontier(of: Ordered) -> Experiment:
     """Tables 1 to 3: what is fetched, what waits, and how the two are linked."""
     view, views = of.scene.view, of.scene.impact
+    done, counted = ("clicked", "clicks") if of.scene.judged_by == "clicks" else ("viewed", "views")
+    r = f"r_{counted[0]}"
     assert view.impact is not None
     fetched, waits = view.fetched, ~view.fetched
     seen = fetched & (view.impact > 0)
@@ -163,32 +173,34 @@ def frontier(of: Ordered) -> Experiment:
     ratio = float((views[waits] > 0).mean())
     rows: list[list[Value]] = []
     found: dict[str, Behind] = {}
-    for label, chosen in (("viewed", seen), ("not viewed", fetched & ~seen)):
+    for label, chosen in ((done, seen), (f"not {done}", fetched & ~seen)):
         for when, enriched in (("links", False), ("links and virtual edges", True)):
             found[f"{label}, {when}"] = one = behind(view, chosen, views, enriched)
             rows.append([label, when, one.pages, one.linked, f"{one.impact:,.0f}", f"{one.ratio:.3f}"])
     how = (
         f"{len(view.source):,} pages are fetched (D), {int(waits.sum()):,} wait (F). {inside:,} links lead from D to D, "
-        f"{outside:,} from D to F. Viewed: {int(seen.sum()):,} of D and {int((views[waits] > 0).sum()):,} of F, which is "
-        f"{ratio:.1%} of F (the paper: 35.5% and 0.8%). r_v: the views of all pages of F that some pages of D lead to, for "
-        "each of these pages of D."
+        f"{outside:,} from D to F. {done.capitalize()}: {int(seen.sum()):,} of D and {int((views[waits] > 0).sum()):,} of F, "
+        f"which is {ratio:.1%} of F (the paper: {PAPER_SHARE[counted]}). {r}: the {counted} of all pages of F that some pages "
+        "of D lead to, for each of these pages of D."
     )
-    before, after, others = (found[k].ratio for k in ("viewed, links", "viewed, links and virtual edges", "not viewed, links"))
+    before, after, others = (
+        found[k].ratio for k in (f"{done}, links", f"{done}, links and virtual edges", f"not {done}, links")
+    )
     claims = [
         decided(
             VIEWED,
-            f"r_v of viewed pages is at least {MUCH:g} times that of the others",
-            f"viewed {before:.3f}, not viewed {others:.3f}",
+            f"{r} of {done} pages is at least {MUCH:g} times that of the others",
+            f"{done} {before:.3f}, not {done} {others:.3f}",
             before >= MUCH * others and before > 0,
         ),
         decided(
             ENRICHED,
-            f"r_v of viewed pages grows by at least {RAISED - 1:.0%}",
+            f"{r} of {done} pages grows by at least {RAISED - 1:.0%}",
             f"from {before:.3f} to {after:.3f}",
             after >= RAISED * before and after > 0,
         ),
     ]
-    header = ["pages of D", "lead on by", "how many", "pages of F they lead to", "views of these", "r_v"]
+    header = ["pages of D", "lead on by", "how many", "pages of F they lead to", f"{counted} of these", r]
     return Experiment(f"Frontier impact ratio, {of.name}", how, (), None, Table(header, rows), claims)
 
 
@@ -242,8 +254,8 @@ def impact(of: Ordered) -> Experiment:
         ),
     ]
     how = (
-        f"View impact of the first pages over that of the ideal order, on the {len(of.trial.tested):,} pages of the frontier "
-        f"that omega was not tuned on; {RANDOM} is the expectation."
+        f"{of.scene.judged_by.capitalize()} of the first pages over that of the ideal order, on the {len(of.trial.tested):,} "
+        f"pages of the frontier that omega was not tuned on; {RANDOM} is the expectation."
     )
     plot = Plot(curves, "impact relative to the ideal", WAITS)
     return Experiment(f"Impact, {of.name}", how, list(of.specs.values()), plot, _heights(curves), claims)
@@ -283,12 +295,12 @@ def _heights(curves: Mapping[str, Curve]) -> Table:
 def clicked(of: Ordered) -> Experiment:
     """Fig. 6."""
     heading = f"Click-through rate, {of.name}"
-    clicks, tested = of.trial.web.clicks, of.trial.tested
-    if clicks is None or "q-overlap" not in of.scores:
-        lacks = "clicks" if clicks is None else "queries"
+    clicks, views, tested = of.trial.clicks, of.trial.views, of.trial.tested
+    if clicks is None or views is None or "q-overlap" not in of.scores:
+        lacks = "clicks" if clicks is None else "views" if views is None else "queries"
         return skip(heading, f"{of.scene.web.name} does not know its {lacks}", [CLICKS])
-    clicked_on, shown = clicks[of.trial.view.pages[tested]], of.trial.impact[tested]
-    rates = {name: click_through(score[tested], clicked_on, shown) for name, score in of.scores.items()}
+    rate = click_through(clicks[tested], views[tested])
+    rates = {name: impact_shares(score[tested], rate) for name, score in of.scores.items()}
     late = {name: rate[UNTIL] for name, rate in rates.items()}
     claim = decided(
         CLICKS,
@@ -298,7 +310,7 @@ def clicked(of: Ordered) -> Experiment:
     )
     rows: list[list[Value]] = [[name, *rate.values()] for name, rate in rates.items()]
     header = ["ordering", *(f"at {share:.0%}" for share in FRONTIER_SHARES)]
-    how = "Clicks over views of the first pages of the frontier."
+    how = "Clicks over views of each of the first pages of the frontier, the mean, over that of the pages that have most."
     return Experiment(heading, how, list(of.specs.values()), None, Table(header, rows), [claim])
 
 

@@ -27,7 +27,7 @@ from frontrank.kernels.jit import Array
 from frontrank.pages.urls import canonical, host_of
 from frontrank.sources.search_team.tables import Field, Schema, Table, read_table
 from frontrank.web.strings import Texts
-from frontrank.web.web import Web
+from frontrank.web.web import IMPACTS, Web
 
 PAGES = Schema(
     "pages",
@@ -55,7 +55,6 @@ LOG = Schema(
 RESULTS = Schema(
     "results", (Field("query", "text"), Field("url", "url"), Field("rank", "rank"), Field("score", "number", required=False))
 )
-IMPACTS = ("clicks", "views")
 
 
 @dataclass(frozen=True, eq=False)
