@@ -38,7 +38,7 @@ clock, n, out = time.perf_counter, 1, []
 cpu = time.process_time
 while crawl.known < known:
     begun = clock()
-    out += crawl.take(2)
+    out += crawl.take(1 + (len(out) < 16))  # up to 16 pages are in flight
     took["take"].append(clock() - begun)
     if not out:
         continue
@@ -58,7 +58,7 @@ made = {name: {"max": 1e3 * max(times), "p99.9": 1e3 * float(np.quantile(times, 
 print(json.dumps(made), flush=True)
 if path is not None:
     while True:  # until it is killed
-        out += crawl.take(2)
+        out += crawl.take(1)
         crawl.fetched(out.pop(0), [url(20 * n + j) for j in range(20)])
         n += 1
 """

@@ -25,6 +25,7 @@ from frontrank.orderings.online.fpr import FractionalPageRank
 from frontrank.orderings.online.similarity import Similarity
 from frontrank.orderings.registry import parse
 from frontrank.web.view import Workload
+from tests.patience import PATIENCE_S
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -116,7 +117,10 @@ def _patiently(crawl: Crawl, pages: int) -> list[str]:
 
 
 @pytest.mark.parametrize("spec", ["pagerank:every=5", "rw:every=7", "similarity:topic=left,inner=pagerank,every=5"])
-def test_rankings_beside_the_crawl_give_the_same_order_with_one_page_in_flight(tmp_path: Path, spec: str) -> None:
+def test_rankings_beside_the_crawl_give_the_same_order_with_one_page_in_flight(
+    tmp_path: Path, spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("frontrank.crawl.crawl.PART", 7)
     orders = []
     for mode in ("inline", "background"):
         crawl = Crawl(spec, tmp_path / mode, ranking=mode)
@@ -147,6 +151,26 @@ def test_a_ranking_under_way_holds_up_nobody_and_is_replayed_from_its_own_moment
     crawl.abandon()
     with Crawl.recover(tmp_path / "c", ranking="background") as again:
         assert [entry["url"] for entry in again.next(99)] == expected
+
+
+def test_a_crawl_that_ended_amid_a_ranking_takes_over_the_rest_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frontrank.crawl.crawl.PART", 7)
+    nexts = []
+    for parts in (2, 1000):
+        path = tmp_path / str(parts)
+        crawl = Crawl("pagerank:every=10", path, ranking="background")
+        work, done = crawl._rank_part, threading.Event()
+        some = lambda work=work, parts=parts, done=done: ([work() for _ in range(parts)], done.set())  # noqa: E731
+        crawl._ranked = some  # type: ignore[method-assign]
+        crawl.seed(page(0))
+        crawled(crawl, 10)
+        assert done.wait(PATIENCE_S)
+        assert crawl.ranking.under_way == (parts == 2) and crawl.known > 2 * 7
+        crawl.abandon()
+        with Crawl.recover(path, ranking="background") as again:
+            assert not again.ranking.under_way
+            nexts.append([entry["url"] for entry in again.next(99)])
+    assert nexts[0] == nexts[1]
 
 
 # Threads ---------------------------------------------------------------------------------------------------------------

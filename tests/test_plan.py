@@ -81,7 +81,7 @@ class TestStoppingRules:
             Plan.of(["rankmass", "bfs"], Stop(until="coverage=0.9"))
         with pytest.raises(FrontrankError, match="its rules are coverage"):
             Plan.of("rankmass", Stop(until="time=0.9"))
-        with pytest.raises(FrontrankError, match="until=2"):
+        with pytest.raises(FrontrankError, match="until must be a share from 0 to 1, got 2"):
             Plan.of("rankmass", Stop(until="coverage=2"))
 
     def test_a_rule_of_any_ordering_stops_a_live_crawl(self, tmp_path: Path) -> None:

@@ -55,19 +55,12 @@ def test_expressions_are_searched_in_the_whole_url() -> None:
     assert scope.why_not("http://example.com/docs/") == "other host"
 
 
-def test_depth_is_limited_only_if_asked() -> None:
-    assert Scope(["http://example.org/"]).why_not("http://example.org/a", depth=10**6) is None
-    scope = Scope(["http://example.org/"], most_depth=2)
-    assert [scope.why_not("http://example.org/a", depth) for depth in (1, 2, 3)] == [None, None, "too deep"]
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"exclude": ["ok", "a("]}, "exclude 'a(' is not a regular expression"),
         ({"include": "*"}, "include '*' is not a regular expression"),
         ({"reach": "hosts"}, "reach must be host, domain or any, got 'hosts'; did you mean 'host'?"),
-        ({"most_depth": -1}, "most_depth is -1"),
     ],
 )
 def test_a_scope_that_makes_no_sense_is_refused(options: dict[str, object], sentence: str) -> None:

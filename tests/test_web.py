@@ -158,7 +158,7 @@ def test_page_numbers_out_of_range_are_refused_before_a_kernel_trusts_them(sourc
 
 
 def test_links_need_a_source_and_a_target_each() -> None:
-    with pytest.raises(InputError, match="2 source pages and 1 target pages"):
+    with pytest.raises(InputError, match="got 2 sources and 1 targets"):
         Web.from_edges([0, 1], [1], pages=3)
 
 

@@ -12,11 +12,14 @@ hears of signals too, by the pipe to which the interpreter writes them as they c
 without the interpreter's lock.
 
 An interrupt that is raised inside a callback from C (the compiler's cache has one) or a finalizer goes no further than that:
-the interpreter prints it and goes on. Such a one is raised again, until it gets through.
+the interpreter prints it and goes on. Such a one is raised again, until it gets through. And one that went through a piece of
+generated code (namedtuple and numba make such) has the interpreter end as if by SIGINT, whatever the exit code: so the very
+last that a process which was asked to end does is to end with its code.
 """
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import select
@@ -25,7 +28,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -53,6 +56,7 @@ class Watch:
         self.wakeup = signal.set_wakeup_fd(self.writing, warn_on_full_buffer=False)
         self.unraisable = sys.unraisablehook
         sys.unraisablehook = self._lost
+        atexit.register(self._last)
         threading.Thread(target=self._mind, args=(reading,), name="signals", daemon=True).start()
 
     def _came(self, number: int, frame: FrameType | None) -> None:
@@ -67,9 +71,15 @@ class Watch:
     def _lost(self, what: sys.UnraisableHookArgs) -> None:
         """An exception got no further than where it was raised."""
         if self.asked and issubclass(what.exc_type, KeyboardInterrupt):
-            threading.Timer(AGAIN_S, _interrupt, [threading.get_ident()]).start()
+            again = threading.Timer(AGAIN_S, self._interrupt, [threading.get_ident()])
+            again.daemon = True
+            again.start()
         else:
             self.unraisable(what)
+
+    def _interrupt(self, thread: int) -> None:
+        if self in _watches:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
     def _mind(self, reading: int) -> None:
         """In a thread of its own, at once."""
@@ -92,6 +102,13 @@ class Watch:
             os.write(2, b"\x1b[?25h\n")  # a display may have hidden the cursor
         os._exit(128 + number if self.code is None else self.code)
 
+    def _last(self) -> None:
+        if self.asked and self.code:
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError):
+                    stream.flush()
+            os._exit(self.code)
+
     def end(self, code: int | None = None) -> None:
         """Signals mean what they meant before. A process that was asked to end still has to, with this code."""
         self.code = code
@@ -102,10 +119,6 @@ class Watch:
         if not self.asked or code is None:
             os.write(self.writing, ENOUGH)
             os.close(self.writing)
-
-
-def _interrupt(thread: int) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
 
 _watches: list[Watch] = []

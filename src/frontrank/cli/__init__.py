@@ -80,7 +80,7 @@ def main(args: list[str] | None = None) -> None:
         except (KeyboardInterrupt, click.Abort) as stop:  # a command may say what it was doing
             said = stop.__cause__ if isinstance(stop, click.Abort) else stop
             code = 128 + watch.asked if watch is not None and watch.asked else 130
-            print(f"frontrank: {said or 'interrupted'}", file=sys.stderr)
+            print(f"frontrank: {str(said or '') or 'interrupted'}", file=sys.stderr)
         if watch is not None:
             watch.code = code
     if code:

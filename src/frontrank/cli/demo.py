@@ -46,7 +46,7 @@ def command(out: str, as_json: bool, as_csv: bool) -> None:
             made.mkdir()
             runs = run(made)
     except KeyboardInterrupt as stop:
-        raise KeyboardInterrupt(f"{stop or 'interrupted'}; nothing was written to {out}") from None
+        raise KeyboardInterrupt(f"{str(stop) or 'interrupted'}; nothing was written to {out}") from None
     figures = runs.json()
     if as_json:
         show_json({**figures, "report": f"{out}/report.html", "crawls": f"{out}/crawls"})

@@ -42,7 +42,7 @@ from frontrank.crawl.kernels import arrive, put_out
 from frontrank.crawl.log import Log
 from frontrank.crawl.memory_log import MemoryLog
 from frontrank.crawl.pages import Known
-from frontrank.crawl.ranking import BACKGROUND, INLINE, Ranking
+from frontrank.crawl.ranking import BACKGROUND, INLINE, PART, Ranking
 from frontrank.crawl.searchers import Searchers
 from frontrank.errors import InputError
 from frontrank.frontiers.frontier import ABSENT, LATER, LEASED, WAITING
@@ -547,12 +547,23 @@ class Crawl(Known):
     def _rank(self, at: float) -> None:
         self._do(events.RankingBegun(at) if self.ranking.background else events.Rescored(at))
 
-    @_alone
     def _ranked(self) -> None:
-        """A ranking that was made beside the crawl has ended."""
-        if self.ranking.under_way and not (isinstance(self.log, Journal) and self.log.broken):
-            self._do(events.RankingEnded(self._tick(None), self.ranking.good))
-            self.log.commit()
+        """A ranking that was made beside the crawl has ended: its priorities hold part by part, others may call between."""
+        while self._rank_part():
+            time.sleep(0.001)
+
+    @_alone
+    def _rank_part(self) -> bool:
+        """Whether there is more to do."""
+        ranking = self.ranking
+        if not ranking.under_way or (isinstance(self.log, Journal) and self.log.broken):
+            return False
+        if ranking.left:
+            self._do(events.RankingHeld(self._tick(None), ranking.held, min(PART, ranking.left)))
+        else:
+            self._do(events.RankingEnded(self._tick(None), ranking.good))
+        self.log.commit()
+        return ranking.under_way
 
     def _waits_for_ranking(self) -> bool:
         return self.ranking.under_way and not self.leases

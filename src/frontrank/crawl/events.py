@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -42,8 +42,8 @@ class Event(Protocol):
     def show(row: Row) -> dict[str, Any]: ...
 
 
-class _OfOnePage:
-    """Defaults of events that are one row."""
+class _Plain:
+    """``frontrank trace`` prints no more of it than its page."""
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
@@ -51,7 +51,22 @@ class _OfOnePage:
 
 
 @dataclass(frozen=True, slots=True)
-class Seeded(_OfOnePage):
+class _Moment(_Plain):
+    """Something happened to the whole crawl, and there is nothing to tell of it but when."""
+
+    kind: ClassVar[int]
+    time: float
+
+    @classmethod
+    def of(cls, row: Row) -> Self:
+        return cls(row.time)
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time)]
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded(_Plain):
     """Pages to start from; the weights of those seeded together add up to 1."""
 
     kind: ClassVar[int] = 1
@@ -67,7 +82,7 @@ class Seeded(_OfOnePage):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken(_OfOnePage):
+class Taken(_Plain):
     """Pages are leased to whoever fetches them."""
 
     kind: ClassVar[int] = 2
@@ -191,7 +206,7 @@ class Retried:
 
 
 @dataclass(frozen=True, slots=True)
-class Expired(_OfOnePage):
+class Expired(_Plain):
     """A lease ran out: the page waits again, where it stood."""
 
     kind: ClassVar[int] = 6
@@ -212,19 +227,11 @@ class Expired(_OfOnePage):
 
 
 @dataclass(frozen=True, slots=True)
-class Rescored(_OfOnePage):
+class Rescored(_Moment):
     """Everything that waits is ranked anew, at once."""
 
     kind: ClassVar[int] = 7
     name: ClassVar[str] = "rescore"
-    time: float
-
-    @classmethod
-    def of(cls, row: Row) -> Rescored:
-        return cls(row.time)
-
-    def rows(self) -> list[Row]:
-        return [Row(0, self.kind, -1, self.time)]
 
     def apply(self, crawl: Crawl) -> None:
         crawl.ranking.now()
@@ -358,22 +365,39 @@ class Behaved:
 
 
 @dataclass(frozen=True, slots=True)
-class RankingBegun(_OfOnePage):
+class RankingBegun(_Moment):
     """A ranking of all that is known at this moment is under way; the crawl goes on meanwhile."""
 
     kind: ClassVar[int] = 13
     name: ClassVar[str] = "ranking"
-    time: float
-
-    @classmethod
-    def of(cls, row: Row) -> RankingBegun:
-        return cls(row.time)
-
-    def rows(self) -> list[Row]:
-        return [Row(0, self.kind, -1, self.time)]
 
     def apply(self, crawl: Crawl) -> None:
         crawl.ranking.begin()
+
+
+@dataclass(frozen=True, slots=True)
+class RankingHeld:
+    """A part of the pages has the priorities of the ranking that is under way."""
+
+    kind: ClassVar[int] = 15
+    name: ClassVar[str] = "ranked-part"
+    time: float
+    first: int  # in the order of discovery
+    count: int
+
+    @classmethod
+    def of(cls, row: Row) -> RankingHeld:
+        return cls(row.time, row.status or 0, int(row.note or 0))
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, status=self.first, note=str(self.count))]
+
+    def apply(self, crawl: Crawl) -> None:
+        crawl.ranking.hold(self.first, self.count)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"first": row.status, "pages": int(row.note or 0)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +417,7 @@ class RankingEnded:
         return [Row(0, self.kind, -1, self.time, status=int(self.good))]
 
     def apply(self, crawl: Crawl) -> None:
-        crawl.ranking.end(self.good)
+        crawl.ranking.end()
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
@@ -401,7 +425,7 @@ class RankingEnded:
 
 
 _ONE_ROW = (Taken, Fetched, Failed, Retried, Expired, Rescored, Limited, Blocked, Reordered, Prioritised, Behaved)
-KINDS: dict[int, Any] = {event.kind: event for event in (Seeded, *_ONE_ROW, RankingBegun, RankingEnded)}
+KINDS: dict[int, Any] = {event.kind: event for event in (Seeded, *_ONE_ROW, RankingBegun, RankingEnded, RankingHeld)}
 NAMES = {event.name: kind for kind, event in KINDS.items()}
 
 

@@ -5,8 +5,9 @@
                   goes on with the priorities it has. With nothing in flight it waits for the ranking instead: so with one
                   page in flight the order is the simulator's again
 
-Begin and end are events: a recovered crawl makes the same rankings from the same moments. A ranking that fails (an ordering
-that has nothing to learn from, say) leaves all priorities as they are; the crawl goes on.
+Begin and end are events: a recovered crawl makes the same rankings from the same moments. The priorities of a ranking that
+was made beside the crawl change in parts, each an event, so that nobody waits for all of them (half a second for a million).
+A ranking that fails (an ordering that has nothing to learn from, say) leaves all priorities as they are; the crawl goes on.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("frontrank.crawl")
 
 INLINE, BACKGROUND = "inline", "background"
+PART = 5_000  # pages whose priorities change at once: 3 to 15 ms
 
 
 class Ranking:
@@ -39,6 +41,8 @@ class Ranking:
         self.under_way = False
         self.failures = 0
         self._scores: Array | None = None
+        self._keys: Array | None = None  # of the scores, while they come to hold part by part
+        self.held = 0  # pages that have theirs
 
     def due(self) -> bool:
         """Whether a ranking follows the page that was just settled."""
@@ -49,28 +53,43 @@ class Ranking:
         """Rank at once."""
         scores = self._made(*self._asked())
         if scores is not None:
-            self._hold(scores)
+            crawl = self.crawl
+            crawl.frontier.put_all(self.view.pages, crawl.policy.rescore(crawl.state, self.view, scores))
 
     def begin(self) -> None:
         """Rank what is known now; in a thread, unless a log is replayed."""
         asked = self._asked()
         self.under_way = True
-        self._scores = None
+        self._scores = self._keys = None
+        self.held = 0
         if self.crawl.replaying:
             self._scores = self._made(*asked)
         else:
             threading.Thread(target=self._work, args=asked, name="frontrank-ranking", daemon=True).start()
 
-    def end(self, good: bool) -> None:
-        """The ranking that was begun holds from now on."""
+    def hold(self, first: int, count: int) -> None:
+        """So many pages, from this one on in the order of discovery, have the priority of the ranking that was begun."""
+        crawl = self.crawl
+        if self._keys is None:
+            assert self._scores is not None
+            self._keys = crawl.policy.rescore(crawl.state, self.view, self._scores)
+        part = slice(first, first + count)
+        crawl.frontier.put_all(self.view.pages[part], self._keys[part])
+        self.held = first + count
+
+    def end(self) -> None:
+        """The ranking that was begun holds from now on, or it failed."""
         self.under_way = False
-        if good and self._scores is not None:
-            self._hold(self._scores)
-        self._scores = None
+        self._scores = self._keys = None
 
     @property
     def good(self) -> bool:
         return self._scores is not None
+
+    @property
+    def left(self) -> int:
+        """Pages whose priorities are still to change."""
+        return len(self.view.pages) - self.held if self.good else 0
 
     def _work(self, order: Array, web: Web | None) -> None:
         self._scores = self._made(order, web)
@@ -106,8 +125,3 @@ class Ranking:
                 error,
             )
             return None
-
-    def _hold(self, scores: Array) -> None:
-        crawl = self.crawl
-        keys = crawl.policy.rescore(crawl.state, self.view, scores)
-        crawl.frontier.put_all(self.view.pages, keys)

@@ -5,10 +5,9 @@
     reach = any       the whole web
     include           of these regular expressions at least one must be found in the URL (none given: all URLs)
     exclude           none of these may be found
-    most_depth        links from a seed; 0 is any number
 
 A path that goes in circles (``urls.repeats``) is never followed. The first reason in this order is told: "not http",
-"too deep", "other host" or "other domain", "not included", "excluded", "path repeats".
+"other host" or "other domain", "not included", "excluded", "path repeats".
 
 Cost: the verdict on a host is kept, so most URLs cost one dictionary lookup and the expressions that were given.
 """
@@ -47,7 +46,6 @@ class Scope:
     reach: str = "host"
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
-    most_depth: int = 0
     _homes: frozenset[str] = field(init=False, repr=False, compare=False)
     _include: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
     _exclude: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
@@ -56,8 +54,6 @@ class Scope:
     def __post_init__(self) -> None:
         if self.reach not in REACHES:
             raise InputError(f"reach must be host, domain or any, got {self.reach!r}{nearest(self.reach, REACHES)}")
-        if self.most_depth < 0:
-            raise InputError(f"most_depth is {self.most_depth}, expected 0 (any number of links from a seed) or more")
         for name in ("seeds", "include", "exclude"):
             given = getattr(self, name)
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
@@ -66,12 +62,10 @@ class Scope:
         object.__setattr__(self, "_include", _expressions("include", self.include))
         object.__setattr__(self, "_exclude", _expressions("exclude", self.exclude))
 
-    def why_not(self, url: str, depth: int = 0) -> str | None:
-        """Why this canonical URL, so many links from a seed, is not fetched; None if it is."""
+    def why_not(self, url: str) -> str | None:
+        """Why this canonical URL is not fetched; None if it is."""
         if not url.startswith(("http://", "https://")):
             return "not http"
-        if 0 < self.most_depth < depth:
-            return "too deep"
         if self.reach != "any" and not self._is_inside(url):
             return f"other {self.reach}"
         if self._include and not any(expression.search(url) for expression in self._include):
