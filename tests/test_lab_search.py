@@ -23,9 +23,9 @@ from frontrank.lab.papers.impact_ratio import behind, beside, linked, links_with
 from frontrank.lab.papers.made_queries import gathered, lines, made_workload, most, of_ideal, split
 from frontrank.lab.papers.reproduction import RANDOM
 from frontrank.lab.tune import plus
+from frontrank.pages.words import words
 from frontrank.search.divided import halves, same
 from frontrank.search.observe import truth
-from frontrank.search.words import words
 from frontrank.sources import load
 from frontrank.web.view import CrawlView, Workload
 from frontrank.web.web import Web

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError
+from frontrank.pages.words import url_words, words
 from frontrank.search.engine import SearchEngine, pagerank_prior
-from frontrank.search.words import url_words, words
 from frontrank.web.view import Workload
 
 TEXTS = st.lists(st.sampled_from(["bee", "wasp", "Honey", "hive!", "bee-hive"]), max_size=6).map(" ".join)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError
+from frontrank.pages.words import ngrams, url_words, words
 from frontrank.search import ngrams as module
 from frontrank.search.ngrams import match
-from frontrank.search.words import ngrams, url_words, words
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=5)
 URL = WORDS.map(lambda parts: "http://www.x/" + "/".join(parts))

@@ -19,9 +19,9 @@ from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.q_hybrid import QHybrid, _predicted
 from frontrank.orderings.batch.q_overlap import QOverlap
 from frontrank.orderings.ranker import Ranker
+from frontrank.pages.words import words
 from frontrank.search import ngrams
 from frontrank.search.observe import observe, truth
-from frontrank.search.words import words
 from frontrank.search.workload import load_workload
 from frontrank.web.view import CrawlView, SearchView, Workload
 from frontrank.web.web import Web

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError
-from frontrank.search.words import ngrams, url_words, words
+from frontrank.pages.words import ngrams, url_words, words
 from frontrank.search.workload import load_workload
 
 

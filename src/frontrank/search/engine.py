@@ -23,7 +23,7 @@ import numpy as np
 
 from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
-from frontrank.search.words import url_words, words
+from frontrank.pages.words import url_words, words
 from frontrank.web.view import Results, Workload
 
 BOOSTS = {"title": 3.0, "body": 1.0, "anchors": 2.0, "url": 1.5}

@@ -23,8 +23,8 @@ import numpy as np
 
 from frontrank.errors import need
 from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.pages.words import url_words
 from frontrank.search.ngrams import Matches
-from frontrank.search.words import url_words
 from frontrank.web.view import CrawlView, Results, SearchView
 
 PAIRS = 200_000  # pairs the tree is learned from; more are thinned evenly

@@ -24,7 +24,7 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array, compiled, kernel
-from frontrank.search.words import url_words, words
+from frontrank.pages.words import url_words, words
 
 IN_URL, IN_ANCHORS = 1, 2
 NO_WORD = -1  # a word that no query holds, or the end of an anchor: n-grams do not cross it

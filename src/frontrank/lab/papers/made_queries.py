@@ -19,7 +19,7 @@ from frontrank.lab.evaluate import TRAINING, Scene
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import picks
 from frontrank.lab.papers.reproduction import RANDOM
-from frontrank.search.words import url_words, words
+from frontrank.pages.words import url_words, words
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
 

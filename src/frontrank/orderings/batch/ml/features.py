@@ -29,8 +29,8 @@ from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
 from frontrank.orderings.ranker import Ranker
+from frontrank.pages.words import url_words, words
 from frontrank.search.ngrams import match
-from frontrank.search.words import url_words, words
 from frontrank.web.view import CrawlView, SearchView
 
 SHRINK = 3.0
