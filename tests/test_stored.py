@@ -21,6 +21,7 @@ from frontrank.orderings.batch.rw import EnrichedWalk
 from frontrank.orderings.online.combine import Combine, combined
 from frontrank.orderings.online.fica import SCHEDULES, Fica
 from frontrank.orderings.online.fpr import FractionalPageRank
+from frontrank.orderings.online.opic import STARTS, Opic
 from frontrank.orderings.online.oracle import Oracle
 from frontrank.orderings.online.similarity import INNER, Similarity
 from frontrank.orderings.policy import Policy
@@ -33,6 +34,7 @@ from tests.specs import SPECS
 
 CHOICES: dict[tuple[type, str], st.SearchStrategy[Any]] = {
     (Fica, "schedule"): st.sampled_from(SCHEDULES),
+    (Opic, "start"): st.sampled_from(STARTS),
     (Similarity, "inner"): st.sampled_from(INNER),
     (Similarity, "topic"): st.text(min_size=1).filter(str.strip),
     (Oracle, "truth"): st.sampled_from(["backlink", "similarity:topic=computer,body=5", "0.5*pagerank+2*backlink"]),
@@ -215,6 +217,8 @@ def test_damaged_data_is_refused_with_a_sentence(data: Any, says: str) -> None:
         ("fpr:m", "must be KEY=VALUE"),
         ("fpr:m=1,m=2", "given twice"),
         ("fica:k=9223372036854775808", "64 bits"),
+        ("fica:alpha=1.5", "alpha must be a number from 0 to 1, 0 for the schedule, got 1.5"),
+        ("opic:start=al", "unknown start 'al'; did you mean 'all'"),
         ("tests.test_stored:Unnamed:strenth=2", "did you mean 'strength'"),
         ("combine:fpr=1,opic.x=2", "'opic' is no part"),
     ],

@@ -49,6 +49,15 @@ class TestFica:
         engine.run(np.empty(11, np.int32), 0, 1)
         assert engine.state.distance[1] == pytest.approx(1.4, abs=1e-15)
 
+    def test_a_constant_learning_rate_is_equation_3(self) -> None:
+        """d_j = alpha log O(i) + (1 - alpha) d_i: a page with ten links at 0.4 gives .3 * 1 + .7 * .4 = .58."""
+        web = Web.from_edges([0] * 10, list(range(1, 11)), pages=11)
+        engine = Engine(parse("fica:alpha=0.3,k=1"), web)  # the schedule has no say
+        engine.seed(np.array([0], np.int32))
+        engine.state.distance[0] = 0.4
+        engine.run(np.empty(11, np.int32), 0, 1)
+        assert engine.state.distance[1] == pytest.approx(0.58, abs=1e-15)
+
     @pytest.mark.parametrize(
         ("schedule", "rates"),
         [
@@ -120,6 +129,13 @@ class TestMassIsConserved:
         engine = after(self.web, "opic", [0, 7], fetches)
         dangling = self.web.out_degree() == 0
         assert engine.state.cash.sum() + engine.state.history[dangling].sum() == pytest.approx(1.0, abs=1e-12)
+
+    @pytest.mark.parametrize("fetches", [1, 10, 100, 500])
+    def test_opic_that_starts_everywhere_keeps_a_unit_a_page(self, fetches: int) -> None:
+        engine = after(self.web, "opic:start=all", [0, 7], fetches)
+        dangling = self.web.out_degree() == 0
+        held = engine.state.cash.sum() + engine.state.history[dangling].sum()
+        assert held == pytest.approx(self.web.pages, abs=1e-9)
 
     @pytest.mark.parametrize("fetches", [1, 10, 100, 500])
     @pytest.mark.parametrize("spec", ["rankmass", "rankmass:window=0.05", "rankmass:epsilon=0.01"])

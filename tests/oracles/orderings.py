@@ -33,6 +33,8 @@ class Crawl:
         self.fetched = [False] * len(rows)
         self.order: list[int] = []
         self.columns = columns
+        self.unpaid: dict[str, float] = dict(columns.get("trust") or {})  # URL or host name to t
+        self.t = [0.0] * len(rows)  # of discovered pages, until an ordering takes it
         self.discover(self.seeds)
 
     def column(self, name: str) -> Any:
@@ -47,6 +49,18 @@ class Crawl:
             if number[q] < 0:
                 number[q] = len(known)
                 known.append(q)
+                if self.columns.get("trust"):
+                    url = self.columns["urls"][q]
+                    self.t[q] = self.unpaid.pop(url if url in self.columns["trust"] else host_name(url), 0.0)
+
+    def taken(self, q: int) -> float:
+        """What a page is trusted with, once."""
+        t, self.t[q] = self.t[q], 0.0
+        return t
+
+    def start(self, seed: int) -> float:
+        """A seed's part of the restart vector."""
+        return self.taken(seed) if self.columns.get("trust") else 1.0 / len(self.seeds)
 
     def fetch(self, p: int) -> None:
         self.fetched[p] = True
@@ -130,9 +144,12 @@ def host_name(url: str) -> str:
 class Opic(Ordering):
     """key = cash. Cash of a page without links goes to its history and nowhere else."""
 
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(self, crawl: Crawl, start: str = "seeds") -> None:
         super().__init__(crawl)
         self.history = [0.0] * len(crawl.rows)
+        if start == "all":
+            self.key = [1.0] * len(crawl.rows)
+            return
         for s in crawl.seeds:
             self.key[s] = 1.0 / len(crawl.seeds)
 
@@ -158,19 +175,19 @@ RATES: dict[str, Callable[[float], float]] = {
 class Fica(Ordering):
     """key = -d. ``schedule="sum"`` is the paper's equation 2, d = d_p + log10 O(p), the distance of its Figure 1."""
 
-    def __init__(self, crawl: Crawl, k: int = 250_000, beta: float = 0.1, schedule: str = "exp") -> None:
+    def __init__(self, crawl: Crawl, k: int = 250_000, beta: float = 0.1, schedule: str = "exp", alpha: float = 0.0) -> None:
         super().__init__(crawl)
-        self.k, self.beta, self.schedule = k, beta, schedule
+        self.k, self.beta, self.schedule, self.alpha = k, beta, schedule, alpha
         self.key = [-math.inf] * len(crawl.rows)
         for s in crawl.seeds:
             self.key[s] = 0.0
 
     def distance(self, p: int) -> float:
         weight, before = math.log10(len(self.crawl.rows[p])), -self.key[p]
-        if self.schedule == "sum":
+        if self.schedule == "sum" and not self.alpha:
             return before + weight
         x = self.beta * (len(self.crawl.order) // self.k)
-        a = RATES[self.schedule](x) if x > 0.0 else 1.0
+        a = self.alpha or (RATES[self.schedule](x) if x > 0.0 else 1.0)
         return a * weight + (1.0 - a) * before
 
     def learn(self, p: int) -> Iterable[int]:
@@ -190,7 +207,7 @@ class FractionalPageRank(Ordering):
         self.damping, self.m = damping, m
         self.hosts = None if m == 1.0 else crawl.column("hosts")
         for s in crawl.seeds:
-            self.key[s] = (1.0 - damping) * (1.0 / len(crawl.seeds))
+            self.key[s] = (1.0 - damping) * crawl.start(s)
 
     def learn(self, p: int) -> Iterable[int]:
         row, f = self.crawl.rows[p], self.key
@@ -203,6 +220,7 @@ class FractionalPageRank(Ordering):
         for q, w in zip(row, weights, strict=True):
             if not self.crawl.fetched[q]:
                 f[q] += w * share
+                f[q] += (1.0 - self.damping) * self.crawl.taken(q)
         f[p] = 0.0
         return row
 
@@ -252,6 +270,7 @@ class PageRank(Ranked):
         super().__init__(crawl, every)
         self.alpha, self.tolerance = alpha, tolerance
         self.source, self.target = array("q"), array("q")  # discovery numbers
+        self.t = [0.0] * len(crawl.rows) if crawl.columns.get("trust") else None
 
     def note(self, p: int) -> None:
         number, row = self.crawl.number, self.crawl.rows[p]
@@ -272,9 +291,15 @@ class PageRank(Ranked):
         source, target = np.array(self.source, np.int64), np.array(self.target, np.int64)
         out = np.bincount(source, minlength=n)
         dangling, per_link = out == 0, 1.0 / out[source]
+        restart = np.full(n, 1.0 / n)
+        if self.t is not None:
+            for q in self.crawl.known:
+                self.t[q] += self.crawl.taken(q)
+            trusted = np.array([self.t[q] for q in self.crawl.known])
+            restart = trusted / trusted.sum() if trusted.any() else restart
         x, change = np.full(n, 1.0 / n), math.inf
         while change >= self.tolerance:
-            jump = (self.alpha * x[dangling].sum() + 1.0 - self.alpha) / n
+            jump = (self.alpha * x[dangling].sum() + 1.0 - self.alpha) * restart
             new = self.alpha * np.bincount(target, x[source] * per_link, n) + jump
             change, x = float(np.abs(new - x).sum()), new
         return list(x.tolist())
@@ -442,8 +467,11 @@ class RankMass:
         self.covered = self.left = 0.0
         self.heap: list[tuple[float, int, int]] = []
         self.floor = math.inf
+        self.given = 0.0
         for s in crawl.seeds:
-            self.r[s] = (1.0 - damping) * (1.0 / len(crawl.seeds))
+            t = crawl.start(s)
+            self.given += t
+            self.r[s] = (1.0 - damping) * t
 
     def may_go(self, q: int) -> bool:
         return not self.crawl.fetched[q] or self.r[q] > self.epsilon
@@ -460,7 +488,9 @@ class RankMass:
             return
         share = (self.damping * mass) / len(row)
         for q in row:
-            r[q] = has = r[q] + share
+            t = crawl.taken(q)
+            self.given += t
+            r[q] = has = r[q] + (1.0 - self.damping) * t + share
             if has >= floor and self.may_go(q):
                 heappush(self.heap, (-has, crawl.number[q], q))
 
@@ -577,10 +607,11 @@ def order(
     texts: Sequence[str] | None = None,
     anchors: Sequence[Sequence[str]] | None = None,
     truth: Sequence[float] | None = None,
+    trust: dict[str, float] | None = None,
     **params: Any,
 ) -> list[int]:
     """The pages in the order in which they are fetched."""
-    columns = {"hosts": hosts, "urls": urls, "titles": titles, "texts": texts, "anchors": anchors, "truth": truth}
+    columns = {"hosts": hosts, "urls": urls, "titles": titles, "texts": texts, "anchors": anchors, "truth": truth, "trust": trust}
     if name in ORDERINGS:
         return play(name, rows, seeds, budget, params, **columns).crawl.order
     crawl = Crawl(rows, seeds, **columns)

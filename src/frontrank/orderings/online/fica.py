@@ -37,13 +37,18 @@ class Fica(Policy):
         key(q) = -d(q); seeds have d = 0; the ranking after the crawl is -d
 
     The distance from p to its links is the logarithm of their number: a surfer is as unlikely to follow one of many links
-    as to follow a long path. The learning rate a falls as the crawl goes on.
+    as to follow a long path. The learning rate a falls as the crawl goes on, or is constant (``alpha``).
 
-    Parameters: ``k`` pages make a step of t (the paper: 250,000 of 18 million, so a web of n pages wants about n/72);
-    ``beta``; ``schedule`` for the paper's comparison of learning rates, of x = beta t: ``exp`` exp(-x), ``inverse`` 1/x,
-    ``power`` x^-2.1, both at most 1, ``linear`` 1 - x, at least 0. (The paper writes the last as x, yet asks for functions
-    that fall; one that rises from 0 would leave every distance at 0.) ``sum`` is the paper's eq. 2, the logarithmic distance
-    before any learning: d = log10 O(p) + d(p).
+    Which setting to use: ``fica:alpha=0.3``, unless the paper's schedule is what you want to see. The default k is the
+    paper's, 250,000 pages of 18 million: in a crawl of fewer pages t stays 0 and a stays 1, so that only the number of links
+    on the page before counts. For the schedule give k as n/72, n the pages that you expect to fetch; ``frontrank reproduce
+    fica07`` does so, and shows what both settings bring.
+
+    Parameters: ``alpha``, a constant learning rate a, as the paper's eq. 3 has it, from 0 to 1; 0 is the schedule. ``k``
+    pages make a step of t; ``beta``; ``schedule`` for the paper's comparison of learning rates, of x = beta t: ``exp``
+    exp(-x), ``inverse`` 1/x, ``power`` x^-2.1, both at most 1, ``linear`` 1 - x, at least 0. (The paper writes the last as
+    x, yet asks for functions that fall; one that rises from 0 would leave every distance at 0.) ``sum`` is the paper's eq.
+    2, the logarithmic distance before any learning: d = log10 O(p) + d(p).
 
     Reference: fica07, Algorithm 1. Cost: O(log n) for each link.
 
@@ -56,6 +61,7 @@ class Fica(Policy):
     k: int = 250_000
     beta: float = 0.1
     schedule: str = "exp"
+    alpha: float = 0.0
     name = "fica"
     rereads = False
     columns = {"distance": Column(np.float64, np.inf), "size": Column(np.int64, per="crawl")}
@@ -63,11 +69,12 @@ class Fica(Policy):
     def validate(self) -> None:
         self.require(self.k >= 1, "k", "a whole number from 1")
         self.require(self.beta >= 0, "beta", "a number from 0")
+        self.require(0 <= self.alpha <= 1, "alpha", "a number from 0 to 1, 0 for the schedule")
         if self.schedule not in SCHEDULES:
             raise SpecError(f"fica: unknown schedule {self.schedule!r}{nearest(self.schedule, SCHEDULES)}")
 
     def parameters(self) -> dict[str, int | float]:
-        return {"k": self.k, "beta": self.beta, "schedule": SCHEDULES.index(self.schedule)}
+        return {"k": self.k, "beta": self.beta, "schedule": SCHEDULES.index(self.schedule), "alpha": self.alpha}
 
     @staticmethod
     @kernel
@@ -82,7 +89,9 @@ class Fica(Policy):
         state.size[0] += 1
         if targets.size == 0:
             return 0
-        if state.schedule == SUM:
+        if state.alpha > 0.0:
+            d = state.alpha * math.log10(targets.size) + (1 - state.alpha) * state.distance[page]
+        elif state.schedule == SUM:
             d = math.log10(targets.size) + state.distance[page]
         else:
             a = _rate(state.schedule, state.beta * (state.size[0] // state.k))

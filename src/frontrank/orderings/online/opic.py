@@ -4,21 +4,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from frontrank.kernels.jit import Array, Column, kernel
+import numpy as np
+
+from frontrank.errors import SpecError, nearest
+from frontrank.kernels.jit import Array, Column, Kernel, kernel
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.web.links import Links, row
+
+STARTS = ("seeds", "all")
+
+
+@kernel
+def _seed_like_all(state: State, page: int, weight: float) -> float:
+    """A seed has what every page has from the beginning."""
+    return float(state.cash[page])
 
 
 @dataclass(frozen=True)
 class Opic(Policy):
     """OPIC: the page that holds the most cash first.
 
-        seeds start with cash 1/(number of seeds);
+        start=seeds: seeds start with cash 1/(number of seeds), all other pages with none
+        start=all:   every page starts with the same cash, one unit
         fetching p: every q in L(p), fetched or not, gets cash(p)/O(p); history(p) += cash(p); cash(p) = 0
         key(q) = cash(q); the ranking after the crawl is history + cash
 
     Differs from Abiteboul et al. 2003 as fica07 does: every page is fetched once, so cash that reaches a fetched page
-    stays there.
+    stays there. fica07 starts with ``all``, and that is what its comparison with FICA is about; it writes 1/n for the unit, n
+    the number of pages of the web. A live crawl does not know n, and the order does not depend on it. The two differ greatly:
+    with ``seeds`` cash is the share of the seeds' importance that has reached a page, as in fpr; with ``all`` every fetched
+    page brings a unit of its own. ``frontrank reproduce fica07`` shows both.
+
+    Parameters: ``start``, who has cash in the beginning: seeds or all.
 
     Reference: fica07, section 4. Cost: O(log n) for each link.
 
@@ -28,9 +45,22 @@ class Opic(Policy):
     [0, 1, 2, 4, 3]
     """
 
+    start: str = "seeds"
     name = "opic"
     rereads = False
     columns = {"cash": Column(), "history": Column()}
+
+    def validate(self) -> None:
+        if self.start not in STARTS:
+            raise SpecError(f"opic: unknown start {self.start!r}{nearest(self.start, STARTS)}")
+
+    def layout(self) -> dict[str, Column]:
+        own = {"cash": Column(np.float64, 1.0)} if self.start == "all" else {}
+        return {**super().layout(), **own}
+
+    def kernels(self) -> dict[str, Kernel]:
+        own: dict[str, Kernel] = {"on_seed": _seed_like_all} if self.start == "all" else {}
+        return {**super().kernels(), **own}
 
     @staticmethod
     @kernel
