@@ -96,6 +96,8 @@ def text_of(value: object) -> str:
 
 def value_of(name: str, key: str, text: str, kind: Any) -> Any:
     """What a text means for a parameter of this type."""
+    if hasattr(kind, "read"):  # the value is what a file has
+        return kind.read(text)
     try:
         if kind is bool:
             if text.lower() not in YES + NO:

@@ -104,6 +104,8 @@ class Ranking:
         queue = crawl.frontier.queue
         self.view.extend(crawl.links, order[self.viewed :], polite.discovered(queue), queue.node["seq"])
         self.viewed = len(order)
+        if "urls" in crawl.needs:
+            self.view.url_value = crawl.state.url_value[self.view.pages]
         if crawl.searchers is not None:
             return order, crawl.searchers.web(crawl, order)
         if crawl.impact.size:

@@ -59,7 +59,7 @@ class Column(NamedTuple):
         if isinstance(self.fill, dict):
             for name, value in self.fill.items():
                 array[name] = value
-        elif self.fill != 0:
+        elif np.ndim(self.fill) or self.fill != 0:
             array[:] = self.fill
         return array
 

@@ -4,8 +4,9 @@ PageRank, damping a, dangling mass spread uniformly (Page, Brin; cho98 writes d 
 
     x(q) = (1 - a)/n + a * (sum of x(p) over pages p without links)/n + a * sum of x(p)/O(p) over links p -> q
 
-iterated until the L1 distance to the fixed point is below the tolerance: as each step shrinks it by a, that holds when
-the last change times a/(1 - a) is. One iteration costs one pass over the links.
+or with a restart vector t, which adds up to 1, in place of 1/n. It is iterated until the L1 distance to the fixed point is
+below the tolerance: as each step shrinks it by a, that holds when the last change times a/(1 - a) is. One iteration costs
+one pass over the links.
 
 Links stay in the form they are stored in (by source): no transposed copy. Threads push their share of the rows into
 accumulators of their own, which are then added. How rows are shared out depends on the number of links alone, never on
@@ -40,12 +41,15 @@ def push(begin: int, end: int, source: Array, indptr: Array, target: Array, x: A
 
 
 @kernel
-def settle(begin: int, end: int, sums: Array, more: Array, linked: Array, base: float, x: Array) -> tuple[float, float]:
-    """x becomes sums + more + base, which become 0; returns the L1 change and the new mass of pages without links."""
+def settle(
+    begin: int, end: int, sums: Array, more: Array, linked: Array, base: float, restart: Array, x: Array
+) -> tuple[float, float]:
+    """x becomes sums + more + base (times restart, if there is one), and sums become 0; returns the L1 change and the new
+    mass of pages without links."""
     change = 0.0
     dangling = 0.0
     for q in range(begin, end):
-        value = base + sums[q]
+        value = (base * restart[q] if restart.size > 0 else base) + sums[q]
         sums[q] = 0.0
         if more.size > 0:
             value += more[q]
@@ -91,23 +95,28 @@ class Pusher:
         self.linked = np.zeros(pages, np.uint8)
         self.linked[source[np.diff(self.indptr) > 0]] = 1
 
-    def step(self, x: Array, damping: float, dangling: float) -> tuple[float, float]:
+    def step(self, x: Array, damping: float, dangling: float, restart: Array) -> tuple[float, float]:
         """One iteration in place; returns the L1 change and the new dangling mass."""
         shares, add, finish = self.shares, compiled(push), compiled(settle)
-        base = (1.0 - damping) / self.pages + damping * dangling / self.pages
+        ways = 1 if restart.size else self.pages
+        base = (1.0 - damping) / ways + damping * dangling / ways
         shares.each(lambda i: add(*shares.rows[i], self.source, self.indptr, self.target, x, damping, shares.sums[i]))
-        ends = shares.each(lambda i: finish(*shares.pages[i], shares.sums[0], shares.more, self.linked, base, x))
+        ends = shares.each(lambda i: finish(*shares.pages[i], shares.sums[0], shares.more, self.linked, base, restart, x))
         return sum(change for change, _ in ends), sum(mass for _, mass in ends)
 
-    def solve(self, damping: float, tolerance: float, x: Array | None = None) -> tuple[Array, int]:
-        """The fixed point and the number of iterations; x is where to start from (it is changed)."""
+    def solve(
+        self, damping: float, tolerance: float, x: Array | None = None, restart: Array | None = None
+    ) -> tuple[Array, int]:
+        """The fixed point and the number of iterations; x is where to start from (it is changed), restart where the surfer
+        does, if not everywhere."""
+        jump = np.empty(0) if restart is None else restart
         if x is None:
             x = np.full(self.pages, 1.0 / self.pages)
         dangling = float(x[self.linked == 0].sum())
         iterations = 0
         change = np.inf
         while change * damping > tolerance * (1.0 - damping) and iterations < MAX_ITERATIONS:
-            change, dangling = self.step(x, damping, dangling)
+            change, dangling = self.step(x, damping, dangling, jump)
             iterations += 1
         self.close()
         return x, iterations

@@ -18,6 +18,7 @@ from frontrank.lab.frame import Column, Frame, Tabular, check_table_target, writ
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy, orderings, parse
 from frontrank.orderings.stored import from_data, to_data
+from frontrank.orderings.trust import trust_of
 from frontrank.simulation.engine import check_needs
 from frontrank.simulation.plan import ALL, Budget, Given, Plan, Stop
 from frontrank.simulation.simulate import Run, simulate
@@ -150,7 +151,8 @@ class Runs(Sequence[Run], Tabular):
         """The same as a table, the best ordering first; orderings that are told the truth do not compete."""
         told = {run.spec for run in self.runs if "truth" in run.policy.needs()}
         made = frame_of(self.json(), self.web, self.metric, told)
-        return replace(made, notes=(*made.notes, *(line for run in self.runs for line in _said(run))))
+        said = [line for run in self.runs for line in (*_said(run), *trust_of(run.policy).remarks(self.web))]
+        return replace(made, notes=(*made.notes, *said))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """A directory with the orders (.npy), the curves (Parquet), the figures (JSON) and the report."""
@@ -312,7 +314,9 @@ def _said(run: Run) -> Iterator[str]:
         yield f"{run.spec}: {fetched:,} pages in {clock:,.0f} s of the clock, {fetched / max(clock, 1e-9):,.1f} a second"
     if "coverage" in run.trace.gauges:
         covered = run.trace.gauges["coverage"][-1][1]
-        yield f"{run.spec}: at least {covered:.1%} of the personalised PageRank mass is covered ({run.trace.ended})"
+        most = run.trace.gauges.get("reachable", [(0, 1.0)])[-1][1]  # runs saved earlier do not tell
+        leak = "" if most > 0.9995 else f"; a share of the {most:.1%} that can be, pages without links keep the rest"
+        yield f"{run.spec}: at least {covered:.1%} of the personalised PageRank mass is covered ({run.trace.ended}){leak}"
 
 
 def _dig(value: Any, *path: str) -> Any:

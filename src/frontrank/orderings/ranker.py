@@ -26,8 +26,12 @@ class Ranker(Parameters):
 
     def needs(self) -> frozenset[str]:
         """What the view must hold beside the links: "impact" (observed clicks or views), "queries" (a search
-        view), "history" (earlier views, or revealed impact, to learn from)."""
+        view), "history" (earlier views, or revealed impact, to learn from), "urls" (see ``url_value``)."""
         return frozenset()
+
+    def url_value(self, url: str) -> float:
+        """What a ranker that needs "urls" makes of one; ``view.url_value`` has it for each known page."""
+        raise NotImplementedError
 
     def score(self, view: CrawlView) -> Array:
         """One score for each known page, larger is better."""
@@ -94,6 +98,9 @@ class Periodic(Policy):
 
     def needs(self) -> frozenset[str]:
         return self.ranker.needs()
+
+    def url_value(self, url: str) -> float:
+        return self.ranker.url_value(url)
 
     def given(self) -> dict[str, str]:
         return self.ranker.given() | ({"every": str(self.every)} if self.every != EVERY else {})

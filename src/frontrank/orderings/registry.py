@@ -118,7 +118,7 @@ def describe(ordering: Ordering) -> dict[str, Any]:
     """What a list of orderings says of one: its description and parameters."""
     first = ((ordering.__doc__ or "").strip() or ordering.__name__).splitlines()[0]
     known = {
-        key: {"type": getattr(kind, "__name__", str(kind)), "default": _shown(default)}
+        key: {"type": getattr(kind, "written", getattr(kind, "__name__", str(kind))), "default": _shown(default)}
         for key, (kind, default) in parameters(ordering).items()
     }
     return {"description": first.partition(": ")[2] or first, "parameters": known}

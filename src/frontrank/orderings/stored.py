@@ -5,7 +5,8 @@
 
 Every field is there, defaults too: a later version with other defaults makes the ordering that was stored. Floats survive
 JSON bit by bit, as both sides use the shortest digits that give the same float. An ordering inside another is such a value
-itself. Classes without a name in the registry are stored as ``module:Class``.
+itself, and so is what was read from a file (``trust``): the file is not read again. Classes without a name in the registry
+are stored as ``module:Class``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from frontrank.errors import SpecError
 from frontrank.orderings.policy import Parameters, Policy
 from frontrank.orderings.ranker import Periodic, Ranker
 from frontrank.orderings.registry import REGISTRY
+from frontrank.orderings.trust import Trust
 from frontrank.plugins import located
 from frontrank.specs import text_of, write
 
@@ -26,12 +28,13 @@ from frontrank.specs import text_of, write
 INNER: dict[str, type[Parameters] | str] = {
     "policy": Policy,
     "periodic": Periodic,
+    "trust": Trust,
     "replay": "frontrank.simulation.replayed:Replay",
 }
 PLAIN = (bool, int, float, str, type(None))
 
 
-def to_data(ordering: Policy | Ranker) -> dict[str, Any]:
+def to_data(ordering: Parameters) -> dict[str, Any]:
     """
     >>> from frontrank.orderings.registry import parse
     >>> to_data(parse("fpr:m=100"))
@@ -101,8 +104,8 @@ def _in_this_script(name: str) -> bool:
     return hasattr(sys.modules["__main__"], name.partition(":")[2])
 
 
-def _stored(ordering: Policy | Ranker, name: str, value: Any) -> Any:
-    if isinstance(value, Policy | Ranker):
+def _stored(ordering: Parameters, name: str, value: Any) -> Any:
+    if isinstance(value, Parameters):
         return to_data(value)
     if isinstance(value, tuple):
         return [_stored(ordering, name, one) for one in value]

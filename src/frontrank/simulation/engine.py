@@ -27,6 +27,7 @@ from frontrank.orderings.policy import (
     put,
     remove,
 )
+from frontrank.orderings.trust import trust_of
 from frontrank.web.links import NO_VALUES, Links
 from frontrank.web.view import CrawlView
 from frontrank.web.web import Web
@@ -142,6 +143,8 @@ class Engine:
             self.view.remember()
         self.view.extend(self.links, order[self.viewed :], self.discovered(self.queue), self.queue.node["seq"])
         self.viewed = len(order)
+        if "urls" in self.policy.needs():
+            self.view.url_value = self.state.url_value[self.view.pages]
         watch(self.view, self.policy, self.web, self.seeds, order)
         keys = self.policy.rescore(self.state, self.view, self.policy.scores(self.view))
         self._link(self.put_all)(self.queue, self.view.pages, keys)
@@ -174,6 +177,7 @@ def check_needs(policy: Policy, web: Web) -> None:
             f"{policy.spec()} needs a web with {' and '.join(missing)}, but {web.name} has none; "
             f"use a source that knows them, or another ordering"
         )
+    trust_of(policy).check(web)
 
 
 def watch(view: CrawlView, policy: Policy, web: Web, seeds: Array, order: Array) -> None:

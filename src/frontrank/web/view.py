@@ -72,6 +72,7 @@ class CrawlView:
     notes: dict[str, dict[str, float]] = field(default_factory=dict)  # how rankers got there: iterations, residual
     hosts: Array | None = None  # of each known page
     urls: Sequence[str] | None = None  # of each known page
+    url_value: Array | None = None  # of each known page, where the ordering makes a number of URLs
     impact: Array | None = None  # observed clicks or views of each known page; 0 for the frontier
     search: SearchView | None = None  # queries, results and words, where a search engine stands behind the crawl
     history: list[CrawlView] = field(default_factory=list)  # earlier views of the same crawl: to learn from what came of them

@@ -201,7 +201,7 @@ class Comparison:
             return None
         text = (
             "What the ordering itself could tell while it ran: at least this share of the personalised PageRank (random "
-            "jumps go to the seeds) lies in the pages fetched. A crawl can stop on it."
+            "jumps go to the seeds) that can be fetched at all lies in the pages fetched. A crawl can stop on it."
         )
         return Section("Coverage that is certain", text, lines(series, FETCHED, "covered, at least"))
 

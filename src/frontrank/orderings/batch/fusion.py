@@ -9,6 +9,7 @@ import numpy as np
 from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array
 from frontrank.orderings.ranker import Ranker
+from frontrank.orderings.trust import trust_of
 from frontrank.specs import labels, of_parts, text_of
 from frontrank.web.view import CrawlView
 
@@ -53,9 +54,14 @@ class Fusion(Ranker):
         self.require(self.k > 0, "k", "a number above 0")
         if not self.of:
             raise SpecError("fusion: no rankers given; write fusion:of=NAME+NAME")
+        if len({trust_of(ranker) for ranker in self.of if "urls" in ranker.needs()}) > 1:
+            raise SpecError("fusion: all parts must have the same trust file, or none, got two")
 
     def needs(self) -> frozenset[str]:
         return frozenset().union(*(ranker.needs() for ranker in self.of))
+
+    def url_value(self, url: str) -> float:
+        return next(ranker for ranker in self.of if "urls" in ranker.needs()).url_value(url)
 
     def given(self) -> dict[str, str]:
         named = labels(ranker.called() for ranker in self.of)

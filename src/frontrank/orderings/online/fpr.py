@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from frontrank.kernels.jit import Column, Kernel, kernel
 from frontrank.orderings.policy import Out, Policy, State
+from frontrank.orderings.trust import NO_TRUST, Trust, paid
 from frontrank.web.links import Links, row
 
 
@@ -23,6 +24,8 @@ def _alike(state: State, links: Links, page: int, out: Out) -> int:
         q = targets[j]
         if state.fetched[q] == 0:
             state.f[q] += share
+            if state.trusting > 0:
+                state.f[q] += (1.0 - state.d) * paid(state, q)
             out.page[count] = q
             out.key[count] = state.f[q]
             count += 1
@@ -33,7 +36,7 @@ def _alike(state: State, links: Links, page: int, out: Out) -> int:
 class FractionalPageRank(Policy):
     """Fractional PageRank: the page that fetched pages have given the most importance first.
 
-        seeds: f = (1 - d)/(number of seeds)
+        seeds: f = (1 - d) t, t = 1/(number of seeds)
         fetching p: every q in L(p) not fetched: f(q) += w(p, q) * d f(p)/W(p);  then f(p) = 0
         w = m for a link between hosts, else 1;  W(p) = sum of w over all of L(p);  key(q) = f(q)
 
@@ -41,7 +44,12 @@ class FractionalPageRank(Policy):
     nearly as good. ``fpr:m=100`` is the paper's FPR@100, the best of its comparison: a link from another host is a judgement
     that a page's owner could not write.
 
-    Parameters: ``d``, damping; ``m``, the weight of a link between hosts (unless it is 1 the web must know its hosts).
+    With ``trust`` the seeds' t are given by a file: a URL or host a line, and its weight, which are scaled to add up to 1. A
+    page has (1 - d) t from the moment it is discovered, seed or not; a host's goes to the page of it that is discovered first.
+    Seeds that the file does not name start with nothing.
+
+    Parameters: ``d``, damping; ``m``, the weight of a link between hosts (unless it is 1 the web must know its hosts);
+    ``trust``, a file.
 
     Reference: fpr10, Algorithms 1 and 2. Cost: O(log n) for each link.
 
@@ -53,6 +61,7 @@ class FractionalPageRank(Policy):
 
     d: float = 0.85
     m: float = 1.0
+    trust: Trust = NO_TRUST
     name = "fpr"
     rereads = False
     columns = {"f": Column()}
@@ -62,7 +71,19 @@ class FractionalPageRank(Policy):
         self.require(self.m > 0, "m", "a number above 0")
 
     def needs(self) -> frozenset[str]:
-        return frozenset({"hosts"}) if self.m != 1.0 else frozenset()
+        return frozenset(({"hosts"} if self.m != 1.0 else set()) | ({"urls"} if self.trust else set()))
+
+    def url_value(self, url: str) -> float:
+        return self.trust.line_of(url)
+
+    def layout(self) -> dict[str, Column]:
+        return {**self.trust.layout(), **super().layout()}
+
+    def parameters(self) -> dict[str, int | float]:
+        return {**super().parameters(), **self.trust.parameters()}
+
+    def gauges(self, state: State) -> dict[str, float]:
+        return self.trust.gauges(state)
 
     def kernels(self) -> dict[str, Kernel]:
         kernels = super().kernels()
@@ -71,7 +92,7 @@ class FractionalPageRank(Policy):
     @staticmethod
     @kernel
     def on_seed(state: State, page: int, weight: float) -> float:
-        state.f[page] += (1.0 - state.d) * weight
+        state.f[page] += (1.0 - state.d) * (paid(state, page) if state.trusting > 0 else weight)
         return float(state.f[page])
 
     @staticmethod
@@ -92,6 +113,8 @@ class FractionalPageRank(Policy):
             q = targets[j]
             if state.fetched[q] == 0:
                 state.f[q] += share if state.host[q] == here else state.m * share
+                if state.trusting > 0:
+                    state.f[q] += (1.0 - state.d) * paid(state, q)
                 out.page[count] = q
                 out.key[count] = state.f[q]
                 count += 1

@@ -9,6 +9,7 @@ import numpy as np
 from frontrank.frontiers.heap import ABSENT, NODE, Heap, peek, put
 from frontrank.kernels.jit import Column, Kernel, kernel
 from frontrank.orderings.policy import Out, Policy, State
+from frontrank.orderings.trust import NO_TRUST, Trust, paid
 from frontrank.web.links import Links, row
 
 IN_BATCH = 2.0  # keys of a batch lie above every mass, which is at most 1
@@ -31,6 +32,10 @@ def _pass_on(state: State, links: Links, page: int, out: Out, count: int) -> int
             state.seen[q] = 1
             state.known[state.size[0]] = q
             state.size[0] += 1
+            if state.trusting > 0:
+                t = paid(state, q)
+                state.given[0] += t
+                state.mass[q] += (1.0 - state.d) * t
         state.mass[q] += share
         if state.written[q] == 0:
             state.written[q] = 1
@@ -60,8 +65,16 @@ def _seed(state: State, page: int, weight: float) -> float:
         state.seen[page] = 1
         state.known[state.size[0]] = page
         state.size[0] += 1
-    state.mass[page] += (1.0 - state.d) * weight
+    t = paid(state, page) if state.trusting > 0 else weight
+    state.given[0] += t
+    state.mass[page] += (1.0 - state.d) * t
     return float(state.mass[page])
+
+
+@kernel
+def _reachable(state: State) -> float:
+    """What can be covered, of all that was given: pages without links have handed on nothing."""
+    return float(state.given[0] - state.leaked[0] / (1.0 - state.d))
 
 
 @kernel
@@ -161,21 +174,26 @@ def _first_batch(state: State, out: Out) -> int:
 class RankMass(Policy):
     """RankMass: the page, fetched or not, with the most uncovered mass first; and a bound on what is covered.
 
-        seeds: r = (1 - d)/(number of seeds)
+        seeds: r = (1 - d) t, t = 1/(number of seeds)
         take the page p with the largest r, fetch it if it was not: covered += r(p);
         every q in L(p): r(q) += d r(p)/O(p);  r(p) = 0
 
     A fetched page costs no fetch but keeps handing mass on, so a fetch sets off a cascade, which ends when the largest r
     lies at a page not fetched. *covered* is a lower bound on the personalised PageRank (random jumps to the seeds) of what
-    has been fetched: ``rankmass:until=0.9`` stops when it reaches 0.9. At every moment
-    covered + (waiting + leaked)/(1 - d) = 1, where leaked is what pages without links could not hand on.
+    has been fetched. At every moment covered + (waiting + leaked)/(1 - d) = 1, where leaked is what pages without links could
+    not hand on. So 1 - leaked/(1 - d), the gauge ``reachable``, is all that can be covered at all, as far as is known; the
+    gauge ``coverage`` is covered as a share of it, a lower bound too, and ``rankmass:until=0.9`` stops when it reaches 0.9.
+
+    With ``trust`` the seeds' t are given by a file: a URL or host a line, and its weight, which are scaled to add up to 1. A
+    page has (1 - d) t from the moment it is discovered, seed or not; a host's goes to the page of it that is discovered first.
+    Seeds that the file does not name start with nothing. ``coverage`` is of the trust that has been found.
 
     With ``window`` the same in rounds: at its start all known pages, fetched or not, are sorted by r, and a share of as many
     as are known (at least one) is handled from the top, each with the r it has when its turn comes; then the next round.
     Fetched pages whose r is at or below the floor at the start of a round have no turn in it.
 
     Parameters: ``d``, damping; ``epsilon``, at or below which a fetched page keeps its mass, so that cascades end;
-    ``window``, 0 for none, 0.05 is fpr10's baseline; ``until``, the stopping rule, 0 for none.
+    ``window``, 0 for none, 0.05 is fpr10's baseline; ``until``, the stopping rule, 0 for none; ``trust``, a file.
 
     Reference: Cho, Schonfeld 2007; windowed as compared by fpr10. Cost: at most (number of links) times 1/epsilon, in practice
     a few passes over the links; the window saves the heap.
@@ -190,6 +208,7 @@ class RankMass(Policy):
     epsilon: float = 1e-7
     window: float = 0.0
     until: float = 0.0
+    trust: Trust = NO_TRUST
     name = "rankmass"
     reach = "known"
     stops = {"coverage": "until"}
@@ -200,6 +219,7 @@ class RankMass(Policy):
         "written": Column(np.uint8),
         "known": Column(np.int32),  # pages in the order of their discovery
         "size": Column(np.int64, per="crawl", slots=4),  # [known, batch, done of the batch, fetched]
+        "given": Column(per="crawl"),  # the sum of t
         "covered": Column(per="crawl"),
         "leaked": Column(per="crawl"),
         "place": Column(np.int32, -1),  # in the batch
@@ -211,15 +231,25 @@ class RankMass(Policy):
         self.require(0 <= self.window <= 1, "window", "a share from 0 to 1")
         self.require(0 <= self.until <= 1, "until", "a share from 0 to 1")
 
+    def needs(self) -> frozenset[str]:
+        return frozenset({"urls"}) if self.trust else frozenset()
+
+    def url_value(self, url: str) -> float:
+        return self.trust.line_of(url)
+
+    def parameters(self) -> dict[str, int | float]:
+        return {**super().parameters(), **self.trust.parameters()}
+
     def layout(self) -> dict[str, Column]:
+        own = {**self.trust.layout(), **super().layout()}
         if self.window > 0:
-            return {**super().layout(), "batch": Column(np.int32)}
+            return {**own, "batch": Column(np.int32)}
         ranks = {
             "items": Column(np.int32),
             "node": Column(NODE, {"pos": ABSENT}),
             "sizes": Column(np.int64, per="crawl", slots=2),
         }
-        return {**super().layout(), **ranks}
+        return {**own, **ranks}
 
     def kernels(self) -> dict[str, Kernel]:
         own: dict[str, Kernel] = {"on_seed": _seed_ranked, "on_fetch": _cascade}
@@ -230,7 +260,9 @@ class RankMass(Policy):
     @staticmethod
     @kernel
     def done(state: State) -> bool:
-        return bool(state.until > 0.0 and state.covered[0] >= state.until)
+        return bool(state.until > 0.0 and state.covered[0] > 0.0 and state.covered[0] >= state.until * _reachable(state))
 
     def gauges(self, state: State) -> dict[str, float]:
-        return {"coverage": float(state.covered[0])}
+        given, most = float(state.given[0]), _reachable(state)
+        known = {"coverage": float(state.covered[0]) / most, "reachable": most / given} if given and most > 0.0 else {}
+        return {**(known or {"coverage": 0.0, "reachable": 1.0}), **self.trust.gauges(state)}
