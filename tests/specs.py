@@ -13,6 +13,7 @@ SPECS = (
     "similarity:topic=computer",
     "similarity:topic=computer,parents=off,inner=backlink",
     "similarity:topic=computer,inner=pagerank,every=20",
+    'similarity:query="computer law section"',
     "largest-site",
     "opic",
     "opic:start=all",
@@ -42,5 +43,6 @@ SPECS = (
     "fusion:of=q-overlap+rw-eg+indegree,rw-eg.omega=0.3,every=150",
     "ml:learner=tree,every=100",
     "combine:backlink=1,location=0.5",
+    "combine:backlink=0.01,similarity=1,similarity.query=computer music",
     "combine:similarity=10,similarity.topic=computer,opic=1,fpr=2,fpr.m=20",
 )

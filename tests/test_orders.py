@@ -64,6 +64,8 @@ WITH_TEXT: dict[str, tuple[str, dict[str, Any]]] = {
     "similarity:topic=computer,parents=off": ("similarity", {"topic": "computer", "parents": False}),
     "similarity:topic=computer,distance=1": ("similarity", {"topic": "computer", "distance": 1}),
     "similarity:topic=computer,inner=backlink": ("similarity", {"topic": "computer", "inner": "backlink"}),
+    "similarity:query=computer shop": ("similarity-to-query", {"query": "computer shop"}),
+    'similarity:query="shop, h2 d",title=0': ("similarity-to-query", {"query": "shop h2 d", "title": 0.0}),
     "combine:similarity=10,similarity.topic=computer,backlink=1": (
         "combine",
         {"parts": [(10.0, "similarity", {"topic": "computer"}), (1.0, "backlink", {})]},
@@ -113,7 +115,11 @@ def test_real_graphs_without_hosts(spec: str, uk: Web) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("spec", ["backlink", "opic", "fpr", "rankmass", *WITH_HOSTS, *WITH_TEXT])
+@pytest.mark.parametrize(
+    "spec",
+    # of a real vocabulary some words share a slot, which the plain implementation does not know
+    ["backlink", "opic", "fpr", "rankmass", *WITH_HOSTS, *(spec for spec in WITH_TEXT if "query" not in spec)],
+)
 def test_real_site_with_hosts_and_text(spec: str, uci: Web) -> None:
     seeds = [uci.page_of("https://www.ics.uci.edu")]
     assert fr.order(uci, spec, seeds, 15_000) == plain_order(uci, spec, seeds, 15_000)

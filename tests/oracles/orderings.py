@@ -368,6 +368,44 @@ class Similarity(Ordering):
             level = following
 
 
+class SimilarityToQuery(Ordering):
+    """key = the largest IS'(anchor and URL) + IS'(parent) over links seen, each with the IDF of the moment; seeds have 2."""
+
+    def __init__(self, crawl: Crawl, query: str, title: float = 3.0) -> None:
+        super().__init__(crawl)
+        self.query, self.title = set(plain_words(query)), title
+        self.df: dict[str, int] = {}
+        for s in crawl.seeds:
+            self.key[s] = 2.0
+
+    def similarity(self, tf: dict[str, float]) -> float:
+        vector = {word: count * self.idf(word) for word, count in tf.items()}
+        asked = {word: self.idf(word) for word in self.query}
+        inner = sum(vector.get(word, 0.0) * weight for word, weight in asked.items())
+        length = math.sqrt(sum(w * w for w in vector.values())) * math.sqrt(sum(w * w for w in asked.values()))
+        return round(inner / length, 9) if length > 0.0 else 0.0
+
+    def idf(self, word: str) -> float:
+        return math.log(1.0 + len(self.crawl.order) / max(1, self.df.get(word, 0)))
+
+    def learn(self, p: int) -> Iterable[int]:
+        crawl, tf = self.crawl, dict[str, float]()
+        for column, weight in (("texts", 1.0), ("titles", self.title)):
+            for word in plain_words(crawl.column(column)[p]) if weight else ():
+                tf[word] = tf.get(word, 0.0) + weight
+        for word in tf:
+            self.df[word] = self.df.get(word, 0) + 1
+        here = self.similarity(tf)
+        for at, q in enumerate(crawl.rows[p]):
+            said = plain_words(crawl.column("anchors")[p][at]) + plain_words(crawl.column("urls")[q].split("://")[-1])
+            self.key[q] = max(self.key[q], self.similarity({word: float(said.count(word)) for word in said}) + here)
+        return crawl.rows[p]
+
+
+def plain_words(text: str) -> list[str]:
+    return "".join(c if c.isalnum() else " " for c in text.lower()).split()
+
+
 class Combine(Ordering):
     """Weights times keys, added in the order given; a similarity part counts 1 for a hot page and 0 for another."""
 
@@ -400,6 +438,7 @@ ORDERINGS: dict[str, Callable[..., Ordering]] = {
     "forward": Forward,
     "location": Location,
     "similarity": Similarity,
+    "similarity-to-query": SimilarityToQuery,
     "opic": Opic,
     "fica": Fica,
     "fpr": FractionalPageRank,
@@ -611,7 +650,15 @@ def order(
     **params: Any,
 ) -> list[int]:
     """The pages in the order in which they are fetched."""
-    columns = {"hosts": hosts, "urls": urls, "titles": titles, "texts": texts, "anchors": anchors, "truth": truth, "trust": trust}
+    columns = {
+        "hosts": hosts,
+        "urls": urls,
+        "titles": titles,
+        "texts": texts,
+        "anchors": anchors,
+        "truth": truth,
+        "trust": trust,
+    }
     if name in ORDERINGS:
         return play(name, rows, seeds, budget, params, **columns).crawl.order
     crawl = Crawl(rows, seeds, **columns)

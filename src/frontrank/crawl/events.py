@@ -137,8 +137,8 @@ class Fetched:
 
     def apply(self, crawl: Crawl) -> None:
         crawl.leases.pop(self.page, None)
-        crawl._note_links(self.page, self.links, self.anchors)
         crawl._see(self)
+        crawl._note_links(self.page, self.links, self.anchors)
         crawl._settle(self.page)
 
     @staticmethod

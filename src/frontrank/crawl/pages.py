@@ -164,7 +164,8 @@ class Known:
         self.links.target[self.used : end] = targets
         if self.reads_anchors:
             said = anchors or [""] * len(targets)
-            self.links.value[self.used : end] = [self.policy.anchor_value(anchor) for anchor in said]
+            urls = [self.log.url(int(target)) for target in targets] if self.policy.stepwise() else ()
+            self.links.value[self.used : end] = self.policy.link_values(self.state, said, urls)
         self.links.start[page], self.links.stop[page] = self.used, end
         self.used = end
         self._out_for(len(targets))

@@ -188,7 +188,7 @@ class Replay:
     def __init__(self, crawl: Crawl, notes: dict[str, Any], fused: bool) -> None:
         self.crawl = crawl
         self.relive = compiled(apply_all, settle_again=_bound(crawl.policy))
-        self.fused = fused
+        self.fused = fused and not crawl.policy.stepwise()
         self.interval = crawl.policy.interval()
         self.counted = notes.get(COUNTED, 0) if notes.get("version", VERSION) >= VERSION else np.inf
         self.seeds: list[Row] = []

@@ -27,6 +27,7 @@ discovery); no page more than twice; keys are finite. ``frontrank.checks`` tests
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -162,6 +163,15 @@ class Policy(Parameters):
     def text_value(self, title: str, text: str) -> float:
         raise NotImplementedError
 
+    def stepwise(self) -> bool:
+        """Whether what anchors and texts tell depends on the pages fetched before. Then it is asked for page by page, by
+        ``see_text`` and ``link_values``, when a page is fetched; a simulation is slower for it."""
+        return False
+
+    def link_values(self, state: State, anchors: Sequence[str], urls: Sequence[str]) -> Sequence[float]:
+        """What the links of a fetched page tell; URLs are those of the targets, given if the ordering is stepwise."""
+        return [self.anchor_value(anchor) for anchor in anchors]
+
     # What the engine calls ------------------------------------------------------------------------------------------
     def kernels(self) -> dict[str, Kernel]:
         return {event: getattr(type(self), event) for event in ("on_seed", "on_start", "on_fetch", "done")}
@@ -196,7 +206,7 @@ class Policy(Parameters):
             state.host[:] = web.hosts
         if "urls" in needed:
             state.url_value[:] = [self.url_value(url) for url in web.urls or ()]
-        if "texts" in needed:
+        if "texts" in needed and not self.stepwise():
             titles = web.titles or [""] * web.pages
             state.text_value[:] = [self.text_value(*page) for page in zip(titles, web.texts or (), strict=True)]
         if "truth" in needed:

@@ -85,6 +85,10 @@ class ClockedEngine(Engine):
 
     def __init__(self, policy: Policy, web: Web, politeness: Politeness, latency_s: float, jit: bool = True) -> None:
         super().__init__(policy, web, jit)
+        if policy.stepwise():
+            raise InputError(
+                f"{policy.spec()} looks at pages one by one and cannot be simulated with a clock; leave the clock out"
+            )
         if web.hosts is None and (politeness.delay_s or politeness.per_host or politeness.host_budget):
             raise InputError(f"{web.name} has no hosts, so none can be treated politely; leave the limits of hosts out")
         self.put = PUTS[policy.queue]

@@ -63,6 +63,15 @@ def drive(state: State, queue: Queue, links: Links, order: Array, begin: int, en
 
 
 @kernel
+def arrived(state: State, queue: Queue, links: Links, page: int, out: Out) -> None:
+    """One page, which has left the queue, is fetched."""
+    state.fetched[page] = 1
+    count = on_fetch(state, links, page, out)
+    for j in range(count):
+        put(queue, out.page[j], out.key[j])
+
+
+@kernel
 def replay(state: State, queue: Queue, links: Links, order: Array, out: Out) -> None:
     """Fetch in a given order, whatever the priorities say: how a state is restored from what happened."""
     for k in range(order.size):
@@ -123,11 +132,43 @@ class Engine:
 
     def drive(self, order: Array, begin: int, end: int) -> int:
         """Fetch without ranking anew; returns how many pages the order holds."""
+        if self.policy.stepwise():
+            return self._drive_stepwise(order, begin, end)
         reached: int = self._driver()(self.state, self.queue, self.links, order, begin, end, self.out)
         return reached
 
+    def _drive_stepwise(self, order: Array, begin: int, end: int) -> int:
+        pop, done = self._link(self.kind.pop), self._kernel("done")
+        for k in range(begin, end):
+            page = pop(self.queue)
+            if page < 0:
+                return k
+            order[k] = page
+            self._arrive(int(page))
+            if done(self.state):
+                return k + 1
+        return end
+
+    def _arrive(self, page: int) -> None:
+        """A page is fetched by an ordering that has to look at it first."""
+        web, row = self.web, slice(int(self.web.indptr[page]), int(self.web.indptr[page + 1]))
+        if web.texts is not None:
+            self.policy.see_text(self.state, page, web.titles[page] if web.titles is not None else "", web.texts[page])
+        if web.anchors is not None and web.urls is not None:
+            urls, anchors = web.urls, web.anchors
+            said = [anchors[j] for j in range(row.start, row.stop)]
+            of = [urls[int(q)] for q in web.targets[row]]
+            self.links.value[row] = self.policy.link_values(self.state, said, of)
+        arrive = self._link(arrived, put=self.kind.put, on_fetch=self.policy.kernels()["on_fetch"])
+        arrive(self.state, self.queue, self.links, page, self.out)
+
     def follow(self, order: Array) -> None:
         """Fetch these pages in this order."""
+        if self.policy.stepwise():
+            for page in order.tolist():
+                self._link(self.kind.remove)(self.queue, page)
+                self._arrive(page)
+            return
         play = self._link(replay, put=self.kind.put, remove=self.kind.remove, on_fetch=self.policy.kernels()["on_fetch"])
         interval = self.policy.interval() or len(order)
         for k in range(0, len(order), max(interval, 1)):
@@ -199,6 +240,8 @@ def anchor_values(policy: Policy, web: Web) -> Array:
     if "anchors" not in policy.needs():
         return NO_VALUES
     assert web.anchors is not None
+    if policy.stepwise():
+        return np.zeros(web.links)
     known: dict[str, float] = {}
     values = np.empty(web.links, np.float64)
     for j, anchor in enumerate(web.anchors):

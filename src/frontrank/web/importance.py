@@ -9,8 +9,10 @@ The metrics of cho98, section 2, each one number a page, larger is more importan
     location    IL: minus the number of slashes in its URL
     views       how often searchers are shown it, where the web knows
     clicks      how often they choose it
-    similarity  IS: 1 if the page is about the topic, else 0 (``similarity:topic=computer``); ``body=5`` asks for the
-                topic five times in the text, not ten
+    similarity  IS: the cosine of the TF-IDF vectors of page and query (``similarity:query="machine learning"``, see
+                ``pages.tfidf``), IDF of the whole web; ``title=5`` counts words of the title five times, not three.
+                With ``topic=computer``: 1 if the page is about the topic, else 0; ``body=5`` asks for the topic five
+                times in the text, not ten
 
 and weighted sums of them, IC: ``0.5*pagerank+2*backlink``. Other packages add theirs: see ``frontrank.web.measures``.
 
@@ -32,6 +34,7 @@ import numpy as np
 from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import DAMPING, pagerank
+from frontrank.pages import tfidf
 from frontrank.web import measures
 from frontrank.web.measures import measured, parse_measure
 from frontrank.web.web import IMPACTS, Web
@@ -45,7 +48,7 @@ METRICS: dict[str, dict[str, Callable[[str], Any]]] = {  # each with its paramet
     "location": {},
     "views": {},
     "clicks": {},
-    "similarity": {"topic": str, "body": int},
+    "similarity": {"topic": str, "body": int, "query": str, "title": float},
 }
 PAIRS = re.compile(r',(?=\s*\w+=)(?=(?:[^"]*"[^"]*")*[^"]*$)')  # a topic may hold a comma, and in quotes anything
 TIE = 1e-9  # values closer than this share of themselves are equal; sums of a million links err by some 1e-13
@@ -133,9 +136,23 @@ def _parsed(metric: str) -> Metric:
         raise SpecError(f"importance {metric!r}: alpha must be a number between 0 and 1, got {given['alpha']:g}")
     if given.get("body", 1) < 1:
         raise SpecError(f"importance {metric!r}: body must be a whole number from 1, got {given['body']}")
-    if name == "similarity" and not given.get("topic"):
-        raise SpecError(f"importance {metric!r}: no topic given; write similarity:topic=WORD")
+    if name == "similarity":
+        _check_similarity(metric, given)
     return Metric(name, given)
+
+
+def _check_similarity(metric: str, given: dict[str, Any]) -> None:
+    if "query" in given and "topic" in given:
+        raise SpecError(f"importance {metric!r}: query and topic given; leave one of them out")
+    if "query" in given and not tfidf.slots(given["query"]):
+        raise SpecError(f"importance {metric!r}: query must have at least one word, got {given['query']!r}")
+    if "query" not in given and not given.get("topic"):
+        raise SpecError(f'importance {metric!r}: no topic given; write similarity:topic=WORD or similarity:query="WORDS"')
+    if not 0.0 <= given.get("title", 0.0) < math.inf:
+        raise SpecError(f"importance {metric!r}: title must be a number from 0, got {given['title']:g}")
+    for one, other in (("title", "query"), ("body", "topic")):
+        if one in given and other not in given:
+            raise SpecError(f"importance {metric!r}: {one} given, but it goes with {other}=")
 
 
 def _value(web: Web, metric: Metric) -> Array:
@@ -164,6 +181,8 @@ def _value(web: Web, metric: Metric) -> Array:
         return np.asarray(known, np.float64).copy()
     if web.texts is None:
         raise InputError(f"importance similarity needs a web with texts, but {web.name} has none")
+    if "query" in given:
+        return _similar(web, given["query"], given.get("title", tfidf.TITLE))
     titles = web.titles or [""] * web.pages
     topic, body = given["topic"], given.get("body", BODY)
     hot = np.array([float(about(topic, *page, body)) for page in zip(titles, web.texts, strict=True)])
@@ -171,6 +190,24 @@ def _value(web: Web, metric: Metric) -> Array:
         held = f"{topic!r} is in no title and nowhere {body} times in a text"
         raise InputError(f"no page of {web.name} is about the topic: {held}; give another topic, or a smaller body=")
     return hot
+
+
+def _similar(web: Web, query: str, title_weight: float) -> Array:
+    """IS: the cosine of each page and the query; IDF of the whole web."""
+    assert web.texts is not None
+    asked, df = tfidf.slots(query), tfidf.counts()
+    holding: dict[int, tfidf.Terms] = {}
+    for page, (title, text) in enumerate(zip(web.titles or [""] * web.pages, web.texts, strict=True)):
+        terms = tfidf.of_page(title, text, title_weight)
+        tfidf.note(df, terms)
+        if any(slot in terms for slot in asked):
+            holding[page] = terms
+    if not holding:
+        raise InputError(f"no page of {web.name} has a word of the query {query!r}; give another query")
+    values = np.zeros(web.pages)
+    for page, terms in holding.items():
+        values[page] = tfidf.similarity(terms, asked, df, web.pages)
+    return values
 
 
 def location_value(url: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -150,6 +151,14 @@ class Combine(Policy):
 
     def anchor_value(self, anchor: str) -> float:
         return (self.a if "anchors" in self.a.needs() else self.b).anchor_value(anchor)
+
+    def stepwise(self) -> bool:
+        return self.a.stepwise() or self.b.stepwise()
+
+    def link_values(self, state: State, anchors: Sequence[str], urls: Sequence[str]) -> Sequence[float]:
+        if "anchors" in self.a.needs():
+            return self.a.link_values(state.a, anchors, urls)
+        return self.b.link_values(state.b, anchors, urls)
 
     def parts(self) -> list[tuple[float, Policy]]:
         """The weighted orderings, in the order given: ``combined`` of them is this one."""

@@ -1,15 +1,18 @@
-"""Similarity: pages that look like the topic first (both crawlers of cho98, section 5.4)."""
+"""Similarity: pages that look like a query or a topic first (cho98: IS of section 2, both crawlers of section 5.4)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from frontrank.errors import SpecError, nearest
-from frontrank.kernels.jit import Array, Column, kernel
+from frontrank.kernels.jit import Array, Column, Kernel, kernel
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.policy import Out, Policy, State
+from frontrank.pages import tfidf
+from frontrank.pages.words import words
 from frontrank.web.importance import about
 from frontrank.web.links import Links, row
 from frontrank.web.view import CrawlView
@@ -20,6 +23,7 @@ FAR = 1_000_000  # no page found hot is near
 HOT_COUNT = 4503599627370496.0  # 2**52: above every count, and sums with it are exact
 HOT_SCALE = 2.0**400  # scaling by a power of two keeps every bit of a PageRank
 UNRANKED_SCORE = 2.0**-300  # below every PageRank; scaled, above every unscaled one
+SEED = 2.0  # a seed's key: IS' is at most 1, so no sum of two is above it
 
 
 @kernel
@@ -60,9 +64,41 @@ def _approach(state: State, links: Links, page: int, out: Out, count: int) -> in
     return count
 
 
+@kernel
+def _seed_first(state: State, page: int, weight: float) -> float:
+    state.best[page] = SEED
+    return SEED
+
+
+@kernel
+def _similar(state: State, links: Links, page: int, out: Out) -> int:
+    """With a query: what a link says of its target, and the page it stands on."""
+    targets = row(links, page)
+    first = links.start[page]
+    count = 0
+    for j in range(targets.size):
+        q = targets[j]
+        state.best[q] = max(state.best[q], links.value[first + j] + state.text_value[page])
+        if state.fetched[q] == 0:
+            out.page[count] = q
+            out.key[count] = state.best[q]
+            count += 1
+    return count
+
+
 @dataclass(frozen=True)
 class Similarity(Policy):
-    """Similarity: pages that look like the topic first.
+    """Similarity: pages that look like the query or the topic first.
+
+    With ``query``, one or several words:
+
+        IS'(text) = cosine of the TF-IDF vectors of text and query, IDF of the pages fetched so far
+        key(q) = the largest IS'(anchor and URL of q) + IS'(p) over fetched pages p that link to q; seeds go first
+
+    Both parts are taken when p is fetched, with the IDF of that moment, p included; how words are counted: ``pages/tfidf.py``.
+    To measure by it: ``--metric 'similarity:query="machine learning"'``, where IDF is that of the whole web.
+
+    With ``topic``, the two crawlers that the paper measures:
 
         hot queue: a known link to q, or q's URL, contains the topic,
                    or q is at most ``distance`` links behind a page found hot (``parents=on``)
@@ -72,10 +108,18 @@ class Similarity(Policy):
     Membership is a matter of what is known now: a waiting page moves to the hot queue when a telling anchor or a shorter
     way from a hot page is seen later. ``parents=off`` is the paper's first similarity crawler, ``parents=on`` its second.
 
-    Parameters: ``topic``, the word to look for, in any case of letters; ``body``; ``distance``; ``inner``, the order in each
-    queue: bfs, backlink or pagerank (ranked anew after every ``every`` fetches); ``parents``.
+    Parameters: ``query``; ``title``, how often a word of a title counts; or ``topic``, the word to look for, in any case of
+    letters; ``body``; ``distance``; ``inner``, the order in each queue: bfs, backlink or pagerank (ranked anew after every
+    ``every`` fetches); ``parents``. ``query=WORD,hot=5`` is another way to write ``topic=WORD,body=5``.
 
-    Reference: cho98, section 5.4. Cost: O(log n) for each link, and a pass over the links of pages whose distance falls.
+    Reference: cho98, sections 2 and 5.4. Cost: O(log n) for each link, and a pass over the links of pages whose distance falls;
+    with a query, the words of every fetched page and of its links.
+
+    >>> from frontrank import Web, order
+    >>> web = Web.from_edges([0, 0, 0], [1, 2, 3], pages=4, urls=["u:0", "u:1", "u:2", "u:3"],
+    ...                      anchors=["jazz", "music", "machine learning"], titles=[""] * 4, texts=["music, machines"] * 4)
+    >>> order(web, 'similarity:query="learning machine"', seeds=[0])
+    [0, 3, 1, 2]
 
     >>> from frontrank import Web, order
     >>> web = Web.from_edges([0, 0, 2], [1, 2, 3], pages=4, urls=["u:0", "u:1", "u:2", "u:3"],
@@ -92,6 +136,9 @@ class Similarity(Policy):
     inner: str = "bfs"
     parents: bool = True
     every: int = 1000
+    query: str = ""
+    title: float = tfidf.TITLE
+    hot: int = 0
     name = "similarity"
     reach = "known"
     columns = {
@@ -105,8 +152,20 @@ class Similarity(Policy):
     }
 
     def validate(self) -> None:
-        if not self.topic.strip():
-            raise SpecError("similarity: no topic given; write similarity:topic=WORD")
+        self.require(self.hot >= 0, "hot", "a whole number from 0")
+        self.require(self.title >= 0, "title", "a number from 0")
+        if self.query and self.topic:
+            raise SpecError("similarity: query and topic given; leave one of them out")
+        if self.query and not words(self.query):
+            raise SpecError(f"similarity: query must have at least one word, of letters or digits, got {self.query!r}")
+        if self.hot:
+            if len(words(self.query)) != 1:
+                given = f"{self.query!r}" if self.query else "none"
+                raise SpecError(f"similarity: hot goes with a query of one word, got {given}")
+            for name, value in (("topic", self.query), ("body", self.hot), ("query", ""), ("hot", 0)):
+                object.__setattr__(self, name, value)
+        if not self.topic.strip() and not self.query:
+            raise SpecError('similarity: no topic given; write similarity:topic=WORD or similarity:query="WORDS"')
         self.require(self.body >= 1, "body", "a whole number from 1")
         self.require(self.distance >= 0, "distance", "a whole number from 0")
         self.require(self.every >= 1, "every", "a whole number from 1")
@@ -114,15 +173,46 @@ class Similarity(Policy):
             raise SpecError(f"similarity: unknown inner ordering {self.inner!r}{nearest(self.inner, INNER)}")
 
     def needs(self) -> frozenset[str]:
-        return frozenset({"urls", "anchors", "texts"} if self.parents else {"urls", "anchors"})
+        return frozenset({"urls", "anchors", "texts"} if self.parents or self.query else {"urls", "anchors"})
+
+    def kernels(self) -> dict[str, Kernel]:
+        own: dict[str, Kernel] = {"on_seed": _seed_first, "on_fetch": _similar} if self.query else {}
+        return {**super().kernels(), **own}
 
     def layout(self) -> dict[str, Column]:
+        if self.query:
+            counts = {"df": Column(np.int32, per="crawl", slots=tfidf.SLOTS), "documents": Column(np.int64, per="crawl")}
+            inputs = ("fetched", "url_value", "text_value")
+            return {**{name: super(Similarity, self).layout()[name] for name in inputs}, "best": Column(), **counts}
         return {"text_value": Column(np.float64), **super().layout()}  # without parents no page is ever found hot
 
     def parameters(self) -> dict[str, int | float]:
         return {"reach": self.distance if self.parents else -1, "inner": INNER.index(self.inner)}
 
+    # With a query
+    def stepwise(self) -> bool:
+        return bool(self.query)
+
+    def see_text(self, state: State, page: int, title: str, text: str) -> None:
+        if not self.query:
+            super().see_text(state, page, title, text)
+            return
+        terms = tfidf.of_page(title, text, self.title)
+        tfidf.note(state.df, terms)
+        state.documents[0] += 1
+        state.text_value[page] = tfidf.similarity(terms, tfidf.slots(self.query), state.df, int(state.documents[0]))
+
+    def link_values(self, state: State, anchors: Sequence[str], urls: Sequence[str]) -> Sequence[float]:
+        if not self.query:
+            return super().link_values(state, anchors, urls)
+        query, pages = tfidf.slots(self.query), int(state.documents[0])
+        links = zip(anchors, urls, strict=True)
+        return [tfidf.similarity(tfidf.of_link(*link), query, state.df, pages) for link in links]
+
+    # With a topic
     def url_value(self, url: str) -> float:
+        if self.query:
+            return 0.0  # URLs are looked at with the anchors
         return float(self.topic.lower() in url.lower())
 
     def anchor_value(self, anchor: str) -> float:
@@ -163,7 +253,7 @@ class Similarity(Policy):
         return count
 
     def interval(self) -> int:
-        return self.every if self.inner == "pagerank" else 0
+        return self.every if self.inner == "pagerank" and not self.query else 0
 
     def scores(self, view: CrawlView) -> Array:
         return PageRank().score(view)
