@@ -24,6 +24,7 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.online.fpr import FractionalPageRank
 from frontrank.orderings.online.similarity import Similarity
 from frontrank.orderings.registry import parse
+from frontrank.sources import load
 from frontrank.web.view import Workload
 from tests.patience import PATIENCE_S
 
@@ -205,11 +206,9 @@ def test_threads_never_take_a_page_twice(tmp_path: Path, durable: bool) -> None:
 
 
 # One meaning of an event -----------------------------------------------------------------------------------------------
+KINDS = ["take", "fetch", "retry", "fail", "drop", "expire", "host", "block", "priority", "rescore", "impact", "ask"]
 steps = st.lists(
-    st.tuples(
-        st.sampled_from(["take", "fetch", "retry", "fail", "drop", "expire", "host", "block", "priority", "rescore"]),
-        st.integers(0, 9),
-    ),
+    st.tuples(st.sampled_from(KINDS), st.integers(0, 9)),
     min_size=5,
     max_size=60,
 )
@@ -242,6 +241,10 @@ def lived(crawl: Crawl, happened: list[tuple[str, int]]) -> None:
             crawl.prioritise(crawl.find(page(value % 3)), value - 4, now=now)
         elif what == "rescore":
             crawl.rescore(now=now)
+        elif what == "impact":
+            crawl.impact(page(value % 3), clicks=value, views=None if value % 2 else 2.0 * value, now=now)
+        elif what == "ask" and crawl.searchers is not None:
+            crawl.ask(Workload(("left", f"page {value}"), np.array([1.0, 2.0])), now=now)
 
 
 def facts(crawl: Crawl, now: float) -> Any:
@@ -251,22 +254,108 @@ def facts(crawl: Crawl, now: float) -> Any:
     state = [leaf[:known].tobytes() for leaf in recovery.snapshots.leaves(crawl.state)]
     hosts = crawl.frontier.hosts().tobytes()
     frontier = (queue.mark[:known].tobytes(), queue.node["key"][:known].tobytes(), queue.node["seq"][:known].tobytes(), hosts)
-    return list(crawl.order), crawl.leases, crawl.attempts, crawl.failed_count, frontier, state
+    worth = (crawl.impact_by, crawl.worth[:known].tobytes())
+    return worth, list(crawl.order), crawl.leases, crawl.attempts, crawl.failed_count, frontier, state
 
 
-@pytest.mark.parametrize("spec", ["fpr", "bfs", "opic", "pagerank:every=2"])
+@pytest.mark.parametrize("spec", ["fpr", "bfs", "opic", "pagerank:every=2", "rw:every=2", "q-overlap:every=3"])
 @given(happened=steps)
 @settings(max_examples=25)
 def test_replayed_at_once_or_one_by_one_a_crawl_is_what_it_was(spec: str, happened: list[tuple[str, int]]) -> None:
     log = MemoryLog()
-    crawl = Crawl(spec, log=log, politeness=Politeness(lease_s=40.0, retries=1, backoff_s=3.0), clock=lambda: 0.0)
+    asked = Workload(("up", "right up"), np.ones(2)) if spec.startswith("q-") else None
+    polite = Politeness(lease_s=40.0, retries=1, backoff_s=3.0)
+    crawl = Crawl(spec, log=log, politeness=polite, clock=lambda: 0.0, workload=asked, impact_by="clicks")
     lived(crawl, happened)
     for fused in (True, False):
         again = Crawl.__new__(Crawl)
-        again._begin(crawl.policy, log, crawl.politeness, 16, None, None, lambda: 0.0, "inline")
+        again._begin(crawl.policy, log, crawl.politeness, 16, None, asked, lambda: 0.0, "inline")
         again.replaying = True
         recovery.replay(again, log, fused=fused)
         assert facts(again, crawl.now) == facts(crawl, crawl.now)
+
+
+# What searchers do while it runs -----------------------------------------------------------------------------------------
+def test_impact_that_is_told_later_counts_from_the_next_ranking_on_and_survives(tmp_path: Path) -> None:
+    with Crawl("rw:every=1000", tmp_path / "c") as crawl:
+        crawl.seed(page(0))
+        crawled(crawl, 4)  # 0, 1, 2, 0's other links
+        waiting = {number(one["url"]) for one in crawl.next(20)}
+        crawl.impact(page(2), clicks=900)
+        crawl.rescore()
+        best = number(crawl.next(1)[0]["url"])
+        assert best in waiting and best in {number(url) for url, _ in links(2)}
+        crawl.impact(page(1), clicks=90_000)
+        crawl.rescore()
+        best = number(crawl.next(1)[0]["url"])
+        assert best in {number(url) for url, _ in links(1)}
+        told = [crawl.worth[crawl.find(page(n))] for n in (1, 2)]
+        assert told == [90_000.0, 900.0]
+    with Crawl.recover(tmp_path / "c") as again:
+        assert [again.worth[again.find(page(n))] for n in (1, 2)] == told
+        assert number(again.next(1)[0]["url"]) == best
+    web = load(tmp_path / "c")
+    assert web.views is None and web.clicks is not None and web.impact_by == "clicks"
+    assert web.clicks[web.page_of(page(1))] == 90_000.0
+
+
+def test_a_page_that_waits_keeps_its_impact_until_it_is_fetched_and_has_no_vote_before() -> None:
+    crawl = Crawl("rw:every=1")
+    crawl.seed(page(0))
+    crawled(crawl, 1)
+    crawl.impact(page(1), views=50)
+    crawl.rescore()
+    assert crawl.ranking.view.impact is not None and not crawl.ranking.view.impact.any()
+    crawled(crawl, 2)
+    assert crawl.ranking.view.impact.max() == 50.0
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"url": "http://nowhere.example/", "clicks": 1}, "cannot be given an impact: this crawl does not know it"),
+        ({"url": page(0), "clicks": -1}, "clicks of page .* must be a finite number from 0, got -1"),
+        ({"url": page(0), "views": float("nan")}, "views of page .* must be a finite number from 0, got nan"),
+        ({"url": page(0)}, "must be given clicks, views or both, got neither"),
+        ({"url": page(0), "views": 3}, "this crawl goes by clicks, but views were given"),
+    ],
+)
+def test_an_impact_that_cannot_be_used_is_told_in_one_sentence_and_leaves_no_event(given: dict[str, Any], says: str) -> None:
+    log = MemoryLog()
+    crawl = Crawl("rw", log=log, impact_by="clicks")
+    crawl.seed(page(0))
+    before = log.seq
+    with pytest.raises(InputError, match=says):
+        crawl.impact(**given)
+    assert log.seq == before
+
+
+def test_other_queries_hold_from_the_next_ranking_on_and_survive(tmp_path: Path) -> None:
+    def asked(*queries: str) -> Workload:
+        return Workload(queries, np.ones(len(queries)))
+
+    with Crawl("q-overlap:every=1000", tmp_path / "c", workload=asked("left")) as crawl:
+        crawl.seed(page(0))
+        crawled(crawl, 3)
+        crawl.rescore()
+        assert {number(one["url"]) % 2 for one in crawl.next(2)} == {1}  # anchors say left
+        crawl.ask(asked("right"))
+        crawl.rescore()
+        best = [one["url"] for one in crawl.next(2)]
+        assert {number(url) % 2 for url in best} == {0}
+    with Crawl.recover(tmp_path / "c") as again:
+        assert [one["url"] for one in again.next(2)] == best
+        assert again.searchers is not None and again.searchers.workload.queries == ("right",)
+    assert load(tmp_path / "c").queries.queries == ("right",)
+
+
+def test_queries_cannot_come_where_there_were_none_nor_be_none() -> None:
+    with pytest.raises(InputError, match="started without queries"):
+        Crawl("bfs").ask(Workload(("a",), np.ones(1)))
+    with pytest.raises(InputError, match="at least one query"):
+        Crawl("q-overlap", workload=Workload(("a",), np.ones(1))).ask(Workload((), np.empty(0)))
+    with pytest.raises(InputError, match="impact_by must be views or clicks"):
+        Crawl("rw", impact_by="likes")
 
 
 # The format of 0.1 -----------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from frontrank.orderings.batch.q_overlap import QOverlap
 from frontrank.orderings.ranker import Ranker
 from frontrank.pages.words import words
 from frontrank.search import ngrams
-from frontrank.search.observe import observe, truth
+from frontrank.search.observe import Observer, fresh, observe, truth
 from frontrank.search.workload import load_workload
 from frontrank.web.view import CrawlView, SearchView, Workload
 from frontrank.web.web import Web
@@ -138,6 +138,26 @@ def test_truth_is_kept_for_the_same_workload_and_cannot_be_spoilt(web: Web, log:
     first[:] = -1
     assert np.all(truth(web, again) >= 0)
     assert truth(web, Workload(log.queries, 2 * log.frequency)) == pytest.approx(2 * truth(web, log))
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=5, unique=True).map(sorted))
+def test_an_observer_that_went_along_sees_what_one_sees_who_starts_from_nothing(
+    web: Web, log: Workload, crawl: tuple[Array, Array], moments: list[int]
+) -> None:
+    seeds, order = crawl
+    observer = Observer(log)
+    for moment in moments:
+        view, whole = CrawlView.of(web, seeds, order[:moment]), observe(web, seeds, order[:moment], log)
+        observer.take_in(fresh(web, view, len(observer.urls), observer.rows))
+        observer.look(view)
+        assert view.search is not None and whole.search is not None
+        assert view.impact is not None and np.array_equal(view.impact, whole.impact)
+        for name in ("indptr", "page", "score"):
+            assert np.array_equal(getattr(view.search.results, name), getattr(whole.search.results, name))
+        assert (view.search.urls, view.search.anchors) == (whole.search.urls, whole.search.anchors)
+        assert np.array_equal(view.search.hosts, whole.search.hosts)
+        assert np.array_equal(QOverlap().score(view), QOverlap().score(whole))
 
 
 def test_a_web_without_urls_cannot_be_searched(log: Workload) -> None:

@@ -73,7 +73,7 @@ def test_improvability_without_any_improvement_or_spread_is_flat() -> None:
     assert Improvability.fit(np.array([1.0, 2.0]), np.zeros(2)).slope == 0.0
     assert Improvability.fit(np.ones(4), np.ones(4)) == Improvability(0.0, 0.0)
     assert Improvability.fit(np.empty(0), np.empty(0)) == Improvability(0.0, 0.0)
-    with pytest.raises(InputError, match="one each"):
+    with pytest.raises(InputError, match="one average score for each improvement"):
         Improvability.fit(np.ones(2), np.ones(3))
 
 

@@ -29,7 +29,6 @@ EXTRA_OF = {
     "pyarrow": "lab",
     "scipy": "lab",
     "sklearn": "search",
-    "tantivy": "search",
     "threadpoolctl": "search",
     "duckdb": "duckdb",
 }

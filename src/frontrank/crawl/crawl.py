@@ -22,6 +22,7 @@ the disk is a thread's work, and so are rankings with ``ranking="background"``.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -54,6 +55,7 @@ from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
 from frontrank.web.view import Workload, workload_notes
+from frontrank.web.web import IMPACTS
 
 __all__ = ["Crawl", "Link", "Where", "check_live"]
 
@@ -89,6 +91,7 @@ class Crawl(Known):
         capacity: int = 16,
         truth: Callable[[str], float] | None = None,
         workload: Workload | None = None,
+        impact_by: str = "",
         notes: dict[str, Any] | None = None,
         clock: Callable[[], float] = time.time,
         group: int = 1,
@@ -98,9 +101,13 @@ class Crawl(Known):
     ) -> None:
         policy = as_policy(policy)
         check_live(policy, workload, truth)
+        if impact_by not in ("", *IMPACTS):
+            raise InputError(f"impact_by must be views or clicks, got {impact_by!r}")
         stored = {**(notes or {}), "policy": to_data(policy), "politeness": politeness.json(), "started": clock()}
         if workload is not None:
             stored["workload"] = workload_notes(workload)
+        if impact_by:
+            stored["impact_by"] = impact_by
         if log is not None:
             for key, value in stored.items():
                 log.note(key, value)
@@ -171,6 +178,7 @@ class Crawl(Known):
         self.ranking = Ranking(self, ranking)
         self.replaying = False
         asked = self.needs & {"queries", "impact"}
+        self.impact_by: str = log.notes.get("impact_by", "")  # whether views or clicks count; else what is told first
         self.searchers = Searchers(workload) if workload is not None and asked else None
         self.snapshot_seq = self.snapshot_known = 0
         self.snapshot_time = time.monotonic()
@@ -362,6 +370,42 @@ class Crawl(Known):
         if page < 0:
             raise InputError(f"page {url!r} cannot be dropped: this crawl does not know it")
         self.drop_page(page, reason, now)
+
+    @_alone
+    def impact(self, url: str, *, clicks: float | None = None, views: float | None = None, now: float | None = None) -> None:
+        """What searchers made of a page so far: how often they chose it (clicks), were shown it (views), or both.
+
+        It holds from the next ranking on, and replaces what was told of the page before. A page that waits may be told of
+        too: it counts once the page is fetched. A crawl goes by views or by clicks (``impact_by``), or else by what it is
+        told first, views before clicks.
+        """
+        page = self.find(url)
+        if page < 0:
+            raise InputError(f"page {url!r} cannot be given an impact: this crawl does not know it")
+        for name, value in (("clicks", clicks), ("views", views)):
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise InputError(f"{name} of page {url!r} must be a finite number from 0, got {value}")
+        given = [name for name, value in (("views", views), ("clicks", clicks)) if value is not None]
+        if not given:
+            raise InputError(f"page {url!r} must be given clicks, views or both, got neither")
+        if self.impact_by and self.impact_by not in given:
+            raise InputError(
+                f"this crawl goes by {self.impact_by}, but {given[0]} were given for page {url!r}; give {self.impact_by} too, "
+                f"or start the crawl with impact_by={given[0]!r}"
+            )
+        told = {"clicks": clicks, "views": views}
+        self._do(events.Valued(self._tick(now), page, **{k: None if v is None else float(v) for k, v in told.items()}))
+        self._acknowledge()
+
+    @_alone
+    def ask(self, workload: Workload, now: float | None = None) -> None:
+        """Searchers ask these queries from now on: what later rankings go by, in place of those before."""
+        if "workload" not in self.notes:
+            raise InputError("this crawl was started without queries, and none can come later; start it with workload=")
+        if not len(workload) or not np.any(np.asarray(workload.frequency) > 0):
+            raise InputError("a workload must have at least one query with a frequency above 0, got none")
+        self._do(events.Asked(self._tick(now), workload))
+        self._acknowledge()
 
     def _of(self, url: str) -> int:
         page = self.find(url)
@@ -591,8 +635,6 @@ class Crawl(Known):
 
     # What events do ---------------------------------------------------------------------------------------------------------
     def _plant(self, pages: Sequence[int]) -> None:
-        if self.searchers is not None:
-            self.searchers.seeds.extend(pages)
         for page in pages:
             self.depths[page] = 0
             self.frontier.put(page, self._on_seed(self.state, page, 1.0 / len(pages)))
@@ -617,8 +659,14 @@ class Crawl(Known):
         if "texts" in self.needs:
             text = self.log.texts([page])[0] if event.text is None else event.text
             self.policy.see_text(self.state, page, event.title, text)
-        if self.impact.size:
-            self.impact[page] = event.impact
+        if self.worth.size and event.impact:
+            self.worth[page] = event.impact
+
+    def _value(self, page: int, clicks: float | None, views: float | None) -> None:
+        self.impact_by = self.impact_by or ("clicks" if views is None else "views")
+        counted = views if self.impact_by == "views" else clicks
+        if self.worth.size and counted is not None:
+            self.worth[page] = counted
 
 
 def check_live(policy: Policy, workload: Workload | None, truth: Callable[[str], float] | None) -> None:

@@ -22,6 +22,7 @@ from frontrank.crawl.log import Row
 from frontrank.errors import StorageError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
+from frontrank.web.view import Workload, workload_from, workload_notes
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
@@ -424,8 +425,61 @@ class RankingEnded:
         return {"good": bool(row.status)}
 
 
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """What searchers made of a page since: how often they chose it, were shown it, or both. It need not be fetched yet."""
+
+    kind: ClassVar[int] = 16
+    name: ClassVar[str] = "impact"
+    time: float
+    page: int
+    clicks: float | None = None
+    views: float | None = None
+
+    @classmethod
+    def of(cls, row: Row) -> Valued:
+        return cls(row.time, row.page, **read_note(row))
+
+    def rows(self) -> list[Row]:
+        told = {name: value for name, value in (("clicks", self.clicks), ("views", self.views)) if value is not None}
+        return [Row(0, self.kind, self.page, self.time, note=json.dumps(told))]
+
+    def apply(self, crawl: Crawl) -> None:
+        crawl._value(self.page, self.clicks, self.views)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return read_note(row)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Searchers ask other queries from now on: what later rankings go by."""
+
+    kind: ClassVar[int] = 17
+    name: ClassVar[str] = "queries"
+    time: float
+    workload: Workload
+
+    @classmethod
+    def of(cls, row: Row) -> Asked:
+        return cls(row.time, workload_from(read_note(row)))
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, note=json.dumps(workload_notes(self.workload)))]
+
+    def apply(self, crawl: Crawl) -> None:
+        if crawl.searchers is not None:
+            crawl.searchers.ask(self.workload)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"queries": len(read_note(row)["queries"])}
+
+
 _ONE_ROW = (Taken, Fetched, Failed, Retried, Expired, Rescored, Limited, Blocked, Reordered, Prioritised, Behaved)
-KINDS: dict[int, Any] = {event.kind: event for event in (Seeded, *_ONE_ROW, RankingBegun, RankingEnded, RankingHeld)}
+_ALL = (Seeded, *_ONE_ROW, RankingBegun, RankingEnded, RankingHeld, Valued, Asked)
+KINDS: dict[int, Any] = {event.kind: event for event in _ALL}
 NAMES = {event.name: kind for kind, event in KINDS.items()}
 
 

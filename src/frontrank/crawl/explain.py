@@ -84,7 +84,7 @@ def _parts(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int
     shadow = Shadow.__new__(Shadow)
     names: Any = _Names(crawl.log)
     first = recovery.stored_politeness(crawl.log)
-    workload = crawl.searchers.workload if crawl.searchers is not None else None
+    workload = recovery.first_workload(crawl.log)
     shadow._begin(crawl.policy, names, first, recovery.SMALL, crawl.truth, workload, crawl.clock, "inline")
     shadow.replaying = True
     player = _Watched(shadow, page)

@@ -52,7 +52,7 @@ class Known:
         self._host_numbers: dict[str, int] = {}  # of some hosts: it spares most lookups
         self.host_page = np.full(1, -1, np.int32)  # the first known page of each host: it has the host's name
         self.depths = np.full(capacity, UNLINKED, np.uint16)
-        self.impact = np.zeros(capacity if "impact" in self.needs else 0)
+        self.worth = np.zeros(capacity if "impact" in self.needs else 0)  # of each page, as far as it was told
         self._number_all, self._find = compiled(names.number_all), compiled(names.find)
 
     @property
@@ -140,8 +140,8 @@ class Known:
         self.frontier.grow(size, hosts)
         self.links = self.links._replace(start=start, stop=grown(self.links.stop, size))
         self.depths = grown(self.depths, size, UNLINKED)
-        if self.impact.size:
-            self.impact = grown(self.impact, size)
+        if self.worth.size:
+            self.worth = grown(self.worth, size)
         self._out_for(0)
 
     def _out_for(self, links: int) -> None:

@@ -21,7 +21,6 @@ import numpy as np
 from frontrank.frontiers import polite
 from frontrank.kernels.jit import Array
 from frontrank.web.view import CrawlView
-from frontrank.web.web import Web
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
@@ -43,6 +42,7 @@ class Ranking:
         self._scores: Array | None = None
         self._keys: Array | None = None  # of the scores, while they come to hold part by part
         self.held = 0  # pages that have theirs
+        self._worth: Array | None = None  # impact of each page of the crawl, as it was told
 
     def due(self) -> bool:
         """Whether a ranking follows the page that was just settled."""
@@ -51,21 +51,22 @@ class Ranking:
 
     def now(self) -> None:
         """Rank at once."""
-        scores = self._made(*self._asked())
+        self._ask()
+        scores = self._made()
         if scores is not None:
             crawl = self.crawl
             crawl.frontier.put_all(self.view.pages, crawl.policy.rescore(crawl.state, self.view, scores))
 
     def begin(self) -> None:
         """Rank what is known now; in a thread, unless a log is replayed."""
-        asked = self._asked()
+        self._ask()
         self.under_way = True
         self._scores = self._keys = None
         self.held = 0
         if self.crawl.replaying:
-            self._scores = self._made(*asked)
+            self._scores = self._made()
         else:
-            threading.Thread(target=self._work, args=asked, name="frontrank-ranking", daemon=True).start()
+            threading.Thread(target=self._work, name="frontrank-ranking", daemon=True).start()
 
     def hold(self, first: int, count: int) -> None:
         """So many pages, from this one on in the order of discovery, have the priority of the ranking that was begun."""
@@ -91,11 +92,11 @@ class Ranking:
         """Pages whose priorities are still to change."""
         return len(self.view.pages) - self.held if self.good else 0
 
-    def _work(self, order: Array, web: Web | None) -> None:
-        self._scores = self._made(order, web)
+    def _work(self) -> None:
+        self._scores = self._made()
         self.crawl._ranked()
 
-    def _asked(self) -> tuple[Array, Web | None]:
+    def _ask(self) -> None:
         """Bring the view up to this moment; what must be read while nobody changes it."""
         crawl = self.crawl
         if "history" in crawl.needs:
@@ -107,23 +108,23 @@ class Ranking:
         if "urls" in crawl.needs:
             self.view.url_value = crawl.state.url_value[self.view.pages]
         if crawl.searchers is not None:
-            return order, crawl.searchers.web(crawl, order)
-        if crawl.impact.size:
-            self.view.impact = crawl.impact[self.view.pages]
-        return order, None
+            crawl.searchers.gather(crawl, self.view)
+        self._worth = crawl.worth.copy() if crawl.worth.size and (crawl.searchers is None or crawl.impact_by) else None
 
-    def _made(self, order: Array, web: Web | None) -> Array | None:
+    def _made(self) -> Array | None:
         """The scores; None if the ordering cannot give any."""
         try:
-            if web is not None and self.crawl.searchers is not None:
-                self.crawl.searchers.look(web, order, self.view)
+            if self.crawl.searchers is not None:
+                self.crawl.searchers.look(self.view)
+            if self._worth is not None:
+                self.view.see_impact(self._worth)
             return self.crawl.policy.scores(self.view)
         except Exception as error:
             self.failures += 1
             logger.warning(
                 "%s: a ranking of %d pages failed (%s); priorities stay as they are",
                 self.crawl.policy.spec(),
-                len(order),
+                self.viewed,
                 error,
             )
             return None

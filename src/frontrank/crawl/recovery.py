@@ -34,7 +34,7 @@ from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import from_data, spec_of, to_data
 from frontrank.web.links import Links
-from frontrank.web.view import workload_from
+from frontrank.web.view import Workload, workload_from
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
@@ -84,7 +84,7 @@ def restore(
             f"this crawl was started with {given}, {wanted.spec()} given; go on with {given}, or allow rescore "
             f"(--rescore) to rank everything that waits by {wanted.spec()}"
         )
-    workload = workload_from(log.notes["workload"]) if "workload" in log.notes else None
+    workload = first_workload(log)
     if not read_only:
         from frontrank.crawl.crawl import check_live
 
@@ -143,6 +143,11 @@ def stored_spec(log: Log) -> str:
     """How the ordering of a crawl is written, be its package installed here or not."""
     stored = log.notes.get("policy")
     return stored if isinstance(stored, str) else spec_of(stored or {})
+
+
+def first_workload(log: Log) -> Workload | None:
+    """What searchers asked when the crawl was started; events tell what they ask since."""
+    return workload_from(log.notes["workload"]) if "workload" in log.notes else None
 
 
 def stored_politeness(log: Log) -> Politeness:
@@ -265,8 +270,9 @@ class Replay:
         if "texts" in crawl.needs:
             for row, text in zip(fetched, crawl.log.texts(pages.tolist()), strict=True):
                 crawl.policy.see_text(crawl.state, row.page, row.title or "", text)
-        if crawl.impact.size:
-            crawl.impact[pages] = [row.impact or 0.0 for row in fetched]
+        if crawl.worth.size:
+            told = {row.page: row.impact for row in fetched if row.impact}  # others keep what they were told to be worth
+            crawl.worth[list(told)] = list(told.values())
 
     def _remember(self, rows: list[Row], kinds: Array, pages: Array) -> None:
         """Leases, attempts, retries and the order, as these rows leave them."""
@@ -313,6 +319,7 @@ def snapshot(crawl: Crawl, wait: bool = True) -> None:
         "failed": crawl.failed_count,
         "viewed": crawl.ranking.viewed,
         "politeness": crawl.politeness.json(),
+        "impact_by": crawl.impact_by,
         "shared": snapshots.shared(crawl.state),
     }
     leaves = enumerate(snapshots.leaves(crawl.state))
@@ -328,7 +335,7 @@ def snapshot(crawl: Crawl, wait: bool = True) -> None:
         "value": crawl.links.value[: crawl.used],
         "host_page": crawl.host_page,
         "depths": crawl.depths,
-        "impact": crawl.impact,
+        "impact": crawl.worth,
         "order": np.array(crawl.order, np.int32),
         "leased": np.array(list(crawl.leases), np.int32),
         "lease_ends": np.array(list(crawl.leases.values()), np.float64),
@@ -364,10 +371,11 @@ def _load(crawl: Crawl, saved: Snapshot) -> None:
     crawl.host_table = names.Table(**_of("hosts_", held))
     crawl.links = Links(held["start"], held["stop"], held["target"], held["value"])
     crawl.used = head["used"]
-    crawl.host_page, crawl.depths, crawl.impact = held["host_page"], held["depths"], held["impact"]
+    crawl.host_page, crawl.depths, crawl.worth = held["host_page"], held["depths"], held["impact"]
     crawl.order = array("i", held["order"].tobytes())
     crawl.failed_count, crawl.now = head["failed"], head["now"]
     crawl.politeness = Politeness(**head["politeness"])
+    crawl.impact_by = head.get("impact_by", crawl.impact_by)
     crawl.leases = dict(zip(held["leased"].tolist(), held["lease_ends"].tolist(), strict=True))
     crawl.attempts = dict(zip(held["tried"].tolist(), held["attempts"].tolist(), strict=True))
     longest = int((crawl.links.stop[: crawl.known] - crawl.links.start[: crawl.known]).max(initial=0))

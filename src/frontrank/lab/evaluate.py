@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError, SpecError
+from frontrank.errors import InputError, SpecError, need
 from frontrank.kernels.jit import Array
 from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through, impact_shares
@@ -242,6 +242,8 @@ def evaluate(
     if not made:
         raise InputError("no ranker given; name at least one, such as rw-eg")
     for ranker in made:
+        if "queries" in ranker.needs():
+            need("sklearn")  # said before the work
         if workload is None and "queries" in ranker.needs():
             raise InputError(f"{ranker.spec()} is driven by queries, but no query log was given; add --queries FILE")
     learns = any("history" in ranker.needs() for ranker in made)

@@ -4,28 +4,83 @@
                it from fetched pages are known. Impact: f(q) summed over the queries whose top results show the page
     truth      the engine holds all pages: the impact that frontier rankings are measured by (pandey08, section 3.1)
 
-Both need a web with urls; titles, texts and anchors are used where it has them. Cost: the engine's (see ``engine``).
+An ``Observer`` goes with a crawl: it reads what is new since it looked last (``Fresh``), and then sees what one who starts
+from nothing would see, to the last bit. ``observe`` is an observer's only look.
+
+All need a web with urls; titles, texts and anchors are used where it has them. Cost: the engine's (see ``engine``).
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
+from frontrank.pages.urls import host_of
 from frontrank.search.engine import Progress, SearchEngine, pagerank_prior
 from frontrank.web.importance import importance
 from frontrank.web.strings import Texts
 from frontrank.web.view import CrawlView, SearchView, Workload
-from frontrank.web.web import Web, hosts_from_urls
+from frontrank.web.web import Web
 
 DEPTH = 100  # results kept for each query: the expected score is learned from more than what is shown
 BATCH = 1024
 BETWEEN_ANCHORS = " \n "
+
+
+class Fresh(NamedTuple):
+    """What became known since an observer looked last; pages by the numbers of the view."""
+
+    urls: Iterable[str]  # of pages discovered since, in the order of their discovery
+    pages: Sequence[int]  # fetched since, in the order of fetching
+    titles: Iterable[str]  # of these
+    texts: Iterable[str]
+    targets: Sequence[int]  # of their links, one after the other
+    anchors: Iterable[str]  # beside the targets
+
+
+class Observer:
+    """A search team beside a crawl: what it knows grows as the crawl does."""
+
+    def __init__(self, workload: Workload) -> None:
+        self.workload = workload
+        self.engine = SearchEngine(workload.queries)
+        self.rows = 0  # fetched pages taken in
+        self.urls: list[str] = []
+        self.anchors: list[str] = []
+        self._parts: dict[int, list[str]] = {}  # anchors of a page, before they are joined
+        self._changed: set[int] = set()
+        self._hosts: dict[str, int] = {}
+        self._host: list[int] = []
+
+    def take_in(self, fresh: Fresh) -> None:
+        for url in fresh.urls:
+            self.urls.append(url)
+            self._host.append(self._hosts.setdefault(host_of(url), len(self._hosts)))
+        for page, title, text in zip(fresh.pages, fresh.titles, fresh.texts, strict=True):
+            self.engine.add(page, title, text, self.urls[page])
+            self.rows += 1
+        for page, anchor in zip(fresh.targets, fresh.anchors, strict=True):
+            if anchor:
+                self.engine.point(page, anchor)
+                self._parts.setdefault(page, []).append(anchor)
+                self._changed.add(page)
+
+    def look(self, view: CrawlView, top: int = 10, depth: int = DEPTH, progress: Progress | None = None) -> None:
+        """Note in the view what the engine shows, and how often it shows each page."""
+        self.anchors += [""] * (view.known - len(self.anchors))
+        for page in self._changed:
+            self.anchors[page] = BETWEEN_ANCHORS.join(self._parts[page])
+        self._changed.clear()
+        depth = max(top, depth)
+        results = self.engine.search(pagerank_prior(view.pagerank()), depth, progress)
+        hosts = np.array(self._host, np.int32)  # copies, all of them: a view is a moment, and the observer goes on
+        view.search = SearchView(self.workload, results, self.urls.copy(), self.anchors.copy(), hosts, depth=depth)
+        view.impact = results.views(self.workload, view.known, top)
 
 
 def observe(
@@ -38,26 +93,26 @@ def observe(
     progress: Progress | None = None,
 ) -> CrawlView:
     """What was known after fetching these pages in this order, with search results over them and their views."""
-    urls = _urls(web)
+    _urls(web)
     view = CrawlView.of(web, seeds, order)
-    known_urls = [*_taken(urls, view.pages, view.known)]
-    anchors = anchors_of(web, np.asarray(order, np.int64), view)
-    fetched = np.sort(view.source)  # the engine's page i is fetched[i]: ties fall by discovery
-    at = view.pages[fetched]
-    engine = SearchEngine.build(
+    observer = Observer(workload)
+    observer.take_in(fresh(web, view))
+    observer.look(view, top, depth, progress)
+    return view
+
+
+def fresh(web: Web, view: CrawlView, known: int = 0, rows: int = 0) -> Fresh:
+    """What a view of a known web holds beyond the first so many known pages and fetched ones."""
+    pages = view.source[rows:]
+    at = view.pages[pages]
+    return Fresh(
+        _taken(_urls(web), view.pages[known:], view.known - known),
+        pages.tolist(),
         _taken(web.titles, at, len(at)),
         _taken(web.texts, at, len(at)),
-        (anchors[page] for page in fetched.tolist()),
-        (known_urls[page] for page in fetched.tolist()),
-        pagerank_prior(view.pagerank())[fetched],
+        view.target[view.indptr[rows] : view.links].tolist(),
+        _taken(web.anchors, _link_places(web, view, rows), view.links - int(view.indptr[rows])),
     )
-    depth = max(top, depth)
-    found = engine.search(workload, depth, progress)
-    results = type(found)(found.indptr, fetched[found.page], found.score)
-    hosts = hosts_from_urls(known_urls)[0]
-    view.search = SearchView(workload, results, known_urls, anchors, hosts, depth=depth)
-    view.impact = results.views(workload, view.known, top)
-    return view
 
 
 def truth(web: Web, workload: Workload, top: int = 10, progress: Progress | None = None) -> Array:
@@ -68,8 +123,8 @@ def truth(web: Web, workload: Workload, top: int = 10, progress: Progress | None
         prior = pagerank_prior(importance(web, "pagerank"))
         nothing = [""] * web.pages
         titles, texts = web.titles or nothing, web.texts or nothing
-        engine = SearchEngine.build(titles, texts, anchors, _urls(web), prior)
-        web.cache[key] = engine.search(workload, top, progress).views(workload, web.pages, top)
+        engine = SearchEngine.build(workload.queries, titles, texts, anchors, _urls(web))
+        web.cache[key] = engine.search(prior, top, progress).views(workload, web.pages, top)
     found: Array = web.cache[key]
     return found.copy()
 
@@ -87,11 +142,18 @@ def _digest(workload: Workload) -> str:
     return digest.hexdigest()
 
 
-def anchors_of(web: Web, order: Array, view: CrawlView) -> list[str]:
+def anchors_of(web: Web, view: CrawlView) -> list[str]:
     """For each known page the anchors of links from fetched pages, in the order of fetching."""
-    lengths = np.diff(view.indptr[: len(order) + 1])
-    begin = np.repeat(web.indptr[order] - view.indptr[: len(order)], lengths)
-    return _joined(web, begin + np.arange(view.links), view.target[: view.links], view.known)
+    return _joined(web, _link_places(web, view), view.target[: view.links], view.known)
+
+
+def _link_places(web: Web, view: CrawlView, rows: int = 0) -> Array:
+    """Where the web has the links of the pages that were fetched after so many."""
+    begin = view.indptr[rows : len(view.source)]
+    lengths = np.diff(view.indptr[rows : len(view.source) + 1])
+    first = web.indptr[view.pages[view.source[rows:]]] - begin
+    places: Array = np.repeat(first, lengths) + np.arange(view.indptr[rows], view.links)
+    return places
 
 
 def _joined(web: Web, links: Array, target: Array, pages: int) -> list[str]:

@@ -28,6 +28,7 @@ from frontrank.orderings.policy import (
     remove,
 )
 from frontrank.orderings.trust import trust_of
+from frontrank.search.observe import Observer, fresh
 from frontrank.web.links import NO_VALUES, Links
 from frontrank.web.view import CrawlView
 from frontrank.web.web import Web
@@ -105,6 +106,7 @@ class Engine:
         self.out = Out(np.empty(room, np.int32), np.empty(room, np.float64))
         self.view = CrawlView()
         self.viewed = 0
+        self.observer: Observer | None = None  # a search team beside the crawl
         self._link = compiled if jit else interpreted
 
     def seed(self, seeds: Array) -> None:
@@ -186,9 +188,20 @@ class Engine:
         self.viewed = len(order)
         if "urls" in self.policy.needs():
             self.view.url_value = self.state.url_value[self.view.pages]
-        watch(self.view, self.policy, self.web, self.seeds, order)
+        self._watch()
         keys = self.policy.rescore(self.state, self.view, self.policy.scores(self.view))
         self._link(self.put_all)(self.queue, self.view.pages, keys)
+
+    def _watch(self) -> None:
+        """Note in the view what searchers have made of the pages fetched so far, if the policy asks for it."""
+        needs, view, web = self.policy.needs(), self.view, self.web
+        if "queries" in needs or ("impact" in needs and web.impact is None):
+            if self.observer is None:
+                self.observer = Observer(web.queries)
+            self.observer.take_in(fresh(web, view, len(self.observer.urls), self.observer.rows))
+            self.observer.look(view)
+        if "impact" in needs and web.impact is not None and (view.search is None or web.impact_by):
+            view.see_impact(web.impact)
 
     def _kernel(self, name: str) -> Kernel:
         return self._link(self.policy.kernels()[name])
@@ -219,21 +232,6 @@ def check_needs(policy: Policy, web: Web) -> None:
             f"use a source that knows them, or another ordering"
         )
     trust_of(policy).check(web)
-
-
-def watch(view: CrawlView, policy: Policy, web: Web, seeds: Array, order: Array) -> None:
-    """Note in the view what searchers have made of the pages fetched so far, if the policy asks for it."""
-    needs = policy.needs()
-    if "queries" in needs or ("impact" in needs and web.impact is None):
-        from frontrank.search.observe import observe
-
-        seen = observe(web, seeds, order, web.queries)
-        view.search, view.impact = seen.search, seen.impact
-        if web.impact_by and web.impact is not None:
-            view.see_impact(web.impact)
-    elif "impact" in needs:
-        assert web.impact is not None
-        view.see_impact(web.impact)
 
 
 def anchor_values(policy: Policy, web: Web) -> Array:

@@ -78,7 +78,7 @@ class CrawlTables(Observed):
         view = CrawlView.of(web, self.fetched[:1], self.fetched)
         assert web.urls is not None and web.hosts is not None
         urls = [web.urls[page] for page in view.pages.tolist()]
-        anchors = anchors_of(web, np.asarray(self.fetched, np.int64), view)
+        anchors = anchors_of(web, view)
         view.search = SearchView(workload, self._shown(view, len(workload)), urls, anchors, web.hosts[view.pages])
         return view
 

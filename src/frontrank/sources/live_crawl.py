@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.crawl.events import Failed, Fetched, Seeded
+from frontrank.crawl.events import Asked, Failed, Fetched, Seeded, Valued
 from frontrank.crawl.journal import FILE, Journal
 from frontrank.crawl.recovery import stored_spec
 from frontrank.errors import SourceError, need
 from frontrank.kernels.jit import Array
 from frontrank.web.strings import Deferred
-from frontrank.web.view import workload_from
+from frontrank.web.view import Workload, workload_from
 from frontrank.web.web import Web, hosts_from_urls
 
 
@@ -71,8 +71,8 @@ def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
         titles=titles,
         texts=texts,
         seeds=np.unique(number[[page for page in found.seeds if number[page] >= 0]]).astype(np.int32),
-        views=np.array([*found.impact, *[0.0] * more]) if any(found.impact) else None,
-        queries=None if notes.get("workload") is None else workload_from(notes["workload"]),
+        **_impacts(found, pages, notes.get("impact_by", "")),
+        queries=found.queries[-1] if found.queries else None if "workload" not in notes else workload_from(notes["workload"]),
         crawled_with=policy,
         fetched=len(found.pages),
         name=folder.resolve().name,
@@ -89,15 +89,21 @@ class Found(NamedTuple):
     impact: list[float]
     seeds: list[int]
     failed: list[int]
+    told: list[Valued]  # of what searchers made of pages
+    queries: list[Workload]  # asked since, in place of those before
 
 
 def _read(journal: Journal) -> Found:
-    found = Found([], [], [], [], [], [], [])
+    found = Found([], [], [], [], [], [], [], [], [])
     for event in (row for rows in journal.rows() for row in rows):
         if event.kind == Seeded.kind:
             found.seeds.append(event.page)
         elif event.kind == Failed.kind:
             found.failed.append(event.page)
+        elif event.kind == Valued.kind:
+            found.told.append(Valued.of(event))
+        elif event.kind == Asked.kind:
+            found.queries.append(Asked.of(event).workload)
         elif event.kind == Fetched.kind:
             found.pages.append(event.page)
             found.blobs.append(event.links or b"")
@@ -105,6 +111,21 @@ def _read(journal: Journal) -> Found:
             found.titles.append(event.title or "")
             found.impact.append(event.impact or 0.0)
     return found
+
+
+def _impacts(found: Found, pages: list[int], impact_by: str) -> dict[str, Any]:
+    """Views and clicks of these pages, the last that were told, and which of them count."""
+    told: dict[str, dict[int, float]] = {"views": {}, "clicks": {}}
+    by = impact_by or next(("clicks" if one.views is None else "views" for one in found.told), "views")
+    for page, impact in zip(found.pages, found.impact, strict=True):
+        if impact:
+            told[by][page] = impact
+    for one in found.told:
+        for name in told:
+            if (value := getattr(one, name)) is not None:
+                told[name][one.page] = value
+    columns = {name: np.array([of.get(page, 0.0) for page in pages]) if of else None for name, of in told.items()}
+    return {**columns, "impact_by": by if columns[by] is not None and (impact_by or found.told) else ""}
 
 
 def _picked(anchors: list[str], lengths: Array, inside: Array) -> list[str]:
