@@ -35,6 +35,7 @@ SPECS = (
     "pagerank:every=20",
     "pagerank:trust=tests/assets/trust.tsv,every=20",
     "rw:every=20",
+    "rw-eg:every=100",
     "rw-eg:omega=0.5,every=20",
     "rw-virtual:gamma=1,every=20",
     "q-overlap:every=150",

@@ -42,7 +42,8 @@ CHOICES: dict[tuple[type, str], st.SearchStrategy[Any]] = {
     (QHybrid, "fit"): st.sampled_from(FITS),
     (Ml, "learner"): st.sampled_from(list(LEARNERS)),
 }
-BY_KIND: dict[type, st.SearchStrategy[Any]] = {
+BY_KIND: dict[Any, st.SearchStrategy[Any]] = {
+    float | str: st.floats(0, 1) | st.floats(allow_nan=False, allow_infinity=False) | st.just("auto"),
     float: st.floats(0, 1) | st.floats(allow_nan=False, allow_infinity=False),
     int: st.integers(0, 8) | st.integers(0, 2**63 - 1),
     bool: st.booleans(),
@@ -102,7 +103,7 @@ def test_a_replayed_ordering_is_stored_with_what_it_replays(ordering: Policy | R
 
 def test_two_parts_of_one_name_keep_their_parameters() -> None:
     fused = Fusion((EnrichedWalk(omega=0.3), EnrichedWalk(omega=0.7)))
-    assert fused.spec() == "fusion:of=rw-eg+rw-eg#2,rw-eg#2.omega=0.7,k=60"
+    assert fused.spec() == "fusion:of=rw-eg+rw-eg#2,rw-eg.omega=0.3,rw-eg#2.omega=0.7,k=60"
     assert parse_ranker("fusion:of=rw-eg+rw-eg#2,rw-eg.omega=0.3,rw-eg#2.omega=0.7") == fused
     both = combined([(1.0, FractionalPageRank()), (0.5, FractionalPageRank(m=100))])
     assert both.spec() == "combine:fpr=1,fpr#2=0.5,fpr#2.m=100"

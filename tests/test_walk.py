@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontrank.errors import InputError
+from frontrank.errors import InputError, SpecError
 from frontrank.kernels import pagerank as local
 from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import pagerank
 from frontrank.kernels.walk import virtual_degree
-from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
+from frontrank.orderings.batch.hidden import hidden_parts
+from frontrank.orderings.batch.rw import OMEGAS, EnrichedWalk, RandomWalk, VirtualWalk
 from frontrank.orderings.ranker import Ranker
+from frontrank.orderings.registry import parse_ranker
 from frontrank.web.view import CrawlView
 from frontrank.web.web import Web
 from tests.webs import random_web
@@ -59,8 +61,9 @@ def dense(view: CrawlView, omega: float, alpha: float = 0.85, gamma: float = 0.0
 @given(seed=st.integers(0, 10**6), pages=st.integers(2, 40), density=st.floats(0.3, 6))
 def test_walks_reach_the_dense_solution(ranker: type[Ranker], gamma: float, seed: int, pages: int, density: float) -> None:
     view = crawled(seed, pages, density)
-    made = ranker(gamma=gamma)  # type: ignore[call-arg]
-    omega = {"rw": 1.0, "rw-virtual": 0.0, "rw-eg": 0.3}[made.name]
+    omega = {"rw": 1.0, "rw-virtual": 0.0, "rw-eg": 0.3}[ranker.name]
+    given = {"omega": omega} if ranker is EnrichedWalk else {}
+    made = ranker(gamma=gamma, **given)  # type: ignore[call-arg]
     assert made.score(view) == pytest.approx(dense(view, omega, gamma=gamma), abs=1e-9)
     (note,) = view.notes.values()
     assert note["residual"] <= 1e-10
@@ -124,3 +127,92 @@ def test_without_any_impact_all_votes_count_alike() -> None:
     view = crawled(1, 10, 2)
     view.impact = np.zeros(view.known)
     assert RandomWalk().score(view) == pytest.approx(dense(view, 1.0), abs=1e-9)
+
+
+# Learned from the crawl itself -------------------------------------------------------------------------------------------
+def sited(of_links: bool, seed: int) -> CrawlView:
+    """A crawl in which impact is found along links from impactful pages, or beside impactful pages.
+
+    Each row is a list of pages of one kind, written by a page that is worth something or not. Along links: what a worthy
+    page lists is worthy. Beside: every list is all worthy or all not, and who wrote it says nothing.
+    """
+    draw = np.random.default_rng(seed)
+    pages = 600
+    worthy = np.arange(pages) % 4 == 0
+    rows, good = 400, np.flatnonzero(worthy)
+    bad = np.flatnonzero(~worthy)
+    source = draw.permutation(pages)[:rows]
+    target = []
+    for page in source.tolist():
+        kind = worthy[page] if of_links else draw.random() < 0.25
+        mixed = 3 if of_links else 0
+        listed = [*draw.choice(good if kind else bad, 8 - mixed, replace=False), *draw.choice(pages, mixed, replace=False)]
+        target.append([one for one in dict.fromkeys(map(int, listed)) if one != page])
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in target])]).astype(np.int64)
+    view = CrawlView(pages, 1, np.arange(pages, dtype=np.int32), source.astype(np.int32), indptr)
+    view.target = np.array([one for row in target for one in row], np.int32)
+    view.impact = np.where(view.fetched & worthy, 1.0 + draw.random(pages), 0.0)
+    return view
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_votes_go_along_links_where_these_lead_to_impact_and_to_neighbours_where_those_do(seed: int) -> None:
+    chosen = []
+    for of_links in (True, False):
+        view = sited(of_links, seed)
+        EnrichedWalk().score(view)
+        (note,) = view.notes.values()
+        chosen.append(note["omega"])
+    assert chosen[0] > chosen[1]
+
+
+def test_what_is_learned_is_what_the_best_of_all_settings_would_be_on_the_hidden_pages() -> None:
+    view = sited(of_links=False, seed=5)
+    parts = hidden_parts(view)
+    for part in parts:
+        assert not part.view.fetched[part.pages].any() and view.fetched[part.pages].all()
+        assert np.isin(part.pages, part.view.target).all()
+        assert part.view.impact is not None and not part.view.impact[part.pages].any()
+        assert part.found(part.impact @ np.eye(view.known)[part.pages]) == 1.0
+    scores = {omega: np.mean([p.found(EnrichedWalk(omega=omega).score(p.view)) for p in parts]) for omega in OMEGAS}
+    EnrichedWalk(gamma=0).score(view)
+    (note,) = view.notes.values()
+    assert scores[note["omega"]] == pytest.approx(max(scores.values()), abs=1e-3)
+
+
+def test_a_learned_walk_is_the_walk_with_that_setting_and_is_learned_anew_when_the_crawl_has_grown() -> None:
+    view = sited(of_links=True, seed=1)
+    learned = EnrichedWalk().score(view)
+    (note,) = view.notes.values()
+    view.scores.clear()
+    assert np.array_equal(EnrichedWalk(omega=note["omega"], gamma=note["gamma"]).score(view), learned)
+    EnrichedWalk().score(view)
+    (key,) = (key for key in view.scores if key.startswith("choice"))
+    view.scores[key] = np.array([0.1, 0.0, len(view.source) / 1.2])
+    EnrichedWalk().score(view)
+    assert view.notes[f"rw-eg {EnrichedWalk()}"]["omega"] == 0.1
+    view.scores[key] = np.array([0.1, 0.0, len(view.source) / 1.25])
+    EnrichedWalk().score(view)
+    assert view.notes[f"rw-eg {EnrichedWalk()}"]["omega"] == note["omega"]
+
+
+def test_where_nothing_can_be_learned_there_is_a_setting_all_the_same() -> None:
+    view = crawled(3, 12, 2.0)
+    EnrichedWalk().score(view)
+    (note,) = view.notes.values()
+    assert (note["omega"], note["gamma"]) == (0.7, 0.0)
+
+
+def test_a_number_fixes_what_is_learned_otherwise() -> None:
+    assert EnrichedWalk(omega=0.3) == EnrichedWalk(omega=0.3, gamma=0) == parse_ranker("rw-eg:omega=0.3")
+    assert EnrichedWalk(omega=0.3).spec() == "rw-eg:omega=0.3" and EnrichedWalk().spec() == "rw-eg"
+    assert parse_ranker("rw-eg:omega=auto,gamma=0.5").spec() == "rw-eg:gamma=0.5"
+    for spec, says in (
+        ("rw-eg:omega=often", "omega must be a number from 0 to 1, or auto, got often"),
+        ("rw-eg:omega=1.5", "omega must be a number from 0 to 1, or auto, got 1.5"),
+        ("rw-eg:gamma=some", "gamma must be a number from 0, got some"),
+        ("rw-eg:alpha=2", "alpha must be a number between 0 and 1"),
+        ("rw:gamma=auto", "gamma must be a number from 0, got auto"),
+    ):
+        with pytest.raises(SpecError, match=says):
+            parse_ranker(spec)

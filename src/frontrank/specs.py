@@ -98,6 +98,11 @@ def value_of(name: str, key: str, text: str, kind: Any) -> Any:
     """What a text means for a parameter of this type."""
     if hasattr(kind, "read"):  # the value is what a file has
         return kind.read(text)
+    if kind == float | str:  # a number, or a word that stands for one
+        try:
+            return float(text)
+        except ValueError:
+            return text
     try:
         if kind is bool:
             if text.lower() not in YES + NO:

@@ -98,7 +98,7 @@ class Parameters:
             value = getattr(self, f.name)
             if isinstance(value, np.generic):
                 value = value.item()
-            if f.type in ("float", float) and isinstance(value, int) and abs(value) < 2**1023:
+            if f.type in ("float", float, "float | str") and isinstance(value, int) and abs(value) < 2**1023:
                 value = float(value)  # kernels are compiled for the type of a parameter
             if isinstance(value, float) and not math.isfinite(value):
                 raise SpecError(f"{self.name}: {f.name} must be a finite number, got {value}")

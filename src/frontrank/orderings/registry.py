@@ -117,11 +117,13 @@ def parameters(ordering: Ordering) -> dict[str, tuple[type, Any]]:
 def describe(ordering: Ordering) -> dict[str, Any]:
     """What a list of orderings says of one: its description and parameters."""
     first = ((ordering.__doc__ or "").strip() or ordering.__name__).splitlines()[0]
-    known = {
-        key: {"type": getattr(kind, "written", getattr(kind, "__name__", str(kind))), "default": _shown(default)}
-        for key, (kind, default) in parameters(ordering).items()
-    }
+    known = {key: {"type": _called(kind), "default": _shown(default)} for key, (kind, default) in parameters(ordering).items()}
     return {"description": first.partition(": ")[2] or first, "parameters": known}
+
+
+def _called(kind: Any) -> str:
+    """A type of parameters, for people."""
+    return "number or word" if kind == float | str else str(getattr(kind, "written", getattr(kind, "__name__", kind)))
 
 
 def _shown(default: Any) -> Any:

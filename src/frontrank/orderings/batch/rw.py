@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.kernels.walk import Walker, virtual_degree
+from frontrank.kernels.walk import EXACT, Walker, virtual_degree
+from frontrank.orderings.batch.hidden import hidden_parts
 from frontrank.orderings.ranker import Ranker
 from frontrank.web.view import CrawlView
+
+AUTO = "auto"
+OMEGAS = tuple(round(1.0 - 0.1 * i, 1) for i in range(11))
+GAMMAS = (0.25, 0.5, 1.0)
+UNLEARNED = 0.7  # omega, where nothing can be learned yet
+RELEARN = 1.25  # times as many pages as when it was learned last
+ROUGH = 1e-6  # tolerance that is good enough to compare settings
 
 
 @dataclass(frozen=True)
@@ -35,14 +44,14 @@ class RandomWalk(Ranker):
     """
 
     alpha: float = 0.85
-    gamma: float = 0.0
+    gamma: float | str = 0.0
     eps: float = 0.001
     tolerance: float = 1e-10
     name = "rw"
 
     def validate(self) -> None:
         self.require(0 < self.alpha < 1, "alpha", "a number between 0 and 1")
-        self.require(self.gamma >= 0, "gamma", "a number from 0")
+        self.require(isinstance(self.gamma, float) and self.gamma >= 0, "gamma", "a number from 0")
         self.require(self.eps > 0, "eps", "a number above 0")
         self.require(0 < self.tolerance < 1, "tolerance", "a number between 0 and 1")
 
@@ -51,30 +60,32 @@ class RandomWalk(Ranker):
 
     def parts(self, view: CrawlView) -> dict[str, Array]:
         scores, base = self.score(view), (1.0 - self.alpha) / view.known
-        along = self._walker(view, self._omega()).along_links(scores)
+        along = self._walker(view, self._chosen(view)).along_links(scores)
         return {"links": along, "virtual edges": scores - along - base, "jump": np.full(view.known, base)}
 
-    def _omega(self) -> float:
-        """The share of votes along real links."""
-        return 1.0
+    def _chosen(self, view: CrawlView) -> Choice:
+        """The share of votes along real links, and gamma."""
+        return Choice(1.0, float(self.gamma))
 
-    def _walker(self, view: CrawlView, omega: float) -> Walker:
+    def _walker(self, view: CrawlView, choice: Choice) -> Walker:
         rows = len(view.source)
         indptr, target = view.indptr[: rows + 1], view.target[: view.links]
         factor = self._impact(view)
         degree = np.zeros(view.known)
         degree[view.source] = np.diff(indptr)
         virtual_factor = factor
-        if self.gamma > 0:
+        omega, gamma = choice
+        if gamma > 0:
             if omega < 1:
-                virtual_factor = factor * _scaled(virtual_degree(indptr, target, view.known)) ** self.gamma
-            factor = factor * _scaled(degree) ** self.gamma
+                virtual_factor = factor * _scaled(virtual_degree(indptr, target, view.known)) ** gamma
+            factor = factor * _scaled(degree) ** gamma
         return Walker(view.source, indptr, target, factor, virtual_factor, self.alpha, omega)
 
     def score(self, view: CrawlView) -> Array:
-        walk = self._walker(view, self._omega()).solve(self.tolerance, self._start(view))
+        choice = self._chosen(view)
+        walk = self._walker(view, choice).solve(self.tolerance, self._start(view))
         view.scores[self._key()] = walk.scores
-        view.notes[self._key()] = {"iterations": walk.iterations, "residual": walk.residual}
+        view.notes[self._key()] = {"iterations": walk.iterations, "residual": walk.residual, **choice._asdict()}
         return walk.scores.copy()
 
     def _impact(self, view: CrawlView) -> Array:
@@ -96,6 +107,13 @@ class RandomWalk(Ranker):
         return f"{self.name} {self}"
 
 
+class Choice(NamedTuple):
+    """What a walk is run with."""
+
+    omega: float
+    gamma: float
+
+
 def _scaled(values: Array) -> Array:
     return values / max(1.0, float(values.max(initial=0.0)))
 
@@ -111,9 +129,14 @@ class EnrichedWalk(RandomWalk):
     neighbours in place of the out-degree (exact on small graphs, HyperLogLog on large ones; only if gamma > 0). Virtual
     edges are computed with, never written down: see ``links/walk.py``.
 
-    Parameters: ``omega``, the share of votes along real links, to be tuned (``frontrank tune``); the others as in rw.
+    Parameters: ``omega``, the share of votes along real links; ``gamma``; both are learned from the crawl itself unless given
+    (``omega=auto``): some fetched pages are hidden, and the setting is taken that finds most of their impact first. It is
+    learned again when the crawl has grown by a quarter. With omega given, gamma is 0 unless given too. The others as in rw.
 
-    Reference: tran15, eq. 10. Cost: each pass over the links costs about twice one of rw.
+    Differs from tran15, which tunes omega on waiting pages whose impact is told (``frontrank tune``): a crawl knows none.
+
+    Reference: tran15, eq. 10. Cost: each pass over the links costs about twice one of rw; learning, some fifty walks over a
+    part of the crawl.
 
     >>> view = CrawlView(known=4, source=np.array([0, 1]), indptr=np.array([0, 2, 3]), target=np.array([1, 2, 3], np.int32))
     >>> view.impact = np.array([1.0, 9.0, 0.0, 0.0])
@@ -121,15 +144,56 @@ class EnrichedWalk(RandomWalk):
     2
     """
 
-    omega: float = 0.3
+    gamma: float | str = AUTO
+    omega: float | str = AUTO
     name = "rw-eg"
 
     def validate(self) -> None:
-        super().validate()
-        self.require(0 <= self.omega <= 1, "omega", "a number from 0 to 1")
+        known = self.omega == AUTO or (isinstance(self.omega, float) and 0 <= self.omega <= 1)
+        self.require(known, "omega", "a number from 0 to 1, or auto")
+        if self.gamma == AUTO and self.omega != AUTO:
+            object.__setattr__(self, "gamma", 0.0)
+        if self.gamma == AUTO:
+            RandomWalk(self.alpha, 0.0, self.eps, self.tolerance)  # checks the other numbers
+        else:
+            super().validate()
 
-    def _omega(self) -> float:
-        return self.omega
+    def given(self) -> dict[str, str]:
+        told = super().given()
+        if self.omega != AUTO and self.gamma == 0.0:
+            told.pop("gamma")
+        return told
+
+    def _chosen(self, view: CrawlView) -> Choice:
+        if isinstance(self.omega, float) and isinstance(self.gamma, float):
+            return Choice(self.omega, self.gamma)
+        key, rows = f"choice of {self._key()}", len(view.source)
+        last = view.scores.get(key)
+        if last is None or rows >= RELEARN * last[2]:
+            view.scores[key] = last = np.array([*self._learned(view), rows])
+        return Choice(float(last[0]), float(last[1]))
+
+    def _learned(self, view: CrawlView) -> Choice:
+        """The setting that finds most of what is hidden; of equals the one nearest to plain links."""
+        self._impact(view)  # says what is missing
+        parts = hidden_parts(view)
+        gammas = (0.0,) if self.gamma == AUTO else (float(self.gamma),)
+        best = Choice(UNLEARNED, gammas[0])
+        if not parts:
+            return best
+
+        def found(choice: Choice) -> float:
+            fixed = replace(self, omega=choice.omega, gamma=choice.gamma, tolerance=max(self.tolerance, ROUGH))
+            walks = [fixed._walker(part.view, choice).solve(fixed.tolerance) for part in parts]
+            return float(np.mean([part.found(walk.scores) for part, walk in zip(parts, walks, strict=True)]))
+
+        most = {choice: found(choice) for choice in (Choice(omega, gammas[0]) for omega in OMEGAS)}
+        best = max(most, key=lambda choice: most[choice])
+        degree = np.diff(view.indptr[: len(view.source) + 1]).astype(np.float64)
+        if self.gamma == AUTO and float((degree**2).sum()) <= EXACT:
+            most |= {choice: found(choice) for choice in (Choice(best.omega, gamma) for gamma in GAMMAS)}
+            best = max(most, key=lambda choice: most[choice])
+        return best
 
 
 @dataclass(frozen=True)
@@ -143,5 +207,5 @@ class VirtualWalk(RandomWalk):
 
     name = "rw-virtual"
 
-    def _omega(self) -> float:
-        return 0.0
+    def _chosen(self, view: CrawlView) -> Choice:
+        return Choice(0.0, float(self.gamma))
