@@ -14,6 +14,7 @@ import frontrank as fr
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 from tests.oracles import orderings
+from tests.scorers import by_url
 from tests.webs import random_web, rows_of
 
 ON_EVERY_WEB: dict[str, tuple[str, dict[str, Any]]] = {
@@ -45,6 +46,7 @@ WITH_HOSTS: dict[str, tuple[str, dict[str, Any]]] = {
     "fpr:m=2": ("fpr", {"m": 2.0}),
     "fpr:m=0.1": ("fpr", {"m": 0.1}),
     "largest-site": ("largest-site", {}),
+    "domains": ("domains", {}),
     "location": ("location", {}),
     "location:suffix=.com,suffix_bonus=1.5,word=d,word_bonus=0.5": (
         "location",
@@ -71,14 +73,30 @@ WITH_TEXT: dict[str, tuple[str, dict[str, Any]]] = {
         {"parts": [(10.0, "similarity", {"topic": "computer"}), (1.0, "backlink", {})]},
     ),
 }
-ALL = {**ON_EVERY_WEB, **WITH_HOSTS, **WITH_TEXT}
+WITH_SCORES: dict[str, tuple[str, dict[str, Any]]] = {
+    **{
+        f"quality:scorer=by_url,inherit={inherit}": ("quality", {"inherit": inherit})
+        for inherit in ("mean", "max", "first", "min")
+    },
+    "quality:scorer=by_url,prior=0": ("quality", {"prior": 0.0}),
+    "quality:scorer=by_url,inherit=own": ("oracle", {}),
+    "group:scorer=by_url": ("group", {}),
+    "group:scorer=by_url,depth=1,inner=bfs": ("group", {"depth": 1, "inner": "bfs"}),
+    "group:scorer=by_url,depth=3,inner=backlink": ("group", {"depth": 3, "inner": "backlink"}),
+    "group:scorer=by_url,depth=0,prior=0.9,strength=3": ("group", {"depth": 0, "prior": 0.9, "strength": 3.0}),
+    "group:scorer=by_url,depth=3,strength=0": ("group", {"depth": 3, "strength": 0.0}),
+}
+REAL_HOSTS = [spec for spec in WITH_HOSTS if spec != "domains"]  # whose oracle is for small webs
+ALL = {**ON_EVERY_WEB, **WITH_HOSTS, **WITH_TEXT, **WITH_SCORES}
 
 
 def plain_order(web: Web, spec: str, seeds: list[int], budget: int) -> list[int]:
     name, params = ALL[spec]
     rows = rows_of(web)
     columns: dict[str, Any] = {}
-    if name == "oracle":
+    if spec in WITH_SCORES:
+        columns["truth"] = [by_url(url, "", "") for url in web.urls or ()]
+    elif name == "oracle":
         columns["truth"] = importance(web).tolist()
     if web.hosts is not None:
         columns["hosts"] = web.hosts.tolist()
@@ -118,7 +136,7 @@ def test_real_graphs_without_hosts(spec: str, uk: Web) -> None:
 @pytest.mark.parametrize(
     "spec",
     # of a real vocabulary some words share a slot, which the plain implementation does not know
-    ["backlink", "opic", "fpr", "rankmass", *WITH_HOSTS, *(spec for spec in WITH_TEXT if "query" not in spec)],
+    ["backlink", "opic", "fpr", "rankmass", *REAL_HOSTS, *(spec for spec in WITH_TEXT if "query" not in spec)],
 )
 def test_real_site_with_hosts_and_text(spec: str, uci: Web) -> None:
     seeds = [uci.page_of("https://www.ics.uci.edu")]

@@ -40,6 +40,34 @@ def relative_mass(order: Sequence[int], importance: Sequence[float], k: int) -> 
     return mass(order, importance, k) / math.fsum(sorted(importance, reverse=True)[:k])
 
 
+def harvest(order: Sequence[int], score: Sequence[float], k: int) -> float:
+    """The mean score of the first k fetched."""
+    return mass(order, score, k) / k
+
+
+def distinct(order: Sequence[int], score: Sequence[float], texts: Sequence[str], k: int) -> float:
+    """Scores of the first k fetched without copies of earlier ones, over the k best texts of the web."""
+    seen: set[str] = set()
+    got = 0.0
+    for p in order[:k]:
+        if texts[p] not in seen:
+            seen.add(texts[p])
+            got += score[p]
+    best = sorted((max(s for s, t in zip(score, texts, strict=True) if t == text) for text in set(texts)), reverse=True)
+    possible = math.fsum(best[:k])
+    return min(1.0, got / possible) if possible else 1.0
+
+
+def max_ndcg(order: Sequence[int], queries: Sequence[Sequence[float]], k: int, depth: int) -> float:
+    """DCG of the fetched pages in their ideal order over that of all pages, mean over the queries with a relevant page."""
+
+    def dcg(gains: Sequence[float]) -> float:
+        return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(sorted(gains, reverse=True)[:depth], 1))
+
+    shares = [dcg([gains[p] for p in order[:k]]) / dcg(gains) for gains in queries if any(gains)]
+    return sum(shares) / len(shares)
+
+
 def kendall_tau_b(x: Sequence[float], y: Sequence[float]) -> float:
     """Concordant minus discordant pairs over the geometric mean of the pairs untied in x and in y; nan if none are."""
     score = untied_x = untied_y = 0

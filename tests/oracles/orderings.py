@@ -13,6 +13,7 @@ Cost: O(log n) a link for all but ``pagerank`` (a power iteration every k fetche
 from __future__ import annotations
 
 import math
+import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
@@ -406,6 +407,41 @@ def plain_words(text: str) -> list[str]:
     return "".join(c if c.isalnum() else " " for c in text.lower()).split()
 
 
+class Domains(Ordering):
+    """key = number of domains other than its own that link here; of the tests' URLs the last two labels are the domain."""
+
+    def learn(self, p: int) -> Iterable[int]:
+        domains = [".".join(host_name(url).split(".")[-2:]) for url in self.crawl.column("urls")]
+        for q in self.crawl.rows[p]:
+            linking = {domains[r] for r in self.crawl.order if q in self.crawl.rows[r]}
+            self.key[q] = float(len(linking - {domains[q]}))
+        return self.crawl.rows[p]
+
+
+class Quality(Ordering):
+    """key = what is inherited from the scores of fetched parents; the scores are the column ``truth``."""
+
+    def __init__(self, crawl: Crawl, inherit: str = "mean", prior: float = 0.5) -> None:
+        super().__init__(crawl)
+        self.of, self.score = inherit, crawl.column("truth")
+        self.given: list[list[float]] = [[] for _ in crawl.rows]
+        for s in crawl.seeds:
+            self.key[s] = prior
+
+    def learn(self, p: int) -> Iterable[int]:
+        for q in self.crawl.rows[p]:
+            self.given[q].append(self.score[p])
+            self.key[q] = inherited(self.of, self.given[q])
+        return self.crawl.rows[p]
+
+
+def inherited(of: str, scores: list[float]) -> float:
+    total = 0.0
+    for s in scores:  # in this order: sum() adds more exactly
+        total += s
+    return {"mean": total / len(scores), "max": max(scores), "min": min(scores), "first": scores[0]}[of]
+
+
 class Combine(Ordering):
     """Weights times keys, added in the order given; a similarity part counts 1 for a hot page and 0 for another."""
 
@@ -444,6 +480,8 @@ ORDERINGS: dict[str, Callable[..., Ordering]] = {
     "fpr": FractionalPageRank,
     "indegree": Indegree,
     "pagerank": PageRank,
+    "domains": Domains,
+    "quality": Quality,
     "combine": Combine,
 }
 
@@ -627,7 +665,61 @@ def largest_site(crawl: Crawl, budget: int) -> None:
         crawl.fetch(lines[host][gone[host] - 1])
 
 
+def group_scan(
+    crawl: Crawl, budget: int, depth: int = 2, prior: float = 0.5, strength: float = 1.0, inner: str = "quality"
+) -> None:
+    """By the definition: the key of every group's first page is computed before every fetch."""
+    score, urls = crawl.column("truth"), crawl.column("urls")
+    groups = [(depth, place_of(url, depth)) for url in urls]
+    above = [[(level, place_of(url, level)) for level in range(depth)] for url in urls]
+    given: list[list[float]] = [[] for _ in crawl.rows]
+    worth: dict[tuple[int, str], float] = {}
+    judged: dict[tuple[int, str], int] = {}
+    told: dict[tuple[int, str], tuple[float, int]] = {}  # mean, of how many
+
+    def inside(q: int) -> float:
+        if inner == "quality":
+            return inherited("mean", given[q]) if given[q] else prior
+        return float(len(given[q])) if inner == "backlink" else 0.0
+
+    def expected(q: int) -> float:
+        if inner != "quality":
+            return prior
+        value = inside(q)
+        for group in above[q]:
+            value = 0.5 * (value + told[group][0]) if group in told else value
+        return value
+
+    def key(q: int) -> float:
+        weight = judged.get(groups[q], 0) + strength
+        return (worth.get(groups[q], 0.0) + strength * expected(q)) / weight if weight else expected(q)
+
+    while len(crawl.order) < budget:
+        firsts: dict[tuple[int, str], int] = {}
+        for q in crawl.known:  # in discovery order
+            if not crawl.fetched[q] and (groups[q] not in firsts or inside(q) > inside(firsts[groups[q]])):
+                firsts[groups[q]] = q
+        if not firsts:
+            return
+        p = min(firsts.values(), key=lambda q: (-key(q), crawl.number[q]))
+        crawl.fetch(p)
+        for group in (groups[p], *above[p]):
+            worth[group] = worth.get(group, 0.0) + score[p]
+            judged[group] = judged.get(group, 0) + 1
+            if 10 * judged[group] >= 11 * told.get(group, (0.0, 0))[1]:
+                told[group] = worth[group] / judged[group], judged[group]
+        for q in crawl.rows[p]:
+            given[q].append(score[p])
+
+
+def place_of(url: str, depth: int) -> str:
+    parts = urlsplit(url)
+    folders = parts.path.split("/")[1:-1][:depth]
+    return "/".join([parts.netloc, *(re.sub("[0-9]+", "#", folder) for folder in folders)])
+
+
 LOOPS: dict[str, Callable[..., Any]] = {
+    "group": group_scan,
     "rankmass": rank_mass,
     "largest-site": largest_site,
     "largest-site-scan": largest_site_scan,

@@ -75,6 +75,7 @@ def command(
     \b
     frontrank crawl https://example.org/ --out crawl --budget 1000 --contact you@example.org
     frontrank crawl https://example.org/ --out crawl --policy opic --scope domain --exclude '/login' --time 2h
+    frontrank crawl https://example.org/ --out crawl --goal "solar energy at home" --budget 40
     frontrank crawl --config crawl.toml --out crawl
     frontrank crawl --resume crawl --budget 5000 --delay 2
 
@@ -111,11 +112,18 @@ def _over(base: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
 
 
 def _start(out: str, filed: dict[str, Any], chosen: dict[str, Any], quiet: bool) -> Summary:
+    from frontrank.errors import InputError
     from frontrank.fetching.crawler import run
     from frontrank.fetching.crawler.display import watching
     from frontrank.fetching.crawler.options import Options
+    from frontrank.pages.scorers import goal_words
 
-    asked = Options(**_over(filed, chosen))
+    given = _over(filed, chosen)
+    if "goal" in given:
+        goal_words(given["goal"])
+    if given.get("goal") and "policy" in given:
+        raise InputError("--goal and --policy were both given; a goal chooses its own ordering: drop one of them")
+    asked = Options(**given)
     job = run.begin(asked, out)
     if not (quiet or asked.contact or asked.user_agent or asked.allow_private):  # the last: a site of one's own
         print(HINT, file=sys.stderr)

@@ -8,8 +8,6 @@ import click
 
 from frontrank.cli.screen import percent, printable, progress, say, show_json
 
-OTHERS = {"further_links": "further links", "other": "not by a link: its place among seeds, its URL, or a ranking of all pages"}
-
 
 @click.command(name="explain")
 @click.argument("crawl")
@@ -60,6 +58,16 @@ def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None
         print("Neither its URL nor its anchors match a query of the log.")
 
 
+def _others(counted: str) -> dict[str, str]:
+    """What else a priority is made of."""
+    if counted == "that link to it":
+        return {
+            "further_links": "further links",
+            "other": "not by a link: its place among seeds, its URL, or a ranking of all pages",
+        }
+    return {"further_links": "further pages", "other": "by no page: what is assumed before any is fetched"}
+
+
 def explain_live(directory: str, url: str, as_json: bool) -> None:
     """The same for a live crawl, which may be running, by its own ordering."""
     from frontrank.crawl.crawl import Crawl
@@ -76,9 +84,9 @@ def explain_live(directory: str, url: str, as_json: bool) -> None:
     say(f"{told['policy']}: {place}, priority {told['priority']:.4g}, depth {told['depth']}", "  ", "      ")
     parts: list[tuple[float, Any]] = [(link["part"], link["url"]) for link in told["links"]]
     if parts:
-        print(f"Its priority, by the {told['links_known']:,} fetched pages that link to it:")
+        print(f"Its priority, by the {told['links_known']:,} fetched pages {told['counted']}:")
     else:
-        say(f"None of the {told['links_known']:,} fetched pages that link to it changed its priority.")
-    parts += [(told[key], said) for key, said in OTHERS.items() if told.get(key)]
+        say(f"None of the {told['links_known']:,} fetched pages {told['counted']} changed its priority.")
+    parts += [(told[key], said) for key, said in _others(told["counted"]).items() if told.get(key)]
     for part, said in parts:
         say(said, f"  {part:>+10.4g}  ", " " * 14)

@@ -44,6 +44,9 @@ def command(directory: str, queue: str | None, as_json: bool) -> None:
     if told["failed_by_reason"]:
         print()
         show_table(["failed", "pages"], [[reason, f"{count:,}"] for reason, count in told["failed_by_reason"].items()])
+    if told["unscored"]:
+        print()
+        show_table(["no score", "pages"], [[reason, f"{count:,}"] for reason, count in told["unscored"].items()])
     if told["next"]:
         print()
         rows = [[printable(page["url"]), f"{page['priority']:.4g}", str(page["depth"])] for page in told["next"]]

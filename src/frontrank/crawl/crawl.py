@@ -27,7 +27,7 @@ import os
 import threading
 import time
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
@@ -54,6 +54,8 @@ from frontrank.kernels.jit import compiled
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
+from frontrank.pages.scorers import Judged
+from frontrank.pages.scoring import Scoring
 from frontrank.web.view import Workload, workload_notes
 from frontrank.web.web import IMPACTS
 
@@ -64,6 +66,7 @@ SNAPSHOT_WORK = 50_000  # rows and new pages between two snapshots, at least, an
 SNAPSHOT_SHARE = 16
 SNAPSHOT_S, SNAPSHOT_ROWS = 300.0, 1_000  # or this time, if there are so many rows to save
 SNAPSHOT_PAUSE_S = 0.2  # between two attempts: a snapshot may still be on its way
+SCORERS = 2  # processes, for a scorer that is not built in
 SOON_S = 0.02  # a take that waits for a ranking looks again
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -177,6 +180,7 @@ class Crawl(Known):
         self.attempts: dict[int, int] = {}
         self.ranking = Ranking(self, ranking)
         self.replaying = False
+        self.scoring = {scorer: Scoring(scorer, SCORERS) for scorer in policy.scorers()}
         asked = self.needs & {"queries", "impact"}
         self.impact_by: str = log.notes.get("impact_by", "")  # whether views or clicks count; else what is told first
         self.searchers = Searchers(workload) if workload is not None and asked else None
@@ -325,7 +329,16 @@ class Crawl(Known):
         """The next pages to fetch, best first; they are yours until you settle them. Empty if none may go now."""
         return [self.log.url(page) for page in self.take_pages(n, now)]
 
-    @_alone
+    def scores(self, url: str, title: str, text: str) -> dict[str, Judged]:
+        """What the ordering's scorers say of a page, for ``fetched``. It may take seconds, and holds up nobody else."""
+        return {scorer: scoring.page(url, title, text) for scorer, scoring in self.scoring.items()}
+
+    def scores_at_once(self, url: str, title: str, text: str) -> dict[str, Judged] | None:
+        """The same, if it cannot take long."""
+        found = {scorer: scoring.at_once(url, title, text) for scorer, scoring in self.scoring.items()}
+        judged = {scorer: value for scorer, value in found.items() if value is not None}
+        return judged if len(judged) == len(found) else None
+
     def fetched(
         self,
         url: str,
@@ -337,8 +350,26 @@ class Crawl(Known):
         status: int = 200,
         where: Where | None = None,
         now: float | None = None,
+        scores: Mapping[str, Judged] | None = None,
     ) -> None:
-        """A taken page has arrived, with these links (each a URL, or a URL and its anchor), this text and this impact."""
+        """A taken page has arrived, with these links (each a URL, or a URL and its anchor), this text and this impact.
+
+        ``scores``: what ``self.scores`` said of it; if it was not asked, it is now. {}: there is nothing to judge.
+        """
+        judged = self.scores(url, title, text) if scores is None else scores
+        self._fetched(url, links, (title, text, impact), status, where, now, judged)
+
+    @_alone
+    def _fetched(
+        self,
+        url: str,
+        links: Iterable[Link],
+        said: tuple[str, str, float],
+        status: int,
+        where: Where | None,
+        now: float | None,
+        scores: Mapping[str, Judged],
+    ) -> None:
         page = self._of(url)
         targets: list[str] = []
         anchors: list[str] = []
@@ -347,7 +378,7 @@ class Crawl(Known):
             targets.append(target)
             anchors.append(anchor)
         pages = self._pages(targets, names.fingerprints(targets)).tolist()
-        self.fetched_page(page, pages, anchors, title, text, impact, status=status, where=where, now=now)
+        self.fetched_page(page, pages, anchors, *said, status=status, where=where, now=now, scores=scores)
 
     @_alone
     def failed(
@@ -447,14 +478,16 @@ class Crawl(Known):
         status: int = 200,
         where: Where | None = None,
         now: float | None = None,
+        scores: Mapping[str, Judged] | None = None,
     ) -> None:
+        judged = self.scores(self.url(page), title, text) if scores is None else scores
         at = self._tick(now)
         self._check_leased(page)
         distinct, words = _distinct(page, targets, anchors)
         if text and self.keeps_texts:
             self.log.keep_text(page, text)
         links = np.array(distinct, "<i4")
-        self._do(events.Fetched(at, page, links, words, title, text, float(impact), status, where))
+        self._do(events.Fetched(at, page, links, words, title, text, float(impact), status, where, judged))
         self._settled(at)
 
     @_alone
@@ -552,12 +585,17 @@ class Crawl(Known):
             if usable and self.log.seq - self.snapshot_seq >= SNAPSHOT_ROWS:
                 recovery.snapshot(self)
         finally:
-            self.log.close()
+            self._let_go()
 
     @_alone
     def abandon(self) -> None:
         """Let the directory go as it is, without a snapshot: as quickly as the end of the process would."""
+        self._let_go()
+
+    def _let_go(self) -> None:
         self.log.close()
+        for scoring in self.scoring.values():
+            scoring.close()
 
     def __enter__(self) -> Crawl:
         return self
@@ -652,6 +690,11 @@ class Crawl(Known):
     def keeps_texts(self) -> bool:
         return "texts" in self.needs or self.searchers is not None
 
+    @property
+    def reads_texts(self) -> bool:
+        """Whether ``fetched`` has a use for titles and texts."""
+        return self.keeps_texts or bool(self.scoring)
+
     def _see(self, event: events.Fetched) -> None:
         page = event.page
         if self.searchers is not None:
@@ -659,6 +702,7 @@ class Crawl(Known):
         if "texts" in self.needs:
             text = self.log.texts([page])[0] if event.text is None else event.text
             self.policy.see_text(self.state, page, event.title, text)
+        self.policy.see_scores(self.state, page, event.scores)
         if self.worth.size and event.impact:
             self.worth[page] = event.impact
 

@@ -12,8 +12,8 @@ makes one has checked it, so that no row of a log fails when it is read again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from frontrank.crawl.log import Row
 from frontrank.errors import StorageError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
+from frontrank.pages.scorers import Judged
 from frontrank.web.view import Workload, workload_from, workload_notes
 
 if TYPE_CHECKING:
@@ -119,22 +120,19 @@ class Fetched:
     impact: float = 0.0
     status: int = 200
     where: Where | None = None
+    scores: Mapping[str, Judged] = field(default_factory=dict)  # by scorer: what it says of the page, or why it says nothing
 
     @classmethod
     def of(cls, row: Row) -> Fetched:
         links = np.frombuffer(row.links or b"", "<i4")
-        return cls(row.time, row.page, links, anchors_of(row), row.title or "", None, row.impact or 0.0, row.status or 200)
+        said = (row.title or "", None, row.impact or 0.0, row.status or 200, None, read_note(row))
+        return cls(row.time, row.page, links, anchors_of(row), *said)
 
     def rows(self) -> list[Row]:
-        return [
-            Row(
-                *(0, self.kind, self.page, self.time, self.status, self.links.tobytes()),
-                storable("\n".join(self.anchors)) if any(self.anchors) else None,
-                storable(self.title) or None,
-                self.impact or None,
-                *(self.where or ()),
-            )
-        ]
+        anchors = storable("\n".join(self.anchors)) if any(self.anchors) else None
+        said = (self.links.tobytes(), anchors, storable(self.title) or None, self.impact or None)
+        note = json.dumps(self.scores) if self.scores else None
+        return [_stored(Row(0, self.kind, self.page, self.time, self.status, *said, note=note), self.where)]
 
     def apply(self, crawl: Crawl) -> None:
         crawl.leases.pop(self.page, None)
@@ -144,7 +142,8 @@ class Fetched:
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
-        return {"status": row.status, "links": len(row.links or b"") // 4}
+        scores = {"scores": read_note(row)} if row.note else {}
+        return {"status": row.status, "links": len(row.links or b"") // 4, **scores}
 
 
 @dataclass(frozen=True, slots=True)

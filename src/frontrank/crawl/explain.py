@@ -44,7 +44,7 @@ def explain(crawl: Crawl, url: str) -> dict[str, Any]:
         raise InputError(f"{url}: this crawl does not know the page; give a URL that a fetched page links to")
     if not crawl.log.seq or next(crawl.log.rows(), None) is None:
         raise InputError(f"{url}: this crawl keeps no events, so its priorities cannot be explained; crawl into a directory")
-    gave, key, upto = _parts(crawl, page)
+    gave, key, upto = _given(crawl, page) or _parts(crawl, page)
     state = crawl.frontier.mark(page)
     told: dict[str, Any] = {
         "url": url,
@@ -55,6 +55,7 @@ def explain(crawl: Crawl, url: str) -> dict[str, Any]:
         "links": [{"url": crawl.url(source), "part": part} for source, part in heapq.nlargest(MOST, gave, key=_size)],
         "links_known": upto,
         "other": key - sum(part for _, part in gave),
+        "counted": crawl.policy.counted,
     }
     if len(gave) > MOST:
         told["further_links"] = sum(part for _, part in heapq.nsmallest(len(gave) - MOST, gave, key=_size))
@@ -71,9 +72,22 @@ def _place(crawl: Crawl, page: int) -> int:
     """How many waiting pages go before it, by priority alone, and itself."""
     queue = crawl.frontier.queue
     waiting = np.flatnonzero(queue.mark == WAITING)
-    keys, order = queue.node["key"][waiting], queue.node["seq"][waiting]
-    mine, seq = queue.node["key"][page], queue.node["seq"][page]
+    held, order = queue.node["key"][waiting].tolist(), queue.node["seq"][waiting]
+    means = crawl.policy.priority
+    keys = np.array([means(crawl.state, one, key) for one, key in zip(waiting.tolist(), held, strict=True)])
+    mine, seq = means(crawl.state, page, float(queue.node["key"][page])), queue.node["seq"][page]
     return int(((keys > mine) | ((keys == mine) & (order < seq))).sum()) + 1
+
+
+def _given(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int] | None:
+    """The same, for an ordering that knows by itself which fetched pages count for a page, linked or not."""
+    order = np.array(crawl.order, np.int64)
+    before = order[: int(np.argmax(order == page))] if page in crawl.order else order
+    given = crawl.policy.givers(crawl.state, page, before)
+    if given is None:
+        return None
+    gave, other = given
+    return gave, sum((part for _, part in gave), other), len(gave)
 
 
 def _parts(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -26,6 +27,26 @@ class History:
     def reasons(self) -> Counter[str]:
         """How many pages failed for good, by reason."""
         return Counter(reason or "failed" for (reason,) in self.log.select(("note",), (Failed.kind,)))
+
+    def unscored(self) -> Counter[str]:
+        """How many pages a scorer failed on, by scorer and reason."""
+        found: Counter[str] = Counter()
+        for (note,) in self.log.select(("note",), (Fetched.kind,)):
+            for scorer, judged in json.loads(note or "{}").items():
+                if isinstance(judged, str):
+                    found[f"{scorer} {judged}"] += 1
+        return found
+
+    def best(self, n: int) -> list[tuple[float, str, str]]:
+        """Score, URL and title of the pages that the ordering's scorer (the first, of several) likes most."""
+        scorer = self.crawl.policy.scorers()[0]
+        judged: list[tuple[float, int, str]] = []
+        for page, title, note in self.log.select(("page", "title", "note"), (Fetched.kind,)):
+            score = json.loads(note or "{}").get(scorer)
+            if isinstance(score, float | int) and score > 0:
+                judged.append((score, page, title or ""))
+        judged.sort(key=lambda one: -one[0])
+        return [(score, self.crawl.url(page), title) for score, page, title in judged[:n]]
 
     def retries(self) -> int:
         return sum(1 for _ in self.log.select(("seq",), (Retried.kind,)))

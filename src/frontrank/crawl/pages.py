@@ -158,6 +158,7 @@ class Known:
     def _note_links(self, page: int, targets: Array, anchors: Sequence[str]) -> None:
         if not self.keeps_links:
             self.used = 0  # nobody reads the links of earlier pages again
+        self.state = self.policy.expect(self.state, len(targets))
         end = self.used + len(targets)
         if end > self.links.target.size:
             self._grow_links(end)

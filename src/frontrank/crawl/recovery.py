@@ -252,6 +252,7 @@ class Replay:
             crawl.used = 0
         blobs = [row.links or b"" for row in fetched]
         target = np.frombuffer(b"".join(blobs), "<i4")
+        crawl.state = crawl.policy.expect(crawl.state, len(target))
         lengths = np.array([len(blob) // 4 for blob in blobs], np.int64)
         ends = crawl.used + np.cumsum(lengths)
         last = crawl.used + len(target)
@@ -270,6 +271,9 @@ class Replay:
         if "texts" in crawl.needs:
             for row, text in zip(fetched, crawl.log.texts(pages.tolist()), strict=True):
                 crawl.policy.see_text(crawl.state, row.page, row.title or "", text)
+        if "scores" in crawl.needs:
+            for row in fetched:
+                crawl.policy.see_scores(crawl.state, row.page, events.read_note(row))
         if crawl.worth.size:
             told = {row.page: row.impact for row in fetched if row.impact}  # others keep what they were told to be worth
             crawl.worth[list(told)] = list(told.values())

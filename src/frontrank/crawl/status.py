@@ -53,6 +53,7 @@ def of(crawl: Crawl) -> dict[str, Any]:
         },
         "gauges": crawl.gauges(),
         "rankings_failed": crawl.ranking.failures,
+        "unscored": dict(crawl.history.unscored().most_common()) if "scores" in crawl.needs else {},
         "events": crawl.log.seq,
         "started": crawl.notes.get("started"),
         "last_event": crawl.now or None,
@@ -63,9 +64,14 @@ def of(crawl: Crawl) -> dict[str, Any]:
 def upcoming(crawl: Crawl, n: int) -> list[dict[str, Any]]:
     """The next pages by priority alone, whatever politeness says."""
     return [
-        {"url": crawl.url(page), "priority": crawl.frontier.key(page), "depth": crawl.depth(page)}
+        {"url": crawl.url(page), "priority": priority(crawl, page), "depth": crawl.depth(page)}
         for page in crawl.frontier.best(n).tolist()
     ]
+
+
+def priority(crawl: Crawl, page: int) -> float:
+    """The priority of a waiting page, as its ordering means it."""
+    return crawl.policy.priority(crawl.state, page, crawl.frontier.key(page))
 
 
 def hosts(crawl: Crawl) -> list[dict[str, Any]]:

@@ -41,13 +41,14 @@ class Parsing:
 
     async def page(self, host: str, body: bytes, url: str, encoding: str | None, most_links: int, text: bool) -> Page:
         """The page, or what could be read of it in time."""
-        return await self._of_host(host, bounded.parse_elsewhere, self.workers, body, url, encoding, most_links, text)
+        return await self.wait_for(host, bounded.parse_elsewhere, self.workers, body, url, encoding, most_links, text)
 
     async def call(self, host: str, function: Callable[..., T], *given: object) -> T:
         """A function of bytes that come from this host; raises TooLong or Died if it has no result."""
-        return await self._of_host(host, self.workers.call, function, *given)
+        return await self.wait_for(host, self.workers.call, function, *given)
 
-    async def _of_host(self, host: str, function: Callable[..., T], *given: object) -> T:
+    async def wait_for(self, host: str, function: Callable[..., T], *given: object) -> T:
+        """A function that itself waits, called in a thread; of one host one at a time."""
         lock, waiting = self._hosts.setdefault(host, (DeferredLock(), []))
         waiting.append(None)
         try:

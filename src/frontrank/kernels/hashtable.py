@@ -130,3 +130,16 @@ def number_all(table: Table, keys: Array, numbers: Array) -> int:
         numbers[i] = number
     fresh: int = table.counts[COUNT] - before
     return fresh
+
+
+@kernel
+def added(table: Table, key: int) -> bool:
+    """Enter a key; whether it was new. There must be room."""
+    move(table, MOVES)
+    if find(table, key) >= 0:
+        return False
+    number = table.counts[COUNT]
+    table.keys[number] = key
+    table.counts[COUNT] += 1
+    _place(table, key, number)
+    return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,11 +24,18 @@ from frontrank.simulation.plan import ALL, Budget, Given, Plan, Stop
 from frontrank.simulation.simulate import Run, simulate
 from frontrank.simulation.trace import Trace
 from frontrank.web.files import check_target, written_beside
+from frontrank.web.importance import importance, parse_metric
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
 SAVED = "runs.json"
 MEASURED = {"hot": "hot pages found after", "mass": "of the best possible mass after"}
+OF_SCORES = {  # more of them, where pages are judged by a scorer
+    "harvest": "mean score after",
+    "distinct": "of the best possible, distinct texts, after",
+    "ndcg": "of the ideal DCG after",
+    "gap": "of the way from bfs to the oracle after",
+}
 SHOWN = ("0.05", "0.1", "0.2", "0.3", "0.5")  # shares of the web that people are shown
 PLAIN = ("fetched", "seconds", "ended", "crawled", "spread")
 MEANING = (
@@ -127,14 +134,16 @@ class Runs(Sequence[Run], Tabular):
         """Shares of hot pages and of the best possible mass at fixed shares of the web, for programs."""
         from frontrank.lab.measures import SHARES, hot, mass
 
-        def at_shares(values: dict[float, float | None]) -> dict[str, float | None]:
+        def at_shares(values: Mapping[float, float | None]) -> dict[str, float | None]:
             return {f"{share:g}": value for share, value in values.items()}
 
+        scored = self._by_scores()
         return {
             "policies": {
                 run.spec: {
                     "hot": at_shares(hot(run.trace, self.web, SHARES, self.metric)),
                     "mass": at_shares(mass(run.trace, self.web, SHARES, self.metric)),
+                    **{measure: at_shares(values) for measure, values in scored.get(run.spec, {}).items()},
                     "fetched": run.trace.fetched,
                     "seconds": run.seconds,
                     "ended": run.trace.ended,
@@ -146,6 +155,27 @@ class Runs(Sequence[Run], Tabular):
             },
             "web": {"pages": self.web.pages, "links": self.web.links},
         }
+
+    def _by_scores(self) -> dict[str, dict[str, dict[float, float | None]]]:
+        """What else there is to measure where pages are judged by a scorer, by ordering and measure."""
+        from frontrank.lab.measures import SHARES, distinct, gap, harvest, mass, max_ndcg
+
+        metric, web = self.metric, self.web
+        (_, first), *more = parse_metric(metric)
+        if more or first.name != "quality":
+            return {}
+        made: dict[str, dict[str, dict[float, float | None]]] = {}
+        masses = {run.spec: mass(run.trace, web, SHARES, metric) for run in self.runs}
+        oracle = next((run.spec for run in self.runs if _is_oracle(run, metric)), None)
+        for run in self.runs:
+            measures = {"harvest": harvest, "distinct": distinct}
+            made[run.spec] = {name: measure(run.trace, web, SHARES, metric) for name, measure in measures.items()}
+            if first.given.get("scorer", "").startswith("topic:"):
+                made[run.spec]["ndcg"] = max_ndcg(run.trace, web, [importance(web, metric)])
+            if oracle is not None and "bfs" in masses:
+                reached, low, high = masses[run.spec], masses["bfs"], masses[oracle]
+                made[run.spec]["gap"] = {share: gap(reached[share], low[share], high[share]) for share in SHARES}
+        return made
 
     def frame(self) -> Frame:
         """The same as a table, the best ordering first; orderings that are told the truth do not compete."""
@@ -293,17 +323,33 @@ def frame_of(figures: dict[str, Any], web: Web, metric: str, told: Collection[st
             name = f"{float(share):.0%}"
             looks: dict[str, Any] = {"kind": "share", "better": "more", "group": group, "short": name}
             columns.append(column(f"{measure}@{name}", measure, share, detail=share not in SHOWN, **looks))
+    for measure in OF_SCORES:
+        for share in values[0].get(measure, ()):
+            columns.append(column(f"{measure}@{float(share):.0%}", measure, share, kind="share", detail=True))
     columns.append(column("fetched", "fetched", kind="count"))
     deciding = column("seconds", "seconds", kind="seconds", better="less")
     real = [bool(value.get("crawled")) for value in values]  # their seconds are those of HTTP
     columns.append(replace(deciding, values=[None if real[i] else v for i, v in enumerate(deciding.values)]))
     columns.append(column("ended", "ended", detail=True))
-    known = {key: None for value in values for key in value if key not in (*MEASURED, *PLAIN)}
+    known = {key: None for value in values for key in value if key not in (*MEASURED, *OF_SCORES, *PLAIN)}
     columns += [column(key, key, kind="number", detail=True) for key in known]
     outside = frozenset(i for i, spec in enumerate(policies) if spec in told)
-    notes = (f"{MEANING}; importance: {metric}",)
+    notes = (f"{MEANING}; importance: {metric}", *_gaps(policies, outside))
     title = f"{web.name}: {web.pages:,} pages, {web.links:,} links"
     return Frame(tuple(columns), title, notes, outside).sorted("hot@10%", *(column.name for column in columns[1:7]))
+
+
+def _is_oracle(run: Run, metric: str) -> bool:
+    """Whether it goes by the very importance that it is judged by."""
+    return "truth" in run.policy.needs() and parse_metric(getattr(run.policy, "truth", "")) == parse_metric(metric)
+
+
+def _gaps(policies: Mapping[str, Any], outside: Collection[int]) -> Iterator[str]:
+    """How much of what could be won over bfs each ordering has won."""
+    for at, (spec, value) in enumerate(policies.items()):
+        known = [f"{gap:.0%} at {float(share):.0%}" for share, gap in value.get("gap", {}).items() if gap is not None]
+        if known and spec != "bfs" and at not in outside:
+            yield f"{spec}: from bfs to the oracle {', '.join(known)} of the web"
 
 
 def _said(run: Run) -> Iterator[str]:

@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from frontrank.errors import InputError
-from frontrank.lab.compare import Progress, Seeds, carry_out, frame_of
+from frontrank.lab.compare import MEASURED, OF_SCORES, Progress, Seeds, carry_out, frame_of
 from frontrank.lab.frame import Frame, Tabular
 from frontrank.simulation.plan import Budget, Given, Plan, Stop
 from frontrank.web.seeds import DEFAULT
@@ -102,5 +102,6 @@ def _over(drawn: list[dict[str, Any]], of: Any) -> dict[str, Any]:
     def one(values: list[Any]) -> float | None:
         return None if any(value is None for value in values) else float(of(values))
 
-    shares = {name: {s: one([d[name][s] for d in drawn]) for s in drawn[0][name]} for name in ("hot", "mass")}
+    measured = [name for name in (*MEASURED, *OF_SCORES) if name in drawn[0]]
+    shares = {name: {s: one([d[name][s] for d in drawn]) for s in drawn[0][name]} for name in measured}
     return {**shares, **{name: one([d[name] for d in drawn]) for name in NUMBERS if name in drawn[0]}}

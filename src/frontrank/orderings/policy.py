@@ -16,6 +16,7 @@ pages fetched so far, and the values it *needs*:
     "urls"      state.url_value[page]       policy.url_value(url), when the page is discovered
     "anchors"   links.value[link]           policy.anchor_value(anchor), when its source is fetched
     "texts"     state.text_value[page]      policy.text_value(title, text), when the page is fetched
+    "scores"    state.quality[page]         the scorer named by policy.scorer, when the page is fetched
     "truth"     state.truth[page]           an importance metric of the whole web; in simulations only
     "impact"    the view of rescore         observed clicks or views of fetched pages
     "queries"   the view of rescore         what searchers ask, and what an engine over fetched pages shows them
@@ -27,7 +28,7 @@ discovery); no page more than twice; keys are finite. ``frontrank.checks`` tests
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -35,16 +36,18 @@ import numpy as np
 
 from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array, Column, Kernel, kernel, state_type
+from frontrank.pages.scorers import LOWEST, Judged
 from frontrank.specs import text_of, write
 from frontrank.web.importance import importance
 from frontrank.web.links import Links, row
+from frontrank.web.quality import scores_of
 from frontrank.web.web import Web
 
 if TYPE_CHECKING:
     from frontrank.web.view import CrawlView
 
 State = Any  # a namedtuple: fetched, what is needed, columns, parameters
-NEEDS = ("hosts", "urls", "anchors", "texts", "truth")
+NEEDS = ("hosts", "urls", "anchors", "texts", "scores", "truth")
 
 
 class Out(NamedTuple):
@@ -83,6 +86,7 @@ INPUTS = {
     "hosts": ("host", Column(np.int32)),
     "urls": ("url_value", Column(np.float64)),
     "texts": ("text_value", Column(np.float64)),
+    "scores": ("quality", Column(np.float64, np.nan)),  # NaN: nothing to judge, such as a redirect
     "truth": ("truth", Column(np.float64)),
 }
 
@@ -139,6 +143,7 @@ class Policy(Parameters):
     stops: ClassVar[dict[str, str]] = {}  # stopping rules: a gauge, and the parameter at which it stops the crawl
     rereads: ClassVar[bool] = True  # whether on_fetch reads links of pages fetched earlier; a live crawl forgets them if not
     combines: ClassVar[bool] = True  # whether its keys can be added to others' (see combine)
+    counted: ClassVar[str] = "that link to it"  # the fetched pages that a priority is explained by
 
     on_seed: ClassVar[Kernel] = staticmethod(zero)
     on_fetch: ClassVar[Kernel] = staticmethod(every_link)
@@ -195,6 +200,10 @@ class Policy(Parameters):
             **{name: c.grown(getattr(state, name), hosts if c.per == "host" else pages) for name, c in layout.items()}
         )
 
+    def expect(self, state: State, links: int) -> State:
+        """The same state with room for what an ordering keeps of so many more links, if it keeps anything."""
+        return state
+
     def share(self, state: State, fetched: Array) -> State:
         """The same state with this array of fetched marks: the parts of a combination have one in common."""
         return state._replace(fetched=fetched)
@@ -209,6 +218,8 @@ class Policy(Parameters):
         if "texts" in needed and not self.stepwise():
             titles = web.titles or [""] * web.pages
             state.text_value[:] = [self.text_value(*page) for page in zip(titles, web.texts or (), strict=True)]
+        if "scores" in needed:
+            state.quality[:] = scores_of(web, self.scorers()[0])
         if "truth" in needed:
             state.truth[:] = importance(web, getattr(self, "truth", "pagerank"))
 
@@ -226,6 +237,16 @@ class Policy(Parameters):
         """A page is fetched: note what it says."""
         if "texts" in self.needs():
             state.text_value[page] = self.text_value(title, text)
+
+    def scorers(self) -> tuple[str, ...]:
+        """The scorers whose judgement of fetched pages it asks for."""
+        return (getattr(self, "scorer", ""),) if "scores" in self.needs() else ()
+
+    def see_scores(self, state: State, page: int, scores: Mapping[str, Judged]) -> None:
+        """A page is fetched: note how good it is; one that a scorer failed on is worse than all others."""
+        if "scores" in self.needs():
+            judged = scores.get(self.scorers()[0], np.nan)
+            state.quality[page] = LOWEST if isinstance(judged, str) else judged
 
     def stopping_at(self, gauge: str, share: float) -> Policy:
         """The same ordering, which stops when one of its gauges has reached a share; SpecError if it has no such rule."""
@@ -246,6 +267,18 @@ class Policy(Parameters):
     def rescore(self, state: State, view: CrawlView, scores: Array) -> Array:
         """The new keys of these pages, now that they have these scores."""
         return scores
+
+    # What a person is told of a waiting page --------------------------------------------------------------------------
+    def priority(self, state: State, page: int, key: float) -> float:
+        """The priority of a page, where the key that it has in the queue stands for something else."""
+        return key
+
+    def givers(self, state: State, page: int, fetched: Array) -> tuple[list[tuple[int, float]], float] | None:
+        """Which of these fetched pages gave which part of a page's priority, and what nobody gave.
+
+        None if the parts can be seen when a page that links to it is fetched, as in most orderings.
+        """
+        return None
 
     # What is told afterwards ------------------------------------------------------------------------------------------
     def ranking(self, state: State) -> Array | None:

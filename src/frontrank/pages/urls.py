@@ -206,3 +206,14 @@ def pattern(url: str) -> str:
     host, slash, path = path.partition("/")
     shape = host + slash + DIGITS.sub("#", HASH.sub("*", path))
     return f"{shape}?{'&'.join(field.partition('=')[0] for field in query.split('&'))}" if query else shape
+
+
+def directory(url: str, depth: int) -> str:
+    """Where a page lies: its host and the first directories of its path, runs of digits as ``#``.
+
+    >>> directory("http://Example.org/2026/news/p7.html", 1), directory("http://example.org/p7.html", 1)
+    ('example.org/#', 'example.org')
+    """
+    place = url.partition("#")[0].partition("?")[0].partition("://")[2] or url
+    host, *path = place.split("/")
+    return "/".join([host.lower(), *(DIGITS.sub("#", part) for part in path[:-1][:depth])])

@@ -33,7 +33,7 @@ T = TypeVar("T")
 CPU_S = 2.0
 PATIENCE, LEAST_WALL_S = 10.0, 30.0  # of the clock: so many times the processor's, but not less than this
 MOST_BYTES = 3 * 2**30
-START = "import sys; sys.path[:] = {path!r}; from frontrank.pages.workers import serve; serve({socket}, {cpu_s}, {most_bytes})"
+START = "import sys; sys.path[:] = {path!r}; from frontrank.pages.workers import serve; serve({socket}, {most_bytes})"
 
 
 class TooLong(Exception):
@@ -51,9 +51,10 @@ class Closed(Exception):
 class Worker:
     """A process, and the line to it."""
 
-    def __init__(self, cpu_s: float, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int) -> None:
+        self.ready = False
         ours, theirs = socket.socketpair()
-        script = START.format(path=sys.path, socket=theirs.fileno(), cpu_s=cpu_s, most_bytes=most_bytes)
+        script = START.format(path=sys.path, socket=theirs.fileno(), most_bytes=most_bytes)
         with theirs:
             try:
                 # In a session of its own: Ctrl-C is for the process that started it.
@@ -70,9 +71,9 @@ class Worker:
                 raise Died(f"a worker cannot be started ({error.strerror})") from error
         self.line = Connection(ours.detach())
 
-    def call(self, wall_s: float, function: Callable[..., T], given: tuple[object, ...]) -> T:
+    def call(self, wall_s: float, cpu_s: float, function: Callable[..., T], given: tuple[object, ...]) -> T:
         try:
-            self.line.send((function, given))
+            self.line.send((function, given, cpu_s))
             if not self.line.poll(wall_s):
                 raise TooLong
             value, error = self.line.recv()
@@ -102,8 +103,20 @@ class Workers:
     ['a', 'b', 'c']
     """
 
-    def __init__(self, most: int = 2, cpu_s: float = CPU_S, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(
+        self,
+        most: int = 2,
+        cpu_s: float = CPU_S,
+        most_bytes: int = MOST_BYTES,
+        *,
+        wall_s: float | None = None,
+        first: tuple[Callable[..., object], tuple[object, ...]] | None = None,
+        first_s: float = CPU_S,
+    ) -> None:
+        """``first``: what each worker calls before all else, a function and what it is given, within ``first_s`` seconds."""
         self.most, self.cpu_s, self.most_bytes = most, cpu_s, most_bytes
+        self.wall_s = max(PATIENCE * cpu_s, LEAST_WALL_S) if wall_s is None else wall_s
+        self.first, self.first_s = first, first_s
         self.started = 0
         self._room = threading.BoundedSemaphore(most)
         self._free: list[Worker] = []
@@ -117,7 +130,10 @@ class Workers:
             worker = self._take()
             whole = False
             try:
-                result = worker.call(max(PATIENCE * self.cpu_s, LEAST_WALL_S), function, given)
+                if self.first is not None and not worker.ready:
+                    worker.call(self.first_s, self.first_s, _called, self.first)
+                worker.ready = True
+                result = worker.call(self.wall_s, self.cpu_s, function, given)
                 whole = True
                 return result
             except (TooLong, Died):
@@ -134,7 +150,7 @@ class Workers:
                 raise Closed
             worker = self._free.pop() if self._free else None
             if worker is None:
-                worker = Worker(self.cpu_s, self.most_bytes)
+                worker = Worker(self.most_bytes)
                 self.started += 1
             self._busy.add(worker)
             return worker
@@ -166,7 +182,12 @@ class Workers:
         self.close()
 
 
-def serve(line: int, cpu_s: float, most_bytes: int) -> None:
+def _called(function: Callable[..., object], given: tuple[object, ...]) -> None:
+    """Call a function whose result may be of no use elsewhere."""
+    function(*given)
+
+
+def serve(line: int, most_bytes: int) -> None:
     """What a worker does: call what it is told to, until nobody is there to tell."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -175,7 +196,7 @@ def serve(line: int, cpu_s: float, most_bytes: int) -> None:
     told = Connection(line)
     while True:
         try:
-            function, given = told.recv()
+            function, given, cpu_s = told.recv()
         except (EOFError, OSError):
             os._exit(0)
         signal.setitimer(signal.ITIMER_PROF, cpu_s)

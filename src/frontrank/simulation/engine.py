@@ -98,7 +98,7 @@ class Engine:
         self.put_all: Kernel = heap.put_all
         self.links = web.rows(anchor_values(policy, web))
         hosts = 1 if web.hosts is None else int(web.hosts.max()) + 1
-        self.state = policy.allocate(web.pages, hosts)
+        self.state = policy.expect(policy.allocate(web.pages, hosts), web.links)
         policy.see_web(self.state, web)
         self.queue: Queue = self.kind.new(web.pages)
         longest = int(web.out_degree().max(initial=0))
@@ -222,6 +222,8 @@ def check_needs(policy: Policy, web: Web) -> None:
     """Raise InputError if the web lacks what the policy reads."""
     needs = policy.needs()
     missing = sorted(need for need in needs if need in web.COLUMNS and not web.has(need))
+    if "scores" in needs and web.texts is None:
+        missing.append("texts")
     if "queries" in needs and web.queries is None:
         missing.append("queries")
     if "impact" in needs and web.impact is None and web.queries is None:

@@ -13,6 +13,8 @@ The metrics of cho98, section 2, each one number a page, larger is more importan
                 ``pages.tfidf``), IDF of the whole web; ``title=5`` counts words of the title five times, not three.
                 With ``topic=computer``: 1 if the page is about the topic, else 0; ``body=5`` asks for the topic five
                 times in the text, not ten
+    quality     what a scorer says of its text (``quality:scorer=rules``; ``words`` if none is given); a page on which the
+                scorer fails counts as little as the worst, and no more than 0
 
 and weighted sums of them, IC: ``0.5*pagerank+2*backlink``. Other packages add theirs: see ``frontrank.web.measures``.
 
@@ -35,8 +37,10 @@ from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import DAMPING, pagerank
 from frontrank.pages import tfidf
+from frontrank.pages.scorers import LOWEST, find
 from frontrank.web import measures
 from frontrank.web.measures import measured, parse_measure
+from frontrank.web.quality import scores_of
 from frontrank.web.web import IMPACTS, Web
 
 BODY = 10  # times that a topic stands in the text of a page about it (cho98)
@@ -49,6 +53,7 @@ METRICS: dict[str, dict[str, Callable[[str], Any]]] = {  # each with its paramet
     "views": {},
     "clicks": {},
     "similarity": {"topic": str, "body": int, "query": str, "title": float},
+    "quality": {"scorer": str},
 }
 PAIRS = re.compile(r',(?=\s*\w+=)(?=(?:[^"]*"[^"]*")*[^"]*$)')  # a topic may hold a comma, and in quotes anything
 TIE = 1e-9  # values closer than this share of themselves are equal; sums of a million links err by some 1e-13
@@ -138,6 +143,8 @@ def _parsed(metric: str) -> Metric:
         raise SpecError(f"importance {metric!r}: body must be a whole number from 1, got {given['body']}")
     if name == "similarity":
         _check_similarity(metric, given)
+    if name == "quality":
+        find(given.get("scorer", "words"))
     return Metric(name, given)
 
 
@@ -179,6 +186,10 @@ def _value(web: Web, metric: Metric) -> Array:
         if known is None:
             raise InputError(f"importance {name} needs a web with {name}, but {web.name} has none")
         return np.asarray(known, np.float64).copy()
+    if name == "quality":
+        judged = scores_of(web, given.get("scorer", "words"))
+        has = judged > LOWEST
+        return np.where(has, judged, min(0.0, float(judged[has].min(initial=0.0))))
     if web.texts is None:
         raise InputError(f"importance similarity needs a web with texts, but {web.name} has none")
     if "query" in given:

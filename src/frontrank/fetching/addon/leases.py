@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from frontrank.pages.html import Page
+    from frontrank.pages.scorers import Judged
 
 PATIENCE_S = 5.0  # how long a callback may keep everything else waiting
 GATHER_S = 0.5  # how long seeds are gathered while start() goes on
@@ -26,6 +27,7 @@ class Lease:
     response: Response | None = None
     reason: str = ""  # why its last download was no good
     read: Page | None = None  # its title and text, where the ordering asks for them
+    scores: dict[str, Judged] | None = None  # what the ordering's scorers say of it
     arrived: float = 0.0
     late: float = 0.0  # when its callback was first found to take too long
     targets: list[int] = field(default_factory=list)

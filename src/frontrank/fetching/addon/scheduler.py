@@ -99,7 +99,7 @@ class Scheduler(CrawlScheduler):
         self.opened = True
         self.unasked = self.crawl.notes.get(UNASKED, 0)
         durable = directory_of(self.settings) is not None
-        self.parsing = Parsing() if "texts" in self.crawl.policy.needs() else None
+        self.parsing = Parsing() if self.crawl.policy.needs() & {"texts", "scores"} else None
         self.reads_anchors = durable or "anchors" in self.crawl.policy.needs()
         self.throttled = self.settings.getbool("AUTOTHROTTLE_ENABLED")
         debug = self.settings.getbool("SCHEDULER_DEBUG")
@@ -114,6 +114,8 @@ class Scheduler(CrawlScheduler):
     def close(self, reason: str) -> Deferred[None] | None:
         self.engine.forget()
         if self.parsing is not None:
+            for scoring in self.crawl.scoring.values():
+                scoring.close()
             self.parsing.close()
         if not self.opened:
             return None
@@ -176,7 +178,7 @@ class Scheduler(CrawlScheduler):
         reasons = request.meta.get("redirect_reasons") or [0]
         self._forget(lease)
         status = reasons[-1] if isinstance(reasons[-1], int) else 200
-        self.crawl.fetched_page(lease.page, lease.targets, status=status)
+        self.crawl.fetched_page(lease.page, lease.targets, status=status, scores={})
         return accepted
 
     def _place(self, request: Request, source: Lease | None) -> bool:
@@ -319,7 +321,12 @@ class Scheduler(CrawlScheduler):
         if self.parsing is not None and isinstance(response, HtmlResponse):
             given = (response.body, response.url, response.encoding, html.MOST_LINKS, True)
             with suppress(Closed):
-                lease.read = self.parsing.at_once(*given) or await self.parsing.page(host_of(response.url), *given)
+                host = host_of(response.url)
+                page = lease.read = self.parsing.at_once(*given) or await self.parsing.page(host, *given)
+                asked = (response.url, page.title, page.text)
+                lease.scores = self.crawl.scores_at_once(*asked)
+                if lease.scores is None:
+                    lease.scores = await self.parsing.wait_for(host, self.crawl.scores, *asked)
 
     def heed(self, request: Request, response: Response) -> None:
         """A host that says so is left alone for a while."""
@@ -348,7 +355,9 @@ class Scheduler(CrawlScheduler):
             self._fail(lease.page, f"http {response.status}")
             return
         title, text = (lease.read.title, lease.read.text) if lease.read is not None else ("", "")
-        self.crawl.fetched_page(lease.page, lease.targets, lease.anchors or None, title, text, status=response.status)
+        self.crawl.fetched_page(
+            *(lease.page, lease.targets, lease.anchors or None, title, text), status=response.status, scores=lease.scores or {}
+        )
         if self.throttled:
             self._follow_throttle(lease.request)
 

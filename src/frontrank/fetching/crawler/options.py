@@ -63,6 +63,26 @@ def _wrong_pattern(given: str) -> str:
     return ""
 
 
+def _wrong_goal(given: str) -> str:
+    from frontrank.pages.scorers import goal_words
+
+    if not given:
+        return ""
+    try:
+        goal_words(given)
+    except InputError as error:
+        return str(error).removeprefix("a goal ")
+    return ""
+
+
+def goal_policy(goal: str) -> str:
+    """The ordering for a goal: links that name it, on pages about it, first."""
+    from frontrank.pages.scorers import goal_words
+    from frontrank.specs import write
+
+    return write("quality", {"scorer": f"topic:{goal_words(goal)}", "anchor": "1"})
+
+
 def option(default: Any, group: str, help: str, **more: Any) -> Any:
     return dataclasses.field(default=default, metadata={"group": group, "help": help, **more})
 
@@ -159,6 +179,14 @@ class Options:
         metavar="FILE",
         changes=False,
     )
+    goal: str = option(
+        "",
+        START,
+        "What the pages are to be about, in words: links that lead there go first, and the best pages found are listed.",
+        metavar="WORDS",
+        changes=False,
+        wrong=_wrong_goal,
+    )
 
     def __post_init__(self) -> None:
         from frontrank.pages.urls import usable_seed
@@ -171,6 +199,8 @@ class Options:
         if not self.seeds:
             raise InputError("no seeds given; name at least one URL to start from")
         object.__setattr__(self, "seeds", tuple(dict.fromkeys(usable_seed(url) for url in self.seeds)))
+        if self.goal.strip() and self.policy == options()["policy"].default:
+            object.__setattr__(self, "policy", goal_policy(self.goal))
         check_stop(self.policy, self.until)
 
     @property
@@ -217,8 +247,8 @@ class Options:
             if not one.changes and getattr(new, one.field) != getattr(self, one.field):
                 given = "another seed" if one.field == "seeds" else one.flag
                 raise InputError(
-                    f"{given} was given with --resume, but seeds, --sitemaps, --warc and --queries stay as the crawl was "
-                    f"started; start a new crawl with --out DIR for others"
+                    f"{given} was given with --resume, but seeds, --goal, --sitemaps, --warc and --queries stay as the crawl "
+                    f"was started; start a new crawl with --out DIR for others"
                 )
         return new
 

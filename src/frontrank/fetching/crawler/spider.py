@@ -28,6 +28,7 @@ from frontrank.fetching.retry_after import rest_s
 from frontrank.fetching.scrapy_engine import PAGE, OrStop
 from frontrank.frontiers.frontier import GONE, LEASED
 from frontrank.pages import html, urls
+from frontrank.pages.scorers import Judged
 from frontrank.pages.workers import Closed
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ HTML_TYPES = ("text/html", "application/xhtml+xml")
 UNSAID = ("", "application/octet-stream", "text/plain", "unknown/unknown")  # types that servers give when they do not know
 
 Link = tuple[str, str]
+Scores = Mapping[str, Judged]
 
 
 class PageSpider(Spider):
@@ -58,9 +60,11 @@ class PageSpider(Spider):
         super().__init__()
         self.job, self.scope, self.impact = job, scope, impact
         self.frontier = job.crawl  # where the robots.txt middleware tells of a host's delay
-        self.wants_text = job.crawl.keeps_texts
+        self.wants_text = job.crawl.reads_texts
         self.parsing = Parsing()
-        job.closers.append(self.parsing.close)
+        self.judging = Parsing()  # apart: a scorer that hangs keeps no page from being parsed
+        scorings = [one.close for one in job.crawl.scoring.values()]  # first: threads that wait for them are joined
+        job.closers += [*scorings, self.parsing.close, self.judging.close]
         self.hops: dict[int, int] = {}  # redirects that led to a page which has not arrived yet
 
     async def start(self) -> AsyncIterator[Any]:
@@ -75,27 +79,33 @@ class PageSpider(Spider):
     # What Scrapy calls ------------------------------------------------------------------------------------------------------
     def arrived(self, response: Response) -> Coroutine[Any, Any, None] | None:
         if not has_links(response):
-            self._settle_safely(response, None)
+            self._settle_safely(response, None, {})
             return None
         with self._or_end():
             found = self.parsing.at_once(*self._to_parse(response))
-            if found is None:
-                return self._parsed_elsewhere(response)
-            self._settle_safely(response, found)
+            scores = None if found is None else self.job.crawl.scores_at_once(response.url, found.title, found.text)
+            if found is None or scores is None:
+                return self._read_elsewhere(response, found)
+            self._settle_safely(response, found, scores)
         return None
 
-    async def _parsed_elsewhere(self, response: Response) -> None:
+    async def _read_elsewhere(self, response: Response, found: html.Page | None) -> None:
+        host, crawl = urls.host_of(response.url), self.job.crawl
         with self._or_end(), suppress(Closed):  # then the crawl ends at once: the page is asked for when it goes on
-            found = await self.parsing.page(urls.host_of(response.url), *self._to_parse(response))
-            self._settle_safely(response, found)
+            if found is None:
+                found = await self.parsing.page(host, *self._to_parse(response))
+            scores = crawl.scores_at_once(response.url, found.title, found.text)
+            if scores is None:
+                scores = await self.judging.wait_for(host, crawl.scores, response.url, found.title, found.text)
+            self._settle_safely(response, found, scores)
 
     def _to_parse(self, response: Response) -> tuple[bytes, str, str | None, int, bool]:
         url = self.job.crawl.url(response.meta[PAGE])
         return response.body, url, charset_of(response), self.job.options.max_links, self.wants_text
 
-    def _settle_safely(self, response: Response, found: html.Page | None) -> None:
+    def _settle_safely(self, response: Response, found: html.Page | None, scores: Scores) -> None:
         page = response.meta[PAGE]
-        self._safely(page, lambda: self._settle(page, response, found))
+        self._safely(page, lambda: self._settle(page, response, found, scores))
 
     def lost(self, failure: Failure) -> None:
         request: Request = failure.request  # type: ignore[attr-defined]
@@ -129,7 +139,7 @@ class PageSpider(Spider):
             self.hops.pop(page, None)
             self.job.lost(reason)
 
-    def _settle(self, page: int, response: Response, found: html.Page | None) -> None:
+    def _settle(self, page: int, response: Response, found: html.Page | None, scores: Scores) -> None:
         status, url = response.status, self.job.crawl.url(page)
         where = self._stored(url, response)
         self._rest(page, url, response)
@@ -138,7 +148,7 @@ class PageSpider(Spider):
         elif status >= 400 or status < 200:
             self.failed(page, url, f"http {status}", status in MAY_PASS, where)
         elif found is not None:
-            self._read(page, url, found, where, status)
+            self._read(page, url, found, where, status, scores)
         else:
             self._fetched(page, url, (), where=where, status=status)
 
@@ -193,7 +203,10 @@ class PageSpider(Spider):
         self.scope = scope_of(self.job.options, moved)
         return self.scope.why_not(target) is None
 
-    def _read(self, page: int, url: str, found: html.Page, where: Where | None, status: int) -> None:
+    def _read(self, page: int, url: str, found: html.Page, where: Where | None, status: int, scores: Scores) -> None:
+        for scorer, judged in scores.items():
+            if isinstance(judged, str):
+                logger.warning("scorer %s %s: %s", scorer, judged, url, extra={"spider": self})
         for reason, times in found.dropped.items():
             self.job.count(reason, times)
         if found.given_up:
@@ -205,7 +218,7 @@ class PageSpider(Spider):
             links = ()
         cleaned = ((urls.clean(target), anchor) for target, anchor in links)
         kept = [link for link in cleaned if self._may_follow(page, link[0])]
-        self._fetched(page, url, kept, found.title, found.text, where=where, status=status)
+        self._fetched(page, url, kept, found.title, found.text, where=where, status=status, scores=scores)
 
     def _fetched(
         self,
@@ -217,10 +230,11 @@ class PageSpider(Spider):
         *,
         where: Where | None,
         status: int,
+        scores: Scores | None = None,
     ) -> None:
         impact = self.impact(url) if self.impact else 0.0
         self.hops.pop(page, None)
-        self.job.crawl.fetched(url, links, title, text, impact, status=status, where=where)
+        self.job.crawl.fetched(url, links, title, text, impact, status=status, where=where, scores=scores or {})
 
     def _may_follow(self, page: int, url: str) -> bool:
         reason = self.scope.why_not(url)

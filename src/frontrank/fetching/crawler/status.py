@@ -14,6 +14,7 @@ from typing import Any
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import is_locked
+from frontrank.crawl.status import priority
 from frontrank.fetching.crawler.job import WORKED, asked_for
 from frontrank.fetching.crawler.pace import time_left
 from frontrank.frontiers.frontier import LATER
@@ -62,7 +63,5 @@ def _queue(crawl: Crawl) -> list[dict[str, Any]]:
     made = [{**page, "state": "waiting"} for page in crawl.next(max(crawl.waiting, 1))]
     again = [page for page in crawl.waiting_pages() if crawl.mark(page) == LATER]
     for page in sorted(again, key=lambda page: -crawl.frontier.key(page)):
-        made.append(
-            {"url": crawl.url(page), "priority": crawl.frontier.key(page), "depth": crawl.depth(page), "state": "retry"}
-        )
+        made.append({"url": crawl.url(page), "priority": priority(crawl, page), "depth": crawl.depth(page), "state": "retry"})
     return [{**row, "host": host_of(row["url"])} for row in made]

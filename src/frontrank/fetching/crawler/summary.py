@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 REPORT = "report.html"  # in the directory of the crawl
 HOSTS_TOLD, FIRST_TOLD, TRAPS_TOLD = 30, 50, 3
+BEST_KEPT, BEST_TOLD = 100, 10
 WIDTH = 80
 PAGE_ONLY = ("seeds", "first", "minutes", "arrived")  # what only the page of HTML shows
 ENDS = {
@@ -41,6 +42,15 @@ class Host:
     settled: int
     failed: int
     waiting: int
+
+
+@dataclass(frozen=True)
+class Best:
+    """A page, and what the ordering's scorer says of it."""
+
+    score: float
+    url: str
+    title: str
 
 
 @dataclass(frozen=True)
@@ -62,11 +72,14 @@ class Summary:
     retries: int = 0
     not_followed: dict[str, int] = field(default_factory=dict)
     gauges: dict[str, float] = field(default_factory=dict)
+    unscored: dict[str, int] = field(default_factory=dict)  # pages that a scorer failed on, by scorer and reason
     hosts: list[Host] = field(default_factory=list)
     traps: list[Family] = field(default_factory=list)
     spent_hosts: list[str] = field(default_factory=list)
     deep_hosts: list[str] = field(default_factory=list)
     seeds: tuple[str, ...] = ()
+    goal: str = ""
+    best: list[Best] = field(default_factory=list)  # of the pages that a scorer has judged
     first: list[tuple[str, str, int]] = field(default_factory=list)  # URL, title, status of the pages fetched first
     minutes: Array = field(default_factory=lambda: np.zeros(1))  # of each settled page, since the first
     arrived: Array = field(default_factory=lambda: np.zeros(1, bool))  # whether it was fetched, or failed
@@ -105,6 +118,7 @@ class Summary:
     def json(self) -> dict[str, Any]:
         made = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in PAGE_ONLY}
         made["hosts"] = [asdict(host) for host in self.hosts]
+        made["best"] = [asdict(page) for page in self.best]
         made["traps"] = [{**family._asdict(), "exclude": family.exclude} for family in self.traps]
         return {**made, "pages_per_s": round(self.pages_per_s, 3), "resume": self.resume}
 
@@ -121,6 +135,8 @@ class Summary:
         lines += [f"{name}: {value:.4g}" for name, value in self.gauges.items()]
         if self.failures:
             lines.append("failed: " + _listed(self.failures))
+        if self.unscored:
+            lines.append("no score: " + _listed(self.unscored))
         if self.not_followed:
             lines.append("links not followed: " + _listed(self.not_followed))
         if self.spent_hosts:
@@ -128,6 +144,11 @@ class Summary:
         if self.deep_hosts:
             lines.append("depth limit reached: " + listed(self.deep_hosts))
         lines = [row for line in lines for row in wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False)]
+        if self.best:
+            about = f" for {self.goal!r}" if self.goal else ""
+            lines += wrap(f"the best pages found{about}:", WIDTH)
+            for page in self.best[:BEST_TOLD]:
+                lines += [f"  {page.score:.3f}  {page.url}", *([f"         {page.title[: WIDTH - 9]}"] if page.title else [])]
         for one in self.traps[:TRAPS_TOLD]:
             lines += [f"possible trap: {one.pages:,} pages, {one.share:.0%} of their host, with URLs like", f"  {one.pattern}"]
             lines += ["  to go on without them:", f"  {_called(program, self.without(one))}"] if self.goes_on else []
@@ -158,11 +179,14 @@ def summarise(job: Job) -> Summary:
         retries=history.retries(),
         not_followed=dict(job.counts.most_common()),
         gauges=crawl.gauges(),
+        unscored=dict(history.unscored().most_common()),
         hosts=_hosts(job),
         traps=[family for family in families(history.fetched_urls()) if family.exclude not in job.options.exclude],
         spent_hosts=spent,
         deep_hosts=deep,
         seeds=tuple(job.options.seeds),
+        goal=job.options.goal,
+        best=[Best(*page) for page in history.best(BEST_KEPT)] if crawl.policy.scorers() else [],
         first=history.first(FIRST_TOLD),
         **_over_time(crawl),
     )

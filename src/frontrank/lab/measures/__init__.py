@@ -5,6 +5,7 @@
     buffer                      limited buffer, P_BC: only so many pages can be kept                     cho98
     mass, mass_curve            the importance gathered so far                                           fpr10
     kendall, final_scores       the ranking that a crawl leaves behind, against the truth                fica07
+    harvest, distinct, max_ndcg, gap    what a crawl for good or relevant pages has brought        Pezzuti et al. 2025
     overhead                    time spent deciding                                                      fpr10
 
 Every curve has an ``ideal_`` and a ``random_`` line of the same shape to be read against. All take the importance
@@ -29,6 +30,7 @@ from frontrank.lab.measures.curves import (
 )
 from frontrank.lab.measures.effort import links_fetched, overhead
 from frontrank.lab.measures.limited import buffer
+from frontrank.lab.measures.quality import distinct, gap, harvest, max_ndcg
 from frontrank.lab.measures.standing import hot_count
 from frontrank.lab.measures.stop import SHARES, hot, mass
 
@@ -37,7 +39,10 @@ __all__ = [
     "SHARES",
     "Curve",
     "buffer",
+    "distinct",
     "final_scores",
+    "gap",
+    "harvest",
     "hot",
     "hot_count",
     "hot_curve",
@@ -48,6 +53,7 @@ __all__ = [
     "links_fetched",
     "mass",
     "mass_curve",
+    "max_ndcg",
     "overhead",
     "random_hot_curve",
     "random_mass_curve",

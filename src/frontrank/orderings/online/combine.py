@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -12,6 +12,7 @@ import numpy as np
 from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array, Column, Kernel, interpreted, kernel, state_type
 from frontrank.orderings.policy import Out, Policy, State
+from frontrank.pages.scorers import Judged
 from frontrank.specs import labels, of_parts, text_of
 from frontrank.web.links import Links
 from frontrank.web.web import Web
@@ -134,6 +135,9 @@ class Combine(Policy):
         values = {**arrays, **out, **weights, "a": a, "b": b}
         return self.share(state_type(tuple(values))(*values.values()), arrays["fetched"])
 
+    def expect(self, state: State, links: int) -> State:
+        return state._replace(a=self.a.expect(state.a, links), b=self.b.expect(state.b, links))
+
     def share(self, state: State, fetched: Array) -> State:
         return state._replace(fetched=fetched, a=self.a.share(state.a, fetched), b=self.b.share(state.b, fetched))
 
@@ -148,6 +152,13 @@ class Combine(Policy):
     def see_text(self, state: State, page: int, title: str, text: str) -> None:
         self.a.see_text(state.a, page, title, text)
         self.b.see_text(state.b, page, title, text)
+
+    def scorers(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.a.scorers(), *self.b.scorers())))
+
+    def see_scores(self, state: State, page: int, scores: Mapping[str, Judged]) -> None:
+        self.a.see_scores(state.a, page, scores)
+        self.b.see_scores(state.b, page, scores)
 
     def anchor_value(self, anchor: str) -> float:
         return (self.a if "anchors" in self.a.needs() else self.b).anchor_value(anchor)

@@ -1,0 +1,96 @@
+"""Scores of pages within a time limit: a scorer of somebody else may hang, and must not hold up a crawl with it.
+
+    built in, text of usual length    asked here and now; so is one that only this process has registered, at its own risk
+    all others                        asked in a worker process (workers.py); over ``CPU_S`` seconds of the processor or
+                                      ``WALL_S`` of the clock the page has no score, and the next is asked
+
+A worker finds the scorer, and so loads its model, before its time is counted. After ``MOST_MISSES`` pages in a row that took
+too long the scorer is not asked any more: else a crawl would wait for every page in vain. No call raises but for Closed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+
+from frontrank.pages.scorers import Judged, find, is_built_in, is_of_this_process, score_all
+from frontrank.pages.workers import Closed, TooLong, Workers
+
+CPU_S, WALL_S = 2.0, 10.0
+FIRST_S = 120.0  # to load a model
+MOST_BYTES = 2**36  # of address space: models map their weights
+SHORT = 200_000  # characters: every built-in scorer is done within milliseconds
+TOGETHER = 64  # pages asked for at a time, where many are known
+MOST_MISSES = 5
+TOO_LONG, GIVEN_UP = "took too long", f"took too long {MOST_MISSES} times in a row, and is not asked any more"
+Page = tuple[str, str, str]  # url, title, text
+
+
+class Scoring:
+    """One scorer, asked from any thread.
+
+    >>> with Scoring("words") as scoring:
+    ...     scoring.page("http://a/", "", "one two")
+    0.009900990099009901
+    """
+
+    def __init__(self, spec: str, workers: int = 1, cpu_s: float = CPU_S, wall_s: float = WALL_S) -> None:
+        find(spec)  # SpecError now, not at the first page
+        self.spec = spec
+        self.misses = 0
+        self._longest = math.inf if is_of_this_process(spec) else SHORT if is_built_in(spec) else -1
+        self._workers = Workers(workers, cpu_s, MOST_BYTES, wall_s=wall_s, first=(find, (spec,)), first_s=FIRST_S)
+
+    def at_once(self, url: str, title: str, text: str) -> Judged | None:
+        """The score, if it cannot take long."""
+        return score_all(self.spec, [(url, title, text)])[0] if len(text) <= self._longest else None
+
+    def page(self, url: str, title: str, text: str) -> Judged:
+        """The score, or why there is none. Waits for a worker; raises Closed if there will be none."""
+        found = self.at_once(url, title, text)
+        return next(self._elsewhere([(url, title, text)])) if found is None else found
+
+    def pages(self, pages: Sequence[Page], told: Callable[[int], None] | None = None) -> list[Judged]:
+        """The same for many; told how many are done by then."""
+        made: list[Judged] = []
+        for at in range(0, len(pages), TOGETHER):
+            some = pages[at : at + TOGETHER]
+            made += self._elsewhere(some) if self._longest < 0 else [self.page(*page) for page in some]
+            if told is not None:
+                told(len(made))
+        return made
+
+    def _elsewhere(self, pages: Sequence[Page]) -> Iterator[Judged]:
+        if self.misses >= MOST_MISSES:
+            yield from [GIVEN_UP] * len(pages)
+            return
+        try:
+            found = self._workers.call(score_all, self.spec, pages)
+            self.misses = 0
+            yield from found
+        except Closed:
+            raise
+        except TooLong:
+            if len(pages) > 1:
+                for page in pages:
+                    yield from self._elsewhere([page])
+                return
+            self.misses += 1
+            yield TOO_LONG
+        except Exception as error:  # out of memory, a crash, what cannot be sent to and fro
+            if len(pages) > 1:
+                for page in pages:
+                    yield from self._elsewhere([page])
+                return
+            yield f"failed: {error}"[:200]
+
+    def close(self) -> None:
+        """Take no more pages, and end those that are under way."""
+        self._workers.close()
+
+    def __enter__(self) -> Scoring:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
