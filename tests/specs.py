@@ -52,6 +52,7 @@ SPECS = (
     "q-hybrid:fit=quadratic,every=150",
     "fusion:of=q-overlap+rw-eg+indegree,rw-eg.omega=0.3,every=150",
     "ml:learner=tree,every=100",
+    "ml:learner=tree,features=table4,every=100",
     "combine:backlink=1,location=0.5",
     "combine:backlink=0.01,similarity=1,similarity.query=computer music",
     "combine:similarity=10,similarity.topic=computer,opic=1,fpr=2,fpr.m=20",

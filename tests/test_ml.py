@@ -143,6 +143,18 @@ def test_a_view_without_impact_is_an_input_error() -> None:
         Ml().score(CrawlView(known=1))
 
 
+def test_the_features_of_table_4_are_scores_of_other_rankers_alone(deployed: CrawlView) -> None:
+    gain, told = np.log1p(deployed.impact), deployed.fetched
+    waits = np.flatnonzero(~told)
+    few, all_ = (features(deployed, waits, gain, told, which).columns for which in ("table4", "all"))
+    assert set(few) == {"indegree", "pagerank", "q-overlap", "q-hybrid", "rw", "rw-eg .7", "rw-virtual"}
+    assert all(np.array_equal(column, all_[name]) for name, column in few.items()) and len(all_) > 40
+    scores = Ml(learner="sgd", features="table4").score(deployed)
+    assert np.isfinite(scores).all() and not np.array_equal(scores, Ml(learner="sgd").score(deployed))
+    with pytest.raises(SpecError, match="features must be one of all, table4, got some"):
+        Ml(features="some")
+
+
 def test_an_unknown_learner_is_named_with_the_known_ones() -> None:
     with pytest.raises(SpecError, match="learner must be one of tree, sgd, gbm, forest, blend, got svm"):
         Ml(learner="svm")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import frontrank as fr
 from frontrank.errors import SpecError
 from frontrank.orderings.batch.fusion import Fusion
+from frontrank.orderings.batch.ml.features import SETS
 from frontrank.orderings.batch.ml.learners import LEARNERS
 from frontrank.orderings.batch.ml.ml import Ml
 from frontrank.orderings.batch.q_hybrid import FITS, QHybrid
@@ -41,6 +42,7 @@ CHOICES: dict[tuple[type, str], st.SearchStrategy[Any]] = {
     (Oracle, "truth"): st.sampled_from(["backlink", "similarity:topic=computer,body=5", "0.5*pagerank+2*backlink"]),
     (QHybrid, "fit"): st.sampled_from(FITS),
     (Ml, "learner"): st.sampled_from(list(LEARNERS)),
+    (Ml, "features"): st.sampled_from(SETS),
 }
 BY_KIND: dict[Any, st.SearchStrategy[Any]] = {
     float | str: st.floats(0, 1) | st.floats(allow_nan=False, allow_infinity=False) | st.just("auto"),

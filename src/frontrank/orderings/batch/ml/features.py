@@ -8,6 +8,8 @@
     links        impact of the pages that link to it, and of the other pages that those link to
     queries      how much is asked for the words of its URL and anchors, and how much of that still lacks answers
 
+``features=table4`` takes the scores alone, as tran15 does (its Table 4), with rw-eg at omega 0.7.
+
 Nothing else: a view holds nothing of the content of an unfetched page. Impacts enter as ``log(1 + impact)``.
 
 Cost: some passes over links, URLs and anchors, and the walks.
@@ -34,7 +36,9 @@ from frontrank.search.ngrams import match
 from frontrank.web.view import CrawlView, SearchView
 
 SHRINK = 3.0
-STEADY = "rw-eg .7"  # the score that needs no training
+STEADY = ("rw", "rw-eg .7")  # scores that need no training
+TABLE4 = ("indegree", "pagerank", "q-overlap", "q-hybrid", *STEADY, "rw-virtual")  # what tran15 learns from
+SETS = ("all", "table4")
 SHOWN = 10  # results on a page of answers
 DIGITS = re.compile(r"\d+")
 VALUES = re.compile(r"=[^&]*")
@@ -42,7 +46,7 @@ RANKERS: dict[str, Ranker] = {
     "indegree": InDegree(),
     "pagerank": PageRank(),
     "rw": RandomWalk(),
-    STEADY: EnrichedWalk(omega=0.7),
+    "rw-eg .7": EnrichedWalk(omega=0.7),
     "rw-eg .3": EnrichedWalk(omega=0.3),
     "rw-virtual": VirtualWalk(),
 }
@@ -66,11 +70,14 @@ class Groups:
     count: int
 
 
-def features(view: CrawlView, pages: Array, gain: Array, told: Array) -> Table:
+def features(view: CrawlView, pages: Array, gain: Array, told: Array, which: str = "all") -> Table:
     """Rows for these frontier pages. gain is log(1 + impact) of all known pages, valid where told is true."""
     table = Table()
     for name, score in _cached(view, "scores", lambda: _scores(view)).items():
-        table.columns[name] = score[pages]
+        if which == "all" or name in TABLE4:
+            table.columns[name] = score[pages]
+    if which == "table4":
+        return table
     _links(view, pages, gain, told, table)
     if view.search is not None:
         for name, column in _cached(view, "address", lambda: _address(view)).items():

@@ -10,14 +10,14 @@ import numpy as np
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.orderings.batch.fusion import ranks
-from frontrank.orderings.batch.ml.features import STEADY, features
+from frontrank.orderings.batch.ml.features import SETS, STEADY, features
 from frontrank.orderings.batch.ml.learners import LEARNERS, fitted
 from frontrank.orderings.ranker import Ranker
 from frontrank.web.view import CrawlView
 
 FOLDS = 5
 K = 60.0  # as in fusion
-TOWARD = 0.5  # what the place by rw-eg counts in the blend, beside 1 for each learner: it holds where learners go astray
+TOWARD = 0.5  # what the places by rw and by rw-eg count in the blend, beside 1 for each learner: they hold where learners stray
 
 
 class Examples(NamedTuple):
@@ -32,18 +32,20 @@ class Examples(NamedTuple):
 class Ml(Ranker):
     """Learned ranking: the page first whose features foretell the greatest search impact.
 
-        blend:   score(q) = sum over sgd, gbm, forest of 1/(60 + place of q by learner) + 0.5/(60 + place of q by rw-eg)
+        blend:   score(q) = sum over sgd, gbm, forest of 1/(60 + place of q by learner)
+                            + sum over rw, rw-eg of 0.5/(60 + place of q)
         others:  score(q) = regression of log(1 + impact) on the features of q (see ``features``)
 
     Tomorrow's frontier is not yesterday's: learners that err in different ways, fused by places, err less, and a share of
-    an ordering without training keeps them from going far astray.
+    orderings without training keeps them from going far astray.
 
     Examples to learn from: pages that waited in an earlier view of the same crawl and have been fetched since, with their
     features of then and their impact as observed now. Pages whose impact is told although they wait (tran15's experiment)
     are examples too; as features average the impacts of neighbours, those of each fifth of the told pages are computed
     from the other four fifths: a page's own impact must not be among its features.
 
-    Parameters: ``learner``, one of blend, gbm, forest, tree, sgd (the last two as in tran15); ``seed``.
+    Parameters: ``learner``, one of blend, gbm, forest, tree, sgd (the last two as in tran15); ``seed``; ``features``, all, or
+    table4: the scores of other rankers alone, as in tran15.
 
     Needs observed impact, and an earlier view or told impacts. Reference: tran15, section 6. Cost: for each earlier view
     the features, and the learner.
@@ -51,20 +53,22 @@ class Ml(Ranker):
 
     learner: str = "blend"
     seed: int = 0
+    features: str = "all"
     name = "ml"
 
     def validate(self) -> None:
         self.require(self.learner in LEARNERS, "learner", f"one of {', '.join(LEARNERS)}")
         self.require(self.seed >= 0, "seed", "a whole number from 0")
+        self.require(self.features in SETS, "features", f"one of {', '.join(SETS)}")
 
     def needs(self) -> frozenset[str]:
         return frozenset({"impact", "history"})
 
     def score(self, view: CrawlView) -> Array:
         gain, told = gains(view)
-        examples = since(view)
+        examples = since(view, self.features)
         if view.revealed is not None:
-            examples = _joined([examples, revealed(view, self.seed)])
+            examples = _joined([examples, revealed(view, self.seed, self.features)])
             gain, told = _with(gain, told, *view.revealed)
         if len(examples.page) == 0:
             raise InputError(
@@ -75,17 +79,18 @@ class Ml(Ranker):
         scores = np.zeros(view.known)
         if len(waits):
             predict = fitted(self.learner, self.seed, examples.rows, np.log1p(examples.impact), _weights(examples.page))
-            asked = features(view, waits, gain, told)
-            scores[waits] = _fused(predict(asked.matrix()), asked.columns[STEADY])
+            asked = features(view, waits, gain, told, self.features)
+            scores[waits] = _fused(predict(asked.matrix()), [asked.columns[name] for name in STEADY])
         return scores
 
 
-def _fused(predicted: list[Array], steady: Array) -> Array:
+def _fused(predicted: list[Array], steady: list[Array]) -> Array:
     if len(predicted) == 1:
         return predicted[0]
-    total = TOWARD / (K + ranks(steady))
-    for part in predicted:
-        total += 1.0 / (K + ranks(part))
+    total = np.zeros(len(predicted[0]))
+    for weight, parts in ((1.0, predicted), (TOWARD, steady)):
+        for part in parts:
+            total += weight / (K + ranks(part))
     return total
 
 
@@ -96,7 +101,7 @@ def gains(view: CrawlView) -> tuple[Array, Array]:
     return np.log1p(view.impact), view.fetched
 
 
-def since(view: CrawlView) -> Examples:
+def since(view: CrawlView, which: str = "all") -> Examples:
     """What became of pages that waited in earlier views."""
     assert view.impact is not None
     done = view.fetched
@@ -108,11 +113,11 @@ def since(view: CrawlView) -> Examples:
         pages = np.flatnonzero(~told)
         pages = pages[done[pages]]
         if len(pages):
-            parts.append(Examples(pages, features(earlier, pages, gain, told).matrix(), view.impact[pages]))
+            parts.append(Examples(pages, features(earlier, pages, gain, told, which).matrix(), view.impact[pages]))
     return _joined(parts)
 
 
-def revealed(view: CrawlView, seed: int) -> Examples:
+def revealed(view: CrawlView, seed: int, which: str = "all") -> Examples:
     """Frontier pages whose impact is told; the features of each fold see the impacts of the other folds."""
     assert view.revealed is not None
     pages, impact = np.asarray(view.revealed[0], np.int64), np.asarray(view.revealed[1], np.float64)
@@ -122,7 +127,7 @@ def revealed(view: CrawlView, seed: int) -> Examples:
     for held in range(min(FOLDS, len(pages))):
         mine = fold == held
         others = _with(gain, told, pages[~mine], impact[~mine])
-        parts.append(Examples(pages[mine], features(view, pages[mine], *others).matrix(), impact[mine]))
+        parts.append(Examples(pages[mine], features(view, pages[mine], *others, which).matrix(), impact[mine]))
     return _joined(parts)
 
 
