@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
+from urllib.parse import unquote
 from zlib import crc32
 
 import numpy as np
@@ -53,6 +54,12 @@ def of_link(anchor: str, url: str) -> Terms:
     _count(counts, words(anchor), 1.0)
     _count(counts, url_words(url), 1.0)
     return counts
+
+
+def mentions(said: str, asked: Iterable[str]) -> bool:
+    """Whether a text may hold one of these words: quickly told, and seldom true."""
+    text = unquote(said).lower()
+    return any(word in text for word in asked)
 
 
 def note(df: Array, terms: Terms) -> None:

@@ -9,17 +9,23 @@ from __future__ import annotations
 import numpy as np
 
 from frontrank.lab.measures import Curve, threshold_for
-from frontrank.lab.papers.claims import Claim, decided, height_at, higher, is_best, listed, mean_height
-from frontrank.lab.papers.crawls import Crawls, threshold_plot
-from frontrank.lab.papers.parts import site
-from frontrank.lab.papers.reproduction import Experiment, Table, Value, skip
+from frontrank.lab.papers.claims import Claim, decided
+from frontrank.lab.papers.crawls import threshold_plot
+from frontrank.lab.papers.draws import DRAWS, Drawn, Draws, ahead, at, because, heights, leads, middle, told
+from frontrank.lab.papers.parts import site, starts
+from frontrank.lab.papers.reproduction import Experiment, Plot, Table, Value, skip
+from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
 SIZE = 0.015  # of the web
 HOT = 0.05
 BELOW = 0.01  # so far under the line of chance counts as worse than random
 EARLY = 0.1
+FEW = 10  # backlinks
+MOST = 50  # backlinks in the figure
 HEADINGS = {"backlink": "One site, hot pages by backlinks (IB)", "pagerank": "One site, hot pages by PageRank (IR)"}
+HISTOGRAM = "Backlinks of one site"
+FEW_LINKS = "Most pages of the small site have few backlinks, so their number depends on their author's habits."
 WORSE = "On a small site, hot by backlinks, all orderings do worse than a random crawler at times."
 FLAT = "There the backlink ordering is flat at first, in a cluster; PageRank finds the large cluster earlier."
 SMALLER = "Crawling by backlinks works less well on the small site than on the whole web."
@@ -27,67 +33,116 @@ BETTER = "On the small site all orderings do better with importance PageRank tha
 BEST = "On the small site the PageRank ordering is the best for importance PageRank."
 
 
-def small_site(web: Web, crawls: Crawls) -> list[Experiment]:
-    """The two experiments, or why there are none."""
+def small_site(web: Web, draws: Draws) -> list[Experiment]:
+    """The experiments, or why there are none."""
     found = None if web.hosts is None else site(web, SIZE)
     if found is None:
         lack = "does not know its hosts" if web.hosts is None else "has no host of a fitting size that its start page reaches"
-        told = f"{web.name} {lack}"
-        return [skip(HEADINGS["backlink"], told, [WORSE, FLAT, SMALLER]), skip(HEADINGS["pagerank"], told, [BETTER, BEST])]
+        reason = f"{web.name} {lack}"
+        return [
+            skip(HISTOGRAM, reason, [FEW_LINKS]),
+            skip(HEADINGS["backlink"], reason, [WORSE, FLAT, SMALLER]),
+            skip(HEADINGS["pagerank"], reason, [BETTER, BEST]),
+        ]
     part, start = found
-    small = Crawls(part, np.array([start]), lambda text: crawls.tell(f"{part.name}, {text}"))
+    pages = starts(part, start, DRAWS)
+    small = Draws(part, [np.array([page]) for page in pages], lambda text: draws.tell(f"{part.name}, {text}"), what="start")
     specs = {"bfs": "bfs", "backlink": "backlink", "pagerank": f"pagerank:alpha=0.9,every={max(1, part.pages // 100)}"}
     curves = {m: small.found(specs, threshold_for(part, m, HOT), m) for m in HEADINGS}
-    means = {m: {spec: mean_height(curve) for spec, curve in curves[m].items()} for m in HEADINGS}
-    least = threshold_for(crawls.web, "backlink", HOT)
-    large = mean_height(crawls.found({"backlink": "backlink"}, least, "backlink")["backlink"])
+    means = {m: heights(curves[m]) for m in HEADINGS}
+    least = threshold_for(draws.web, "backlink", HOT)
+    large = heights(draws.found({"backlink": "backlink"}, least, "backlink"))["backlink"]
+    best = means["pagerank"]
+    why = because(best, "pagerank")
     claims = {
         "backlink": [_worse(curves["backlink"]), _flat(curves["backlink"]), _smaller(means["backlink"]["backlink"], large)],
         "pagerank": [
             _better(means),
-            decided(BEST, "its mean P_ST is the highest", listed(means["pagerank"]), is_best(means["pagerank"], "pagerank")),
+            decided(BEST, "its mean P_ST is ahead of both others", told(best), leads(best, "pagerank"), why),
         ],
     }
     how = (
         f"The host {part.name} alone, the {part.pages:,} pages that {part.name_of(start)} reaches without leaving it "
-        f"({part.pages / web.pages:.1%} of the web; {part.links:,} links). P_ST with {HOT:.0%} of its pages hot."
+        f"({part.pages / web.pages:.1%} of the web; {part.links:,} links), from {len(pages)} starts. P_ST with {HOT:.0%} of "
+        f"its pages hot."
     )
     shares = (EARLY, 0.2, 0.3, 0.5)
     header = ["ordering", "mean P_ST", *(f"at {share:.0%}" for share in shares), "farthest below random"]
-    made = []
+    made = [histogram(part, draws.web)]
     for metric, heading in HEADINGS.items():
         rows: list[list[Value]] = [
-            [spec, means[metric][spec], *(height_at(curve, s) for s in shares), _below(curve)]
-            for spec, curve in curves[metric].items()
+            [spec, str(means[metric][spec]), *(str(at(drawn, s)) for s in shares), str(_below(drawn))]
+            for spec, drawn in curves[metric].items()
         ]
-        plot = threshold_plot(part, curves[metric], threshold_for(part, metric, HOT), metric)
+        plot = threshold_plot(part, middle(curves[metric]), threshold_for(part, metric, HOT), metric)
         made.append(Experiment(heading, how, list(specs.values()), plot, Table(header, rows), claims[metric]))
     return made
 
 
-def _below(curve: Curve) -> float:
-    """How far a curve falls below the line of chance, at most."""
-    return max(0.0, float(np.max(curve.x - curve.y)))
+def histogram(part: Web, web: Web) -> Experiment:
+    """How many pages have how many backlinks: on the site, and on the whole web."""
+    counts = {part.name: importance(part, "backlink"), f"the whole of {web.name}": importance(web, "backlink")}
+    x = np.arange(MOST + 1)
+    lines = {
+        name: Curve(x.astype(np.float64), np.bincount(held.astype(np.int64), minlength=MOST + 1)[: MOST + 1] / len(held))
+        for name, held in counts.items()
+    }
+    bounds = (1, 2, 5, FEW, 20, MOST)
+    rows: list[list[Value]] = [
+        [name, *(float(np.mean(held < bound)) for bound in bounds), float(np.median(held)), float(held.max())]
+        for name, held in counts.items()
+    ]
+    few = float(np.mean(counts[part.name] < FEW))
+    claim = decided(
+        FEW_LINKS,
+        f"more than half of its pages have fewer than {FEW}",
+        f"{few:.0%} of the pages",
+        few > 0.5,
+        f"the median page has {np.median(counts[part.name]):g}: the site's pages link to each other more than the paper's did",
+    )
+    how = (
+        f"The share of pages that have so many backlinks (up to {MOST} are drawn), within the site and within the whole web. "
+        "The table has the share of pages with fewer backlinks than this, the median and the most."
+    )
+    table = Table(["", *(f"fewer than {bound}" for bound in bounds), "median", "most"], rows)
+    plot = Plot(lines, "share of the pages", "backlinks", shares=False)
+    return Experiment(HISTOGRAM, how, (), plot, table, [claim])
 
 
-def _worse(curves: dict[str, Curve]) -> Claim:
-    below = {spec: _below(curve) for spec, curve in curves.items()}
-    rule = f"each curve lies more than {BELOW} below the line of chance somewhere"
-    return decided(WORSE, rule, f"farthest below: {listed(below)}", min(below.values()) > BELOW)
+def _below(curves: list[Curve]) -> Drawn:
+    """How far curves fall below the line of chance, at most."""
+    return Drawn(tuple(max(0.0, float(np.max(curve.x - curve.y))) for curve in curves))
 
 
-def _flat(curves: dict[str, Curve]) -> Claim:
-    early = {spec: height_at(curve, EARLY) for spec, curve in curves.items()}
-    rule = f"after {EARLY:.0%} of the site backlink has found no more than chance would, and less than PageRank"
-    return decided(FLAT, rule, f"found: {listed(early)}", early["backlink"] < early["pagerank"] and early["backlink"] <= EARLY)
+def _worse(curves: dict[str, list[Curve]]) -> Claim:
+    below = {spec: _below(drawn) for spec, drawn in curves.items()}
+    rule = f"each curve lies more than {BELOW} below the line of chance somewhere, in every draw"
+    least = {spec: min(drawn.values) for spec, drawn in below.items()}
+    never = [spec for spec, value in least.items() if value <= BELOW]
+    why = f"{', '.join(never)}: not in every draw; the pages with most backlinks are found early on this site"
+    return decided(WORSE, rule, f"farthest below: {told(below)}", not never, why)
 
 
-def _smaller(small: float, large: float) -> Claim:
-    measured = f"site {small:.3f}, whole web {large:.3f}"
-    return decided(SMALLER, f"mean P_ST of backlink, {HOT:.0%} hot by IB, is lower on the site", measured, higher(large, small))
+def _flat(curves: dict[str, list[Curve]]) -> Claim:
+    early = {spec: at(drawn, EARLY) for spec, drawn in curves.items()}
+    rule = f"after {EARLY:.0%} of the site backlink has found no more than chance would, and PageRank is ahead of it"
+    holds = ahead(early["pagerank"], early["backlink"]) and early["backlink"].mean <= EARLY
+    why = (
+        "the site's pages with many backlinks are no cluster that the start is far from"
+        if early["backlink"].mean > EARLY
+        else ""
+    )
+    return decided(FLAT, rule, f"found: {told(early)}", holds, why)
 
 
-def _better(means: dict[str, dict[str, float]]) -> Claim:
-    measured = f"IR: {listed(means['pagerank'])}; IB: {listed(means['backlink'])}"
-    holds = all(higher(means["pagerank"][spec], value) for spec, value in means["backlink"].items())
-    return decided(BETTER, "each mean P_ST is higher with IR than with IB", measured, holds)
+def _smaller(small: Drawn, large: Drawn) -> Claim:
+    rule = f"mean P_ST of backlink, {HOT:.0%} hot by IB, is lower on the site, by more than both spreads"
+    holds = large.mean - small.mean > max(small.spread, large.spread)
+    return decided(SMALLER, rule, f"site {small}, whole web {large}", holds)
+
+
+def _better(means: dict[str, dict[str, Drawn]]) -> Claim:
+    measured = f"IR: {told(means['pagerank'])}; IB: {told(means['backlink'])}"
+    short = [spec for spec, value in means["backlink"].items() if not ahead(means["pagerank"][spec], value)]
+    why = f"not {', '.join(short)}; why is not known"
+    return decided(BETTER, "each mean P_ST is higher with IR than with IB, by more than the spread", measured, not short, why)

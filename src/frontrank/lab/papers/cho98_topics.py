@@ -11,11 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from frontrank.errors import InputError
-from frontrank.lab.papers.claims import ALIKE, Claim, decided, height_at, higher, is_best, listed, mean_height
-from frontrank.lab.papers.crawls import Crawls, threshold_plot
+from frontrank.lab.papers.claims import ALIKE, Claim, decided
+from frontrank.lab.papers.crawls import threshold_plot
+from frontrank.lab.papers.draws import Drawn, Draws, ahead, at, because, heights, leads, middle, told
 from frontrank.lab.papers.reproduction import Experiment, Table, Value, skip
 from frontrank.web.importance import importance
+from frontrank.web.web import Web
 
 FIRST, SECOND = "computer", "admission"  # the paper's topics
 FEWEST = 20  # hot pages that make a curve worth reading
@@ -23,6 +27,7 @@ INNER = ("bfs", "backlink", "pagerank")
 CHANCE = 0.5  # mean P_ST of a random crawler
 NEEDS = ("urls", "anchors", "texts")
 NEARER = "bfs, distance 1"
+RANKINGS = 40  # of the queues by PageRank, in a crawl
 SHARES = (0.1, 0.2, 0.3, 0.5)
 
 BASIC, MODIFIED = "First similarity crawler", "Second similarity crawler"
@@ -42,17 +47,17 @@ PLAN = {
 }
 
 
-def topics(crawls: Crawls) -> Iterator[Experiment]:
+def topics(draws: Draws) -> Iterator[Experiment]:
     """Both crawlers on the first topic, the second on the other; or why not."""
-    web = crawls.web
+    web = draws.web
     missing = [need for need in NEEDS if not web.has(need)]
-    means: dict[tuple[str, str], dict[str, float]] = {}
+    means: dict[tuple[str, str], dict[str, Drawn]] = {}
     for (crawler, topic), says in PLAN.items():
         heading = f"{crawler}, topic {topic!r}"
         if missing:
             yield skip(heading, f"{web.name} does not know its {', '.join(missing)}", says)
             continue
-        crawls.tell(f"looking for {topic!r}")
+        draws.tell(f"looking for {topic!r}")
         try:
             hot = int(importance(web, _metric(topic)).sum())
         except InputError:  # no page is about it
@@ -60,18 +65,16 @@ def topics(crawls: Crawls) -> Iterator[Experiment]:
         if hot < FEWEST:
             yield skip(heading, f"{hot} pages of {web.name} are about {topic!r}, at least {FEWEST} are wanted", says)
             continue
-        yield _experiment(crawls, crawler, topic, hot, means)
+        yield _experiment(draws, crawler, topic, hot, means)
 
 
 def _metric(topic: str) -> str:
     return f"similarity:topic={topic}"
 
 
-def _experiment(
-    crawls: Crawls, crawler: str, topic: str, hot: int, means: dict[tuple[str, str], dict[str, float]]
-) -> Experiment:
-    web = crawls.web
-    every = max(1, web.pages // 100)
+def _experiment(draws: Draws, crawler: str, topic: str, hot: int, means: dict[tuple[str, str], dict[str, Drawn]]) -> Experiment:
+    web = draws.web
+    every = max(1, web.pages // RANKINGS)
     specs = {
         inner: f"similarity:topic={topic},inner={inner}"
         + (f",every={every}" if inner == "pagerank" else "")
@@ -80,53 +83,94 @@ def _experiment(
     }
     if crawler == MODIFIED:
         specs[NEARER] = f"similarity:topic={topic},distance=1"
-    curves = crawls.found(specs, 1.0, _metric(topic))
-    heights = {inner: mean_height(curve) for inner, curve in curves.items()}
-    means[crawler, topic] = {inner: heights[inner] for inner in INNER}
+    curves = draws.found(specs, 1.0, _metric(topic))
+    mean = heights(curves)
+    means[crawler, topic] = {inner: mean[inner] for inner in INNER}
     rows: list[list[Value]] = [
-        [inner, heights[inner], *(height_at(curve, share) for share in SHARES)] for inner, curve in curves.items()
+        [inner, str(mean[inner]), *(str(at(drawn, share)) for share in SHARES)] for inner, drawn in curves.items()
     ]
     how = f"{hot:,} pages are about the topic ({hot / web.pages:.1%}). P_ST, with each ordering inside the two queues."
     if crawler == MODIFIED:
         how += " Pages up to three links behind a page found hot are preferred; not in the paper: only one link behind."
     table = Table(["order in the queues", "mean P_ST", *(f"at {share:.0%}" for share in SHARES)], rows)
-    plot = threshold_plot(web, curves, 1.0, _metric(topic))
-    claims = _claims(crawler, topic, means)
+    plot = threshold_plot(web, middle(curves), 1.0, _metric(topic))
+    claims = _claims(crawler, topic, means, _seen(web, topic) if crawler == BASIC else _nearer(mean))
     return Experiment(f"{crawler}, topic {topic!r}", how, list(specs.values()), plot, table, claims)
 
 
-def _claims(crawler: str, topic: str, means: dict[tuple[str, str], dict[str, float]]) -> list[Claim]:
+def _above_chance(value: Drawn) -> bool:
+    return value.mean - CHANCE > value.spread
+
+
+def _seen(web: Web, topic: str) -> str:
+    """How many of the pages about a topic can be told by their URL or an anchor."""
+    assert web.urls is not None and web.anchors is not None
+    hot = importance(web, _metric(topic)) > 0
+    named = np.array([topic in url.lower() for url in web.urls])
+    telling = np.array([topic in anchor.lower() for anchor in web.anchors], bool)
+    named[web.targets[telling]] = True
+    return f"{named[hot].mean():.0%} of the pages about the topic have it in their URL or an anchor"
+
+
+def _nearer(mean: dict[str, Drawn]) -> str:
+    return (
+        f"three links lead from a page found hot to much that is not; with pages one link behind alone it has {mean[NEARER]}"
+        if ahead(mean[NEARER], mean["bfs"])
+        else f"with pages one link behind alone it has {mean[NEARER]}; why is not known"
+    )
+
+
+def _claims(crawler: str, topic: str, means: dict[tuple[str, str], dict[str, Drawn]], why: str) -> list[Claim]:
     mean = means[crawler, topic]
     if crawler == BASIC:
-        rule = f"its mean P_ST is the highest and above chance ({CHANCE})"
-        least = {inner: mean[inner] for inner in ("backlink", "pagerank")}
-        return [
-            decided(BFS_ONLY, rule, listed(mean), is_best(mean, "bfs") and higher(mean["bfs"], CHANCE)),
-            decided(
-                NO_BETTER,
-                f"both mean P_ST are at most {CHANCE + ALIKE} (chance {CHANCE})",
-                listed(least),
-                max(least.values()) <= CHANCE + ALIKE,
-            ),
-        ]
+        return _of_first(mean, why)
     says = ABOVE if topic == FIRST else ABOVE_TOO
-    above = decided(says, f"all mean P_ST are above chance ({CHANCE})", listed(mean), higher(min(mean.values()), CHANCE))
+    rule = f"all mean P_ST are above chance ({CHANCE}) by more than their spread"
+    above = decided(says, rule, told(mean), all(_above_chance(value) for value in mean.values()), why)
     if topic == SECOND:
-        rule = f"its mean P_ST is at most {ALIKE} below that of breadth-first"
-        return [above, decided(SIMILAR, rule, listed(mean), mean["pagerank"] >= mean["bfs"] - ALIKE)]
-    first = means[BASIC, topic]
-    gap = {
-        name: values["bfs"] - (values["backlink"] + values["pagerank"]) / 2
-        for name, values in (("first", first), ("second", mean))
-    }
-    gained = all(higher(mean[inner], first[inner]) for inner in INNER)
+        rule = f"its mean P_ST is at most {ALIKE} below that of breadth-first in the mean"
+        return [above, decided(SIMILAR, rule, told(mean), mean["pagerank"].minus(mean["bfs"]).mean >= -ALIKE)]
+    return [*_of_second(means[BASIC, topic], mean, why), above]
+
+
+def _of_first(mean: dict[str, Drawn], seen: str) -> list[Claim]:
+    rule = f"its mean P_ST is ahead of both others and above chance ({CHANCE})"
+    least = {inner: mean[inner] for inner in ("backlink", "pagerank")}
+    why = because(mean, "bfs", seen)
     return [
-        decided(IMPROVES, "each mean P_ST is higher", f"first: {listed(first)}; second: {listed(mean)}", gained),
+        decided(BFS_ONLY, rule, told(mean), leads(mean, "bfs") and _above_chance(mean["bfs"]), why),
+        decided(
+            NO_BETTER,
+            f"both mean P_ST are at most {CHANCE + ALIKE} (chance {CHANCE}) in the mean",
+            told(least),
+            max(value.mean for value in least.values()) <= CHANCE + ALIKE,
+            seen,
+        ),
+    ]
+
+
+def _of_second(first: dict[str, Drawn], second: dict[str, Drawn], nearer: str) -> list[Claim]:
+    gap = {name: _gap(values) for name, values in (("first", first), ("second", second))}
+    short = [inner for inner in INNER if not ahead(second[inner], first[inner])]
+    sizes = {name: Drawn(tuple(abs(value) for value in drawn.values)) for name, drawn in gap.items()}
+    return [
+        decided(
+            IMPROVES,
+            "each mean P_ST is ahead of that of the first",
+            f"first: {told(first)}; second: {told(second)}",
+            not short,
+            f"not {', '.join(short)}: {nearer}",
+        ),
         decided(
             NARROWER,
-            "breadth-first's lead over the mean of the others (mean P_ST) is smaller in size",
-            listed(gap),
-            abs(gap["second"]) < abs(gap["first"]),
+            "breadth-first's lead over the mean of the others (mean P_ST) is smaller in size, by more than the spread",
+            told(gap),
+            ahead(sizes["first"], sizes["second"]),
         ),
-        above,
     ]
+
+
+def _gap(values: dict[str, Drawn]) -> Drawn:
+    """Breadth-first's lead over the mean of the other two."""
+    drawn = zip(*(values[inner].values for inner in INNER), strict=True)
+    return Drawn(tuple(bfs - (backlink + pagerank) / 2 for bfs, backlink, pagerank in drawn))

@@ -3,7 +3,7 @@
 The rule is written down before it is applied, and the verdict follows from the measurement alone:
 
     agrees                  the rule holds
-    disagrees               it does not
+    disagrees               it does not; the reason is said, or that it is not known
     cannot be tested here   the web lacks what the claim is about; the reason is said
 """
 
@@ -17,6 +17,7 @@ import numpy as np
 from frontrank.lab.measures import Curve
 
 AGREES, DISAGREES, UNTESTED = "agrees", "disagrees", "cannot be tested here"
+NOT_KNOWN = "why is not known"
 MARGIN = 0.005  # mean heights of two curves nearer than this are equal
 ALIKE = 0.03  # and nearer than this are similar
 GRID = 2000  # points at which a curve's mean height is taken
@@ -30,16 +31,16 @@ class Claim:
     rule: str  # when it counts as borne out
     measured: str
     verdict: str
-    reason: str = ""  # why it cannot be decided
+    reason: str = ""  # why it does not hold, or cannot be decided
 
     @property
     def finding(self) -> str:
         return f"{self.verdict}: {self.reason}" if self.reason else self.verdict
 
 
-def decided(says: str, rule: str, measured: str, holds: bool) -> Claim:
-    """A claim and whether its rule holds."""
-    return Claim(says, rule, measured, AGREES if holds else DISAGREES)
+def decided(says: str, rule: str, measured: str, holds: bool, why: str = NOT_KNOWN) -> Claim:
+    """A claim and whether its rule holds; if not, ``why`` that is thought to be."""
+    return Claim(says, rule, measured, AGREES) if holds else Claim(says, rule, measured, DISAGREES, why or NOT_KNOWN)
 
 
 def untested(says: str, reason: str) -> Claim:

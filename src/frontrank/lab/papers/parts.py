@@ -15,6 +15,7 @@ from frontrank.web.strings import Picked
 from frontrank.web.web import Web
 
 CANDIDATES = 20  # pages that are tried as a start
+NEARLY_ALL = 0.95  # of a part, which a page must reach to be another start
 FEWEST = 50  # pages of a site that is worth a crawl
 REMEMBERED = 50_000  # pages whose texts are read once and kept
 
@@ -65,6 +66,25 @@ def start_page(web: Web) -> int:
     rank = importance(web, "pagerank")
     tried = sorted(tried, key=lambda page: -rank[page])[:CANDIDATES]
     return int(max(tried, key=lambda page: len(reached(web, page))))
+
+
+def starts(part: Web, first: int, count: int) -> list[int]:
+    """Pages from which a crawl of this part can start: the first one, and others that reach nearly all of it.
+
+    Home pages first, then the pages with the most links, then any.
+    """
+    homes = [page for page, url in enumerate(part.urls or ()) if is_home(url)]
+    rank = importance(part, "pagerank")
+    homes.sort(key=lambda page: -rank[page])
+    linked = np.argsort(-part.out_degree(), kind="stable")[: 2 * CANDIDATES].tolist()
+    drawn = np.random.default_rng(0).permutation(part.pages)[: 5 * CANDIDATES].tolist()
+    found = [first]
+    for page in dict.fromkeys((*homes[: 2 * CANDIDATES], *linked, *drawn)):
+        if len(found) == count:
+            break
+        if page not in found and len(reached(part, page)) >= NEARLY_ALL * part.pages:
+            found.append(page)
+    return found
 
 
 def is_home(url: str) -> bool:

@@ -205,9 +205,13 @@ class Similarity(Policy):
     def link_values(self, state: State, anchors: Sequence[str], urls: Sequence[str]) -> Sequence[float]:
         if not self.query:
             return super().link_values(state, anchors, urls)
-        query, pages = tfidf.slots(self.query), int(state.documents[0])
-        links = zip(anchors, urls, strict=True)
-        return [tfidf.similarity(tfidf.of_link(*link), query, state.df, pages) for link in links]
+        asked, query, pages = words(self.query), tfidf.slots(self.query), int(state.documents[0])
+        return [
+            tfidf.similarity(tfidf.of_link(anchor, url), query, state.df, pages)
+            if tfidf.mentions(f"{anchor} {url}", asked)
+            else 0.0
+            for anchor, url in zip(anchors, urls, strict=True)
+        ]
 
     # With a topic
     def url_value(self, url: str) -> float:

@@ -1,0 +1,83 @@
+"""cho98, importance IS: pages similar to a query of several words are important.
+
+The paper defines IS (section 2) and proposes as its ordering metric the similarity of anchor and URL to the query, without
+measuring it; it concludes that such URLs should be visited early. Here it is measured: the share of all IS (of the most that
+as many pages can have) that has been fetched.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frontrank.errors import InputError
+from frontrank.lab.measures import ideal_mass_curve, mass_curve, random_mass_curve
+from frontrank.lab.papers.claims import Claim, decided
+from frontrank.lab.papers.draws import Drawn, Draws, ahead, at, because, middle, told
+from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Table, Value, skip
+from frontrank.specs import write
+from frontrank.web.importance import importance
+from frontrank.web.web import Web
+
+QUERIES = ("machine learning database", "computer admission")
+FEWEST = 20  # pages that hold a word of the query
+HEADING = "Importance IS, a query of several words"
+USEFUL = "URLs whose anchor or URL is similar to the driving query should be visited early (the paper's conclusion)."
+SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
+JUDGED = 0.05
+NAME = "IS'"
+NEEDS = ("urls", "anchors", "texts")
+
+
+def several_words(draws: Draws, pagerank: str) -> Experiment:
+    """The ordering by IS', or why there is none."""
+    web = draws.web
+    missing = [need for need in NEEDS if not web.has(need)]
+    if missing:
+        return skip(HEADING, f"{web.name} does not know its {', '.join(missing)}", [USEFUL])
+    draws.tell("importance IS")
+    query = next((query for query in QUERIES if _holding(web, query) >= FEWEST), None)
+    if query is None:
+        asked = " or ".join(repr(query) for query in QUERIES)
+        return skip(HEADING, f"fewer than {FEWEST} pages of {web.name} hold a word of {asked}", [USEFUL])
+    metric = _metric(query)
+    specs = {
+        "bfs": "bfs",
+        "pagerank": pagerank,
+        "one word": write("similarity", {"topic": query.split()[0]}),
+        NAME: write("similarity", {"query": query}),
+    }
+    curves = draws.curves(specs, lambda run: mass_curve(run.trace, web, metric))
+    values = {name: at(drawn, JUDGED) for name, drawn in curves.items()}
+    rows: list[list[Value]] = [
+        [name, specs[name], *(str(at(drawn, share)) for share in SHARES)] for name, drawn in curves.items()
+    ]
+    how = (
+        f"IS of a page is the cosine of its TF-IDF vector and that of the query {query!r}, IDF of the whole web; "
+        f"{_holding(web, query):,} pages have some. The ordering knows the IDF of the pages fetched so far alone. Shown is IS "
+        f"gathered, as a share of the most that as many pages can have. One word: the second similarity crawler, with the "
+        f"first word of the query as its topic."
+    )
+    lines = {IDEAL: ideal_mass_curve(web, metric), **middle(curves), RANDOM: random_mass_curve(web, metric)}
+    table = Table(["ordering", "as run", *(f"at {share:.0%}" for share in SHARES)], rows)
+    plot = Plot(lines, "IS gathered, of the ideal")
+    return Experiment(HEADING, how, list(specs.values()), plot, table, [_useful(values)])
+
+
+def _metric(query: str) -> str:
+    return write("similarity", {"query": query})
+
+
+def _holding(web: Web, query: str) -> int:
+    try:
+        return int(np.count_nonzero(importance(web, _metric(query))))
+    except InputError:  # no page has a word of it
+        return 0
+
+
+def _useful(values: dict[str, Drawn]) -> Claim:
+    compared = {name: values[name] for name in ("bfs", "pagerank", NAME)}
+    holds = all(ahead(values[NAME], values[name]) for name in ("bfs", "pagerank"))
+    rule = (
+        f"after {JUDGED:.0%} of the web the ordering by IS' has gathered more IS than bfs and pagerank, by more than the spread"
+    )
+    return decided(USEFUL, rule, told(compared), holds, because(compared, NAME))
