@@ -48,6 +48,8 @@ SPECS = (
     "rw-eg:omega=0.5,every=20",
     "rw-virtual:gamma=1,every=20",
     "q-overlap:every=150",
+    "q-overlap:v=1/r,every=150",
+    "q-expected:every=150",
     "q-hybrid:every=150",
     "q-hybrid:fit=quadratic,every=150",
     "fusion:of=q-overlap+rw-eg+indegree,rw-eg.omega=0.3,every=150",

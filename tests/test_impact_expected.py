@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError
-from frontrank.search.expected_impact import Discrete, Sketch, best, expected_impact, rank_distribution, sampled_impact, step
+from frontrank.search.expected_impact import Discrete, Sketch, best, expected_impact, rank_distribution, sampled_impact
+from frontrank.search.visibility import step
 from frontrank.search.worst_impact import best_worst, worst_impact
 
 COIN = Discrete(np.array([1.0, 2.0]), np.array([0.5, 0.5]))

@@ -16,12 +16,15 @@ import frontrank as fr
 from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
 from frontrank.orderings.batch.pagerank import PageRank
+from frontrank.orderings.batch.q_expected import QExpected
 from frontrank.orderings.batch.q_hybrid import QHybrid, _predicted
 from frontrank.orderings.batch.q_overlap import QOverlap
 from frontrank.orderings.ranker import Ranker
 from frontrank.pages.words import words
 from frontrank.search import ngrams
+from frontrank.search.expected_score import LEVELS, ExpectedScore
 from frontrank.search.observe import Observer, fresh, observe, truth
+from frontrank.search.visibility import Visibility
 from frontrank.search.workload import load_workload
 from frontrank.web.view import CrawlView, SearchView, Workload
 from frontrank.web.web import Web
@@ -30,6 +33,8 @@ RANKERS: list[Ranker] = [
     QOverlap(),
     QOverlap(rho=0.4),
     QOverlap(keep=0.2),
+    QOverlap(v=Visibility("1/r")),
+    QExpected(),
     QHybrid(),
     QHybrid(fit="quadratic"),
     QHybrid(fit="tree"),
@@ -218,6 +223,27 @@ def test_how_queries_are_batched_is_invisible(view: CrawlView, monkeypatch: pyte
 def test_keeping_all_sketches_is_keeping_the_neediest_of_all(view: CrawlView) -> None:
     assert np.array_equal(QOverlap(keep=0.99999).score(view), QOverlap().score(view))
     assert QOverlap(keep=0.1).score(view).sum() < QOverlap().score(view).sum()
+
+
+def test_odds_of_a_leaf_are_the_scores_that_its_training_pairs_had(view: CrawlView) -> None:
+    search = search_of(view)
+    index = ngrams.NGramIndex(search.workload.queries, search.urls, search.anchors)
+    matches = index.match()
+    expected = ExpectedScore(view)
+    expected.learn([(0, matches)])
+    outlook = expected.outlook(0, matches)
+    assert expected.learned is not None
+    leaf, score = expected.learned
+    for one in np.unique(outlook.leaf).tolist():
+        mine = np.sort(score[leaf == one])
+        assert outlook.values[one].tolist() == [mine[int(level * len(mine))] for level in LEVELS]
+    assert np.array_equal(outlook.page, expected.of(0, matches).page)
+
+
+def test_what_is_seen_less_counts_less_and_a_step_is_the_default(view: CrawlView) -> None:
+    plain, less = QOverlap().score(view), QOverlap(v=Visibility("1/r")).score(view)
+    assert np.array_equal(plain, QOverlap(v=Visibility("step:10")).score(view))
+    assert np.all(less <= plain) and np.array_equal(less > 0, plain > 0) and not np.array_equal(less, plain)
 
 
 def test_without_queries_or_impact_the_rankers_say_what_is_missing(web: Web, view: CrawlView) -> None:

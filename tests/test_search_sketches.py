@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontrank.errors import InputError
+from frontrank.errors import InputError, SpecError
+from frontrank.orderings.batch.q_overlap import QOverlap
+from frontrank.orderings.registry import parse_ranker
+from frontrank.orderings.stored import from_data, to_data
 from frontrank.search import expected_score as module
+from frontrank.search.expected_impact import RIVALS, Outlook, outlook_impact
 from frontrank.search.expected_score import ExpectedScore, known_scores
 from frontrank.search.needy import Improvability, average_scores, earlier_cycle, keep, neediness, only
 from frontrank.search.ngrams import Matches, NGramIndex, match
-from frontrank.search.sketches import sketch_impact, step
+from frontrank.search.sketches import sketch_impact
+from frontrank.search.visibility import Visibility, step, visibility
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
 
 PAGES = 12
@@ -163,3 +172,71 @@ def test_a_batch_of_queries_scores_as_in_all_and_too_many_pairs_are_thinned(monk
     thin = ExpectedScore(view)
     thin.learn((first, index.match(1.0, first, last)) for first, last in batches)
     assert 50 < thin.tree.tree_.n_node_samples[0] <= 100
+
+
+# Visibility ------------------------------------------------------------------------------------------------------------
+def test_the_visibility_of_ranks_is_a_step_a_formula_numbers_or_a_file(tmp_path: Path) -> None:
+    assert visibility("step", 4).tolist() == visibility("step:4").tolist() == [1.0] * 4
+    assert visibility("1/r", 3) == pytest.approx([1, 1 / 2, 1 / 3])
+    assert visibility("1/log2(1+r)", 3) == pytest.approx([1, 1 / math.log2(3), 1 / 2])
+    for name, text in (("a.txt", "1\n0.5\n"), ("b.csv", "rank,visibility\n1,1\n2,0.5\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        made = parse_ranker(f"q-overlap:v={tmp_path / name}")
+        (tmp_path / name).unlink()
+        assert isinstance(made, QOverlap) and visibility(made.v).tolist() == [1.0, 0.5]
+        assert from_data(to_data(made)) == made == parse_ranker(made.spec())  # the file is not needed any more
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("often", "visibility must be step, step:COUNT, 1/r"),
+        ("step:0", "visibility must be step"),
+        ("1,2", "nowhere rising"),
+        ("-1", "from 0"),
+        ("nan", "finite"),
+    ],
+)
+def test_a_visibility_that_is_none_is_told_before_anything_is_ranked(text: str, says: str) -> None:
+    with pytest.raises((InputError, SpecError), match=says):
+        parse_ranker(f'q-hybrid:v="{text}"')
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("1\nhalf\n", "line 2: must have the visibility of rank 2"), ("\n", "no visibility")]
+)
+def test_a_file_that_is_no_table_of_visibilities_is_told_with_its_line(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "v.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=says):
+        Visibility.read(str(tmp_path / "v.txt"))
+
+
+# Scores as odds --------------------------------------------------------------------------------------------------------
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from([1.0, 2.0, 3.0, 4.0]), max_size=3),
+    st.lists(st.lists(st.sampled_from([0.0, 1.0, 2.5, 4.0]), min_size=3, max_size=3), min_size=1, max_size=3),
+    st.sampled_from([[1.0], [1.0, 1.0], [1.0, 0.5, 0.25, 0.1]]),
+)
+def test_expected_impact_of_an_outlook_is_the_mean_over_all_outcomes(
+    known: list[float], waiting: list[list[float]], seen: list[float]
+) -> None:
+    known = sorted(known, reverse=True)
+    expected = np.zeros(len(waiting))
+    for outcome in itertools.product(*waiting):
+        scores = [*((score, None) for score in known), *((score, page) for page, score in enumerate(outcome) if score > 0)]
+        for (_, page), visible in zip(sorted(scores, key=lambda one: -one[0]), seen, strict=False):
+            if page is not None:
+                expected[page] += 7.0 * visible / 3 ** len(waiting)
+    shown = Results(np.array([0, len(known)]), np.arange(len(known)) + 10, np.array(known, float))
+    outlook = Outlook(np.array([0, len(waiting)]), np.arange(len(waiting)), np.arange(len(waiting)), np.array(waiting))
+    log = Workload(("q",), np.array([7.0]))
+    assert outlook_impact(log, shown, outlook, 20, np.array(seen))[: len(waiting)] == pytest.approx(expected)
+
+
+def test_of_many_rivals_those_that_may_score_highest_are_weighed() -> None:
+    many = RIVALS + 30
+    outlook = Outlook(np.array([0, many]), np.arange(many), np.arange(many), np.arange(1.0, many + 1)[:, None])
+    none = Results(np.array([0, 0]), np.empty(0, np.int32), np.empty(0))
+    impact = outlook_impact(Workload(("q",), np.ones(1)), none, outlook, many, step(3))
+    assert np.flatnonzero(impact).tolist() == [many - 3, many - 2, many - 1]

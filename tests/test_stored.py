@@ -30,6 +30,7 @@ from frontrank.orderings.ranker import Periodic, Ranker
 from frontrank.orderings.registry import REGISTRY, as_policy, parameters, parse, parse_ranker
 from frontrank.orderings.stored import from_data, to_data
 from frontrank.orderings.trust import NO_TRUST, Trust
+from frontrank.search.visibility import Visibility
 from frontrank.simulation.replayed import Replay
 from frontrank.specs import split, write
 from tests.specs import SPECS
@@ -50,6 +51,7 @@ BY_KIND: dict[Any, st.SearchStrategy[Any]] = {
     int: st.integers(0, 8) | st.integers(0, 2**63 - 1),
     bool: st.booleans(),
     str: st.text(),
+    Visibility: st.sampled_from(["step", "step:3", "1/r", "1,0.5"]).map(Visibility),
     Trust: st.sampled_from([NO_TRUST, Trust.read(str(Path(__file__).with_name("assets") / "trust.tsv"))]),
 }
 PLAIN = [ordering for ordering in REGISTRY.built_in().values() if ordering not in (Combine, Fusion)]

@@ -27,9 +27,12 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.search.visibility import checked_visibility
+from frontrank.web.view import Results, Workload
 
 Sampler = Callable[[np.random.Generator, int], Array]  # that many independent draws of a score
 ROUNDING = 1e-9
+RIVALS = 50  # unfetched pages of one query whose odds are weighed against each other
 SAMPLES_AT_ONCE = 4096
 
 
@@ -96,11 +99,6 @@ class Sampled(NamedTuple):
     error: Array
 
 
-def step(k: int = 10) -> Array:
-    """The visibility that is 1 for the first k ranks and 0 below."""
-    return np.ones(k)
-
-
 @kernel
 def _above(values: Array, probabilities: Array, begin: int, end: int, score: float, first: bool) -> float:
     """The probability that a page with these values outranks a page with this score; first: it wins a tie."""
@@ -112,11 +110,14 @@ def _above(values: Array, probabilities: Array, begin: int, end: int, score: flo
 
 
 @kernel
-def _ranks(indptr: Array, values: Array, probabilities: Array, ranks: int) -> Array:
+def _ranks(indptr: Array, values: Array, probabilities: Array, ranks: int, first: int) -> Array:
+    """Rank distributions of the pages from the first on. A score of minus infinity is none: the page is no result."""
     pages = indptr.size - 1
     found = np.zeros((pages, ranks))
-    for p in range(pages):
+    for p in range(first, pages):
         for a in range(indptr[p], indptr[p + 1]):
+            if values[a] == -np.inf:
+                continue
             count = np.zeros(ranks)  # count[k]: the probability that k of the pages seen so far are above
             count[0] = 1.0
             for j in range(pages):
@@ -147,7 +148,7 @@ def rank_distribution(sketch: Sketch, ranks: int | None = None) -> Array:
         return np.zeros((len(scores), 0))
     indptr = np.concatenate([[0], np.cumsum([s.values.size for s in scores])]).astype(np.int64)
     values, probabilities = (np.concatenate([getattr(s, name) for s in scores]) for name in ("values", "probabilities"))
-    found: Array = compiled(_ranks)(indptr, values, probabilities, kept)
+    found: Array = compiled(_ranks)(indptr, values, probabilities, kept, 0)
     return found
 
 
@@ -159,6 +160,74 @@ def expected_impact(sketches: Sequence[Sketch], frequency: Sequence[float], visi
         found = rank_distribution(sketch, v.size)
         impact[list(sketch.pages)] += weight * (found @ v[: found.shape[1]])
     return impact
+
+
+class Outlook(NamedTuple):
+    """What unfetched pages may score for each query: rows of a CSR. Values of a leaf are equally likely; 0 is no result."""
+
+    indptr: Array  # int64, one more than queries
+    page: Array
+    leaf: Array  # which row of values is a page's
+    values: Array  # leaves x values
+
+
+def outlook_impact(workload: Workload, results: Results, outlook: Outlook, pages: int, visibility: Array) -> Array:
+    """``expected_impact`` of unfetched pages, for many queries at once.
+
+    Of each query the fetched pages are the results; of more than ``RIVALS`` unfetched ones those count that may score highest:
+    the others hardly come to be seen.
+    """
+    impact = np.zeros(pages)
+    parts = tuple(np.asarray(part, np.int64) for part in (outlook.indptr, outlook.page, outlook.leaf))
+    known = results.indptr.astype(np.int64), results.score.astype(np.float64)
+    values = np.where(outlook.values > 0, outlook.values, -np.inf)
+    seen = checked_visibility(visibility)
+    compiled(_add_outlook)(np.asarray(workload.frequency, np.float64), known, parts, values, seen, RIVALS, impact)
+    return impact
+
+
+@kernel
+def _add_outlook(
+    frequency: Array,
+    known: tuple[Array, Array],
+    waiting: tuple[Array, Array, Array],
+    values: Array,
+    visibility: Array,
+    rivals: int,
+    impact: Array,
+) -> None:
+    ranks, each = visibility.size, values.shape[1]
+    highest = np.empty(values.shape[0])
+    for leaf in range(values.shape[0]):
+        highest[leaf] = values[leaf].max()
+    for query in range(frequency.size):
+        begin, end = waiting[0][query], waiting[0][query + 1]
+        if begin == end:
+            continue
+        at = np.arange(begin, end)
+        if at.size > rivals:
+            most = np.empty(at.size)
+            for i in range(at.size):
+                most[i] = -highest[waiting[2][at[i]]]
+            at = np.sort(at[np.argsort(most, kind="mergesort")[:rivals]])
+        shown = min(ranks, known[0][query + 1] - known[0][query])
+        indptr = np.zeros(shown + at.size + 1, np.int64)
+        score = np.empty(shown + at.size * each)
+        odds = np.ones(score.size)
+        for i in range(shown):
+            score[i] = known[1][known[0][query] + i]
+            indptr[i + 1] = i + 1
+        for i in range(at.size):
+            first = shown + i * each
+            score[first : first + each] = values[waiting[2][at[i]]]
+            odds[first : first + each] = 1.0 / each
+            indptr[shown + i + 1] = first + each
+        found = _ranks(indptr, score, odds, ranks, shown)
+        for i in range(at.size):
+            total = 0.0
+            for rank in range(ranks):
+                total += found[shown + i, rank] * visibility[rank]
+            impact[waiting[1][at[i]]] += frequency[query] * total
 
 
 def sampled_impact(

@@ -11,6 +11,10 @@ pages:
 S of a fetched page that matches but is not among the results: 0 where the results are all there are, and the last
 result's score (it is at most that) where the list was cut.
 
+The score is a *distribution* where one is asked for (``outlook``): of a pair that comes to a leaf of the tree, what the leaf's
+own training pairs scored, as ``LEVELS`` quantiles that are equally likely. That is the tree's prediction plus its residuals,
+leaf by leaf: some leaves know well what they foretell, others do not.
+
 Cost: sorting at most ``PAIRS`` training pairs for each feature and level; a path down the tree for each match.
 """
 
@@ -24,11 +28,13 @@ import numpy as np
 from frontrank.errors import need
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.pages.words import url_words
+from frontrank.search.expected_impact import Outlook
 from frontrank.search.ngrams import Matches
 from frontrank.web.view import CrawlView, Results, SearchView
 
 PAIRS = 200_000  # pairs the tree is learned from; more are thinned evenly
 LEAF = 50  # pairs in a leaf: a mean over fewer would be noise
+LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles of the scores of a leaf
 HOST_PAIRS = 20.0  # how many results of average score a host starts with
 
 
@@ -41,6 +47,7 @@ class ExpectedScore:
         self.of_page = np.column_stack([*page_features(view).values(), _host_means(view.search)]).astype(np.float32)
         self.of_query = query_features(view.search, k).astype(np.float32)
         self.tree: Any = None
+        self.learned: tuple[Array, Array] | None = None  # the leaf and the score of each training pair
 
     def learn(self, batches: Iterable[tuple[int, Matches]]) -> None:
         """From matching pairs of fetched pages: every pair, or evenly spread ones where there are too many."""
@@ -58,6 +65,7 @@ class ExpectedScore:
                 known, scores, step = known[::2], scores[::2], 2 * step
         if scores.size:
             self.tree = _tree(min(LEAF, max(1, scores.size // 20))).fit(known, scores)
+            self.learned = self.tree.apply(known), scores
 
     def of(self, first: int, matches: Matches) -> Results:
         """S' of the frontier pages that match, for each query of the batch; in page order."""
@@ -70,6 +78,25 @@ class ExpectedScore:
             expected = self.tree.predict(self._features(first, matches, at)) if at.size else np.empty(0)
         indptr = np.concatenate([[0], np.cumsum(waiting)])[matches.indptr]
         return Results(indptr, matches.page[at], expected)
+
+    def outlook(self, first: int, matches: Matches) -> Outlook:
+        """What the frontier pages that match may score, for each query of the batch; in page order."""
+        likely = self.of(first, matches)
+        if self.tree is None or self.learned is None:
+            flat, leaf = np.unique(likely.score, return_inverse=True)
+            return Outlook(likely.indptr, likely.page, leaf, np.repeat(flat[:, None], len(LEVELS), axis=1))
+        at = np.flatnonzero(~self.fetched[matches.page])
+        leaf = self.tree.apply(self._features(first, matches, at)) if at.size else np.empty(0, np.int64)
+        return Outlook(likely.indptr, likely.page, leaf, self._quantiles(*self.learned))
+
+    def _quantiles(self, leaf: Array, score: Array) -> Array:
+        values = np.zeros((self.tree.tree_.node_count, len(LEVELS)))
+        order = np.lexsort((score, leaf))
+        begins = np.flatnonzero(np.concatenate([[True], np.diff(leaf[order]) > 0]))
+        counts = np.diff(np.append(begins, len(order)))
+        for at, level in enumerate(LEVELS):
+            values[leaf[order][begins], at] = score[order][begins + (level * counts).astype(np.int64)]
+        return values
 
     def _features(self, first: int, matches: Matches, at: Array) -> Array:
         query = first - 1 + np.searchsorted(matches.indptr, at, side="right")

@@ -5,7 +5,7 @@ pages that match q. The query-based impact of page p is
 
     I(p, Q) = sum over q of f(q) * V(rank of p in the sketch of q)
 
-with V the visibility of a rank: 1 down to rank K and 0 below by default, or any decreasing series of K numbers. Equal
+with V the visibility of a rank (``visibility``): 1 down to rank K and 0 below by default, or any other. Equal
 scores: fetched pages before frontier pages, then by page number.
 
 Cost: one pass over results and matches; K numbers are held for one query at a time.
@@ -15,28 +15,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontrank.errors import InputError
 from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.search.visibility import checked_visibility
 from frontrank.web.view import Results, Workload
-
-
-def step(k: int = 10) -> Array:
-    """The step visibility: the first k ranks are seen, the others are not."""
-    return np.ones(k)
 
 
 def sketch_impact(workload: Workload, results: Results, expected: Results, pages: int, visibility: Array) -> Array:
     """The query-based impact of each page, fetched (from ``results``) or frontier (from ``expected``, in any order).
 
+    >>> from frontrank.search.visibility import step
     >>> log = Workload(("q",), np.array([5.0]))
     >>> fetched = Results(np.array([0, 2]), np.array([0, 1]), np.array([9.0, 3.0]))
     >>> frontier = Results(np.array([0, 2]), np.array([2, 3]), np.array([2.0, 4.0]))
     >>> sketch_impact(log, fetched, frontier, 4, step(2)).tolist()
     [5.0, 0.0, 0.0, 5.0]
     """
-    seen = np.asarray(visibility, np.float64)
-    if not np.all(np.isfinite(seen)) or np.any(seen < 0) or np.any(np.diff(seen) > 0):
-        raise InputError("the visibility of ranks must be finite, from 0, and nowhere rising; give such a series")
+    seen = checked_visibility(visibility)
     impact = np.zeros(pages)
     compiled(_add_sketches)(np.asarray(workload.frequency, np.float64), _parts(results), _parts(expected), seen, impact)
     return impact

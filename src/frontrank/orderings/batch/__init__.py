@@ -6,6 +6,7 @@ from frontrank.orderings.batch.fusion import Fusion
 from frontrank.orderings.batch.indegree import InDegree
 from frontrank.orderings.batch.ml.ml import Ml
 from frontrank.orderings.batch.pagerank import PageRank
+from frontrank.orderings.batch.q_expected import QExpected
 from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.orderings.batch.q_overlap import QOverlap
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
@@ -15,6 +16,7 @@ RANKERS: tuple[type[Ranker], ...] = (
     InDegree,
     PageRank,
     QOverlap,
+    QExpected,
     QHybrid,
     RandomWalk,
     EnrichedWalk,

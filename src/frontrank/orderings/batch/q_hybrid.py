@@ -9,9 +9,10 @@ import numpy as np
 
 from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
-from frontrank.orderings.batch.q_overlap import QOverlap
+from frontrank.orderings.batch.q_overlap import STEP_VISIBILITY, QOverlap
 from frontrank.orderings.ranker import Ranker
 from frontrank.search.expected_score import page_features
+from frontrank.search.visibility import Visibility
 from frontrank.web.view import CrawlView
 
 FITS = ("isotonic", "quadratic", "tree")
@@ -29,7 +30,7 @@ class QHybrid(Ranker):
     keeps a few pages of huge PageRank from deciding alone.
 
     Parameters: ``weight`` of the query-based part; ``fit``: isotonic, the best function of x that never falls; quadratic, a
-    parabola (pandey08's); or tree, a regression tree (tran15's); ``g``, ``rho``, ``k``, ``keep`` as in q-overlap.
+    parabola (pandey08's); or tree, a regression tree (tran15's); ``g``, ``rho``, ``k``, ``keep``, ``v`` as in q-overlap.
     PageRank's damping is 0.85.
 
     Differs from pandey08: waiting pages mostly have a smaller PageRank than the fetched ones that a parabola is fitted to,
@@ -59,6 +60,7 @@ class QHybrid(Ranker):
     rho: float = 1.0
     k: int = 10
     keep: float = 1.0
+    v: Visibility = STEP_VISIBILITY
     name = "q-hybrid"
 
     def validate(self) -> None:
@@ -68,7 +70,7 @@ class QHybrid(Ranker):
 
     def overlap(self) -> QOverlap:
         """The query-based part."""
-        return QOverlap(self.g, self.rho, self.k, self.keep)
+        return QOverlap(self.g, self.rho, self.k, self.keep, self.v)
 
     def needs(self) -> frozenset[str]:
         return frozenset({"queries", "impact"})
@@ -82,9 +84,14 @@ class QHybrid(Ranker):
         if view.impact is None:
             raise InputError(f"{self.name} learns from observed impact, but this crawl has none; give clicks or views")
         by_query = self.overlap().score(view)
-        x = page_features(view)["pagerank"]
-        predicted = _predicted(self.fit, x[view.source], view.impact[view.source], x)
+        predicted = self.curve(view, page_features(view)["pagerank"])
         return {"queries": self.weight * by_query, "pagerank": (1.0 - self.weight) * predicted}
+
+    def curve(self, view: CrawlView, asked: Array) -> Array:
+        """The impact that PageRank alone lets expect, at these values of x = log(n PageRank): what was fitted to the crawl."""
+        assert view.impact is not None
+        x = page_features(view)["pagerank"]
+        return _predicted(self.fit, x[view.source], view.impact[view.source], asked)
 
 
 def _predicted(fit: str, x: Array, impact: Array, asked: Array) -> Array:

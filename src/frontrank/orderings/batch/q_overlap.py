@@ -12,9 +12,12 @@ from frontrank.kernels.jit import Array
 from frontrank.orderings.ranker import Ranker
 from frontrank.search.expected_score import ExpectedScore
 from frontrank.search.needy import Improvability, earlier_cycle, keep, neediness, only
-from frontrank.search.ngrams import NGramIndex
-from frontrank.search.sketches import sketch_impact, step
+from frontrank.search.ngrams import Matches, NGramIndex
+from frontrank.search.sketches import sketch_impact
+from frontrank.search.visibility import STEP, Visibility, visibility
 from frontrank.web.view import CrawlView, SearchView
+
+STEP_VISIBILITY = Visibility(STEP)
 
 
 @dataclass(frozen=True)
@@ -27,9 +30,10 @@ class QOverlap(Ranker):
     matches if at least a share rho of the query's word n-grams (n up to g) occur in its URL or in anchors that point to
     it. Pages that match no query score 0: they wait in the order of their discovery.
 
-    Parameters: ``g``, the longest n-gram; ``rho``, the share that must match; ``k``, the results a searcher looks at;
-    ``keep``, the share of queries, the neediest, for which sketches are made. What improves a query's results is learned
-    from the second half of the crawl.
+    Parameters: ``g``, the longest n-gram; ``rho``, the share that must match; ``k``, the results a searcher looks at; ``v``,
+    how much of a result at rank r is seen, which stands for 1 in the sum: ``step`` (all of the first k), ``step:5``, ``1/r``,
+    ``1/log2(1+r)``, numbers or a file of them; ``keep``, the share of queries, the neediest, for which sketches are made.
+    What improves a query's results is learned from the second half of the crawl.
 
     Needs a view with queries (``frontrank.search.observe``). Reference: pandey08, section 5; tran15's q-overlap. Cost: a
     pass over the words of URLs and anchors, postings of the rarest n-gram of each query, a regression tree over the
@@ -49,6 +53,7 @@ class QOverlap(Ranker):
     rho: float = 1.0
     k: int = 10
     keep: float = 1.0
+    v: Visibility = STEP_VISIBILITY
     name = "q-overlap"
 
     def validate(self) -> None:
@@ -56,6 +61,7 @@ class QOverlap(Ranker):
         self.require(0 < self.rho <= 1, "rho", "a number above 0 and up to 1")
         self.require(self.k >= 1, "k", "a whole number from 1")
         self.require(0 < self.keep <= 1, "keep", "a number above 0 and up to 1")
+        visibility(self.v, 1)
 
     def needs(self) -> frozenset[str]:
         return frozenset({"queries"})
@@ -73,9 +79,13 @@ class QOverlap(Ranker):
         impact = np.zeros(view.known)
         for first, last in batches:
             some = only(search, np.arange(first, last))
-            waiting = expected.of(first, matching(first, last))
-            impact += sketch_impact(some.workload, some.results, waiting, view.known, step(self.k))
+            impact += self._impact(some, expected, first, matching(first, last), view.known)
         return impact
+
+    def _impact(self, some: SearchView, expected: ExpectedScore, first: int, matches: Matches, pages: int) -> Array:
+        """What these queries let expect of each page."""
+        waiting = expected.of(first, matches)
+        return sketch_impact(some.workload, some.results, waiting, pages, visibility(self.v, self.k))
 
     def _needy(self, view: CrawlView, search: SearchView) -> SearchView:
         """The same view with the neediest queries alone."""
