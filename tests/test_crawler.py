@@ -211,6 +211,16 @@ def test_a_second_signal_ends_it_at_once_and_a_torn_warc_file_is_no_end(web: tup
     assert kept <= set(fetched(out)) and set(fetched(out)) - kept <= {order[-1]}, "but for the torn record, every page is there"
 
 
+def test_a_trust_file_is_read_once_and_kept_with_the_crawl(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    trust = tmp_path / "trust.tsv"
+    trust.write_text("www.h0.example 2\nwww.h1.test 1\n", encoding="utf-8")
+    out = tmp_path / "trusting"
+    told = crawl(*on(web), "--out", out, "--policy", f"fpr:trust={trust}", "--budget", "10", "--in-flight", "1")
+    assert told["policy"] == f"fpr:trust={trust}"
+    trust.unlink()
+    assert crawl("--resume", out, "--budget", "15")["fetched"] == 15
+
+
 def test_time_and_coverage_stop_a_crawl(web: tuple[str, list[str]], tmp_path: Path) -> None:
     slow = [*on(web), "--delay", "0.2", "--per-host", "1"]
     told = crawl(*slow, "--out", tmp_path / "time", "--time", "2s")

@@ -23,7 +23,7 @@ from frontrank.orderings.online.rankmass import RankMass
 from frontrank.orderings.ranker import Periodic
 from frontrank.orderings.registry import parse
 from frontrank.orderings.stored import from_data, to_data
-from frontrank.orderings.trust import NO_TRUST, Trust
+from frontrank.orderings.trust import NO_TRUST, Trust, written_out
 from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
 from frontrank.web.view import CrawlView
@@ -195,6 +195,16 @@ def test_a_crawl_keeps_the_trust_it_began_with(tmp_path: Path) -> None:
     Path(path).write_text("c.org 1\n", encoding="utf-8")
     with pytest.raises(FrontrankError, match="crawl"):
         Crawl.recover(tmp_path / "crawl", f"rankmass:trust={path}")
+
+
+@settings(max_examples=30, deadline=None)
+@given(trusted_webs())
+def test_what_is_written_out_needs_no_file(given: tuple[Web, dict[str, float]]) -> None:
+    _, weights = given
+    trust = Trust("some, where.tsv", tuple(weights), tuple(weights.values()))
+    for policy in (FractionalPageRank(m=2.5, trust=trust), RankMass(trust=trust), Periodic(PageRank(trust=trust), 7)):
+        assert parse(written_out(policy)) == policy
+        assert parse(written_out(policy)).spec() == policy.spec()
 
 
 def test_no_trust_is_written_nowhere() -> None:

@@ -9,7 +9,9 @@ crawl knows only what it has discovered, so a line of the file *pays* its t_i on
 that page is discovered. Seeds that no line names have none. With trust at a few good pages alone, PageRank with this
 vector is TrustRank (Gyongyi, Garcia-Molina, Pedersen 2004).
 
-The content of the file is part of the ordering: it is stored with a live crawl, and the file is not read again.
+The content of the file is part of the ordering: it is stored with a live crawl, and the file is not read again. In place of
+the file's name its content can be given, several lines (``written_out`` writes an ordering so); a first line ``# NAME``
+keeps the name.
 
 An online ordering takes it so (fpr is an example, rankmass another):
 
@@ -38,8 +40,9 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array, Column, kernel
-from frontrank.orderings.policy import Parameters, State
+from frontrank.orderings.policy import Parameters, Policy, State
 from frontrank.pages.urls import canonical, host_of
+from frontrank.specs import write
 from frontrank.web.view import CrawlView
 from frontrank.web.web import Web
 
@@ -72,12 +75,15 @@ class Trust(Parameters):
             raise InputError(f"trust must have a weight for each name, got {len(self.names)} and {len(self.weights)}")
 
     @classmethod
-    def read(cls, path: str) -> Trust:
-        """The trust that a file has; InputError names the line that is wrong."""
-        if not path:
+    def read(cls, given: str) -> Trust:
+        """The trust that a file has, or these lines; InputError names the line that is wrong."""
+        if not given:
             return NO_TRUST
+        lines, path = (given.splitlines(), "trust") if "\n" in given else (_lines(given), given)
+        if path != given and lines[0].startswith("# "):
+            path = lines[0].removeprefix("# ")
         weights: dict[str, float] = {}
-        for number, text in enumerate(_lines(path), 1):
+        for number, text in enumerate(lines, 1):
             if not text.strip() or text.lstrip().startswith("#") or (number == 1 and _is_head(text)):
                 continue
             try:
@@ -92,6 +98,11 @@ class Trust(Parameters):
         if not sum(weights.values()) > 0:
             raise InputError(f"trust file {path}: at least one weight must be above 0, got none")
         return cls(path, tuple(weights), tuple(weights.values()))
+
+    def content(self) -> str:
+        """The lines that ``read`` makes the same of again."""
+        entries = (f"{name} {weight!r}" for name, weight in zip(self.names, self.weights, strict=True))
+        return "\n".join([f"# {' '.join(self.source.split())}", *entries])
 
     def __bool__(self) -> bool:
         return bool(self.names)
@@ -175,6 +186,12 @@ def trust_of(ordering: Any) -> Trust:
     """The trust of an ordering, be it online or ranked now and then."""
     found = getattr(getattr(ordering, "ranker", ordering), "trust", NO_TRUST)
     return found if isinstance(found, Trust) else NO_TRUST
+
+
+def written_out(policy: Policy) -> str:
+    """A specification that needs no file: the content of the trust file stands in it."""
+    trust = trust_of(policy)
+    return write(policy.called(), {**policy.given(), "trust": trust.content()}) if trust else policy.spec()
 
 
 def _lines(path: str) -> list[str]:

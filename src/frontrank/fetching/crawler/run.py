@@ -17,6 +17,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,6 +32,7 @@ from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.scope import drop_out_of_reach, scope_of
 from frontrank.fetching.crawler.summary import Summary, summarise
 from frontrank.orderings.registry import parse
+from frontrank.orderings.trust import trust_of, written_out
 from frontrank.pages.warc_writer import Warc
 from frontrank.search.workload import load_workload
 
@@ -90,9 +92,12 @@ def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None 
     check_installed()
     check_needs(options, truth, impact)
     workload = load_workload(options.queries) if options.queries else None
+    policy = parse(options.policy)
+    if trust_of(policy):  # the file may be another, or elsewhere, when the crawl is resumed
+        options = replace(options, policy=written_out(policy))
     notes = {"options": options.json()}
     crawl = Crawl(
-        parse(options.policy),
+        policy,
         out,
         politeness=options.politeness,
         truth=truth,
