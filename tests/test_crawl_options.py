@@ -64,6 +64,9 @@ def test_options_survive_being_stored() -> None:
     assert asked.seeds == ("http://example.org/",)
     assert asked.with_changes({"budget": 9}).budget == 9
     assert asked.with_changes({"policy": "opic"}).until is None
+    sought = Options(seeds=SEED, goal="the sun")
+    assert sought.policy == "quality:scorer=topic:sun,inherit=max,anchor=1"
+    assert sought.with_changes({"policy": options()["policy"].default}).policy == options()["policy"].default
 
 
 def test_options_that_a_later_version_stored_are_passed_over() -> None:
@@ -75,6 +78,7 @@ def test_a_crawl_can_be_resumed_with_any_option_but_those_of_its_start(name: str
     other: dict[str, Any] = {
         "seeds": ("http://b.example/",), "policy": "opic", "until": None, "scope": "any", "include": ("x",), "exclude": ("y",),
         "user_agent": "robin/1.0", "contact": "a@b.example", "proxy": "http://127.0.0.1:1", "queries": "log.tsv",
+        "goal": "solar energy",
     }  # fmt: skip
     asked, one = Options(seeds=SEED), options()[name]
     value = other[name] if name in other else not one.default if isinstance(one.default, bool) else 7

@@ -236,7 +236,7 @@ def test_a_goal_brings_the_pages_about_it_and_lists_the_best(tmp_path: Path) -> 
         told = crawl(
             f"{url}/", "--out", out, *LOCAL, "--in-flight", "1", "--goal", "the best pages on solar energy", "--budget", "10"
         )
-    assert told["fetched"] == 10 and told["policy"] == "quality:scorer=topic:solar energy,anchor=1"
+    assert told["fetched"] == 10 and told["policy"] == "quality:scorer=topic:solar energy,inherit=max,anchor=1"
     best = [page["url"].removeprefix(url) for page in told["best"]]
     assert sorted(best) == sorted(["/", "/solar/", *(f"/paper/{i}" for i in range(8))])
     scores = [page["score"] for page in told["best"]]

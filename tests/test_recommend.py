@@ -42,8 +42,21 @@ def test_figures_are_those_of_crawls_from_the_drawn_seeds(web: Web) -> None:
     assert tried.mean == pytest.approx(np.mean(tried.values)) and tried.spread == pytest.approx(np.std(tried.values, ddof=1))
 
 
-def test_quality_counts_links_from_other_hosts(web: Web) -> None:
-    done = recommend(web, "quality", draws=1, budget=100, seeds=5)
+def test_quality_sums_the_scores_of_what_was_fetched(web: Web) -> None:
+    done = recommend(web, "quality:rules", draws=1, budget=100, seeds=5)
+    scores = importance(web, "quality:scorer=rules")
+    for one in done.tried:
+        order = simulate(web, parse(one.spec), find_seeds(web, "random:5@1"), 100).trace.order
+        assert one.values == pytest.approx((scores[order].sum() / np.sort(scores)[-100:].sum(),))
+    assert {one.spec for one in done.tried} >= {"bfs", "group:scorer=rules", "quality:scorer=rules"}
+    with pytest.raises(InputError, match="knows no texts"):
+        recommend(Web.from_edges([0], [1], 2), "quality")
+    with pytest.raises(SpecError, match="unknown scorer 'rule'; did you mean 'rules'"):
+        Wish.of("quality:rule")
+
+
+def test_votes_count_links_from_other_hosts(web: Web) -> None:
+    done = recommend(web, "votes", draws=1, budget=100, seeds=5)
     (value,) = next(one for one in done.tried if one.spec == "bfs").values
     order = simulate(web, parse("bfs"), find_seeds(web, "random:5@1"), 100).trace.order.tolist()
     assert web.hosts is not None
@@ -77,7 +90,7 @@ def test_webs_without_hosts_or_with_one_are_served_and_told_what_is_left_out() -
         assert set(done.left_out) == {"fpr:m=100", "largest-site"} and all(says in why for why in done.left_out.values())
         assert done.recommended.spec not in done.left_out
         with pytest.raises(InputError, match="ask --for importance"):
-            recommend(web, "quality")
+            recommend(web, "votes")
 
 
 def test_searchers_need_what_they_did_or_asked(web: Web) -> None:
@@ -99,7 +112,7 @@ def test_a_topic_is_asked_for_with_the_words_it_has() -> None:
         recommend(web, "topic:opera")
 
 
-@pytest.mark.parametrize("text", ["speed", "topic", "topic:", "importance:x", ""])
+@pytest.mark.parametrize("text", ["speed", "topic", "topic:", "quality:", "importance:x", ""])
 def test_a_wish_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(SpecError, match="--for"):
         Wish.of(text)
@@ -114,7 +127,7 @@ def test_a_slow_web_gets_fewer_draws_but_two() -> None:
 
 
 def test_every_candidate_is_an_ordering(web: Web) -> None:
-    for wish in ("importance", "quality", "coverage", "topic:x"):
+    for wish in ("importance", "quality", "quality:topic:x", "votes", "coverage", "topic:x"):
         for spec in candidates(web, Wish.of(wish), 100):
             assert parse(spec).spec()
 
@@ -155,6 +168,7 @@ class TestCommand:
         ("args", "says"),
         [
             (["--for", "speed"], "known: coverage, importance"),
+            (["--for", "quality:wrds"], "did you mean 'words'"),
             (["--draws", "3"], "no WEB"),
             (["no-such-web"], "no-such-web"),
             (["synthetic:pages=50", "--draws", "0"], "draws must be at least 1, got 0"),

@@ -9,7 +9,12 @@ from frontrank.cli.screen import output_options, progress, show, show_json
 
 @click.command(name="recommend")
 @click.argument("web", required=False)
-@click.option("--for", "wish", metavar="WISH", help="importance (default), quality, topic:WORDS, searchers or coverage.")
+@click.option(
+    "--for",
+    "wish",
+    metavar="WISH",
+    help="importance (default), quality, quality:SCORER, votes, topic:WORDS, searchers or coverage.",
+)
 @click.option("--draws", type=int, metavar="N", help="How many sets of random seeds to try; default: 5.")
 @click.option("--budget", metavar="B", help="Pages to fetch: a share such as 0.1 (the default), or a count.")
 @click.option("--seeds", type=int, metavar="N", help="Pages in a set of seeds; default: a thousandth of the web.")

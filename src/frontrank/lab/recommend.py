@@ -2,7 +2,9 @@
 
     wish          measured as, after the budget                                        an ordering must know
     importance    hot: share of the k pages of the greatest PageRank (cho98's P_CS)     -
-    quality       links from other hosts to what was fetched, over the most possible    hosts, more than one
+    quality       scores of what was fetched, over the most possible; by the scorer     texts
+                  words, or another: quality:rules
+    votes         links from other hosts to what was fetched, over the most possible    hosts, more than one
     topic:WORDS   pages about the topic, over the most that so many pages can be        titles or texts
     searchers     true impact of the first 10% of a frontier, over the ideal            views, clicks or queries
     coverage      the share of personalised PageRank that is guaranteed to be fetched   -
@@ -29,9 +31,12 @@ from frontrank.errors import InputError, SpecError, nearest
 from frontrank.lab.evaluate import find, ranker_of, stage
 from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.measures import hot, mass
+from frontrank.orderings.online.group import Group
+from frontrank.orderings.online.quality import Quality
 from frontrank.orderings.online.similarity import Similarity
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import parse
+from frontrank.pages.scorers import find as find_scorer
 from frontrank.simulation.engine import check_needs
 from frontrank.simulation.plan import Budget, Stop
 from frontrank.simulation.simulate import Run, simulate
@@ -42,7 +47,7 @@ from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
 Progress = Callable[[str, int, int], None]
-WISHES = ("importance", "quality", "topic", "searchers", "coverage")
+WISHES = ("importance", "quality", "votes", "topic", "searchers", "coverage")
 DRAWS = 5
 LEAST_DRAWS = 2
 LIMIT_S = 60.0  # no further draw is begun after that
@@ -62,20 +67,24 @@ HOSTED = ("fpr:m=100", "largest-site")
 
 @dataclass(frozen=True)
 class Wish:
-    """What a crawl is for: one of ``WISHES``, and of a topic its words.
+    """What a crawl is for: one of ``WISHES``, and of a topic its words, of quality a scorer.
 
-    >>> Wish.of("topic:new york").topic, Wish.of("quality").name
-    ('new york', 'quality')
+    >>> Wish.of("topic:new york").topic, Wish.of("quality").scorer, Wish.of("quality:rules").scorer
+    ('new york', 'words', 'rules')
     """
 
     name: str
     topic: str = ""
+    scorer: str = ""
 
     @classmethod
     def of(cls, text: str) -> Wish:
         name, colon, topic = text.partition(":")
         if name not in WISHES:
             raise SpecError(f"--for {text!r} given{nearest(name, WISHES)}")
+        if name == "quality" and (topic.strip() or not colon):
+            find_scorer(topic.strip() or "words")
+            return cls(name, scorer=topic.strip() or "words")
         if (name == "topic") != bool(topic.strip()) or (colon and name != "topic"):
             raise SpecError(f"--for {text!r} given; write topic:WORDS, or {', '.join(w for w in WISHES if w != 'topic')}")
         return cls(name, topic.strip())
@@ -85,10 +94,12 @@ class Wish:
         """The importance that pages are judged by."""
         if self.name == "topic":
             return Similarity(topic=self.topic).spec()
-        return "votes" if self.name == "quality" else "pagerank"
+        if self.name == "quality":
+            return Quality(scorer=self.scorer).truth
+        return "votes" if self.name == "votes" else "pagerank"
 
     def __str__(self) -> str:
-        return f"{self.name}:{self.topic}" if self.topic else self.name
+        return f"{self.name}:{self.topic or self.scorer}" if self.topic or self.scorer else self.name
 
 
 @dataclass(frozen=True)
@@ -206,11 +217,18 @@ def candidates(web: Web, wish: Wish, pages: int) -> list[str]:
         return ["rankmass", "rankmass:window=0.05"]
     if wish.name == "topic":
         alone = [Similarity(topic=wish.topic, inner=inner).spec() for inner in ("bfs", "backlink")]
-        return ["bfs", "backlink", "fpr", *alone, Similarity(topic=wish.topic, distance=1).spec()]
-    shared = ["bfs", "backlink", "opic", "fpr", *HOSTED, "rankmass"]
+        near = Similarity(topic=wish.topic, distance=1).spec()
+        return ["bfs", "backlink", "fpr", *alone, near, *_by_scores(f"topic:{wish.topic}", anchor=1.0)]
     if wish.name == "quality":
-        return shared
+        return ["bfs", "fpr", *_by_scores(wish.scorer), Quality(scorer=wish.scorer, inherit="first").spec()]
+    shared = ["bfs", "backlink", "opic", "fpr", *HOSTED, "rankmass"]
+    if wish.name == "votes":
+        return [*shared, "domains"]
     return [*shared, f"fica:k={max(1, web.pages // 72)}", f"pagerank:every={max(1, pages // RANKINGS)}"]
+
+
+def _by_scores(scorer: str, anchor: float = 0.0) -> list[str]:
+    return [Quality(scorer=scorer, anchor=anchor).spec(), Group(scorer=scorer).spec()]
 
 
 def recommend(
@@ -258,9 +276,11 @@ def recommend(
 
 def _check(web: Web, wish: Wish) -> None:
     """InputError if the wish cannot be judged on this web, whatever the ordering."""
-    if wish.name == "quality" and (hosts_of(web) or 0) < 2:
+    if wish.name == "votes" and (hosts_of(web) or 0) < 2:
         lacks = "knows no hosts" if web.hosts is None else "has one host"
-        raise InputError(f"quality is what other hosts link to, but {web.name} {lacks}; ask --for importance")
+        raise InputError(f"votes are links from other hosts, but {web.name} {lacks}; ask --for importance")
+    if wish.name == "quality" and web.texts is None:
+        raise InputError(f"quality is what stands on pages, but {web.name} knows no texts; ask --for importance or votes")
     if wish.name == "topic":
         importance(web, wish.metric)  # says what is missing, or that no page is about it
     if wish.name == "searchers" and web.impact is None and _log(web) is None:
@@ -341,7 +361,8 @@ def _how(web: Web, wish: Wish, pages: int) -> str:
     after = f"after {pages:,} pages ({pages / web.pages:.0%})"
     return {
         "importance": f"share of the {pages:,} pages of the greatest PageRank, {after}",
-        "quality": f"links from other hosts to the fetched pages, over the most possible {after}",
+        "quality": f"scores of the fetched pages by {wish.scorer}, over the most possible {after}",
+        "votes": f"links from other hosts to the fetched pages, over the most possible {after}",
         "topic": f"pages about {wish.topic!r}, over the most possible {after}",
         "coverage": f"personalised PageRank that is guaranteed to be fetched {after}",
         "searchers": f"impact of the first {FIRST:.0%} of the frontier over the ideal, {CRAWLED:.0%} of the web fetched",

@@ -96,7 +96,7 @@ class Quality(Policy):
     and hands on what it was given itself.
 
     With ``anchor=1`` and a topic, links that name it go before others: key(c) += anchor * the largest score of c's URL words
-    (as a text) and of the anchors of the links to c (as titles). This is what ``frontrank crawl --goal`` goes by.
+    (as a text) and of the anchors of the links to c (as titles). ``frontrank crawl --goal`` goes by that, with ``inherit=max``.
 
     Parameters: ``scorer``, the name of a scorer (``words``, ``rules``, ``topic:WORDS``, one of a package, or
     ``module:function``; docs/quality.md); ``inherit``; ``prior``, the key of seeds;
