@@ -40,6 +40,8 @@ SPECS = (
     "group",
     "group:scorer=topic:computer,depth=1,inner=bfs",
     "group:scorer=rules,inner=backlink,strength=0",
+    "prior:file=tests/assets/ranks.tsv",
+    "prior:file=tests/assets/ranks.tsv,inner=bfs,power=0.5,budget=30",
     "indegree:every=20",
     "pagerank:every=20",
     "pagerank:trust=tests/assets/trust.tsv,every=20",

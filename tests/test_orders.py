@@ -41,12 +41,20 @@ ON_EVERY_WEB: dict[str, tuple[str, dict[str, Any]]] = {
     "indegree:every=1": ("indegree", {"every": 1}),
     "indegree:every=7": ("indegree", {"every": 7}),
 }
+RANKS = Path(__file__).parent / "assets" / "ranks.tsv"
+RANKED = {host: float(rank) for host, rank in (line.split() for line in RANKS.read_text(encoding="utf-8").splitlines()[1:])}
 WITH_HOSTS: dict[str, tuple[str, dict[str, Any]]] = {
     "fpr:m=100": ("fpr", {"m": 100.0}),
     "fpr:m=2": ("fpr", {"m": 2.0}),
     "fpr:m=0.1": ("fpr", {"m": 0.1}),
     "largest-site": ("largest-site", {}),
     "domains": ("domains", {}),
+    f"prior:file={RANKS}": ("prior", {"ranks": RANKED}),
+    f"prior:file={RANKS},inner=backlink,budget=9": ("prior", {"ranks": RANKED, "inner": "backlink", "most": 9.0}),
+    f"prior:file={RANKS},inner=bfs,power=0.3,budget=12": (
+        "prior",
+        {"ranks": RANKED, "inner": "bfs", "power": 0.3, "most": 12.0},
+    ),
     "location": ("location", {}),
     "location:suffix=.com,suffix_bonus=1.5,word=d,word_bonus=0.5": (
         "location",
@@ -86,7 +94,7 @@ WITH_SCORES: dict[str, tuple[str, dict[str, Any]]] = {
     "group:scorer=by_url,depth=0,prior=0.9,strength=3": ("group", {"depth": 0, "prior": 0.9, "strength": 3.0}),
     "group:scorer=by_url,depth=3,strength=0": ("group", {"depth": 3, "strength": 0.0}),
 }
-REAL_HOSTS = [spec for spec in WITH_HOSTS if spec != "domains"]  # whose oracle is for small webs
+REAL_HOSTS = [spec for spec in WITH_HOSTS if not spec.startswith(("domains", "prior"))]  # whose oracle is for small webs
 ALL = {**ON_EVERY_WEB, **WITH_HOSTS, **WITH_TEXT, **WITH_SCORES}
 
 

@@ -24,6 +24,7 @@ from frontrank.orderings.online.fica import SCHEDULES, Fica
 from frontrank.orderings.online.fpr import FractionalPageRank
 from frontrank.orderings.online.opic import STARTS, Opic
 from frontrank.orderings.online.oracle import Oracle
+from frontrank.orderings.online.prior import Prior
 from frontrank.orderings.online.similarity import INNER, Similarity
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import Periodic, Ranker
@@ -35,6 +36,7 @@ from frontrank.simulation.replayed import Replay
 from frontrank.specs import split, write
 from tests.specs import SPECS
 
+RANKS = "tests/assets/ranks.tsv"
 CHOICES: dict[tuple[type, str], st.SearchStrategy[Any]] = {
     (Fica, "schedule"): st.sampled_from(SCHEDULES),
     (Opic, "start"): st.sampled_from(STARTS),
@@ -60,7 +62,8 @@ PLAIN = [ordering for ordering in REGISTRY.built_in().values() if ordering not i
 @st.composite
 def plain(draw: Any, ordering: type[Any]) -> Any:
     """An ordering with random parameters: those that its own checks refuse keep their defaults."""
-    made = parse(f"similarity:topic={draw(st.sampled_from('ab'))}") if ordering is Similarity else ordering()
+    needed = {Similarity: f"similarity:topic={draw(st.sampled_from('ab'))}", Prior: f"prior:file={RANKS}"}
+    made = parse(needed[ordering]) if ordering in needed else ordering()
     kinds = parameters(ordering)
     for f in fields(ordering):
         value = draw(CHOICES.get((ordering, f.name), BY_KIND[kinds[f.name][0]]))

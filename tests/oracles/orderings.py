@@ -418,6 +418,38 @@ class Domains(Ordering):
         return self.crawl.rows[p]
 
 
+class Prior(Ordering):
+    """Another ordering's keys times the rank of the host; pages of a host that has had its share come last."""
+
+    def __init__(
+        self, crawl: Crawl, ranks: dict[str, float], inner: str = "fpr", power: float = 1.0, most: float = 0.0
+    ) -> None:
+        super().__init__(crawl)
+        self.inner = make(inner, crawl)
+        self.inner.key = [1.0] * len(crawl.rows) if inner == "bfs" else self.inner.key
+        self.hosts = [host_name(url) for url in crawl.column("urls")]
+        self.weight = {host: (rank_of(host, ranks) / max(ranks.values())) ** power for host in set(self.hosts)}
+        self.budget, self.taken = most, dict.fromkeys(self.hosts, 0)
+
+    def spent(self, host: str) -> bool:
+        return self.budget > 0 and self.taken[host] >= max(1, math.floor(self.budget * self.weight[host]))
+
+    def place(self, q: int) -> Any:
+        host = self.hosts[q]
+        return math.inf if self.spent(host) else -(self.weight[host] * self.inner.key[q])
+
+    def learn(self, p: int) -> Iterable[int]:
+        self.taken[self.hosts[p]] += 1
+        alike = [q for q in self.crawl.known if self.hosts[q] == self.hosts[p]]
+        return [*self.inner.learn(p), *alike]
+
+
+def rank_of(host: str, ranks: dict[str, float]) -> float:
+    labels = host.split(".")
+    named = [".".join(labels[at:]) for at in range(len(labels))]
+    return next((ranks[name] for name in named if name in ranks), min(ranks.values()))
+
+
 class Quality(Ordering):
     """key = what is inherited from the scores of fetched parents; the scores are the column ``truth``."""
 
@@ -481,6 +513,7 @@ ORDERINGS: dict[str, Callable[..., Ordering]] = {
     "indegree": Indegree,
     "pagerank": PageRank,
     "domains": Domains,
+    "prior": Prior,
     "quality": Quality,
     "combine": Combine,
 }

@@ -15,6 +15,7 @@ from frontrank.orderings.online.largest_site import LargestSite
 from frontrank.orderings.online.location import Location
 from frontrank.orderings.online.opic import Opic
 from frontrank.orderings.online.oracle import Oracle
+from frontrank.orderings.online.prior import Prior
 from frontrank.orderings.online.quality import Quality
 from frontrank.orderings.online.random import Random
 from frontrank.orderings.online.rankmass import RankMass
@@ -38,5 +39,6 @@ POLICIES: tuple[type[Policy], ...] = (
     Domains,
     Quality,
     Group,
+    Prior,
     Combine,
 )

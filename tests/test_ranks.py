@@ -1,0 +1,106 @@
+"""Ranks of hosts from elsewhere, and the ordering that goes by them."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import frontrank as fr
+from frontrank.errors import SourceError, SpecError
+from frontrank.web.ranks import Ranks, host_ranks
+
+COMMON_CRAWL = (
+    "#harmonicc_pos\t#harmonicc_val\t#pr_pos\t#pr_val\t#host_rev\n"
+    "1\t3.0E7\t2\t0.002\tcom.example.www\n2\t1.5E7\t1\t0.008\torg.example\n"
+)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_common_crawls_tables_are_read_by_column_with_hosts_turned_round(tmp_path: Path, packed: bool) -> None:
+    path = tmp_path / "ranks.txt.gz"
+    path.write_bytes(gzip.compress(COMMON_CRAWL.encode()) if packed else COMMON_CRAWL.encode())
+    by_centrality, by_pagerank = (host_ranks(str(path), column) for column in ("harmonicc_val", "pr_val"))
+    assert (by_centrality.of("www.example.com"), by_centrality.of("example.org")) == (1.0, 0.5)
+    assert (by_pagerank.of("www.example.com"), by_pagerank.of("en.example.org")) == (0.25, 1.0)
+    assert by_centrality.of("example.com") == by_centrality.least == 0.5
+
+
+def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
+    import os
+
+    path = tmp_path / "ranks.csv"
+    path.write_text("host,rank\na.example,1\nb.example,4\n", encoding="utf-8")
+    assert host_ranks(str(path), "pr_val").of("a.example") == 0.25
+    path.write_text("a.example 1\nb.example 2\n", encoding="utf-8")
+    os.utime(path, ns=(1, 1))
+    assert host_ranks(str(path), "pr_val").of("a.example") == 0.5
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z]{1,3}(\.[a-z]{1,3}){0,2}", fullmatch=True), st.floats(1e-6, 1e9), min_size=1))
+def test_weights_are_above_0_and_at_most_1_and_keep_the_order(ranks: dict[str, float]) -> None:
+    made = Ranks(ranks)
+    for host, rank in ranks.items():
+        assert 0.0 < made.of(host) <= 1.0
+        assert f"x.{host}" in ranks or made.of(f"x.{host}") == made.of(host)
+        assert all(made.of(other) >= made.of(host) for other, larger in ranks.items() if larger >= rank)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "no host and its rank in it"),
+        ("# nothing\n\n", "no host and its rank in it"),
+        ("a.example 1\nb.example\n", "line 2: must be a host and its rank, got 'b.example'"),
+        ("a.example 1\nb.example -1\n", "line 2: a rank must be a number above 0, got '-1'"),
+        ("a.example 1\nb.example nan\n", "line 2: a rank must be a number above 0, got 'nan'"),
+        ("a.example 1\nb.example many\n", "line 2: a rank must be a number above 0, got 'many'"),
+        ("#harmonicc_pos\t#host_rev\n1\torg.example\n", "columns must be host_rev and harmonicc_val"),
+    ],
+)
+def test_a_broken_file_is_named_with_its_line(tmp_path: Path, content: str, says: str) -> None:
+    (tmp_path / "ranks").write_text(content, encoding="utf-8")
+    with pytest.raises(SourceError, match=says):
+        fr.parse(f"prior:file={tmp_path / 'ranks'}")
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("prior", "no file given; write prior:file=FILE"),
+        ("prior:file=FILE,inner=dfs", "inner must be fpr, opic, backlink or bfs"),
+        ("prior:file=FILE,column=pr_pos", "column must be harmonicc_val or pr_val; did you mean 'pr_val'"),
+        ("prior:file=FILE,power=-1", "power must be a number from 0, got -1"),
+        ("prior:file=FILE,budget=-1", "budget must be a number of pages from 0, got -1"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(spec: str, says: str) -> None:
+    with pytest.raises(SpecError, match=says):
+        fr.parse(spec.replace("FILE", "tests/assets/ranks.tsv"))
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    with pytest.raises(SourceError, match="no-such-file: the ranks of hosts cannot be read"):
+        fr.parse("prior:file=no-such-file")
+
+
+def test_a_host_goes_beyond_its_share_only_where_no_other_has_a_page_within_its_own() -> None:
+    web = fr.load("synthetic:pages=600,links=6,seed=5")
+    assert web.hosts is not None and web.host_names is not None and web.seeds is not None
+    ranks = host_ranks("tests/assets/ranks.tsv", "pr_val")
+    share = [max(1, int(100 * ranks.of(name))) for name in web.host_names]
+    taken = [0] * len(share)
+    known, fetched = set(web.seeds.tolist()), set[int]()
+    beyond = 0
+    for page in fr.order(web, "prior:file=tests/assets/ranks.tsv,budget=100"):
+        host = int(web.hosts[page])
+        if taken[host] >= share[host]:
+            beyond += 1
+            assert all(taken[web.hosts[other]] >= share[web.hosts[other]] for other in known - fetched)
+        taken[host] += 1
+        fetched.add(page)
+        known |= set(web.targets_of(page).tolist())
+    assert beyond > 0
