@@ -370,10 +370,11 @@ class Similarity(Ordering):
 
 
 class SimilarityToQuery(Ordering):
-    """key = the largest IS'(anchor and URL) + IS'(parent) over links seen, each with the IDF of the moment; seeds have 2."""
+    """key = the mean IS'(anchor and URL) + IS'(parent) over links seen, each with the IDF of the moment; seeds have 2."""
 
-    def __init__(self, crawl: Crawl, query: str, title: float = 3.0) -> None:
+    def __init__(self, crawl: Crawl, query: str, title: float = 5.0) -> None:
         super().__init__(crawl)
+        self.seen: list[list[float]] = [[] for _ in crawl.rows]
         self.query, self.title = set(plain_words(query)), title
         self.df: dict[str, int] = {}
         for s in crawl.seeds:
@@ -399,7 +400,9 @@ class SimilarityToQuery(Ordering):
         here = self.similarity(tf)
         for at, q in enumerate(crawl.rows[p]):
             said = plain_words(crawl.column("anchors")[p][at]) + plain_words(crawl.column("urls")[q].split("://")[-1])
-            self.key[q] = max(self.key[q], self.similarity({word: float(said.count(word)) for word in said}) + here)
+            self.seen[q].append(self.similarity({word: float(said.count(word)) for word in said}) + here)
+            if q not in crawl.seeds:
+                self.key[q] = sum(self.seen[q]) / len(self.seen[q])
         return crawl.rows[p]
 
 

@@ -25,7 +25,7 @@ from frontrank.kernels.jit import Array
 from frontrank.pages.words import url_words, words
 
 SLOTS = 1 << 20
-TITLE = 3.0  # times that a word of a title counts
+TITLE = 5.0  # times that a word of a title counts
 DIGITS = 9
 
 Terms = dict[int, float]  # slot of a word -> tf

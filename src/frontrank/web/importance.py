@@ -10,7 +10,7 @@ The metrics of cho98, section 2, each one number a page, larger is more importan
     views       how often searchers are shown it, where the web knows
     clicks      how often they choose it
     similarity  IS: the cosine of the TF-IDF vectors of page and query (``similarity:query="machine learning"``, see
-                ``pages.tfidf``), IDF of the whole web; ``title=5`` counts words of the title five times, not three.
+                ``pages.tfidf``), IDF of the whole web; ``title=1`` counts words of the title once, not five times.
                 With ``topic=computer``: 1 if the page is about the topic, else 0; ``body=5`` asks for the topic five
                 times in the text, not ten
     quality     what a scorer says of its text (``quality:scorer=rules``; ``words`` if none is given); a page on which the

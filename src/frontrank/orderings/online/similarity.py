@@ -66,7 +66,7 @@ def _approach(state: State, links: Links, page: int, out: Out, count: int) -> in
 
 @kernel
 def _seed_first(state: State, page: int, weight: float) -> float:
-    state.best[page] = SEED
+    state.seed[page] = 1
     return SEED
 
 
@@ -78,10 +78,11 @@ def _similar(state: State, links: Links, page: int, out: Out) -> int:
     count = 0
     for j in range(targets.size):
         q = targets[j]
-        state.best[q] = max(state.best[q], links.value[first + j] + state.text_value[page])
+        state.total[q] += links.value[first + j] + state.text_value[page]
+        state.parents[q] += 1
         if state.fetched[q] == 0:
             out.page[count] = q
-            out.key[count] = state.best[q]
+            out.key[count] = SEED if state.seed[q] == 1 else state.total[q] / state.parents[q]
             count += 1
     return count
 
@@ -93,7 +94,7 @@ class Similarity(Policy):
     With ``query``, one or several words:
 
         IS'(text) = cosine of the TF-IDF vectors of text and query, IDF of the pages fetched so far
-        key(q) = the largest IS'(anchor and URL of q) + IS'(p) over fetched pages p that link to q; seeds go first
+        key(q) = the mean of IS'(anchor and URL of q) + IS'(p) over fetched pages p that link to q; seeds go first
 
     Both parts are taken when p is fetched, with the IDF of that moment, p included; how words are counted: ``pages/tfidf.py``.
     To measure by it: ``--metric 'similarity:query="machine learning"'``, where IDF is that of the whole web.
@@ -182,8 +183,9 @@ class Similarity(Policy):
     def layout(self) -> dict[str, Column]:
         if self.query:
             counts = {"df": Column(np.int32, per="crawl", slots=tfidf.SLOTS), "documents": Column(np.int64, per="crawl")}
+            told = {"seed": Column(np.uint8), "total": Column(), "parents": Column(np.int32)}
             inputs = ("fetched", "url_value", "text_value")
-            return {**{name: super(Similarity, self).layout()[name] for name in inputs}, "best": Column(), **counts}
+            return {**{name: super(Similarity, self).layout()[name] for name in inputs}, **told, **counts}
         return {"text_value": Column(np.float64), **super().layout()}  # without parents no page is ever found hot
 
     def parameters(self) -> dict[str, int | float]:
