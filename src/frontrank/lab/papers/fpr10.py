@@ -183,11 +183,11 @@ def _effective(web: Web, means: dict[str, Drawn]) -> list[Claim]:
 
 
 def _weight(ms: dict[str, Drawn], means: dict[str, Drawn], seen: str) -> str:
-    behind = [spec for spec, mean in ms.items() if not ahead(mean, means[WINDOWED])]
     worse = [spec for spec, mean in ms.items() if ahead(means["fpr"], mean)]
     if worse:
-        return f"links between hosts lead to less PageRank than those within: {', '.join(worse)} are behind fpr itself; {seen}"
-    return f"{', '.join(behind)} not ahead: {not_ahead({**ms, WINDOWED: means[WINDOWED]}, behind[0])}; {seen}" if behind else ""
+        return f"links between hosts lead to less PageRank than those within: behind fpr itself: {', '.join(worse)}; {seen}"
+    pairs = {spec: not_ahead({spec: mean, WINDOWED: means[WINDOWED]}, spec) for spec, mean in ms.items()}
+    return "; ".join([*(f"{spec} is {short}" for spec, short in pairs.items() if short), seen])
 
 
 def windows(draws: Draws) -> Experiment:

@@ -44,7 +44,7 @@ def _cell(value: str | int | float | None) -> Cell | None:
     if value is None:
         return None
     try:
-        return Cell(shown(value), float(value))
+        return Cell(shown(value), float(value.partition("±")[0] if isinstance(value, str) else value))
     except ValueError:
         return Cell(str(value), str(value))
 
