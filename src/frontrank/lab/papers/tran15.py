@@ -1,12 +1,15 @@
 """tran15: random walks weighted by search impact, with graph enrichment, against orderings that know less.
 
-A crawl by bfs from the start page has fetched 30% of the web, and in a second scene 60%; each ranker orders what waits then.
-Observed impact comes from searching the fetched pages alone, the truth about the frontier from searching all. Omega is tuned
-on 65% of the frontier, whose impact is told (the paper's way), and all orderings are compared on the rest; the learned one
-also as a live crawl would have it, from earlier moments of its own crawl and on the whole frontier.
+A crawl by bfs from a start page has fetched 30% of the web, and in a second scene 60%; each ranker orders what waits then.
+Several draws: each starts from another page, halves the query log anew (one half drives, the other judges), and tells the
+impact of another 65% of the frontier, on which omega is tuned (the paper's way); all orderings are compared on the rest. The
+learned ones also as a live crawl would have them, from earlier moments of its own crawl and on the whole frontier.
 
-The paper's data are revisions of Wikipedia and a sample of a large crawl with their search log; clicks are used here only
-where a web knows them. gamma is 0, as in the paper's larger data set.
+Observed impact comes from searching the fetched pages alone, the truth about the frontier from searching all; or both are the
+web's own views or clicks. A web with neither, without a query log, gets searchers that are made (``made_queries.searched``):
+their fashion spreads along links, which is what the paper starts from.
+
+The paper's data are revisions of Wikipedia and a sample of a large crawl with their search log.
 
 Reference: Tran, Turk, Cambazoglu, Nejdl: A Random Walk Model for Optimization of Search Impact in Web Frontier Ranking,
 SIGIR 2015.
@@ -14,8 +17,9 @@ SIGIR 2015.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -23,25 +27,27 @@ from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import Scene, ranker_of, stage
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through, impact_shares
-from frontrank.lab.papers.claims import (
-    READING,
-    Claim,
-    decided,
-    height_at,
-    higher,
-    is_best,
-    listed,
-    mean_height,
-    number,
-    untested,
-)
+from frontrank.lab.papers.claims import NOT_KNOWN, Claim, decided, untested
 from frontrank.lab.papers.crawls import Progress
-from frontrank.lab.papers.impact_ratio import Behind, behind, links_within
-from frontrank.lab.papers.made_queries import lines, made_workload, split, told_of, unsearchable
+from frontrank.lab.papers.draws import (
+    DRAWS,
+    READING,
+    TRIED,
+    Drawn,
+    ahead,
+    at,
+    because,
+    heights,
+    leads,
+    middle,
+    random_pages,
+    told,
+)
+from frontrank.lab.papers.impact_ratio import behind, links_within
+from frontrank.lab.papers.made_queries import lines, searched, split, told_of, unsearchable
 from frontrank.lab.papers.parts import reached, start_page
 from frontrank.lab.papers.reproduction import RANDOM, Experiment, Plot, Reproduction, Table, Tell, Value, describe, skip
-from frontrank.lab.tune import SHARES, Setting, tune
-from frontrank.orderings.ranker import Ranker
+from frontrank.lab.tune import SHARES, Tuning, tune
 from frontrank.search.divided import Divided, halves
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
@@ -53,6 +59,10 @@ PAPER = (
 CRAWLED = (0.3, 0.6)
 SIMPLE = ("indegree", "pagerank", "q-overlap", "q-hybrid:fit=tree", "rw")
 QUERIED = ("q-overlap", "q-hybrid:fit=tree")
+LEARNED_WALK = "rw-eg, learned"  # omega from the crawl itself, not from told pages
+PAPERS_ML, OUR_ML = "ml, Table 4", "ml"
+LEARNERS = {PAPERS_ML: "ml:learner=tree,features=table4", OUR_ML: "ml:learner=forest"}
+SAME_REACH = 0.95  # of what the first start page reaches: the others must reach nearly as much
 SHOWN = np.linspace(0.0025, 0.2, 80)  # shares of the frontier at which curves are drawn
 UNTIL = 0.1  # of the frontier: how far means go, as in the paper's figures for Wikipedia
 FIRST = 0.01  # of the frontier: "at first"
@@ -78,277 +88,398 @@ CHANCE = "A random order is the worst of all."
 CLICKS = "Q-Overlap and Q-Hybrid pick pages of the highest click-through rate (Wikipedia)."
 RANK = "PageRank is the best in PageRank per page fetched."
 LOW = "Pages picked by Q-Overlap have a lower PageRank than those of RW, RW-EG, Q-Hybrid and PageRank."
-LEARNED = "ML, a regression over the other scores, finds more impact than RW-EG (on Wikipedia; not on the crawl)."
+LEARNED = "ML, a regression tree over the other scores, finds more impact than RW-EG (on Wikipedia; not on the crawl)."
 ALL = (VIEWED, ENRICHED, OMEGA, WALK, EDGES, LATER, DRIES, CHANCE, CLICKS, RANK, LOW, LEARNED)
 
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """One scene, the orderings tuned on it, and what they score."""
+    """One draw of one scene, the orderings tuned on it, and what they score."""
 
     scene: Scene  # the deployed one
     trial: Scene  # with 65% of the frontier told
-    settings: Sequence[Setting]
+    tuning: Tuning
     specs: Mapping[str, str]  # by name
     scores: Mapping[str, Array]  # of all known pages, by name
-    learned: Mapping[str, Array]  # of ml, in both protocols
-    name: str
+    learned: Mapping[str, Mapping[str, Array]]  # of ml, by protocol and name
 
     def impact(self) -> dict[str, Curve]:
         """The curves of the paper's way of testing."""
         tested = self.trial.tested
-        scores = {**self.scores, "ml": self.learned["split"]}
+        scores = {**self.scores, **self.learned["split"]}
         return lines({name: score[tested] for name, score in scores.items()}, self.trial.impact[tested], SHOWN)
 
 
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """All draws of one scene."""
+
+    name: str
+    all: Sequence[Ordered]
+
+    @property
+    def first(self) -> Ordered:
+        return self.all[0]
+
+    @property
+    def judged_by(self) -> str:
+        return self.first.scene.judged_by
+
+    def drawn(self, of: Callable[[Ordered], float]) -> Drawn:
+        return Drawn(tuple(of(one) for one in self.all))
+
+    def curves(self, of: Callable[[Ordered], Mapping[str, Curve]]) -> dict[str, list[Curve]]:
+        made = [of(one) for one in self.all]
+        return {name: [one[name] for one in made] for name in made[0]}
+
+
 def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress, impact: str | None = None) -> Reproduction:
-    web = web.by_impact(impact) if impact != "views" or web.views is not None else web
     steps = 6 * len(CRAWLED)
     done: list[Experiment] = []
 
     def tell(text: str) -> None:
         progress(f"tran15: {text}", min(len(done), steps - 1), steps)
 
+    searchers, draws = "", 0
+    given = workload is not None
     known = web.views is not None or web.clicks is not None
-    log, searched = halves(workload) if isinstance(workload, Workload) else workload, ""
-    if reason := "" if known and workload is None else unsearchable(web):
+    if reason := "" if known and not given else unsearchable(web):
         done += [skip(f"{share:.0%} fetched", reason, ALL) for share in CRAWLED]
     else:
-        if log is None and not known:
-            log = halves(made_workload(web))
-        own = f"Impact is the web's own: {web.impact_by or ('views' if web.views is not None else 'clicks')}."
-        searched = own if log is None else f"{told_of(log.whole, workload is not None)} {log.told()}"
-        start = start_page(web)
-        reach = len(reached(web, start))
+        log = halves(workload) if isinstance(workload, Workload) else workload
+        if not given and not known:
+            web, asked = searched(web)
+            log, impact = halves(asked), impact or "views"
+            searchers = (
+                "Views, clicks and queries are made, for want of a query log: some pages are in fashion, and fashion spreads "
+                f"along links. Impact is {impact}. {log.told()}"
+            )
+        elif log is None:
+            searchers = f"Impact is the web's own: {impact or ('views' if web.views is not None else 'clicks')}."
+        else:
+            own = "" if impact is None or (impact == "views" and web.views is None) else f"Impact is the web's own: {impact}. "
+            searchers = f"{own}{told_of(log.whole, given)} {log.told()}"
+        starts = _starts(web)
+        draws = len(starts)
         for share in CRAWLED:
-            done += _scene(web, log, start, share, reach, tell)
+            done += _scene(web, log, starts, share, impact, tell)
     setting = (
-        f"Crawls by bfs start at the web's start page and have fetched {' or '.join(f'{s:.0%}' for s in CRAWLED)} of the web. "
-        f"{searched} {READING} The paper's webs: Wikipedia, 477 thousand pages fetched and 127 thousand waiting, and a crawl "
-        "of 74 and 24 million, with the queries and clicks of their time."
+        f"Crawls by bfs have fetched {' or '.join(f'{s:.0%}' for s in CRAWLED)} of the web. {draws} draws: the first starts at "
+        f"the web's start page, the others at random pages that reach nearly as much; each halves the log and the frontier "
+        f"anew. {searchers} {READING} The paper's webs: Wikipedia, 477 thousand pages fetched and 127 thousand waiting, and a "
+        "crawl of 74 and 24 million, with the queries and clicks of their time."
     )
     return Reproduction("tran15", f"tran15 on {web.name}", PAPER, describe(web), setting, done)
 
 
-def _scene(web: Web, log: Divided | None, start: int, share: float, reach: int, tell: Tell) -> list[Experiment]:
+def _starts(web: Web) -> list[tuple[int, int]]:
+    """Where the crawls start, and how many pages each reaches."""
+    first = start_page(web)
+    reach = len(reached(web, first))
+    starts = [(first, reach)]
+    for _, pages in zip(range(TRIED), random_pages(web, 1), strict=False):
+        page = int(pages[0])
+        if len(starts) == DRAWS:
+            break
+        if page not in dict(starts) and (found := len(reached(web, page))) >= SAME_REACH * reach:
+            starts.append((page, found))
+    return starts
+
+
+def _scene(
+    web: Web, log: Divided | None, starts: Sequence[tuple[int, int]], share: float, impact: str | None, tell: Tell
+) -> list[Experiment]:
     name = f"{share:.0%} fetched"
+    reach = starts[0][1]
     if round(share * web.pages) >= reach:
         reason = f"the start page reaches {reach:,} pages, which is not more than {share:.0%} of the web: nothing would wait"
         return [skip(name, reason, ALL)]
-    tell(f"{name}: the crawl and what searchers saw of it")
+    made = [
+        _ordered(web, log, start, share, draw, impact, partial(_told_in, tell, f"{name}, draw {draw + 1}"))
+        for draw, (start, found) in enumerate(starts)
+        if round(share * web.pages) < found
+    ]
+    of = Drawing(name, made)
+    return [experiment(of) for experiment in (frontier, omega, impacts, clicked, standing, learning)]
+
+
+def _told_in(tell: Tell, where: str, text: str) -> None:
+    tell(f"{where}: {text}")
+
+
+def _ordered(web: Web, log: Divided | None, start: int, share: float, draw: int, impact: str | None, tell: Tell) -> Ordered:
+    tell("the crawl and what searchers saw of it")
     seeds = web.ids_of(np.array([start])).tolist()
-    scene = stage(web, log, f"bfs:{share}", seeds, learns=True)
-    tell(f"{name}: omega")
-    trial = split(scene)
-    settings = tune(trial)
+    asked = None if log is None else log.again(draw)
+    scene = stage(web, asked, f"bfs:{share}", seeds, learns=True, impact=impact)
+    tell("omega")
+    trial = split(scene, draw)
+    tuning = tune(trial, seed=draw)
     specs = {spec.partition(":")[0]: spec for spec in SIMPLE if log is not None or spec not in QUERIED}
-    specs["rw-eg"] = f"rw-eg:omega={settings[0].omega:g}"
+    specs["rw-eg"] = tuning.spec
+    specs[LEARNED_WALK] = "rw-eg"
     scores = {}
     for short, spec in specs.items():
-        tell(f"{name}: {spec}")
+        tell(spec)
         scores[short] = ranker_of(spec).score(scene.view)
-    learned = {}
+    learned: dict[str, dict[str, Array]] = {}
     for protocol, one in (("split", trial), ("deployed", scene)):
-        tell(f"{name}: ml, {protocol}")
-        learned[protocol] = _ml().score(one.view)
-    ordered = Ordered(scene, trial, settings, specs, scores, learned, name)
-    return [made(ordered) for made in (frontier, omega, impact, clicked, standing, learning)]
+        tell(f"ml, {protocol}")
+        learned[protocol] = {short: ranker_of(spec).score(one.view) for short, spec in LEARNERS.items()}
+    return Ordered(scene, trial, tuning, specs, scores, learned)
 
 
-def _ml() -> Ranker:
-    from frontrank.orderings.batch.ml.ml import Ml
-
-    return Ml()
-
-
-def frontier(of: Ordered) -> Experiment:
+def frontier(of: Drawing) -> Experiment:
     """Tables 1 to 3: what is fetched, what waits, and how the two are linked."""
-    view, views = of.scene.view, of.scene.impact
-    done, counted = ("clicked", "clicks") if of.scene.judged_by == "clicks" else ("viewed", "views")
+    done, counted = ("clicked", "clicks") if of.judged_by == "clicks" else ("viewed", "views")
     r = f"r_{counted[0]}"
-    assert view.impact is not None
-    fetched, waits = view.fetched, ~view.fetched
-    seen = fetched & (view.impact > 0)
-    inside, outside = links_within(view)
-    ratio = float((views[waits] > 0).mean())
     rows: list[list[Value]] = []
-    found: dict[str, Behind] = {}
-    for label, chosen in ((done, seen), (f"not {done}", fetched & ~seen)):
+    ratio: dict[str, Drawn] = {}
+    for label in (done, f"not {done}"):
         for when, enriched in (("links", False), ("links and virtual edges", True)):
-            found[f"{label}, {when}"] = one = behind(view, chosen, views, enriched)
-            rows.append([label, when, one.pages, one.linked, f"{one.impact:,.0f}", f"{one.ratio:.3f}"])
+            found = [behind(o.scene.view, _partition(o)[label == done], o.scene.impact, enriched) for o in of.all]
+            ratio[f"{label}, {when}"] = Drawn(tuple(one.ratio for one in found))
+            one = found[0]
+            rows.append([label, when, one.pages, one.linked, f"{one.impact:,.0f}", str(ratio[f"{label}, {when}"])])
+    view, impact = of.first.scene.view, of.first.scene.impact
+    inside, outside = links_within(view)
+    waits = ~view.fetched
+    seen = int(_partition(of.first)[True].sum())
     how = (
-        f"{len(view.source):,} pages are fetched (D), {int(waits.sum()):,} wait (F). {inside:,} links lead from D to D, "
-        f"{outside:,} from D to F. {done.capitalize()}: {int(seen.sum()):,} of D and {int((views[waits] > 0).sum()):,} of F, "
-        f"which is {ratio:.1%} of F (the paper: {PAPER_SHARE[counted]}). {r}: the {counted} of all pages of F that some pages "
-        "of D lead to, for each of these pages of D."
+        f"In the first draw {len(view.source):,} pages are fetched (D), {int(waits.sum()):,} wait (F); {inside:,} links lead "
+        f"from D to D, {outside:,} from D to F. {done.capitalize()}: {seen:,} of D and {int((impact[waits] > 0).sum()):,} of "
+        f"F, which is {float((impact[waits] > 0).mean()):.1%} of it (the paper: {PAPER_SHARE[counted]}). {r}: the {counted} of "
+        "all pages of F that some pages of D lead to, for each of these pages of D; over all draws."
     )
-    before, after, others = (
-        found[k].ratio for k in (f"{done}, links", f"{done}, links and virtual edges", f"not {done}, links")
-    )
+    few = behind(view, _partition(of.first)[False], impact)
+    before, after, others = (ratio[k] for k in (f"{done}, links", f"{done}, links and virtual edges", f"not {done}, links"))
+    much, raised = (Drawn(tuple(times * v for v in one.values)) for one, times in ((others, MUCH), (before, RAISED)))
     claims = [
         decided(
             VIEWED,
-            f"{r} of {done} pages is at least {MUCH:g} times that of the others",
-            f"{done} {before:.3f}, not {done} {others:.3f}",
-            before >= MUCH * others and before > 0,
+            f"{r} of {done} pages is ahead of {MUCH:g} times that of the others",
+            told({done: before, f"not {done}": others}),
+            ahead(before, much),
+            f"the {few.pages:,} pages of D that are not {done} lead to {few.impact / max(1.0, impact[waits].sum()):.0%} of the "
+            f"{counted} of F, so each has much",
         ),
         decided(
             ENRICHED,
-            f"{r} of {done} pages grows by at least {RAISED - 1:.0%}",
-            f"from {before:.3f} to {after:.3f}",
-            after >= RAISED * before and after > 0,
+            f"{r} of {done} pages after enrichment is ahead of {RAISED:g} times that before",
+            told({"links": before, "with virtual edges": after}),
+            ahead(after, raised),
+            "what stands beside these pages is mostly linked from them too",
         ),
     ]
-    header = ["pages of D", "lead on by", "how many", "pages of F they lead to", f"{counted} of these", r]
+    header = ["pages of D", "lead on by", "how many", "pages of F they lead to", f"{counted} of these", f"{r}, all draws"]
     return Experiment(f"Frontier impact ratio, {of.name}", how, (), None, Table(header, rows), claims)
 
 
-def omega(of: Ordered) -> Experiment:
+def _partition(of: Ordered) -> dict[bool, Array]:
+    """The fetched pages with impact, and those without."""
+    view = of.scene.view
+    assert view.impact is not None
+    seen = view.fetched & (view.impact > 0)
+    return {True: seen, False: view.fetched & ~seen}
+
+
+def omega(of: Drawing) -> Experiment:
     """Fig. 3."""
-    by_omega = sorted(of.settings, key=lambda one: one.omega)
-    estimate = {f"{one.omega:g}": one.estimate for one in by_omega}
-    best = of.settings[0]
-    ends = {"0": estimate["0"], "1": estimate["1"]}
-    rows: list[list[Value]] = [[f"{one.omega:g}", one.estimate, one.training, one.test] for one in by_omega]
-    x = np.array([one.omega for one in by_omega])
-    curves = {
-        ".632+": Curve(x, np.array([s.estimate for s in by_omega])),
-        "test": Curve(x, np.array([s.test for s in by_omega])),
+    omegas = sorted(one.omega for one in of.first.tuning)
+    columns = {
+        name: {x: Drawn(tuple(_setting(o.tuning, x, name) for o in of.all)) for x in omegas}
+        for name in ("estimate", "training", "test")
     }
+    estimate = columns["estimate"]
+    best = max(omegas, key=lambda x: estimate[x].mean)
+    ends = (estimate[0.0], estimate[1.0])
+    rows: list[list[Value]] = [[f"{x:g}", *(str(columns[name][x]) for name in columns)] for x in omegas]
+    x = np.array(omegas)
+    curves = {
+        label: Curve(x, np.array([columns[name][one].mean for one in omegas]))
+        for label, name in ((".632+", "estimate"), ("test", "test"))
+    }
+    measured = told({f"{best:g}": estimate[best], "0": ends[0], "1": ends[1]})
     claim = decided(
         OMEGA,
-        "the estimate is highest for an omega between 0 and 1, and higher there than at one of the ends",
-        listed({f"{best.omega:g}": best.estimate, **ends}),
-        0 < best.omega < 1 and higher(best.estimate, min(ends.values())),
+        "the mean estimate is highest for an omega between 0 and 1, and there it is ahead of one of the ends",
+        measured,
+        0 < best < 1 and any(ahead(estimate[best], end) for end in ends),
+        f"the best is {best:g}" if best in (0.0, 1.0) else "the curve is flat within the spread",
     )
     shares = " and ".join(f"{share:.0%}" for share in SHARES)
+    chosen = [f"{o.scene.view.notes[_auto_key(o)]['omega']:g}" for o in of.all]
     how = (
-        f"Share of the ideal impact among the first {shares} of the frontier, the mean, as the .632+ bootstrap expects it "
-        "from the 65% of the frontier whose impact is told, and as it is on the rest. 1: links alone, which is RW; 0: virtual "
-        "edges alone."
+        f"Share of the ideal {of.judged_by} among the first {shares} of the frontier, the mean, as the .632+ bootstrap expects "
+        "it from the 65% of the frontier whose impact is told, and as it is on the rest. 1: links alone, which is RW; 0: "
+        f"virtual edges alone. What rw-eg learns from the crawl itself, draw by draw: {', '.join(chosen)}."
     )
     plot = Plot(curves, "share of the ideal impact", "omega")
     return Experiment(f"Omega, {of.name}", how, (), plot, Table(["omega", ".632+", "told", "test"], rows), [claim])
 
 
-def impact(of: Ordered) -> Experiment:
+def _setting(tuning: Tuning, omega: float, name: str) -> float:
+    return float(next(getattr(one, name) for one in tuning if one.omega == omega) or 0.0)
+
+
+def _auto_key(of: Ordered) -> str:
+    return f"rw-eg {ranker_of(of.specs[LEARNED_WALK])}"
+
+
+def impacts(of: Drawing) -> Experiment:
     """Figs. 4 and 5."""
-    curves = {name: curve for name, curve in of.impact().items() if name != "ml"}
-    means = {name: mean_height(curve, UNTIL) for name, curve in curves.items()}
+    curves = {name: drawn for name, drawn in of.curves(Ordered.impact).items() if name not in LEARNERS}
+    means = heights(curves, UNTIL)
+    late = {name: at(drawn, UNTIL) for name, drawn in curves.items() if name != LEARNED_WALK}
+    by_chance = {RANDOM: means[RANDOM]}
+    beaten = [name for name in means if name != RANDOM and not ahead(means[name], means[RANDOM])]
     claims = [
         _more(WALK, means, "rw", "pagerank"),
         _more(EDGES, means, "rw-eg", "rw"),
         decided(
             LATER,
-            f"at {UNTIL:.0%} of the frontier its share of the ideal is the highest",
-            listed(late := _at(curves, UNTIL)),
-            is_best(late, "rw-eg"),
+            f"at {UNTIL:.0%} of the frontier it is ahead of all others",
+            told(late),
+            leads(late, "rw-eg"),
+            because(late, "rw-eg"),
         ),
         _dries(curves),
         decided(
             CHANCE,
-            f"its mean up to {UNTIL:.0%} of the frontier is the lowest",
-            listed(means),
-            all(higher(mean, means[RANDOM]) for name, mean in means.items() if name != RANDOM),
+            f"in the mean up to {UNTIL:.0%} of the frontier all others are ahead of it",
+            told({**by_chance, **{name: value for name, value in means.items() if name != RANDOM}}),
+            not beaten,
+            f"not ahead of it: {', '.join(beaten)}",
         ),
     ]
     how = (
-        f"{of.scene.judged_by.capitalize()} of the first pages over that of the ideal order, on the {len(of.trial.tested):,} "
-        f"pages of the frontier that omega was not tuned on; {RANDOM} is the expectation."
+        f"{of.judged_by.capitalize()} of the first pages over that of the ideal order, on the pages of the frontier that omega "
+        f"was not tuned on ({len(of.first.trial.tested):,} in the first draw); {RANDOM} is the expectation. rw-eg: omega tuned "
+        "on the other pages; learned: from the crawl itself."
     )
-    plot = Plot(curves, "impact relative to the ideal", WAITS)
-    return Experiment(f"Impact, {of.name}", how, list(of.specs.values()), plot, _heights(curves), claims)
+    plot = Plot(middle(curves), "impact relative to the ideal", WAITS)
+    return Experiment(f"Impact, {of.name}", how, _specs(of), plot, _heights(curves), claims)
 
 
-def _more(says: str, means: Mapping[str, float], name: str, other: str) -> Claim:
+def _specs(of: Drawing) -> list[str]:
+    return [*dict.fromkeys(of.first.specs.values())]
+
+
+def _more(says: str, means: Mapping[str, Drawn], name: str, other: str) -> Claim:
     pair = {one: means[one] for one in (name, other)}
-    rule = f"its mean share of the ideal up to {UNTIL:.0%} of the frontier is higher"
-    return decided(says, rule, listed(pair), higher(pair[name], pair[other]))
+    rule = f"in the mean share of the ideal up to {UNTIL:.0%} of the frontier it is ahead"
+    return decided(says, rule, told(pair), ahead(pair[name], pair[other]), because(pair, name))
 
 
-def _dries(curves: Mapping[str, Curve]) -> Claim:
+def _dries(curves: Mapping[str, Sequence[Curve]]) -> Claim:
     if "q-overlap" not in curves:
         return untested(DRIES, "no queries are known")
-    first, late = (_at({one: curves[one] for one in ("q-overlap", "rw-eg")}, share) for share in (FIRST, UNTIL))
+    first, late = ({one: at(curves[one], share) for one in ("q-overlap", "rw-eg")} for share in (FIRST, UNTIL))
+    early = ahead(first["q-overlap"], first["rw-eg"])
+    fact = "it does not fall behind" if early else "it is not ahead at first"
     return decided(
         DRIES,
-        f"its share of the ideal is higher at {FIRST:.0%} of the frontier and lower at {UNTIL:.0%}",
-        f"at {FIRST:.0%} {listed(first)}; at {UNTIL:.0%} {listed(late)}",
-        higher(first["q-overlap"], first["rw-eg"]) and higher(late["rw-eg"], late["q-overlap"]),
+        f"it is ahead at {FIRST:.0%} of the frontier, and RW-EG at {UNTIL:.0%}",
+        f"at {FIRST:.0%} {told(first)}; at {UNTIL:.0%} {told(late)}",
+        early and ahead(late["rw-eg"], late["q-overlap"]),
+        f"{fact}; {because(late, 'rw-eg') if early else because(first, 'q-overlap')}",
     )
 
 
-def _at(curves: Mapping[str, Curve], share: float) -> dict[str, float]:
-    return {name: height_at(curve, share) for name, curve in curves.items()}
-
-
-def _heights(curves: Mapping[str, Curve]) -> Table:
+def _heights(curves: Mapping[str, Sequence[Curve]]) -> Table:
     header = ["ordering", *(f"at {share:.0%}" for share in FRONTIER_SHARES), f"mean to {UNTIL:.0%}"]
+    means = heights(curves, UNTIL)
     rows: list[list[Value]] = [
-        [name, *(height_at(curve, share) for share in FRONTIER_SHARES), mean_height(curve, UNTIL)]
-        for name, curve in curves.items()
+        [name, *(str(at(drawn, share)) for share in FRONTIER_SHARES), str(means[name])] for name, drawn in curves.items()
     ]
     return Table(header, rows)
 
 
-def clicked(of: Ordered) -> Experiment:
+def clicked(of: Drawing) -> Experiment:
     """Fig. 6."""
     heading = f"Click-through rate, {of.name}"
-    clicks, views, tested = of.trial.clicks, of.trial.views, of.trial.tested
-    if clicks is None or views is None or "q-overlap" not in of.scores:
-        lacks = "clicks" if clicks is None else "views" if views is None else "queries"
-        return skip(heading, f"{of.scene.web.name} does not know its {lacks}", [CLICKS])
-    rate = click_through(clicks[tested], views[tested])
-    rates = {name: impact_shares(score[tested], rate) for name, score in of.scores.items()}
-    late = {name: rate[UNTIL] for name, rate in rates.items()}
+    trial = of.first.trial
+    if trial.clicks is None or trial.views is None or "q-overlap" not in of.first.scores:
+        lacks = "clicks" if trial.clicks is None else "views" if trial.views is None else "queries"
+        return skip(heading, f"{trial.web.name} does not know its {lacks}", [CLICKS])
+    rates = [_rates(one) for one in of.all]
+    drawn = {name: {share: Drawn(tuple(rate[name][share] for rate in rates)) for share in FRONTIER_SHARES} for name in rates[0]}
+    late = {name: by_share[UNTIL] for name, by_share in drawn.items()}
+    driven = ("q-overlap", "q-hybrid")
+    others = {name: value for name, value in late.items() if name not in driven}
     claim = decided(
         CLICKS,
-        f"at {UNTIL:.0%} of the frontier the rate of either is the highest",
-        listed(late),
-        any(is_best(late, name) for name in ("q-overlap", "q-hybrid")),
+        f"at {UNTIL:.0%} of the frontier one of the two is ahead of all others",
+        told(late),
+        any(leads({**others, name: late[name]}, name) for name in driven),
+        because({**others, "q-overlap": late["q-overlap"]}, "q-overlap"),
     )
-    rows: list[list[Value]] = [[name, *rate.values()] for name, rate in rates.items()]
+    rows: list[list[Value]] = [[name, *map(str, by_share.values())] for name, by_share in drawn.items()]
     header = ["ordering", *(f"at {share:.0%}" for share in FRONTIER_SHARES)]
     how = "Clicks over views of each of the first pages of the frontier, the mean, over that of the pages that have most."
-    return Experiment(heading, how, list(of.specs.values()), None, Table(header, rows), [claim])
+    return Experiment(heading, how, _specs(of), None, Table(header, rows), [claim])
 
 
-def standing(of: Ordered) -> Experiment:
+def _rates(of: Ordered) -> dict[str, dict[float, float]]:
+    trial = of.trial
+    assert trial.clicks is not None and trial.views is not None
+    rate = click_through(trial.clicks[trial.tested], trial.views[trial.tested])
+    return {name: impact_shares(score[trial.tested], rate) for name, score in of.scores.items()}
+
+
+def standing(of: Drawing) -> Experiment:
     """Fig. 7."""
-    tested = of.trial.tested
-    scores = {name: score[tested] for name, score in of.scores.items()}
-    curves = lines(scores, of.trial.pagerank[tested], SHOWN)
-    means = {name: mean_height(curve, UNTIL) for name, curve in curves.items()}
-    rule = f"its mean up to {UNTIL:.0%} of the frontier is the"
-    claims = [decided(RANK, f"{rule} highest", listed(means), is_best(means, "pagerank"))]
+    curves = of.curves(_standings)
+    means = heights(curves, UNTIL)
+    rule = f"in the mean up to {UNTIL:.0%} of the frontier"
+    others = {name: value for name, value in means.items() if name != RANDOM}
+    claims = [
+        decided(RANK, f"{rule} it is ahead of all others", told(others), leads(others, "pagerank"), because(others, "pagerank"))
+    ]
     if "q-overlap" in means:
-        others = {name: means[name] for name in ("rw", "rw-eg", "q-hybrid", "pagerank")}
-        measured = listed({"q-overlap": means["q-overlap"], **others})
-        claims.append(decided(LOW, f"{rule} lowest of these", measured, higher(min(others.values()), means["q-overlap"])))
+        higher = {name: means[name] for name in ("rw", "rw-eg", "q-hybrid", "pagerank")}
+        not_higher = [name for name, value in higher.items() if not ahead(value, means["q-overlap"])]
+        claims.append(
+            decided(
+                LOW,
+                f"{rule} all of these are ahead of it",
+                told({"q-overlap": means["q-overlap"], **higher}),
+                not not_higher,
+                f"not ahead of it: {', '.join(not_higher)}; {NOT_KNOWN}",
+            )
+        )
     else:
         claims.append(untested(LOW, "no queries are known"))
     how = "PageRank of the first pages, in the whole web, over that of as many pages of the greatest PageRank."
-    plot = Plot(curves, "PageRank relative to the ideal", WAITS)
-    return Experiment(f"PageRank per page, {of.name}", how, list(of.specs.values()), plot, _heights(curves), claims)
+    plot = Plot(middle(curves), "PageRank relative to the ideal", WAITS)
+    return Experiment(f"PageRank per page, {of.name}", how, _specs(of), plot, _heights(curves), claims)
 
 
-def learning(of: Ordered) -> Experiment:
+def _standings(of: Ordered) -> dict[str, Curve]:
+    tested = of.trial.tested
+    return lines({name: score[tested] for name, score in of.scores.items()}, of.trial.pagerank[tested], SHOWN)
+
+
+def learning(of: Drawing) -> Experiment:
     """Fig. 8, and the same as a live crawl would have it."""
-    chosen = ("ml", "rw-eg", "rw")
-    curves = of.impact()
-    split_means = {name: mean_height(curves[name], UNTIL) for name in chosen}
-    tested = of.scene.tested
-    scores = {"ml": of.learned["deployed"], **{name: of.scores[name] for name in chosen[1:]}}
-    live = lines({name: score[tested] for name, score in scores.items()}, of.scene.impact[tested], SHOWN)
-    drawn = {f"{name}, split": curves[name] for name in chosen} | {f"{name}, deployed": live[name] for name in chosen}
-    gain = number(mean_height(live["ml"], UNTIL) - mean_height(live["rw-eg"], UNTIL))
+    chosen = (*LEARNERS, "rw-eg", LEARNED_WALK, "rw")
+    told_curves, live = of.curves(Ordered.impact), of.curves(_deployed)
+    means, live_means = heights(told_curves, UNTIL), heights(live, UNTIL)
+    drawn = {f"{name}, split": told_curves[name] for name in chosen} | {f"{name}, deployed": live[name] for name in chosen}
+    gain = live_means[OUR_ML].minus(live_means[LEARNED_WALK])
     how = (
         "split: the paper's way, learned from the told 65% of the frontier and tested on the rest. deployed: learned from "
         "pages fetched since earlier moments of the same crawl, tested on the whole frontier, as in a crawl that runs; there "
-        f"the mean of ml less that of rw-eg, whose omega was tuned on the frontier itself, is {gain}. ml takes more than the "
-        "paper's features."
+        f"{OUR_ML} less {LEARNED_WALK} is {gain} in the mean, while rw-eg had its omega tuned on the frontier itself. "
+        f"{PAPERS_ML}: the paper's features and learner; {OUR_ML}: a forest over all features that are known here."
     )
-    plot = Plot(drawn, "impact relative to the ideal", WAITS)
-    claims = [_more(LEARNED, split_means, "ml", "rw-eg")]
-    return Experiment(f"Learned, {of.name}", how, ("ml", of.specs["rw-eg"], "rw"), plot, _heights(drawn), claims)
+    plot = Plot(middle(drawn), "impact relative to the ideal", WAITS)
+    claims = [_more(LEARNED, means, PAPERS_ML, "rw-eg")]
+    specs = (*LEARNERS.values(), of.first.specs["rw-eg"], "rw-eg", "rw")
+    return Experiment(f"Learned, {of.name}", how, specs, plot, _heights(drawn), claims)
+
+
+def _deployed(of: Ordered) -> dict[str, Curve]:
+    tested = of.scene.tested
+    scores = {**of.scores, **of.learned["deployed"]}
+    return lines({name: score[tested] for name, score in scores.items()}, of.scene.impact[tested], SHOWN)
