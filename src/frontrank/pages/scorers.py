@@ -7,8 +7,8 @@ An entry point ``frontrank.scorers`` gives a scorer a name (``frontrank.plugins`
 A fourth parameter takes what is written behind the name: ``topic:machine learning``. Built in, all from 0 to 1:
 
     words          distinct words/(distinct words + 200): 0 for an empty page, near 1 for a long text that repeats little
-    rules          the share of ``RULES`` that the text passes: rules of thumb by which Gopher's training text was chosen
-                   (Rae et al. 2021), those among them that need no lines, since a page's text has none
+    rules          the share of eight rules of thumb (``RULES``, ``RUNS``) that the text passes: of those by which Gopher's
+                   training text was chosen (Rae et al. 2021), the ones that need no lines, since a page's text has none
     topic:WORDS    the mean over these words of BM25's tf part, c/(c + 1.2 (1/4 + 3/4 length/300)), c the occurrences; one
                    in the title counts for five. No IDF: a crawl knows no collection
 
@@ -65,7 +65,7 @@ def rules(url: str, title: str, text: str) -> float:
     tokens = text.split()
     if not tokens:
         return 0.0
-    return sum(rule(text, tokens) for rule in RULES) / len(RULES)
+    return (sum(rule(text, tokens) for rule in RULES) + _runs(tokens)) / (len(RULES) + len(RUNS))
 
 
 def _length(text: str, tokens: list[str]) -> bool:
@@ -81,33 +81,30 @@ def _symbols(text: str, tokens: list[str]) -> bool:
 
 
 def _letters(text: str, tokens: list[str]) -> bool:
-    return sum(any(map(str.isalpha, token)) for token in tokens) >= 0.8 * len(tokens)
+    return sum(token.isalpha() or any(map(str.isalpha, token)) for token in tokens) >= 0.8 * len(tokens)
 
 
 def _stop_words(text: str, tokens: list[str]) -> bool:
     return len(STOP & {token.lower() for token in tokens}) >= 2
 
 
-def _repeats_little(n: int, most: float, text: str, tokens: list[str]) -> bool:
-    """The most frequent run of n words makes up no more than this share of the characters."""
+def _runs(tokens: list[str]) -> int:
+    """How many of ``RUNS`` hold: the most frequent run of n words makes up no more than this share of the characters."""
     looked = tokens[:MOST]
-    runs = Counter(zip(*(looked[i:] for i in range(n)), strict=False))
-    if not runs:
-        return True
-    run, times = runs.most_common(1)[0]
-    return times == 1 or times * sum(map(len, run)) <= most * sum(map(len, looked))
+    total, longest = sum(map(len, looked)), max(map(len, looked))
+    passed, times = 0, len(looked)
+    for n, most in RUNS:
+        if times * n * longest > most * total:  # else no run of n words can be too frequent
+            runs = Counter(zip(*(looked[i:] for i in range(n)), strict=False))
+            run, times = runs.most_common(1)[0] if runs else ((), 0)
+            if times > 1 and times * sum(map(len, run)) > most * total:
+                continue
+        passed += 1
+    return passed
 
 
-RULES: tuple[Callable[[str, list[str]], bool], ...] = (
-    _length,
-    _mean_word,
-    _symbols,
-    _letters,
-    _stop_words,
-    partial(_repeats_little, 2, 0.20),
-    partial(_repeats_little, 3, 0.18),
-    partial(_repeats_little, 4, 0.16),
-)
+RUNS = ((2, 0.20), (3, 0.18), (4, 0.16))  # a longer run is no more frequent than the shorter ones in it
+RULES: tuple[Callable[[str, list[str]], bool], ...] = (_length, _mean_word, _symbols, _letters, _stop_words)
 
 
 def topic(url: str, title: str, text: str, words: str) -> float:

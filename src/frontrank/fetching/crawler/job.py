@@ -6,6 +6,7 @@ last seconds are missing. Everything else that is told about a crawl comes from 
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -53,6 +54,7 @@ class Job:
         self.nudge: Callable[[], None] = lambda: None  # has the engine ask for the next page
         self.stop = Stop(until=options.until)
         self._noted = self.begun
+        self._taken = -math.inf  # when the last page was taken
 
     def begin(self) -> None:
         """The time of this run counts from here: what was loaded before is not the crawl's."""
@@ -81,6 +83,18 @@ class Job:
         elif options.time_s and self.elapsed_s >= options.time_s:
             self.end(TIME)
         return not self.ended
+
+    def took(self) -> None:
+        self._taken = time.monotonic()
+
+    def wait_s(self) -> float:
+        """How long the next page still waits for the one before it: with a goal, best first goes before fast.
+
+        Were pages of other hosts taken while the best one's host rests, a small budget would be spent on them.
+        """
+        if not self.options.one_by_one:
+            return 0.0
+        return math.inf if self.crawl.leased else max(0.0, self._taken + self.options.delay - time.monotonic())
 
     def goes_on(self) -> bool:
         """Whether pages are out, or one may go now or later."""

@@ -185,7 +185,8 @@ class Options:
     goal: str = option(
         "",
         START,
-        "What the pages are to be about, in words: links that lead there go first, and the best pages found are listed.",
+        "What the pages are to be about, in words: links that lead there go first, one page at a time unless --in-flight is "
+        "given; the best pages found are listed.",
         metavar="WORDS",
         changes=False,
         wrong=_wrong_goal,
@@ -225,6 +226,11 @@ class Options:
             # Nothing is out for longer than this, however a download ends: robots.txt may be asked for first.
             lease_s=4 * self.timeout + 3600.0,
         )
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether each page waits for the one before it."""
+        return bool(self.goal) and self.in_flight == options()["in_flight"].default
 
     @property
     def reach(self) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ Scrapy's downloader.
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -57,10 +58,16 @@ class Scheduler(CrawlScheduler):
 
     def _next(self) -> Request | None:
         while self.job.may_take():
+            wait = self.job.wait_s()
+            if wait > 0:
+                if wait < inf:
+                    self.engine.ask_again(wait)
+                break
             pages = self.crawl.take_pages(1)
             if not pages:
                 self.ask_when_ready()
                 break
+            self.job.took()
             request = self._request(pages[0])
             if request is not None:
                 return request
