@@ -83,6 +83,19 @@ def test_the_texts_of_long_pages_reach_the_ordering_too() -> None:
         assert site.urls() == ["/", "/plain", "/about", "/about-target", "/plain-target"]
 
 
+@pytest.mark.parametrize("scorer", ["words", "tests.scorers:picky"])
+def test_scores_of_pages_reach_the_ordering_and_one_that_fails_comes_last(scorer: str) -> None:
+    pages = {
+        "/": page("/poor", "/rich", text="a page of some words"),
+        "/poor": page("/poor-target", text="raise"),
+        "/rich": page("/rich-target", text=" ".join(f"word{i}" for i in range(50))),
+        **{f"/{name}-target": page() for name in ("poor", "rich")},
+    }
+    with serving(pages) as site:
+        crawl_one("Follow", site.root + "/", {"CONCURRENT_REQUESTS": 1, "FRONTRANK_POLICY": f"quality:scorer={scorer}"})
+        assert site.urls() == ["/", "/poor", "/rich", "/rich-target", "/poor-target"]
+
+
 def test_start_may_wait_for_what_it_gave_before() -> None:
     pages = {f"/{i}": page(f"/{i}/x") for i in range(4)} | {f"/{i}/x": page() for i in range(4)}
     with serving(pages) as site:
