@@ -106,9 +106,13 @@ def test_what_is_no_importance(metric: str, says: str) -> None:
     assert says in str(error.value)
 
 
-def test_a_clock_is_refused() -> None:
-    with pytest.raises(InputError, match="cannot be simulated with a clock"):
-        simulate(random_web(), parse("similarity:query=law"), np.array([0]), politeness=Politeness(in_flight=2))
+@pytest.mark.parametrize("seed", range(5))
+def test_with_one_page_in_flight_a_clock_changes_nothing(seed: int) -> None:
+    web, policy = random_web(80, 400, seed), parse("similarity:query=computer shop")
+    plain, clocked = (simulate(web, policy, np.array([0, 7]), politeness=given) for given in (None, Politeness(in_flight=1)))
+    assert clocked.trace.order.tolist() == plain.trace.order.tolist()
+    several = simulate(web, policy, np.array([0, 7]), politeness=Politeness(in_flight=4, delay_s=1.0), latency_s=0.5)
+    assert sorted(several.trace.order.tolist()) == sorted(plain.trace.order.tolist())
 
 
 def test_a_web_without_anchors_is_refused() -> None:

@@ -39,9 +39,13 @@ def drive_by_clock(
     ring: Array,
     clock: Array,
     latency_s: float,
+    hold: Array,
     out: Out,
 ) -> int:
-    """Fetch from place begin to place end of the order. ring is [first out, how many are out], clock is [now]."""
+    """Fetch from place begin to place end of the order. ring is [first out, how many are out], clock is [now].
+
+    With hold[0] = 1 it returns before each page is settled, which has then to be looked at; with 2 it settles that one first.
+    """
     room = page_out.size
     k = begin
     while k < end:
@@ -63,6 +67,10 @@ def drive_by_clock(
         if now < ready < due[ring[0]]:
             clock[0] = ready
             continue
+        if hold[0] == 1:
+            return k
+        if hold[0] == 2:
+            hold[0] = 1
         page = page_out[ring[0]]
         clock[0] = due[ring[0]]
         ring[0] = (ring[0] + 1) % room
@@ -85,10 +93,6 @@ class ClockedEngine(Engine):
 
     def __init__(self, policy: Policy, web: Web, politeness: Politeness, latency_s: float, jit: bool = True) -> None:
         super().__init__(policy, web, jit)
-        if policy.stepwise():
-            raise InputError(
-                f"{policy.spec()} looks at pages one by one and cannot be simulated with a clock; leave the clock out"
-            )
         if web.hosts is None and (politeness.delay_s or politeness.per_host or politeness.host_budget):
             raise InputError(f"{web.name} has no hosts, so none can be treated politely; leave the limits of hosts out")
         self.put = PUTS[policy.queue]
@@ -103,13 +107,23 @@ class ClockedEngine(Engine):
         self.latency_s = latency_s
         self.flight = (np.zeros(room, np.int32), np.zeros(room), np.zeros(2, np.int64), np.zeros(1))
         self.times = np.empty(0)
+        self.hold = np.array([int(policy.stepwise())])
 
     def drive(self, order: Array, begin: int, end: int) -> int:
         if len(self.times) < len(order):
             self.times = np.concatenate([self.times, np.zeros(len(order) - len(self.times))])
         kernels = self.policy.kernels()
         driver = self._link(drive_by_clock, put=self.put, on_fetch=kernels["on_fetch"], done=kernels["done"])
-        reached: int = driver(
-            self.state, self.queue, self.links, order, self.times, begin, end, *self.flight, self.latency_s, self.out
-        )
-        return reached
+        pages, _, ring, _ = self.flight
+        k = begin
+        while True:
+            k = int(
+                driver(
+                    *(self.state, self.queue, self.links, order, self.times, k, end),
+                    *(*self.flight, self.latency_s, self.hold, self.out),
+                )
+            )
+            if self.hold[0] == 0 or k >= end or ring[1] == 0 or self.done():
+                return k
+            self.look(int(pages[ring[0]]))
+            self.hold[0] = 2

@@ -151,8 +151,8 @@ class Engine:
                 return k + 1
         return end
 
-    def _arrive(self, page: int) -> None:
-        """A page is fetched by an ordering that has to look at it first."""
+    def look(self, page: int) -> None:
+        """A page arrives whose words an ordering has to see before it is settled."""
         web, row = self.web, slice(int(self.web.indptr[page]), int(self.web.indptr[page + 1]))
         if web.texts is not None:
             self.policy.see_text(self.state, page, web.titles[page] if web.titles is not None else "", web.texts[page])
@@ -161,6 +161,9 @@ class Engine:
             said = [anchors[j] for j in range(row.start, row.stop)]
             of = [urls[int(q)] for q in web.targets[row]]
             self.links.value[row] = self.policy.link_values(self.state, said, of)
+
+    def _arrive(self, page: int) -> None:
+        self.look(page)
         arrive = self._link(arrived, put=self.kind.put, on_fetch=self.policy.kernels()["on_fetch"])
         arrive(self.state, self.queue, self.links, page, self.out)
 
