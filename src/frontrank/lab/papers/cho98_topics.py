@@ -144,7 +144,7 @@ def _of_first(mean: dict[str, Drawn], seen: str) -> list[Claim]:
             f"both mean P_ST are at most {CHANCE + ALIKE} (chance {CHANCE}) in the mean",
             told(least),
             max(value.mean for value in least.values()) <= CHANCE + ALIKE,
-            seen,
+            f"{seen}; whether that is the reason is not known",
         ),
     ]
 
