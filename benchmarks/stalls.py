@@ -101,7 +101,7 @@ def stalls(folder: Path, known: int = 1_000_000) -> list[Result]:
     for spec, where, mode in (
         ("fpr", "memory", "inline"),
         ("fpr", str(folder / "fpr"), "inline"),
-        ("rankmass", str(folder / "rankmass"), "inline"),
+        ("surf", str(folder / "surf"), "inline"),
         ("pagerank:every=5000", str(folder / "pagerank"), "background"),
     ):
         took, child = grown(spec, known, where, mode)

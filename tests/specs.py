@@ -31,6 +31,9 @@ SPECS = (
     "rankmass:until=0.4",
     "rankmass:trust=tests/assets/trust.tsv",
     "rankmass:window=0.05,trust=tests/assets/trust.tsv",
+    "surf",
+    "surf:l=0.5,m=1,g=0",
+    "surf:trust=tests/assets/trust.tsv",
     "domains",
     "quality",
     "quality:scorer=rules,inherit=max",
@@ -59,5 +62,6 @@ SPECS = (
     "ml:learner=tree,features=table4,every=100",
     "combine:backlink=1,location=0.5",
     "combine:backlink=0.01,similarity=1,similarity.query=computer music",
+    "combine:surf=1,backlink=0.1",
     "combine:similarity=10,similarity.topic=computer,opic=1,fpr=2,fpr.m=20",
 )

@@ -46,7 +46,7 @@ def test_a_stopping_rule_ends_the_crawl() -> None:
 
 
 def test_seeds_are_needed() -> None:
-    with pytest.raises(InputError, match="no seeds"):
+    with pytest.raises(InputError, match="at least one seed"):
         Crawl(parse("bfs")).seed([])
 
 

@@ -38,9 +38,17 @@ ON_EVERY_WEB: dict[str, tuple[str, dict[str, Any]]] = {
     "rankmass:epsilon=0.001": ("rankmass", {"epsilon": 1e-3}),
     "rankmass:window=0.05": ("rankmass", {"window": 0.05}),
     "rankmass:window=0.4": ("rankmass", {"window": 0.4}),
+    "surf": ("surf", {}),
+    "surf:l=0.5,eps=0.01": ("surf", {"local": 0.5, "eps": 0.01}),
+    "surf:l=1,g=0,m=1": ("surf", {"local": 1.0, "g": 0.0, "m": 1.0}),
     "indegree:every=1": ("indegree", {"every": 1}),
     "indegree:every=7": ("indegree", {"every": 7}),
 }
+SLOW = (
+    "rankmass:epsilon=0.001",
+    "indegree:every=1",
+    *(spec for spec in ON_EVERY_WEB if spec.startswith("surf")),
+)  # of the oracle
 RANKS = Path(__file__).parent / "assets" / "ranks.tsv"
 RANKED = {host: float(rank) for host, rank in (line.split() for line in RANKS.read_text(encoding="utf-8").splitlines()[1:])}
 WITH_HOSTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -128,7 +136,7 @@ def test_random_webs(spec: str, seed: int, pages: int, density: float, starts: i
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("spec", [s for s in ON_EVERY_WEB if s not in ("rankmass:epsilon=0.001", "indegree:every=1")])
+@pytest.mark.parametrize("spec", [s for s in ON_EVERY_WEB if s not in SLOW])
 def test_real_graphs_without_hosts(spec: str, uk: Web) -> None:
     spec_here = {"fica:k=5": "fica:k=1388", "indegree:every=7": "indegree:every=5000"}.get(spec, spec)
     ALL[spec_here] = (ALL[spec][0], {**ALL[spec][1]})

@@ -20,6 +20,7 @@ from frontrank.errors import FrontrankError, InputError
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.online.fpr import FractionalPageRank
 from frontrank.orderings.online.rankmass import RankMass
+from frontrank.orderings.online.surf import Surf
 from frontrank.orderings.ranker import Periodic
 from frontrank.orderings.registry import parse
 from frontrank.orderings.stored import from_data, to_data
@@ -63,6 +64,8 @@ def trusted_webs(draw: Any) -> tuple[Web, dict[str, float]]:
         (lambda trust: FractionalPageRank(m=20.0, trust=trust), "fpr", {"m": 20.0}),
         (lambda trust: RankMass(trust=trust), "rankmass", {"epsilon": 1e-7}),
         (lambda trust: RankMass(window=0.2, trust=trust), "rankmass", {"window": 0.2}),
+        (lambda trust: Surf(trust=trust), "surf", {}),
+        (lambda trust: Surf(l=0.0, trust=trust), "surf", {"local": 0.0}),
     ],
 )
 @settings(max_examples=25, deadline=None)

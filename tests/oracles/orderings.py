@@ -226,6 +226,92 @@ class FractionalPageRank(Ordering):
         return row
 
 
+class Surf(Ordering):
+    """r of waiting pages is the key; r of fetched ones is handed on when it is above eps."""
+
+    def __init__(
+        self,
+        crawl: Crawl,
+        local: float | None = None,
+        m: float = 10.0,
+        g: float = 2.0,
+        damping: float = 0.85,
+        eps: float = 0.2,
+    ) -> None:
+        super().__init__(crawl)
+        self.local, self.m, self.g, self.damping, self.eps = local, m, g, damping, eps
+        self.hosts = crawl.columns.get("hosts") or [0] * len(crawl.rows)
+        self.region: dict[int, str] = {}
+        self.of_host: dict[int, str] = {}  # host to its first region
+        self.turns: list[tuple[int, float]] = []  # seeds, or trusted pages, and their weights
+        for s in crawl.seeds:
+            self.of_host.setdefault(self.hosts[s], f"of {s}")
+            self.region[s] = f"of {s}"
+            self.key[s] = 1.0 / len(crawl.seeds)
+            self.trust(s, 1.0)
+        self.turn = 0
+
+    def trust(self, q: int, otherwise: float) -> None:
+        weight = self.crawl.taken(q) if self.crawl.columns.get("trust") else otherwise
+        if weight > 0.0:
+            self.turns.append((q, weight))
+
+    def meet(self, p: int, q: int) -> None:
+        if q in self.region:
+            return
+        if self.hosts[p] == self.hosts[q]:
+            full = sum(name == self.region[p] for name in self.region.values()) >= 100
+            self.region[q] = f"of {p}" if full else self.region[p]
+        else:
+            self.region[q] = self.of_host.setdefault(self.hosts[q], f"of {q}")
+        self.trust(q, 0.0)
+
+    def share(self) -> float:
+        if self.local is not None:
+            return self.local
+        return min(0.95, 1.0 / (1.0 + math.sqrt(len(self.turns) / 1000.0) / len(self.of_host)))
+
+    def novelty(self, region: str) -> float:
+        known = [q for q, name in self.region.items() if name == region]
+        fetched = sum(self.crawl.fetched[q] for q in known)
+        everywhere = len(self.crawl.order) / len(self.region)
+        return min(1.0, everywhere / (fetched / len(known))) ** self.g
+
+    def learn(self, p: int) -> Iterable[int]:
+        r, fetched = self.key, self.crawl.fetched
+        for q in self.crawl.rows[p]:
+            self.meet(p, q)
+        share = self.share()
+        r[p] += share * self.novelty(self.region[p])
+        todo, changed = [p], []
+        if self.turns:
+            self.turn %= len(self.turns)
+            seed, weight = self.turns[self.turn]
+            self.turn += 1
+            total = 0.0
+            for _, w in self.turns:
+                total += w
+            r[seed] += (1.0 - share) * weight * len(self.turns) / total
+            if not fetched[seed]:
+                changed.append(seed)
+            elif seed != p and r[seed] > self.eps:
+                todo.append(seed)
+        while todo:
+            x = todo.pop(0)
+            held, r[x] = r[x], 0.0
+            weights = [1.0 if self.hosts[x] == self.hosts[q] else self.m for q in self.crawl.rows[x]]
+            total = 0.0
+            for w in weights:
+                total += w
+            for q, w in zip(self.crawl.rows[x], weights, strict=True):
+                r[q] += self.damping * held / total * w
+                if not fetched[q]:
+                    changed.append(q)
+                elif r[q] > self.eps and q not in todo:
+                    todo.append(q)
+        return changed
+
+
 class Ranked(Ordering):
     """Scores set anew after every k-th fetch; pages not scored yet have key -1, behind every score."""
 
@@ -513,6 +599,7 @@ ORDERINGS: dict[str, Callable[..., Ordering]] = {
     "opic": Opic,
     "fica": Fica,
     "fpr": FractionalPageRank,
+    "surf": Surf,
     "indegree": Indegree,
     "pagerank": PageRank,
     "domains": Domains,

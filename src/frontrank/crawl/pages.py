@@ -98,7 +98,7 @@ class Known:
         if end > self.links.start.size:
             self._grow(end)
         self.frontier.place(first, hosts)
-        if self.needs & {"hosts", "urls", "truth"}:
+        if (self.needs | self.policy.wants()) & {"hosts", "urls", "truth"}:
             for i, url in enumerate(urls):
                 truth = self.truth(url) if self.truth else 0.0
                 self.policy.see_page(self.state, first + i, url, int(hosts[i]), truth)

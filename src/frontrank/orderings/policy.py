@@ -152,6 +152,11 @@ class Policy(Parameters):
 
     # What the policy reads ------------------------------------------------------------------------------------------
     def needs(self) -> frozenset[str]:
+        """What it cannot do without: a web that lacks it is refused."""
+        return frozenset()
+
+    def wants(self) -> frozenset[str]:
+        """What it reads where the web knows it; where not, all pages have 0."""
         return frozenset()
 
     def parameters(self) -> dict[str, int | float]:
@@ -183,7 +188,7 @@ class Policy(Parameters):
 
     def layout(self) -> dict[str, Column]:
         """All arrays of the state."""
-        needed = self.needs()
+        needed = self.needs() | self.wants()
         inputs = {name: column for need, (name, column) in INPUTS.items() if need in needed}
         return {"fetched": Column(np.uint8), **inputs, **self.columns}
 
@@ -210,7 +215,7 @@ class Policy(Parameters):
 
     def see_web(self, state: State, web: Web) -> None:
         """A whole web is known: note what its pages' names, texts and importance tell."""
-        needed = self.needs()
+        needed = self.needs() | {want for want in self.wants() if web.has(want)}
         if "hosts" in needed:
             state.host[:] = web.hosts
         if "urls" in needed:
@@ -225,7 +230,7 @@ class Policy(Parameters):
 
     def see_page(self, state: State, page: int, url: str, host: int, truth: float) -> None:
         """A page is discovered: note what its name tells."""
-        needed = self.needs()
+        needed = self.needs() | self.wants()
         if "hosts" in needed:
             state.host[page] = host
         if "urls" in needed:

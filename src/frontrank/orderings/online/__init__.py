@@ -20,6 +20,7 @@ from frontrank.orderings.online.quality import Quality
 from frontrank.orderings.online.random import Random
 from frontrank.orderings.online.rankmass import RankMass
 from frontrank.orderings.online.similarity import Similarity
+from frontrank.orderings.online.surf import Surf
 from frontrank.orderings.policy import Policy
 
 POLICIES: tuple[type[Policy], ...] = (
@@ -36,6 +37,7 @@ POLICIES: tuple[type[Policy], ...] = (
     Fica,
     FractionalPageRank,
     RankMass,
+    Surf,
     Domains,
     Quality,
     Group,

@@ -113,6 +113,9 @@ class Combine(Policy):
     def needs(self) -> frozenset[str]:
         return self.a.needs() | self.b.needs()
 
+    def wants(self) -> frozenset[str]:
+        return self.a.wants() | self.b.wants()
+
     def kernels(self) -> dict[str, Kernel]:
         a, b = self.a.kernels(), self.b.kernels()
         seed, fetch = _linked(a["on_seed"], a["on_fetch"], b["on_seed"], b["on_fetch"])
