@@ -1,0 +1,51 @@
+"""frontrank leaderboard: every ordering over all webs at hand."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from frontrank.cli.screen import output_options, progress, show, show_frame
+
+
+@click.command(name="leaderboard")
+@click.argument("webs", nargs=-1, metavar="[WEB[@SEEDS]]...")
+@click.option("--policy", "policies", multiple=True, metavar="P", help="An ordering to try beside the others; repeatable.")
+@click.option("--draws", type=int, default=5, show_default=True, metavar="N", help="Draws of random seeds.")
+@click.option("--budget", type=float, default=0.5, show_default=True, metavar="SHARE", help="How far crawls go.")
+@click.option("--out", metavar="FILE", help="Write one page: .md, or the table as .csv, .parquet or .json.")
+@output_options
+def command(
+    webs: tuple[str, ...],
+    policies: tuple[str, ...],
+    draws: int,
+    budget: float,
+    out: str | None,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """Which ordering is best, over all webs at hand? Two generated webs always, and those you name, each with its seeds.
+
+    \b
+    frontrank leaderboard
+    frontrank leaderboard my-crawl@random:50 --policy quality --out leaderboard.md
+    """
+    from frontrank.lab.leaderboard import leaderboard
+    from frontrank.web.files import check_target, written_beside
+
+    if out is not None:
+        check_target(out)
+    with progress() as tell:
+        board = leaderboard(webs, policies, draws, budget, tell)
+    if out is not None and out.endswith(".md"):
+        given = [*webs, *(f"--policy={policy}" for policy in policies), f"--draws={draws}", f"--budget={budget:g}"]
+        with written_beside(out) as beside:
+            beside.write_text(board.markdown(f"frontrank leaderboard {shlex.join([*given, '--out', out])}"), encoding="utf-8")
+    elif out is not None:
+        board.save_table(out)
+    show(board, as_json, as_csv)
+    if not as_json and not as_csv:
+        for contest in board.contests:
+            print()
+            show_frame(contest.frame())

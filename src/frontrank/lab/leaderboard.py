@@ -1,0 +1,248 @@
+"""A leaderboard: every ordering over several webs, several draws of seeds, by importance, impact and quality.
+
+A *contest* is a web, its seeds, and what pages are worth there. An ordering's figure in a contest is the mean of a curve from
+1% to half of the web: ``mass``, the worth gathered over the most that as many pages can have, and ``hot``, how many of the
+first k are among the k best; both averaged over the draws. Its rank is its place by mass among all that could run there.
+
+    worth       by                                                   where
+    importance  PageRank of the whole web                            every web
+    impact      clicks or views                                      webs that know them
+    quality     the scorer `words`                                   webs with texts
+
+Two generated webs are always there, one with a trap. To add a web, name it; to add an ordering, name that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, stdev
+from typing import Any
+
+from frontrank.errors import InputError
+from frontrank.lab.frame import Column, Frame, Tabular
+from frontrank.lab.measures.stop import hot, mass
+from frontrank.orderings.policy import Policy
+from frontrank.orderings.registry import as_policy
+from frontrank.simulation.engine import check_needs
+from frontrank.simulation.simulate import simulate
+from frontrank.sources import load
+from frontrank.web.seeds import find_seeds
+from frontrank.web.web import Web
+
+Progress = Callable[[str, int, int], None]
+
+GENERATED = (
+    "synthetic:pages=20000,text=0,seed=1",
+    "synthetic:pages=20000,trap=1000,text=0,seed=2",
+)
+ORDERINGS = (
+    *("random", "bfs", "backlink", "largest-site", "domains", "location", "fica:alpha=0.3"),
+    *("opic", "fpr", "fpr:m=10", "fpr:m=100", "rankmass", "pagerank", "surf"),
+)
+BY_TEXT = ("quality", "group")
+DRAWS = 5
+BUDGET = 0.5
+SEEDS_SHARE = 1000  # one seed for so many pages
+RANKINGS = 100  # how often pagerank ranks the web anew, if nothing else is said
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One web, the seeds that crawls start from, and what its pages are worth."""
+
+    web: str
+    seeds: str
+    worth: str  # importance, impact or quality
+    pages: int
+    figures: dict[str, list[tuple[float, float, float]]] = field(
+        default_factory=dict
+    )  # ordering to (mass, hot, seconds) a draw
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return f"{self.web}, {self.seeds}, {self.worth}"
+
+    def mean(self, ordering: str, of: int = 0) -> float:
+        return fmean(draw[of] for draw in self.figures[ordering])
+
+    def spread(self, ordering: str, of: int = 0) -> float:
+        drawn = [draw[of] for draw in self.figures[ordering]]
+        return stdev(drawn) if len(drawn) > 1 else 0.0
+
+    def ranked(self) -> list[str]:
+        """The orderings by mass, the best first."""
+        return sorted(self.figures, key=lambda ordering: -self.mean(ordering))
+
+    def frame(self) -> Frame:
+        rows = self.ranked()
+        columns = (
+            Column("ordering", rows),
+            Column("mass", [self.mean(r) for r in rows], "share", "more", spread=[self.spread(r) for r in rows]),
+            Column("hot", [self.mean(r, 1) for r in rows], "share", "more", spread=[self.spread(r, 1) for r in rows]),
+            Column("seconds", [self.mean(r, 2) for r in rows], "seconds", "less"),
+        )
+        out = tuple(f"left out: {ordering}: {why}" for ordering, why in self.left_out.items())
+        return Frame(columns, self.name, out, sorted_by="mass")
+
+
+@dataclass(frozen=True)
+class Leaderboard(Tabular):
+    """All contests, and who stands where over all of them."""
+
+    contests: tuple[Contest, ...]
+    draws: int
+    budget: float
+
+    @property
+    def orderings(self) -> list[str]:
+        """Those that ran, by mean rank."""
+        ran = dict.fromkeys(ordering for contest in self.contests for ordering in contest.figures)
+        return sorted(ran, key=self.rank)
+
+    def rank(self, ordering: str) -> float:
+        """The mean place over the contests it ran in, as a share of those who ran there: 0 is always first, 1 always last."""
+        places = [c.ranked().index(ordering) / max(1, len(c.figures) - 1) for c in self.contests if ordering in c.figures]
+        return fmean(places)
+
+    def behind(self, ordering: str) -> float:
+        """The most mass that it is behind the best of a contest."""
+        return max(c.mean(c.ranked()[0]) - c.mean(ordering) for c in self.contests if ordering in c.figures)
+
+    def frame(self) -> Frame:
+        rows = self.orderings
+        ran = {r: [c for c in self.contests if r in c.figures] for r in rows}
+        columns = (
+            Column("ordering", rows),
+            Column("rank", [self.rank(r) for r in rows], "share", "less"),
+            Column("wins", [sum(c.ranked()[0] == r for c in ran[r]) for r in rows], "count", "more"),
+            Column("contests", [len(ran[r]) for r in rows], "count"),
+            Column("mass", [fmean(c.mean(r) for c in ran[r]) for r in rows], "share", "more"),
+            Column("hot", [fmean(c.mean(r, 1) for c in ran[r]) for r in rows], "share", "more"),
+            Column("behind", [self.behind(r) for r in rows], "share", "less"),
+            Column("seconds", [sum(c.mean(r, 2) for c in ran[r]) for r in rows], "seconds", "less"),
+        )
+        notes = (
+            f"means from 1% to {self.budget:.0%} of each web over {self.draws} draws of seeds; mass and hot over the contests "
+            f"that an ordering ran in",
+            "rank: mean place by mass, 0% always first, 100% always last; behind: the most mass behind the best of a contest; "
+            "seconds: one draw of each contest",
+        )
+        return Frame(columns, f"{len(self.contests)} contests", notes, sorted_by="rank")
+
+    def json(self) -> dict[str, Any]:
+        return {
+            "draws": self.draws,
+            "budget": self.budget,
+            "orderings": {
+                r: {"rank": self.rank(r), "behind": self.behind(r), "wins": sum(c.ranked()[0] == r for c in self.contests)}
+                for r in self.orderings
+            },
+            "contests": [
+                {
+                    "web": c.web,
+                    "seeds": c.seeds,
+                    "worth": c.worth,
+                    "orderings": {r: {"mass": c.mean(r), "hot": c.mean(r, 1), "draws": c.figures[r]} for r in c.ranked()},
+                    "left_out": c.left_out,
+                }
+                for c in self.contests
+            ],
+        }
+
+    def markdown(self, command: str) -> str:
+        """One page: who wins where, and at which cost."""
+        parts = ["# Leaderboard", "", "Generated by:", "", f"```sh\n{command}\n```", "", _table(self.frame())]
+        for contest in self.contests:
+            parts += ["", f"## {contest.name}", "", f"{contest.pages:,} pages.", "", _table(contest.frame())]
+        return "\n".join(parts) + "\n"
+
+
+def _table(frame: Frame) -> str:
+    best = {
+        column.name: (max if column.better == "more" else min)(v for v in column.values if v is not None)
+        for column in frame.columns
+        if column.better
+    }
+    lines = [f"| {' | '.join(column.name for column in frame.columns)} |", "|" + "---|" * len(frame.columns)]
+    for row in range(len(frame)):
+        cells = [
+            f"**{c.text(row)}**" if c.name in best and c.values[row] == best[c.name] else c.text(row) for c in frame.columns
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, *(f"\n{note}" for note in frame.notes)])
+
+
+def leaderboard(
+    webs: Sequence[str] = (),
+    orderings: Sequence[str] = (),
+    draws: int = DRAWS,
+    budget: float = BUDGET,
+    progress: Progress | None = None,
+) -> Leaderboard:
+    """Run all orderings over the generated webs and these. A web is a path, or PATH@SEEDS (``uci-ics@random:500``)."""
+    if draws < 1:
+        raise InputError(f"draws must be at least 1, got {draws}")
+    if not 0 < budget <= 1:
+        raise InputError(f"budget must be a share of the web above 0 and up to 1, got {budget:g}")
+    for ordering in orderings:
+        as_policy(ordering)  # a wrong name is refused before the work
+    tell: Progress = progress or (lambda text, done, total: None)
+    contests = []
+    for given in (*GENERATED, *webs):
+        path, seeds = split_seeds(given)
+        web = load(path)
+        for worth, metric in worths(web).items():
+            contest = Contest(web.name, seeds or f"random:{max(1, web.pages // SEEDS_SHARE)}", worth, web.pages)
+            wanted = dict.fromkeys((*ORDERINGS, *(BY_TEXT if web.has("texts") else ()), *orderings))
+            for at, ordering in enumerate(wanted):
+                tell(f"{contest.name}: {ordering}", at, len(wanted))
+                _run(contest, web, ordering, metric, draws, budget)
+            contests.append(contest)
+    return Leaderboard(tuple(contests), draws, budget)
+
+
+def split_seeds(given: str) -> tuple[str, str]:
+    """A web and its seeds.
+
+    >>> split_seeds("data/uci-ics@random:500"), split_seeds("data/uk-2007-05@100000")
+    (('data/uci-ics', 'random:500'), ('data/uk-2007-05@100000', ''))
+    """
+    path, found, seeds = given.rpartition("@")
+    return (path, seeds) if found and seeds.startswith(("random:", "top:", "http://", "https://")) else (given, "")
+
+
+def worths(web: Web) -> dict[str, str]:
+    """What pages can be worth here: a name, and the metric."""
+    known = {"importance": "pagerank"}
+    if web.impact is not None:
+        known["impact"] = "impact"
+    if web.has("texts"):
+        known["quality"] = "quality:scorer=words"
+    return known
+
+
+def _run(contest: Contest, web: Web, ordering: str, metric: str, draws: int, budget: float) -> None:
+    policy = as_policy(f"pagerank:every={max(1, web.pages // RANKINGS)}" if ordering == "pagerank" else ordering)
+    try:
+        check_needs(policy, web)
+    except InputError as error:
+        contest.left_out[ordering] = str(error).partition(";")[0]
+        return
+    drawn = contest.seeds.startswith("random:")
+    contest.figures[ordering] = [
+        _figures(web, policy, f"{contest.seeds}@{draw}" if drawn else contest.seeds, metric, budget)
+        for draw in range(draws if drawn else 1)
+    ]
+
+
+def _figures(web: Web, policy: Policy, seeds: str, metric: str, budget: float) -> tuple[float, float, float]:
+    run = simulate(web, policy, find_seeds(web, seeds), budget)
+    shares = [percent / 100 for percent in range(1, round(100 * budget) + 1)] or [budget]
+    means = [_mean(measure(run.trace, web, shares, metric)) for measure in (mass, hot)]
+    return means[0], means[1], run.seconds
+
+
+def _mean(measured: dict[float, float | None]) -> float:
+    return fmean(value for value in measured.values() if value is not None)
