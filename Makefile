@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 .PHONY: help demo test check lint bounds core bench docs clean
 
 help:
-	@echo "make demo    crawl a small generated web for real, and compare ten orderings on it (about 3 minutes the first time)"
+	@echo "make demo    crawl a small generated web for real, and compare eleven orderings on it (about 3 minutes the first time)"
 	@echo "make test    linters, types and all tests"
 	@echo "make bounds  the kernels' tests once more, with numba's bounds checks"
 	@echo "make core    the core alone in an environment of its own: its size, its start, and what it says without the extras"

@@ -74,7 +74,7 @@ def test_the_last_screen_can_be_read_and_its_commands_can_be_pasted(demo: tuple[
 def test_ctrl_c_while_crawling_ends_the_demo_says_so_and_leaves_nothing(tmp_path: Path) -> None:
     terminal = Terminal("demo", columns=80, cwd=tmp_path)
     terminal.wait_for("Crawling for real")
-    terminal.wait_for("fpr:m=100 ")
+    terminal.wait_for("surf ")
     terminal.type("\x03")
     assert terminal.end() == 130
     said = terminal.text.replace("\n", "")

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from frontrank.lab.race import Lane, Show
 
 WEB = "synthetic:pages=20000,hosts=200,text=0,trap=2000,seed=7"
-RACERS = ("bfs", "fpr:m=100")
-ORDERINGS = ("random", "dfs", "bfs", "backlink", "largest-site", "fica:k=700", "opic", "rankmass", "fpr", "fpr:m=100")
+RACERS = ("bfs", "surf")
+ORDERINGS = ("random", "dfs", "bfs", "backlink", "largest-site", "fica:k=700", "opic", "rankmass", "fpr", "fpr:m=100", "surf")
 SHARE = "0.1"
 LONGEST_BAR = 50
 
@@ -30,9 +30,9 @@ LONGEST_BAR = 50
 @click.option("--json", "as_json", is_flag=True, help="Print the figures for a program.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the table as comma-separated values.")
 def command(out: str, as_json: bool, as_csv: bool) -> None:
-    """Serve a web of 20,000 pages on loopback and crawl a tenth of it for real, breadth-first and by fpr:m=100.
+    """Serve a web of 20,000 pages on loopback and crawl a tenth of it for real, breadth-first and by surf.
 
-    Then ten orderings are simulated on the same web, and the report sets all of them side by side.
+    Then eleven orderings are simulated on the same web, and the report sets all of them side by side.
     """
     from frontrank.errors import need
     from frontrank.lab.compare import check_runs_target
@@ -93,7 +93,7 @@ def tell_all(runs: Runs, figures: dict[str, Any], out: str) -> None:
         rate = f"{run.seconds:.0f} s, {run.trace.fetched / run.seconds:.0f} pages/s"
         show_bar(run.given, hot[run.spec], rate)
     print()
-    say("The same in simulation, with ten orderings:")
+    say("The same in simulation, with eleven orderings:")
     print()
     for spec in sorted(ORDERINGS, key=lambda spec: -hot[spec]):
         show_bar(spec, hot[spec])

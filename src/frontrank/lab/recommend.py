@@ -60,7 +60,7 @@ MOST_QUERIES = 10_000
 
 # What a decision costs: a queue; some work for each link; a cascade, or a pass over all links now and then; a search engine.
 QUEUE, LINKS, PASSES, SEARCH = 1, 2, 3, 4
-COSTS = {"bfs": QUEUE, "rankmass": PASSES, "pagerank": PASSES, "rw": PASSES, "rw-eg": PASSES}
+COSTS = {"bfs": QUEUE, "rankmass": PASSES, "surf": PASSES, "pagerank": PASSES, "rw": PASSES, "rw-eg": PASSES}
 COSTS |= {"q-overlap": SEARCH, "q-hybrid": SEARCH, "fusion": SEARCH}
 HOSTED = ("fpr:m=100", "largest-site")
 
@@ -221,7 +221,7 @@ def candidates(web: Web, wish: Wish, pages: int) -> list[str]:
         return ["bfs", "backlink", "fpr", *alone, near, *_by_scores(f"topic:{wish.topic}", anchor=1.0)]
     if wish.name == "quality":
         return ["bfs", "fpr", *_by_scores(wish.scorer), Quality(scorer=wish.scorer, inherit="first").spec()]
-    shared = ["bfs", "backlink", "opic", "fpr", *HOSTED, "rankmass"]
+    shared = ["bfs", "backlink", "opic", "fpr", *HOSTED, "rankmass", "surf"]
     if wish.name == "votes":
         return [*shared, "domains"]
     return [*shared, f"fica:k={max(1, web.pages // 72)}", f"pagerank:every={max(1, pages // RANKINGS)}"]

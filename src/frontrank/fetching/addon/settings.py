@@ -30,7 +30,7 @@ UNASKED = "scrapy_unasked"  # a note of the crawl: how many of its pages were ta
 
 
 def policy_of(settings: BaseSettings) -> Policy:
-    return parse(settings.get("FRONTRANK_POLICY", "fpr"))
+    return parse(settings.get("FRONTRANK_POLICY", "surf"))
 
 
 def directory_of(settings: BaseSettings) -> Path | None:

@@ -95,7 +95,7 @@ class Options:
     """The crawl as it was asked for. 0 is no limit, but for max_depth, where it is the seeds alone."""
 
     seeds: tuple[str, ...] = option((), START, "URLs to start from, http or https.", metavar="URL", changes=False)
-    policy: str = option("fpr", START, "The ordering: NAME or NAME:KEY=VALUE,...", metavar="P")
+    policy: str = option("surf", START, "The ordering: NAME or NAME:KEY=VALUE,...", metavar="P")
     budget: int = option(
         0,
         STOP,
