@@ -66,7 +66,15 @@ class TestEveryCommandKnowsThem:
 
     def test_evaluate(self, site: Path, tmp_path: Path) -> None:
         (tmp_path / "asked.txt").write_text("".join(f"{word}\n" for word in ("a", "the", "page", "example")), encoding="utf-8")
-        args = ("synthetic:pages=300,links=5,text=1,seed=5", "--queries", tmp_path / "asked.txt", "--crawled", "shelf:0.3")
+        args = (
+            "synthetic:pages=300,links=5,text=1,seed=5",
+            "--queries",
+            tmp_path / "asked.txt",
+            "--crawled",
+            "shelf:0.3",
+            "--judge",
+            "same",
+        )
         found = told(site, "evaluate", *args, "--ranker", "shelf", "--ranker", "indegree")["rankers"]
         assert set(found) == {"shelf", "indegree"}
 
