@@ -1,5 +1,5 @@
 """Write what the docs take from the code: one page for each ordering from its docstring (docs/orderings/NAME.md), their
-index, and the tables of options in docs/crawl.md.
+index, the tables of options in docs/crawl.md, and the summary of what was reproduced (docs/results/README.md).
 
 python docs/generate.py            write
 python docs/generate.py --check    exit 1 if a page is not what would be written
@@ -7,6 +7,7 @@ python docs/generate.py --check    exit 1 if a page is not what would be written
 
 from __future__ import annotations
 
+import re
 import sys
 from inspect import cleandoc
 from pathlib import Path
@@ -55,6 +56,48 @@ def index(known: dict[str, Ordering]) -> str:
     return "\n".join([*head, "| name | which page next |", "|---|---|", *rows]) + "\n"
 
 
+PAPERS = {
+    "cho98": "Cho, Garcia-Molina, Page 1998: backlinks, PageRank, similarity",
+    "fica07": "Zareh Bidoki, Yazdani, Ghodsnia 2007: FICA",
+    "fpr10": "Fractional PageRank 2010",
+    "pandey08": "Pandey, Olston 2008: query sketches",
+    "tran15": "Tran, Dang, Anand 2015: impact-aware walks",
+}
+VERDICT = r"\*\*(?P<verdict>agrees|disagrees|cannot be tested here)\*\*(?P<why>[^|\n]*)"
+CLAIM = re.compile(rf"^\| (?P<claim>[^|]+) \|[^\n]*\| {VERDICT}\|$", re.MULTILINE)
+HEAD = """# What holds of the papers
+
+Every claim of a paper that can be measured, on every web at hand. **yes**: it holds, outside the spread of five draws
+where figures are compared. **no**: it does not. **-**: the web lacks what it needs. Each page names the command that
+reproduces it. All orderings over all webs: [leaderboard](leaderboard.md). This page is generated from the others by `make docs`."""
+SHORT = {"agrees": "yes", "disagrees": "no", "cannot be tested here": "-"}
+
+
+def reproduced() -> str:
+    """Of each paper's claims: where they hold, and what is said of those that do not."""
+    lines = [HEAD]
+    for paper, title in PAPERS.items():
+        pages = {file.stem.removeprefix(f"{paper}-"): file for file in sorted((DOCS / "results").glob(f"{paper}-*.md"))}
+        found = {web: {m["claim"]: m for m in CLAIM.finditer(file.read_text(encoding="utf-8"))} for web, file in pages.items()}
+        claims = list(dict.fromkeys(claim for told in found.values() for claim in told))
+        lines += ["", f"## {paper}", "", f"{title}.", ""]
+        lines += [
+            "| claim | " + " | ".join(f"[{web}]({pages[web].name})" for web in pages) + " |",
+            "|---|" + "---|" * len(pages),
+        ]
+        reasons = []
+        for claim in claims:
+            verdicts = [SHORT[found[web][claim]["verdict"]] if claim in found[web] else "" for web in pages]
+            lines.append(f"| {claim} | {' | '.join(verdicts)} |")
+            for web in pages:
+                if claim in found[web] and found[web][claim]["verdict"] == "disagrees":
+                    why = found[web][claim]["why"].strip(" :") or "why is not known"
+                    reasons.append(f"- {claim} **{web}**: {why}")
+        if reasons:
+            lines += ["", "What is said of those that do not hold:", "", *reasons]
+    return "\n".join(lines) + "\n"
+
+
 def with_options(text: str) -> str:
     """The page on crawls with its tables of options as they are now."""
     for group in dict.fromkeys(one.group for one in options().values()):
@@ -76,6 +119,7 @@ def main() -> int:
         stale = [name for name, text in pages.items() if not _is(FOLDER / name, text)]
         stale += [path.name for path in FOLDER.glob("*.md") if path.name not in pages]
         stale += [] if _is(DOCS / "crawl.md", crawl) else ["../crawl.md"]
+        stale += [] if _is(DOCS / "results" / "README.md", reproduced()) else ["../results/README.md"]
         for name in stale:
             print(f"docs/orderings/{name} is not up to date: run `make docs`")
         return 1 if stale else 0
@@ -83,6 +127,7 @@ def main() -> int:
     for name, text in pages.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
     (DOCS / "crawl.md").write_text(crawl, encoding="utf-8")
+    (DOCS / "results" / "README.md").write_text(reproduced(), encoding="utf-8")
     return 0
 
 

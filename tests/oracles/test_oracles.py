@@ -365,8 +365,15 @@ def test_a_sum_adds_weighted_keys(seed: int) -> None:
 @pytest.mark.parametrize("name", [*sorted(set(ORDERINGS) - {"combine"}), "rankmass", "largest-site"])
 def test_every_ordering_fetches_each_reachable_page_once_and_heeds_the_budget(name: str) -> None:
     rows = random_web(11)
-    given: dict[str, Any] = {"topic": "x"} if name == "similarity" else {}
+    asked: dict[str, dict[str, Any]] = {
+        "similarity": {"topic": "x"},
+        "similarity-to-query": {"query": "x"},
+        "prior": {"ranks": {"a": 1.0}},
+    }
+    given = asked.get(name, {})
     columns: dict[str, Any] = {"hosts": [p % 3 for p in range(40)], "urls": ["http://a/"] * 40, "truth": [1.0] * 40}
+    if name == "similarity-to-query":
+        columns |= {"titles": [""] * 40, "texts": [""] * 40, "anchors": [[""] * len(row) for row in rows]}
     whole = order(name, rows, [7, 0, 7], 1000, **columns, **given)
     assert sorted(whole) == sorted(order("bfs", rows, [7, 0], 1000))
     assert len(whole) == len(set(whole))

@@ -42,7 +42,7 @@ ADVICE = (
         "Important pages first",
         "links of one host, or no hosts (LAW and SNAP graphs)",
         "surf; pagerank:every=100 on tens of thousands of pages of one host",
-        "uk-2007-05@100000: surf .643, rankmass .626, pagerank .476, bfs .270; 20,000 pages of a host: pagerank .863, surf .807",
+        "uk-2007-05@100000: surf .643, rankmass .626, pagerank .476, bfs .270; 20,000 of one host: pagerank .863, surf .807",
         "frontrank recommend synthetic:pages=20000,hosts=1,seed=1",
     ),
     Advice(
@@ -98,7 +98,7 @@ ADVICE = (
         "A crawl without surprises, or the first of a site",
         "nothing yet",
         "bfs, a few hundred pages; then recommend on what it fetched",
-        "none is the best everywhere: backlink ties with the best on wikispeedia (.709) and is the last on cnr-2000 (.103)",
+        "none is the best everywhere: backlink has .709 on wikispeedia, near the best, and is the last on cnr-2000 (.103)",
         "frontrank recommend my-crawl",
     ),
 )
