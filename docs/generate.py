@@ -69,7 +69,7 @@ HEAD = """# What holds of the papers
 
 Every claim of a paper that can be measured, on every web at hand. **yes**: it holds, outside the spread of five draws
 where figures are compared. **no**: it does not. **-**: the web lacks what it needs. Each page names the command that
-reproduces it. All orderings over all webs: [leaderboard](leaderboard.md). This page is generated from the others by `make docs`."""
+reproduces it. All orderings over all webs: [leaderboard](leaderboard.md). Generated from the other pages by `make docs`."""
 SHORT = {"agrees": "yes", "disagrees": "no", "cannot be tested here": "-"}
 
 

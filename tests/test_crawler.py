@@ -514,7 +514,7 @@ def test_private_addresses_are_not_asked(tmp_path: Path) -> None:
         (["http://example.org/", "--out", "new", "--policy", "q-overlap:every=9"], r"driven by queries"),
         (
             ["http://example.org/", "--out", "new", "--until", "coverage=0.9"],
-            r"fpr: stopping rule coverage=0.9 given, but it has none; rankmass has",
+            r"surf: stopping rule coverage=0.9 given, but it has none; rankmass has",
         ),
         (["http://example.org/", "--out", "new", "--budget", "-1"], r"--budget must be a whole number from 0, got -1"),
         (

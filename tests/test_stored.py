@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frontrank as fr
-from frontrank.errors import SpecError
+from frontrank.errors import FrontrankError, SpecError
 from frontrank.orderings.batch.fusion import Fusion
 from frontrank.orderings.batch.ml.features import SETS
 from frontrank.orderings.batch.ml.learners import LEARNERS
@@ -69,7 +69,7 @@ def plain(draw: Any, ordering: type[Any]) -> Any:
         value = draw(CHOICES.get((ordering, f.name), BY_KIND[kinds[f.name][0]]))
         try:
             made = replace(made, **{f.name: value})
-        except SpecError:
+        except FrontrankError:
             continue
     return made
 

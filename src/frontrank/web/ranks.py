@@ -50,8 +50,9 @@ def host_ranks(path: str, column: str) -> Ranks:
     """The ranks in a file; it is read once for as long as it does not change."""
     try:
         changed = os.stat(path).st_mtime_ns
-    except OSError as error:
-        raise SourceError(f"{path}: the ranks of hosts cannot be read ({error.strerror})") from None
+    except (OSError, ValueError) as error:  # a name with a zero byte is no name
+        why = error.strerror if isinstance(error, OSError) else error
+        raise SourceError(f"{path!r}: the ranks of hosts cannot be read ({why})") from None
     return _read(path, column, changed)
 
 
