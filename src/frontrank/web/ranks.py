@@ -52,7 +52,7 @@ def host_ranks(path: str, column: str) -> Ranks:
         changed = os.stat(path).st_mtime_ns
     except (OSError, ValueError) as error:  # a name with a zero byte is no name
         why = error.strerror if isinstance(error, OSError) else error
-        raise SourceError(f"{path!r}: the ranks of hosts cannot be read ({why})") from None
+        raise SourceError(f"{path}: the ranks of hosts cannot be read ({why})") from None
     return _read(path, column, changed)
 
 
