@@ -52,6 +52,17 @@ def test_a_web_with_texts_has_a_contest_of_quality_and_orderings_that_read() -> 
     assert all("opic" in contest.figures for contest in board.contests)
 
 
+@pytest.mark.parametrize("counted", ["clicks", "views"])
+def test_a_web_with_clicks_or_views_has_a_contest_of_impact(counted: str, tmp_path: Path) -> None:
+    (tmp_path / "pages.tsv").write_text("id\turl\thost\ttitle\n" + "".join(f"{n}\thttp://a/{n}\ta\t\n" for n in range(9)))
+    (tmp_path / "links.tsv").write_text("src\tdst\tanchor\n" + "".join(f"{n // 2}\t{n}\t\n" for n in range(1, 9)))
+    (tmp_path / f"{counted}.csv").write_text(f"url,{counted}\nhttp://a/7,5\nhttp://a/3,2\n")
+    assert worths(fr.load(tmp_path)) == {"importance": "pagerank", "impact": counted}
+    board = leaderboard([f"{tmp_path}@http://a/0"], draws=2, budget=0.5)
+    assert [contest.worth for contest in board.contests] == ["importance", "importance", "impact"]
+    assert 0 < board.contests[2].mean("bfs") < 1
+
+
 def test_places_wins_and_distances() -> None:
     one = Contest("a", "random:1", "importance", 9, {"x": [(0.9, 0, 0)], "y": [(0.5, 0, 0)], "z": [(0.7, 0, 0)]})
     two = Contest("b", "random:1", "importance", 9, {"y": [(0.6, 0, 0)], "z": [(0.4, 0, 0)]})

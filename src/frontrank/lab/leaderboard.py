@@ -216,8 +216,8 @@ def split_seeds(given: str) -> tuple[str, str]:
 def worths(web: Web) -> dict[str, str]:
     """What pages can be worth here: a name, and the metric."""
     known = {"importance": "pagerank"}
-    if web.impact is not None:
-        known["impact"] = "impact"
+    if web.has("clicks") or web.has("views"):
+        known["impact"] = "clicks" if web.has("clicks") else "views"
     if web.has("texts"):
         known["quality"] = "quality:scorer=words"
     return known
