@@ -146,7 +146,7 @@ class TestPandas:
         ("edges", "pages", "says"),
         [
             ({"source": [1]}, None, "must have two columns, source and target, got 1"),
-            ({"source": ["a", None], "target": ["b", "c"]}, None, "without a source or a target"),
+            ({"source": ["a", None], "target": ["b", "c"]}, None, "every link needs a source and a target"),
             ({"source": [1], "target": [2]}, {"id": [1, 1]}, "names a page twice"),
             ({"source": [], "target": []}, None, "no pages"),
         ],
