@@ -42,7 +42,7 @@ def seen(terminal: Terminal) -> list[str]:
 def test_the_panel_fits_and_nothing_of_it_stays(slowly: list[str], tmp_path: Path, columns: int) -> None:
     terminal = Terminal("crawl", *slowly, "--budget", "300", "--out", tmp_path / "crawl", columns=columns)
     panel = panel_with(terminal, "left")
-    assert panel[0].startswith("╭─ frontrank crawl  fpr  0:") and panel[-1].startswith("╰─ Ctrl-C: stop")
+    assert panel[0].startswith("╭─ frontrank crawl  surf  0:") and panel[-1].startswith("╰─ Ctrl-C: stop")
     assert {len(line) for line in panel} == {columns - 4}, "every line of it is whole, and ^C has room beside it"
     assert "of 300 pages, about" in panel[1] and "━" in panel[1]
     assert "…" not in "".join(panel), "nothing had to be cut"
@@ -50,7 +50,7 @@ def test_the_panel_fits_and_nothing_of_it_stays(slowly: list[str], tmp_path: Pat
     assert terminal.end() == 0, terminal.text
     left = seen(terminal)
     assert not [line for line in left if set(line) & set("╭╰│─━")], "nothing of the panel stays"
-    assert "pages fetched" in left[0] and left[1] == "ordered by fpr; stopped by request"
+    assert "pages fetched" in left[0] and left[1] == "ordered by surf; stopped by request"
 
 
 def test_a_crawl_with_a_time_shows_how_much_of_it_is_spent(slowly: list[str], tmp_path: Path) -> None:

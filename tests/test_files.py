@@ -121,5 +121,5 @@ def test_a_target_that_cannot_be_written_is_refused_before_anything_is_read(args
     (tmp_path / "taken" / "thesis.tex").write_text("years of work")
     ran = subprocess.run([sys.executable, "-m", "frontrank", *args], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert ran.returncode == 2
-    assert ran.stderr.startswith(f"frontrank: {args[-1]} ") and ran.stderr.count("\n") == 1
+    assert ran.stderr.startswith((f"frontrank: {args[-1]} ", f"frontrank: {args[-1]}: ")) and ran.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.rglob("*")] == ["taken", "thesis.tex"]

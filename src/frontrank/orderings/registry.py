@@ -78,8 +78,8 @@ def as_policy(given: object) -> Policy:
 def parse(spec: str) -> Policy:
     """The policy that a specification names.
 
-    >>> parse("fpr:m=100")
-    FractionalPageRank(d=0.85, m=100.0)
+    >>> parse("fica:k=1388")
+    Fica(k=1388, beta=0.1, schedule='exp', alpha=0.0)
     >>> parse("fica:k=1388,beta=0.2").spec()
     'fica:k=1388,beta=0.2'
     >>> parse("pagernk")

@@ -37,8 +37,8 @@ PLAIN = (bool, int, float, str, type(None))
 def to_data(ordering: Parameters) -> dict[str, Any]:
     """
     >>> from frontrank.orderings.registry import parse
-    >>> to_data(parse("fpr:m=100"))
-    {'name': 'fpr', 'fields': {'d': 0.85, 'm': 100.0}}
+    >>> to_data(parse("fica:k=1388"))
+    {'name': 'fica', 'fields': {'k': 1388, 'beta': 0.1, 'schedule': 'exp', 'alpha': 0.0}}
     """
     return {
         "name": _name(type(ordering)),
