@@ -12,15 +12,15 @@ from frontrank.cli.screen import output_options, progress, show, show_frame
 @click.command(name="leaderboard")
 @click.argument("webs", nargs=-1, metavar="[WEB[@SEEDS]]...")
 @click.option("--policy", "policies", multiple=True, metavar="P", help="An ordering to try beside the others; repeatable.")
-@click.option("--draws", type=int, default=5, show_default=True, metavar="N", help="Draws of random seeds.")
-@click.option("--budget", type=float, default=0.5, show_default=True, metavar="SHARE", help="How far crawls go.")
+@click.option("--draws", type=int, metavar="N", help="Draws of random seeds; default: 5.")
+@click.option("--budget", type=float, metavar="SHARE", help="How far crawls go; default: 0.5, half of the web.")
 @click.option("--out", metavar="FILE", help="Write one page: .md, or the table as .csv, .parquet or .json.")
 @output_options
 def command(
     webs: tuple[str, ...],
     policies: tuple[str, ...],
-    draws: int,
-    budget: float,
+    draws: int | None,
+    budget: float | None,
     out: str | None,
     as_json: bool,
     as_csv: bool,
@@ -31,17 +31,17 @@ def command(
     frontrank leaderboard
     frontrank leaderboard my-crawl@random:50 --policy quality --out leaderboard.md
     """
-    from frontrank.lab.leaderboard import leaderboard
-    from frontrank.web.files import check_target, written_beside
+    from frontrank.lab.leaderboard import BUDGET, DRAWS, leaderboard
+    from frontrank.lab.report.html import save
+    from frontrank.web.files import check_target
 
     if out is not None:
         check_target(out)
     with progress() as tell:
-        board = leaderboard(webs, policies, draws, budget, tell)
+        board = leaderboard(webs, policies, DRAWS if draws is None else draws, BUDGET if budget is None else budget, tell)
     if out is not None and out.endswith(".md"):
-        given = [*webs, *(f"--policy={policy}" for policy in policies), f"--draws={draws}", f"--budget={budget:g}"]
-        with written_beside(out) as beside:
-            beside.write_text(board.markdown(f"frontrank leaderboard {shlex.join([*given, '--out', out])}"), encoding="utf-8")
+        given = [*webs, *(f"--policy={policy}" for policy in policies), f"--draws={board.draws}", f"--budget={board.budget:g}"]
+        save(board.markdown(f"frontrank leaderboard {shlex.join([*given, '--out', out])}"), out)
     elif out is not None:
         board.save_table(out)
     show(board, as_json, as_csv)

@@ -41,6 +41,7 @@ class Known:
         self.state = policy.allocate(capacity, 1)
         self.frontier = PoliteFrontier(politeness, policy.queue, capacity)
         self.reads_anchors = "anchors" in self.needs
+        self.reads_names = bool((self.needs | policy.wants()) & {"hosts", "urls", "truth"})
         self.keeps_links = policy.rereads or policy.interval() > 0
         anchors = np.empty(capacity) if self.reads_anchors else NO_VALUES
         empty = np.zeros(capacity, np.int64)
@@ -98,7 +99,7 @@ class Known:
         if end > self.links.start.size:
             self._grow(end)
         self.frontier.place(first, hosts)
-        if (self.needs | self.policy.wants()) & {"hosts", "urls", "truth"}:
+        if self.reads_names:
             for i, url in enumerate(urls):
                 truth = self.truth(url) if self.truth else 0.0
                 self.policy.see_page(self.state, first + i, url, int(hosts[i]), truth)

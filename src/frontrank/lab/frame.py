@@ -153,6 +153,18 @@ class Frame:
         schema = {name: types[_arrow(kind, values)] for name, kind, values in columns}
         return pl.DataFrame({name: values for name, _, values in columns}, schema=schema)
 
+    def markdown(self) -> str:
+        """A table for pages of text; the best of each column is bold."""
+        best = [self.best(column) for column in self.columns]
+        rows = [
+            [
+                f"**{column.text(row)}**" if row in held else column.text(row)
+                for column, held in zip(self.columns, best, strict=True)
+            ]
+            for row in range(len(self))
+        ]
+        return "\n\n".join([markdown_table([column.name for column in self.columns], rows), *self.notes])
+
     def html(self) -> str:
         """A table for notebooks; the best of each column is bold."""
         head = "".join(f"<th>{html.escape(column.name)}</th>" for column in (self.columns[0], *self.figures))
@@ -165,6 +177,20 @@ class Frame:
             rows.append(f"<tr><th>{named}</th>{''.join(f'<td>{cell}</td>' for cell in marked)}</tr>")
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """
+    >>> print(markdown_table(["a|b", "c"], [["1", "2"]]))
+    | a\\|b | c |
+    | --- | --- |
+    | 1 | 2 |
+    """
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    return "\n".join([line(header), line(["---"] * len(header)), *map(line, rows)])
 
 
 class Tabular:

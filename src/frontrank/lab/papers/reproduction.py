@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from frontrank.lab.frame import markdown_table
 from frontrank.lab.measures import Curve
 from frontrank.lab.papers.claims import AGREES, DISAGREES, UNTESTED, Claim, number, untested
 from frontrank.web.web import Web
@@ -117,10 +118,10 @@ class Reproduction:
             if one.orderings:
                 parts.append("Orderings: " + ", ".join(f"`{spec}`" for spec in one.orderings) + ".")
             if one.table is not None:
-                parts.append(_markdown_table(one.table.header, one.table.rows))
+                parts.append(_table(one.table.header, one.table.rows))
             if one.claims:
                 rows = [[c.says, c.rule, c.measured, c.finding.replace(c.verdict, f"**{c.verdict}**", 1)] for c in one.claims]
-                parts.append(_markdown_table(["the paper", "holds here if", "measured", "verdict"], rows))
+                parts.append(_table(["the paper", "holds here if", "measured", "verdict"], rows))
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def html(self, path: str | os.PathLike[str]) -> None:
@@ -143,11 +144,8 @@ def _facts(web: Mapping[str, Any]) -> str:
     return f"Web: {web['name']}, {', '.join(rest)}."
 
 
-def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-    return "\n".join([line(header), line(["---"] * len(header)), *(line([shown(v) for v in row]) for row in rows)])
+def _table(header: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
+    return markdown_table(header, [[shown(value) for value in row] for row in rows])
 
 
 def shown(value: Value) -> str:
