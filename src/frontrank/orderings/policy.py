@@ -5,6 +5,7 @@ A policy is a frozen dataclass whose fields are its parameters, with kernels for
     on_seed(state, page, weight) -> key           a seed is discovered; the weights of all seeds add up to 1
     on_fetch(state, links, page, out) -> count    a page was fetched: write (page, key) pairs to out, return how many
     on_start(state, out) -> count                 (optional) all seeds are known: priorities that follow from them together
+    on_revisit(state, links, page, out) -> count  (optional) a page that was fetched before arrives again, with its new links
     done(state) -> bool                           (optional) a stopping rule of the ordering's own
 
 Larger keys are fetched sooner, among equal keys the page discovered first. The engine owns the queue: a policy never
@@ -22,7 +23,8 @@ pages fetched so far, and the values it *needs*:
     "queries"   the view of rescore         what searchers ask, and what an engine over fetched pages shows them
 
 What on_fetch must keep: every link of the page that was not known before is written to out, in row order (that is its
-discovery); no page more than twice; keys are finite. ``frontrank.checks`` tests all of this for your own ordering.
+discovery); no page more than twice; keys are finite. ``frontrank.checks`` tests all of this for your own ordering. on_revisit
+may leave pages out: those that nobody knew and that it does not write wait behind all that are ranked.
 """
 
 from __future__ import annotations
@@ -64,6 +66,11 @@ def never(state: State) -> bool:
 
 @kernel
 def nothing(state: State, out: Out) -> int:
+    return 0
+
+
+@kernel
+def unmoved(state: State, links: Links, page: int, out: Out) -> int:
     return 0
 
 
@@ -148,6 +155,7 @@ class Policy(Parameters):
     on_seed: ClassVar[Kernel] = staticmethod(zero)
     on_fetch: ClassVar[Kernel] = staticmethod(every_link)
     on_start: ClassVar[Kernel] = staticmethod(nothing)
+    on_revisit: ClassVar[Kernel] = staticmethod(unmoved)
     done: ClassVar[Kernel] = staticmethod(never)
 
     # What the policy reads ------------------------------------------------------------------------------------------
@@ -184,7 +192,7 @@ class Policy(Parameters):
 
     # What the engine calls ------------------------------------------------------------------------------------------
     def kernels(self) -> dict[str, Kernel]:
-        return {event: getattr(type(self), event) for event in ("on_seed", "on_start", "on_fetch", "done")}
+        return {event: getattr(type(self), event) for event in ("on_seed", "on_start", "on_fetch", "on_revisit", "done")}
 
     def layout(self) -> dict[str, Column]:
         """All arrays of the state."""
@@ -311,6 +319,10 @@ def remove(queue: Queue, page: int) -> None:
 
 
 def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
+    raise NotImplementedError
+
+
+def on_revisit(state: State, links: Links, page: int, out: Out) -> int:
     raise NotImplementedError
 
 
