@@ -4,7 +4,8 @@
     ├── InputError            a file, line, seed or number that was given cannot be used
     │   ├── SourceError       a web cannot be read: missing, truncated, of another format
     │   ├── SeedError         a seed is not a page of the web
-    │   └── StorageError      a crawl's directory cannot be written, read or shared
+    │   ├── StorageError      a crawl's directory cannot be written, read or shared
+    │   └── UnknownCrawl      a service has no crawl of this ID
     ├── SpecError             an ordering, parameter or web specification is not understood
     └── MissingExtra          what was asked for needs a package that this installation came without
 
@@ -31,6 +32,10 @@ EXTRA_OF = {
     "sklearn": "search",
     "threadpoolctl": "search",
     "duckdb": "duckdb",
+    "grpc": "service",
+    "google": "service",
+    "starlette": "service",
+    "uvicorn": "service",
 }
 
 
@@ -52,6 +57,10 @@ class SeedError(InputError):
 
 class StorageError(InputError):
     """A crawl's directory cannot be written, read or shared."""
+
+
+class UnknownCrawl(InputError):
+    """A service has no crawl of this ID."""
 
 
 class SpecError(FrontrankError):

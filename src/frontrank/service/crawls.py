@@ -1,0 +1,290 @@
+"""The crawls of a service, by ID: one directory each, below one folder.
+
+    DIR/service.json          ordering and politeness of crawls to come; whether pages are handed out at all
+    DIR/.lock                 locked by the one process that serves it
+    DIR/DEFAULT/trace.db      the crawl of ID "DEFAULT": see ``frontrank.crawl.journal``
+    DIR/news%2Fsport/...      one of ID "news/sport"
+
+An ID is any text, and comes from anybody who may call the service. So a directory is named by a code of it, in which nothing
+but letters, digits, "_" and "-" stand for themselves: no ID leads out of the folder, and two IDs never share a directory.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote, unquote
+
+from frontrank.crawl.crawl import Crawl, check_live
+from frontrank.crawl.journal import FILE
+from frontrank.crawl.ranking import BACKGROUND
+from frontrank.errors import InputError, StorageError, UnknownCrawl, nearest
+from frontrank.frontiers.politeness import Politeness
+from frontrank.orderings.policy import Policy
+from frontrank.orderings.registry import as_policy
+from frontrank.orderings.stored import to_data
+from frontrank.web.files import written_beside
+
+DEFAULT = "DEFAULT"
+SETTINGS, LOCK = "service.json", ".lock"  # a directory of a crawl has no dot in its name
+FORMAT, VERSION = "frontrank-service", 1
+LONGEST_ID = 1_000  # characters
+LONGEST_NAME = 120  # of a directory; file systems hold 255 bytes
+DELETED = ".deleted-"
+UNBORN = {"lock", FILE + ".new", FILE + ".new-journal"}  # what a crawl leaves whose process died while it was created
+POLITE = Politeness(delay_s=1.0)
+
+
+class Crawls:
+    """Crawls by ID, each with an ordering of its own. Any thread may call any method at any time.
+
+    ``policy`` and ``politeness`` are those of crawls that are yet to come; ``orderings`` has others for some IDs. A crawl that
+    is there keeps the ordering it was started with.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        policy: Policy | str = "surf",
+        politeness: Politeness | None = None,
+        orderings: Mapping[str, Policy | str] | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+        sync_s: float = 1.0,
+    ) -> None:
+        self.folder = Path(folder)
+        self.policy = as_policy(policy)
+        self.orderings = {crawl_id(given): as_policy(ordering) for given, ordering in (orderings or {}).items()}
+        for ordering in (self.policy, *self.orderings.values()):
+            check_live(ordering, None, None)
+        self.clock, self.sync_s = clock, sync_s
+        self._alone = threading.RLock()
+        self._crawls: dict[str, Crawl] = {}
+        self._lock = self._entered()
+        try:
+            stored = self._read()
+            self._active = bool(stored.get("active", True))
+            self.politeness = politeness or Politeness(**stored.get("politeness", POLITE.json()))
+            self._write()
+            self._open_all()
+        except BaseException:
+            self.close()
+            raise
+
+    # What is there ----------------------------------------------------------------------------------------------------------
+    def ids(self) -> list[str]:
+        """The IDs of all crawls, in alphabetical order."""
+        with self._alone:
+            return sorted(self._crawls)
+
+    def __contains__(self, given: str) -> bool:
+        with self._alone:
+            return crawl_id(given) in self._crawls
+
+    def get(self, given: str = DEFAULT) -> Crawl:
+        """The crawl of this ID."""
+        found = self.find(given)
+        if found is None:
+            raise UnknownCrawl(f"there is no crawl {crawl_id(given)!r}{nearest(crawl_id(given), self.ids())}")
+        return found
+
+    def find(self, given: str = DEFAULT) -> Crawl | None:
+        """The crawl of this ID, None if there is none."""
+        with self._alone:
+            return self._crawls.get(crawl_id(given))
+
+    def made(self, given: str = DEFAULT, policy: Policy | str | None = None) -> Crawl:
+        """The crawl of this ID. It is started if it is not there: with this ordering, or the one that is set for the ID."""
+        name = crawl_id(given)
+        with self._alone:
+            found = self._crawls.get(name)
+            if found is not None:
+                return found
+            self._check_open()
+            ordering = as_policy(policy) if policy is not None else self.orderings.get(name, self.policy)
+            found = Crawl(
+                ordering,
+                self.folder / directory_of(name),
+                politeness=self.politeness,
+                notes={"crawl_id": name},
+                clock=self.clock,
+                sync_s=self.sync_s,
+                ranking=BACKGROUND,
+            )
+            self._crawls[name] = found
+            return found
+
+    # What is done to them ---------------------------------------------------------------------------------------------------
+    def delete(self, given: str = DEFAULT) -> None:
+        """Forget a crawl, and remove its directory."""
+        with self._alone:
+            crawl = self.get(given)
+            del self._crawls[crawl_id(given)]
+            crawl.abandon()
+            # Renamed first, which is done or not: what dies half-way through a removal is removed by the next start.
+            beside = self.folder / f"{DELETED}{secrets.token_hex(8)}"
+            os.rename(_folder_of(crawl), beside)
+        shutil.rmtree(beside, ignore_errors=True)
+
+    @property
+    def active(self) -> bool:
+        """Whether the service hands out pages. It takes them in, and answers questions, all the same."""
+        return self._active
+
+    @active.setter
+    def active(self, state: bool) -> None:
+        with self._alone:
+            self._check_open()
+            if state != self._active:
+                self._active = state
+                self._write()
+
+    def behave(self, politeness: Politeness) -> None:
+        """This politeness holds for crawls to come. (``Crawl.behave`` is for one that is there.)"""
+        with self._alone:
+            self._check_open()
+            self.politeness = politeness
+            self._write()
+
+    def close(self) -> None:
+        """Let all crawls and the folder go."""
+        with self._alone:
+            crawls, self._crawls = self._crawls, {}
+            for crawl in crawls.values():
+                crawl.close()
+            if self._lock >= 0:
+                os.close(self._lock)
+                self._lock = -1
+
+    def __enter__(self) -> Crawls:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------------------------------------------------------
+    def _entered(self) -> int:
+        if (self.folder / FILE).exists():
+            raise StorageError(
+                f"{self.folder}: holds one crawl, but a service needs a folder of many; "
+                f"move the crawl one level down, to {self.folder}/{DEFAULT}, or give another folder"
+            )
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            foreign = [path.name for path in self.folder.iterdir() if path.name not in (LOCK, SETTINGS)]
+            if foreign and not (self.folder / SETTINGS).exists() and not all(map(self._is_crawl, foreign)):
+                raise StorageError(f"{self.folder}: is not empty (it contains {sorted(foreign)[0]}); give a new folder")
+            return self._locked()
+        except OSError as error:
+            raise StorageError(f"{self.folder}: cannot be written ({error.strerror or error}); give another folder") from None
+
+    def _locked(self) -> int:
+        lock = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            raise StorageError(f"{self.folder}: another service is at work on this folder; stop it, or give another") from None
+        return lock
+
+    def _is_crawl(self, name: str) -> bool:
+        return (self.folder / name / FILE).is_file()
+
+    def _read(self) -> dict[str, Any]:
+        path = self.folder / SETTINGS
+        if not path.exists():
+            return {}
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            if stored["format"] != FORMAT:
+                raise ValueError("of another format")
+            version = int(stored["version"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StorageError(f"{path}: cannot be read ({error}); restore it, or remove it to go on with defaults") from None
+        if version > VERSION:
+            raise StorageError(
+                f"{path}: written by a newer frontrank (format {version}, this one reads up to {VERSION}); use that version"
+            )
+        return dict(stored)
+
+    def _write(self) -> None:
+        stored = {
+            "format": FORMAT,
+            "version": VERSION,
+            "active": self._active,
+            "policy": to_data(self.policy),
+            "politeness": self.politeness.json(),
+        }
+        with written_beside(self.folder / SETTINGS) as beside, open(beside, "w", encoding="utf-8") as file:
+            json.dump(stored, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _open_all(self) -> None:
+        for path in sorted(self.folder.iterdir()):
+            if path.name.startswith(DELETED):
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.is_dir() and not path.is_symlink() and not path.name.startswith("."):
+                self._open(path)
+
+    def _open(self, path: Path) -> None:
+        held = {entry.name for entry in path.iterdir()}
+        if FILE not in held:
+            if held <= UNBORN:
+                shutil.rmtree(path)
+            return
+        crawl = Crawl.recover(path, clock=self.clock, sync_s=self.sync_s, ranking=BACKGROUND)
+        name = crawl_id(str(crawl.notes.get("crawl_id", unquote(path.name))))
+        if name in self._crawls:
+            crawl.abandon()
+            raise StorageError(f"{path}: is a second crawl of ID {name!r}; move one of them elsewhere")
+        self._crawls[name] = crawl
+
+    def _check_open(self) -> None:
+        if self._lock < 0:
+            raise StorageError(f"{self.folder}: this service is closed; open it again to go on")
+
+
+def crawl_id(given: str) -> str:
+    """An ID as it is kept: blank is "DEFAULT".
+
+    >>> crawl_id(""), crawl_id("news")
+    ('DEFAULT', 'news')
+    """
+    name = given if given.strip() else DEFAULT
+    if len(name) > LONGEST_ID:
+        raise InputError(f"the ID of a crawl must have at most {LONGEST_ID:,} characters, got {len(name):,}")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"the ID of a crawl must be valid Unicode, got {name!r}") from None
+    return name
+
+
+def directory_of(name: str) -> str:
+    """The name of the directory of a crawl's ID. Long ones end in a digest.
+
+    >>> directory_of("news/sport"), directory_of(".."), directory_of("Ü")
+    ('news%2Fsport', '%2E%2E', '%C3%9C')
+    """
+    coded = quote(name, safe="").replace(".", "%2E").replace("~", "%7E")
+    if len(coded) <= LONGEST_NAME:
+        return coded
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return f"{coded[: LONGEST_NAME - len(digest) - 1]}~{digest}"
+
+
+def _folder_of(crawl: Crawl) -> Path:
+    folder = crawl.folder
+    assert folder is not None
+    return folder

@@ -1,0 +1,204 @@
+"""Crawls by ID: what a service opens, starts, deletes and keeps, whatever the IDs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frontrank.crawl.crawl import Crawl
+from frontrank.errors import InputError, SpecError, StorageError, UnknownCrawl
+from frontrank.frontiers.politeness import Politeness
+from frontrank.service.crawls import DEFAULT, LONGEST_ID, Crawls, crawl_id, directory_of
+
+WILD = [
+    "../up",
+    "/etc/passwd",
+    "..",
+    ".",
+    "a/b",
+    "a\0b",
+    "CON",
+    "ü ✓",
+    "x" * 900,
+    "~",
+    ".deleted-1",
+    "%2E",
+    "lock",
+    "service.json",
+]
+
+
+def test_a_crawl_is_there_from_its_first_use_on_and_after_a_restart(tmp_path: Path) -> None:
+    with Crawls(tmp_path / "made") as crawls:
+        assert crawls.ids() == []
+        crawls.made("news").seed("http://a.org/")
+        assert crawls.made("news") is crawls.get("news")
+        assert crawls.ids() == ["news"]
+    with Crawls(tmp_path / "made") as crawls:
+        assert crawls.ids() == ["news"]
+        assert crawls.get("news").take() == ["http://a.org/"]
+
+
+def test_blank_is_the_default(tmp_path: Path) -> None:
+    with Crawls(tmp_path) as crawls:
+        assert crawls.made("") is crawls.made(DEFAULT) is crawls.made("  ")
+        assert crawls.ids() == [DEFAULT]
+        assert "" in crawls and "other" not in crawls
+
+
+def test_an_unknown_id_is_said_with_those_that_are_there(tmp_path: Path) -> None:
+    with Crawls(tmp_path) as crawls:
+        crawls.made("news")
+        with pytest.raises(UnknownCrawl, match="there is no crawl 'newz'; did you mean 'news'"):
+            crawls.get("newz")
+        assert crawls.find("newz") is None
+
+
+def test_each_crawl_has_its_own_ordering_and_keeps_it(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs", orderings={"news": "opic"}) as crawls:
+        for name in ("any", "news"):
+            crawls.made(name)
+        crawls.made("third", "random")
+    with Crawls(tmp_path, "surf") as crawls:
+        found = {name: crawls.get(name).policy.spec() for name in crawls.ids()}
+        assert found == {"any": "bfs", "news": "opic", "third": "random"}
+        assert crawls.made("fourth").policy.spec() == "surf"
+
+
+def test_no_id_leads_out_of_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "service"
+    with Crawls(folder) as crawls:
+        for name in WILD:
+            crawls.made(name).seed("http://a.org/")
+        assert crawls.ids() == sorted(WILD)
+        assert all(crawls.get(name).folder.parent == folder for name in WILD)  # type: ignore[union-attr]
+    assert [path.name for path in tmp_path.iterdir()] == ["service"]
+    with Crawls(folder) as crawls:
+        assert crawls.ids() == sorted(WILD)
+        for name in WILD:
+            crawls.delete(name)
+    assert sorted(path.name for path in folder.iterdir()) == [".lock", "service.json"]
+
+
+@given(st.lists(st.text(min_size=1, max_size=LONGEST_ID), max_size=20))
+def test_ids_never_share_a_directory(names: list[str]) -> None:
+    distinct = {crawl_id(name) for name in names}
+    directories = {directory_of(name) for name in distinct}
+    assert len(directories) == len(distinct)
+    assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-%~") for name in directories)
+    assert all(len(name) <= 120 for name in directories)
+
+
+@pytest.mark.parametrize("name", ["x" * (LONGEST_ID + 1), "\ud800"])
+def test_ids_that_cannot_be_kept_are_refused(name: str, tmp_path: Path) -> None:
+    with Crawls(tmp_path) as crawls, pytest.raises(InputError, match="the ID of a crawl must"):
+        crawls.made(name)
+
+
+def test_a_deleted_crawl_is_gone_and_may_come_anew(tmp_path: Path) -> None:
+    with Crawls(tmp_path) as crawls:
+        old = crawls.made("news")
+        old.seed("http://a.org/")
+        crawls.delete("news")
+        with pytest.raises(StorageError, match="closed"):
+            old.seed("http://b.org/")
+        with pytest.raises(UnknownCrawl):
+            crawls.delete("news")
+        assert crawls.made("news").waiting == 0
+
+
+def test_pause_and_politeness_survive_a_restart(tmp_path: Path) -> None:
+    with Crawls(tmp_path, politeness=Politeness(delay_s=3.0)) as crawls:
+        assert crawls.active
+        crawls.active = False
+        crawls.behave(Politeness(delay_s=5.0))
+    with Crawls(tmp_path) as crawls:
+        assert not crawls.active
+        assert crawls.made("later").politeness.delay_s == 5.0
+        crawls.active = True
+    with Crawls(tmp_path, politeness=Politeness(delay_s=7.0)) as crawls:
+        assert crawls.active
+        assert crawls.made("last").politeness.delay_s == 7.0
+        assert crawls.get("later").politeness.delay_s == 5.0
+
+
+def test_the_default_is_a_second_between_two_pages_of_a_host(tmp_path: Path) -> None:
+    with Crawls(tmp_path) as crawls:
+        assert crawls.made().politeness.delay_s == 1.0
+
+
+def test_what_a_dead_process_left_half_done_is_removed(tmp_path: Path) -> None:
+    with Crawls(tmp_path) as crawls:
+        crawls.made("kept")
+    (tmp_path / ".deleted-12").mkdir()
+    (tmp_path / ".deleted-12" / "trace.db").write_bytes(b"half")
+    (tmp_path / "unborn").mkdir()
+    (tmp_path / "unborn" / "trace.db.new").write_bytes(b"half")
+    with Crawls(tmp_path) as crawls:
+        assert crawls.ids() == ["kept"]
+        assert not (tmp_path / ".deleted-12").exists()
+        crawls.made("unborn").seed("http://a.org/")
+
+
+def test_a_crawl_that_was_moved_in_has_its_directory_as_id(tmp_path: Path) -> None:
+    folder = tmp_path / "service"
+    with Crawl("bfs", folder / "mine") as crawl:
+        crawl.seed("http://a.org/")
+    with Crawls(folder) as crawls:
+        assert crawls.get("mine").waiting == 1
+
+
+def test_two_services_do_not_share_a_folder(tmp_path: Path) -> None:
+    with Crawls(tmp_path), pytest.raises(StorageError, match="another service"):
+        Crawls(tmp_path)
+    Crawls(tmp_path).close()
+
+
+def test_a_closed_service_starts_no_crawl(tmp_path: Path) -> None:
+    crawls = Crawls(tmp_path)
+    crawls.close()
+    crawls.close()
+    with pytest.raises(StorageError, match="closed"):
+        crawls.made("news")
+    assert not (tmp_path / "news").exists()
+
+
+def test_folders_that_are_something_else_are_left_alone(tmp_path: Path) -> None:
+    Crawl("bfs", tmp_path / "crawl").close()
+    with pytest.raises(StorageError, match="holds one crawl"):
+        Crawls(tmp_path / "crawl")
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "a.jpg").write_bytes(b"")
+    with pytest.raises(StorageError, match=r"is not empty \(it contains a.jpg\)"):
+        Crawls(tmp_path / "photos")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="cannot be written"):
+        Crawls(tmp_path / "file")
+    assert [path.name for path in (tmp_path / "photos").iterdir()] == ["a.jpg"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"format": "other", "version": 1}', '{"format": "frontrank-service", "version": 9}']
+)
+def test_damaged_settings_are_said(text: str, tmp_path: Path) -> None:
+    (tmp_path / "service.json").write_text(text)
+    with pytest.raises(StorageError, match=r"service\.json"):
+        Crawls(tmp_path)
+    assert (tmp_path / "service.json").read_text() == text
+
+
+def test_the_ordering_is_checked_before_anything_is_written(tmp_path: Path) -> None:
+    for policy in ("no-such", "oracle"):
+        with pytest.raises((SpecError, InputError)):
+            Crawls(tmp_path / "new", policy)
+    assert not (tmp_path / "new").exists()
+
+
+def test_settings_are_readable(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "opic"):
+        stored = json.loads((tmp_path / "service.json").read_text())
+    assert stored["policy"]["name"] == "opic" and stored["active"] is True
