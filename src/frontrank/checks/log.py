@@ -51,6 +51,8 @@ class LogContract:
         log.append(SOME)
         log.commit()
         assert list(log.select(("page", "note"), (5, 1))) == [(0, None), (1, "http 503")]
+        assert list(log.select(("page", "note"), (5, 1), after=1)) == [(1, "http 503")]
+        assert list(log.select(("page",), (1, 5), after=len(SOME))) == []
 
     def test_names_are_kept_in_their_order(self) -> None:
         log: Log = self.new()
@@ -62,6 +64,18 @@ class LogContract:
         assert [log.url(page) for page in range(7)] == urls
         found = [pair for names, keys in log.urls(2, 2) for pair in zip(names, keys, strict=True)]
         assert found == list(zip(urls[2:], [-13, 14, 15, 16, 17], strict=True))
+
+    def test_urls_are_found_by_a_part_of_them(self) -> None:
+        log: Log = self.new()
+        urls = ["http://a.example/Up", "http://a.example/%_?", "http://b.example/up", "http://b.example/Ü"]
+        log.add_urls(0, urls, [1, 2, 3, 4])
+        log.commit()
+        assert log.find_urls("/uP") == [(0, urls[0]), (2, urls[2])]
+        assert log.find_urls("UP", first=1) == [(2, urls[2])]
+        assert log.find_urls("example", most=2) == list(enumerate(urls))[:2]
+        assert [page for page, _ in log.find_urls("%_")] == [1], "no character stands for others"
+        assert [page for page, _ in log.find_urls("/Ü")] == [3]
+        assert log.find_urls("nowhere") == []
 
     def test_what_is_kept_with_a_page_stays_until_it_is_detached(self) -> None:
         log: Log = self.new()

@@ -294,6 +294,21 @@ class Crawl(Known):
         return status.of(self)
 
     @_alone
+    def overview(self) -> dict[str, Any]:
+        """The same but for failures by reason and the next pages, at a price that does not grow with the crawl's past."""
+        return status.overview(self)
+
+    @_alone
+    def score_distribution(self, bins: int = 40) -> dict[str, Any]:
+        """How the priorities of waiting pages are distributed; of many pages, some are looked at."""
+        return status.scores(self, bins)
+
+    @_alone
+    def coverage(self) -> dict[str, Any]:
+        """How much of what is known was fetched: pages, hosts, and pages by their depth."""
+        return status.coverage(self)
+
+    @_alone
     def next(self, n: int = 20) -> list[dict[str, Any]]:
         """The next pages by priority: url, priority, depth."""
         return status.upcoming(self, n)

@@ -202,12 +202,12 @@ class Journal:
             while some := found.fetchmany(batch):
                 yield list(map(Row._make, some))
 
-    def select(self, columns: Sequence[str], kinds: Collection[int]) -> Iterator[tuple[Any, ...]]:
+    def select(self, columns: Sequence[str], kinds: Collection[int], after: int = 0) -> Iterator[tuple[Any, ...]]:
         assert set(columns) <= set(COLUMNS)
         marks = ", ".join("?" * len(kinds))
         with _sentences(self.folder, "read"):
-            query = f"SELECT {', '.join(columns)} FROM event WHERE kind IN ({marks}) ORDER BY seq"
-            yield from self.db.execute(query, tuple(kinds))
+            query = f"SELECT {', '.join(columns)} FROM event WHERE seq > ? AND kind IN ({marks}) ORDER BY seq"
+            yield from self.db.execute(query, (after, *kinds))
 
     def url(self, page: int) -> str:
         with _sentences(self.folder, "read"):
@@ -220,6 +220,11 @@ class Journal:
             while some := rows.fetchmany(batch):
                 urls, keys = zip(*some, strict=True)
                 yield list(urls), list(keys)
+
+    def find_urls(self, text: str, first: int = 0, most: int = 100) -> list[tuple[int, str]]:
+        query = "SELECT id, url FROM url WHERE id >= ? AND instr(lower(url), lower(?)) ORDER BY id LIMIT ?"
+        with _sentences(self.folder, "read"):
+            return list(self.db.execute(query, (first, storable(text), most)))
 
     def attached(self, page: int) -> bytes | None:
         found = self.db.execute("SELECT data FROM payload WHERE page = ?", (page,)).fetchone()

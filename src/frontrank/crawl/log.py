@@ -50,14 +50,17 @@ class Log(Protocol):
     def rows(self, after: int = 0, batch: int = 1000) -> Iterator[list[Row]]:
         """All rows after this one, in their order, so many at a time."""
 
-    def select(self, columns: Sequence[str], kinds: Collection[int]) -> Iterator[tuple[Any, ...]]:
-        """Some columns of the rows of some kinds, in their order."""
+    def select(self, columns: Sequence[str], kinds: Collection[int], after: int = 0) -> Iterator[tuple[Any, ...]]:
+        """Some columns of the rows of some kinds after this one, in their order."""
 
     # Names of pages, numbered from 0 as they become known
     def add_urls(self, first: int, urls: Sequence[str], keys: Sequence[int]) -> None: ...
     def url(self, page: int) -> str: ...
     def urls(self, first: int = 0, batch: int = 1000) -> Iterator[tuple[list[str], list[int]]]:
         """The URLs and the keys of all pages from this one on, so many at a time."""
+
+    def find_urls(self, text: str, first: int = 0, most: int = 100) -> list[tuple[int, str]]:
+        """Number and URL of the first pages from this one on whose URL contains a text; A to Z and a to z are the same."""
 
     # What is kept beside: with a page until it is settled (payload), or for good (text)
     def attach(self, page: int, payload: bytes) -> None: ...

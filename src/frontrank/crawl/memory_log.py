@@ -6,6 +6,7 @@ It forgets rows unless it is asked to keep them: a crawl in memory has no use fo
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,8 @@ class MemoryLog:
         for begin in range(after, len(self._rows), batch):
             yield self._rows[begin : begin + batch]
 
-    def select(self, columns: Sequence[str], kinds: Collection[int]) -> Iterator[tuple[Any, ...]]:
-        return (tuple(getattr(row, name) for name in columns) for row in self._rows if row.kind in kinds)
+    def select(self, columns: Sequence[str], kinds: Collection[int], after: int = 0) -> Iterator[tuple[Any, ...]]:
+        return (tuple(getattr(row, name) for name in columns) for row in self._rows[after:] if row.kind in kinds)
 
     def add_urls(self, first: int, urls: Sequence[str], keys: Sequence[int]) -> None:
         self._urls.extend(urls)
@@ -50,6 +51,11 @@ class MemoryLog:
     def urls(self, first: int = 0, batch: int = 1000) -> Iterator[tuple[list[str], list[int]]]:
         for begin in range(first, len(self._urls), batch):
             yield self._urls[begin : begin + batch], self._keys[begin : begin + batch]
+
+    def find_urls(self, text: str, first: int = 0, most: int = 100) -> list[tuple[int, str]]:
+        wanted = _lower(text)
+        found = ((page, self._urls[page]) for page in range(first, len(self._urls)))
+        return list(islice((one for one in found if wanted in _lower(one[1])), most))
 
     def attach(self, page: int, payload: bytes) -> None:
         self._payloads[page] = payload
@@ -86,3 +92,8 @@ class MemoryLog:
         if self._snapshot is not None:
             head, arrays = self._snapshot
             yield dict(head), {name: np.array(array) for name, array in arrays.items()}
+
+
+def _lower(text: str) -> str:
+    """As SQLite does it: the letters A to Z alone."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in text)

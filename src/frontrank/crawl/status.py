@@ -11,14 +11,22 @@ import numpy as np
 
 from frontrank.crawl import events as kinds
 from frontrank.crawl.journal import Journal, is_locked
+from frontrank.crawl.kernels import UNLINKED
 from frontrank.crawl.log import Row
+from frontrank.frontiers.frontier import ABSENT, GONE, WAITING
+from frontrank.frontiers.polite import BEYOND
+from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
+from frontrank.orderings.ranker import UNRANKED
 from frontrank.pages.urls import host_of
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
 
 NEXT = 20  # pages shown
+SAMPLE = 4_000  # of waiting pages, whose priorities are looked at
+SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
+WIDE = 50.0  # priorities that differ by more than this factor are shown by powers
 
 
 def status(path: str | os.PathLike[str], policy: Policy | None = None) -> dict[str, Any]:
@@ -34,6 +42,16 @@ def status(path: str | os.PathLike[str], policy: Policy | None = None) -> dict[s
 
 
 def of(crawl: Crawl) -> dict[str, Any]:
+    return {
+        **overview(crawl),
+        "failed_by_reason": dict(crawl.history.reasons().most_common()),
+        "unscored": dict(crawl.history.unscored().most_common()) if "scores" in crawl.needs else {},
+        "next": upcoming(crawl, NEXT),
+    }
+
+
+def overview(crawl: Crawl) -> dict[str, Any]:
+    """How far it is, without a look at its log or at all its pages: for whoever asks often."""
     hosts = crawl.frontier.hosts()
     counts = crawl.frontier.counts
     return {
@@ -43,7 +61,6 @@ def of(crawl: Crawl) -> dict[str, Any]:
         "waiting": counts.waiting,
         "leased": crawl.leased,
         "failed": crawl.failed_count,
-        "failed_by_reason": dict(crawl.history.reasons().most_common()),
         "hosts": {
             "known": len(hosts),
             "with_waiting": int((hosts["waiting"] > 0).sum()),
@@ -53,11 +70,62 @@ def of(crawl: Crawl) -> dict[str, Any]:
         },
         "gauges": crawl.gauges(),
         "rankings_failed": crawl.ranking.failures,
-        "unscored": dict(crawl.history.unscored().most_common()) if "scores" in crawl.needs else {},
         "events": crawl.log.seq,
         "started": crawl.notes.get("started"),
         "last_event": crawl.now or None,
-        "next": upcoming(crawl, NEXT),
+    }
+
+
+def scores(crawl: Crawl, bins: int = 40) -> dict[str, Any]:
+    """How the priorities of waiting pages are distributed, on a scale of powers if they span many. Of many pages, some."""
+    queue = crawl.frontier.queue
+    waiting = np.flatnonzero(queue.mark == WAITING)
+    some = waiting[:: -(-waiting.size // SAMPLE)] if waiting.size else waiting
+    keys = queue.node["key"][some]
+    ranked = (np.abs(keys) < BEYOND) & (keys != UNRANKED)
+    meant = crawl.policy.priority
+    found = np.array([meant(crawl.state, *one) for one in zip(some[ranked].tolist(), keys[ranked].tolist(), strict=True)])
+    told: dict[str, Any] = {
+        "waiting": int(waiting.size),
+        "sampled": int(some.size),
+        "prioritised": int((np.abs(keys) >= BEYOND).sum()),
+        "unranked": int((keys == UNRANKED).sum()),
+    }
+    return {**told, **_histogram(found[np.isfinite(found)], bins)}
+
+
+def _histogram(values: Array, bins: int) -> dict[str, Any]:
+    if not values.size:
+        return {"scale": "linear", "bins": [], "quantiles": []}
+    low, high = float(values.min()), float(values.max())
+    powers = low > 0 and high / low > WIDE
+    edges = np.geomspace(low, high, bins + 1) if powers else np.linspace(low, high, bins + 1 if high > low else 2)
+    edges[0], edges[-1] = low, high
+    counts, _ = np.histogram(values, edges) if high > low else (np.array([values.size]), None)
+    rows = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
+    return {
+        "scale": "powers" if powers else "linear",
+        "bins": [{"from": begin, "to": end, "pages": count} for begin, end, count in rows],
+        "quantiles": [{"share": share, "priority": float(np.quantile(values, share))} for share in SHARES],
+    }
+
+
+def coverage(crawl: Crawl, most: int = 20) -> dict[str, Any]:
+    """How much of what is known was fetched: pages, hosts, and pages by their depth."""
+    known = crawl.known
+    mark, depth = crawl.frontier.queue.mark[:known], crawl.depths[:known]
+    taken = crawl.frontier.hosts()["taken"]
+    deep = np.where(depth == UNLINKED, most, np.minimum(depth, most))  # nobody can say how deep an unlinked page is
+    settled, seen = mark == GONE, mark != ABSENT
+    counts = [np.bincount(deep[which], minlength=most + 1).tolist() for which in (seen, settled)]
+    rows = [{"depth": at, "known": of, "settled": done} for at, (of, done) in enumerate(zip(*counts, strict=True)) if of]
+    return {
+        "known": int(seen.sum()),
+        "settled": int(settled.sum()),
+        "hosts": len(taken),
+        "hosts_asked": int((taken > 0).sum()),
+        "deepest": most,  # pages at this depth and below are counted together
+        "by_depth": rows,
     }
 
 
