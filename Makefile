@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test check lint bounds core bench docs clean
+.PHONY: help demo test check lint bounds core bench docs proto clean
 
 help:
 	@echo "make demo    crawl a small generated web for real, and compare eleven orderings on it (about 3 minutes the first time)"
@@ -13,6 +13,7 @@ help:
 	@echo "make core    the core alone in an environment of its own: its size, its start, and what it says without the extras"
 	@echo "make bench   speed and memory, beside a baseline measured in the same run"
 	@echo "make docs    the generated pages of docs/ again"
+	@echo "make proto   the messages of the gRPC service again, after a change of urlfrontier.proto"
 	@echo "make clean   remove .venv and the results of the demo"
 
 demo: .venv/installed
@@ -42,6 +43,10 @@ bench: .venv/tested-with
 
 docs: .venv/tested-with
 	$(BIN)/python docs/generate.py
+
+proto: .venv/tested-with
+	cd src/frontrank/service && ../../../$(BIN)/python -m grpc_tools.protoc -I. --descriptor_set_out=urlfrontier.desc --pyi_out=. \
+	    urlfrontier.proto && mv urlfrontier_pb2.pyi wire.pyi
 
 # Debian ships venv apart from Python, and installing it takes root: said, not done.
 .venv/bin/python:

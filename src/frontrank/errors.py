@@ -5,7 +5,9 @@
     │   ├── SourceError       a web cannot be read: missing, truncated, of another format
     │   ├── SeedError         a seed is not a page of the web
     │   ├── StorageError      a crawl's directory cannot be written, read or shared
-    │   └── UnknownCrawl      a service has no crawl of this ID
+    │   └── NotFound          what was asked for is not there
+    │       └── UnknownCrawl  a service has no crawl of this ID
+    ├── ServiceError          a service does not answer, or refuses
     ├── SpecError             an ordering, parameter or web specification is not understood
     └── MissingExtra          what was asked for needs a package that this installation came without
 
@@ -33,6 +35,7 @@ EXTRA_OF = {
     "threadpoolctl": "search",
     "duckdb": "duckdb",
     "grpc": "service",
+    "h2": "service",
     "google": "service",
     "starlette": "service",
     "uvicorn": "service",
@@ -59,8 +62,16 @@ class StorageError(InputError):
     """A crawl's directory cannot be written, read or shared."""
 
 
-class UnknownCrawl(InputError):
+class NotFound(InputError):
+    """What was asked for is not there."""
+
+
+class UnknownCrawl(NotFound):
     """A service has no crawl of this ID."""
+
+
+class ServiceError(FrontrankError):
+    """A service does not answer, or refuses."""
 
 
 class SpecError(FrontrankError):

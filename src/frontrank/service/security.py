@@ -1,0 +1,90 @@
+"""Who may call the service: checked once, before anything is opened.
+
+on loopback     anybody on this machine; with a token, who has it
+elsewhere       who has the token, over TLS; anything less is refused, unless it is said to be meant (--insecure)
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from frontrank.errors import InputError
+
+SHORTEST_TOKEN = 16  # characters
+TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]+")  # what may stand in a header
+MAKE_TOKEN = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))' > token"
+
+
+@dataclass(frozen=True)
+class Security:
+    """A token that calls must bring (empty: none), and the files of a TLS certificate and its key."""
+
+    token: str = ""
+    tls: tuple[str, str] | None = None
+
+    def context(self) -> ssl.SSLContext | None:
+        """TLS of a gRPC server."""
+        if self.tls is None:
+            return None
+        made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        made.minimum_version = ssl.TLSVersion.TLSv1_2
+        made.set_alpn_protocols(["h2"])
+        made.load_cert_chain(*self.tls)
+        return made
+
+
+def security(host: str, token_file: str = "", tls_cert: str = "", tls_key: str = "", insecure: bool = False) -> Security:
+    """What protects a service at this address; InputError if that is not enough."""
+    if bool(tls_cert) != bool(tls_key):
+        given, missing = ("--tls-cert", "--tls-key") if tls_cert else ("--tls-key", "--tls-cert")
+        raise InputError(f"{given} was given without {missing}; TLS needs both files")
+    made = Security(_token(token_file) if token_file else "", (tls_cert, tls_key) if tls_cert else None)
+    lacking = [
+        what for what, there in (("a token (--token-file)", made.token), ("TLS (--tls-cert, --tls-key)", made.tls)) if not there
+    ]
+    if lacking and not insecure and not is_loopback(host):
+        raise InputError(
+            f"{host} can be reached from other machines, so the service needs {' and '.join(lacking)}; "
+            f"give that, or --insecure if the network itself is safe, or --host 127.0.0.1 to serve this machine alone"
+        )
+    try:
+        made.context()
+    except (OSError, ValueError) as error:  # an SSLError is an OSError
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"the certificate {tls_cert} or its key {tls_key} cannot be used ({why}); give PEM files") from None
+    return made
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is reached from this machine alone. Names but localhost may lead anywhere.
+
+    >>> [is_loopback(host) for host in ("127.0.0.1", "127.9.9.9", "::1", "localhost", "0.0.0.0", "::", "example.org")]
+    [True, True, True, True, False, False, False]
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _token(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read(4096).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: the token cannot be read ({getattr(error, 'strerror', None) or 'not text'})") from None
+    if len(text) < SHORTEST_TOKEN or not TOKEN.fullmatch(text):
+        raise InputError(
+            f"{path}: a token must be one word of at least {SHORTEST_TOKEN} letters, digits and ._~+/=- signs; "
+            f"make one: {MAKE_TOKEN}"
+        )
+    if os.stat(path).st_mode & 0o004 and Path(path).is_file():
+        raise InputError(f"{path}: everybody on this machine can read the token; run: chmod 600 {path}")
+    return text

@@ -1,0 +1,204 @@
+"""gRPC on the wire, with the real client library on the other side, and with bytes that are no gRPC at all."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import grpc
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontrank.service.rpc import MOST_BYTES, MOST_STREAMS, WINDOW, Headers, Method, Refused, Server, Status, bearer, framed
+from tests.patience import PATIENCE_S, eventually
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+
+class Running:
+    """A server of four methods in a thread: echo one, echo many, count down, fail."""
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []  # messages of each call
+        methods = {
+            "/t.T/One": Method(self._many),
+            "/t.T/Many": Method(self._many, streams=True, at_once=7),
+            "/t.T/Down": Method(lambda messages: ([str(n).encode()] * 3 for n in range(int(messages[0] or b"0"), 0, -1))),
+            "/t.T/Fail": Method(self._fail),
+        }
+        self.server = Server(methods, self._admit)
+        self.loop = asyncio.new_event_loop()
+        self.port = self.loop.run_until_complete(self.server.start("127.0.0.1", 0))
+        self.thread = threading.Thread(target=self.loop.run_forever)
+        self.thread.start()
+
+    def _many(self, messages: Sequence[bytes]) -> list[Sequence[bytes]]:
+        self.calls.append(len(messages))
+        return [messages]
+
+    def _fail(self, messages: Sequence[bytes]) -> Iterable[Sequence[bytes]]:
+        if messages[0] == b"bug":
+            raise RuntimeError("/secret/path")
+        raise Refused(Status.NOT_FOUND, "kein Käse: 100% of it\nis gone")
+
+    def _admit(self, headers: Headers) -> None:
+        if bearer(headers) == b"wrong":
+            raise Refused(Status.UNAUTHENTICATED, "another token")
+
+    def stop(self) -> None:
+        asyncio.run_coroutine_threadsafe(self.server.stop(), self.loop).result()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
+        self.loop.close()
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    made = Running()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def channel(running: Running) -> Iterator[grpc.Channel]:
+    options = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
+    with grpc.insecure_channel(f"127.0.0.1:{running.port}", options) as made:
+        yield made
+
+
+def refusal(call: Callable[[], Any]) -> tuple[grpc.StatusCode, str]:
+    with pytest.raises(grpc.RpcError) as caught:
+        call()
+    return caught.value.code(), caught.value.details()  # type: ignore[attr-defined]
+
+
+def test_a_message_goes_and_comes(channel: grpc.Channel) -> None:
+    one = channel.unary_unary("/t.T/One")
+    for message in (b"", b"a", b"x" * 100_000, b"y" * MOST_BYTES):
+        assert one(message, timeout=PATIENCE_S) == message
+
+
+def test_messages_of_a_stream_come_back_in_order_many_in_one_call(running: Running, channel: grpc.Channel) -> None:
+    running.calls.clear()
+    given = [str(n).encode() * (n % 50) for n in range(2_000)]
+    assert list(channel.stream_stream("/t.T/Many")(iter(given), timeout=PATIENCE_S)) == given
+    assert max(running.calls) <= 7 and sum(running.calls) == 2_000
+
+
+def test_a_stream_of_more_than_a_window_flows_both_ways(channel: grpc.Channel) -> None:
+    given = [b"z" * (WINDOW // 3)] * 20
+    assert list(channel.stream_stream("/t.T/Many")(iter(given), timeout=PATIENCE_S)) == given
+
+
+def test_an_empty_stream_ends_well(channel: grpc.Channel) -> None:
+    assert list(channel.stream_stream("/t.T/Many")(iter([]), timeout=PATIENCE_S)) == []
+
+
+def test_chunks_are_made_as_they_are_sent(channel: grpc.Channel) -> None:
+    found = list(channel.unary_stream("/t.T/Down")(b"400", timeout=PATIENCE_S))
+    assert found == [str(n).encode() for n in range(400, 0, -1) for _ in range(3)]
+
+
+def test_a_client_that_leaves_early_leaves_the_server_well(running: Running, channel: grpc.Channel) -> None:
+    stream = channel.unary_stream("/t.T/Down")(b"1000000", timeout=PATIENCE_S)
+    assert next(stream) == b"1000000"
+    stream.cancel()
+    assert channel.unary_unary("/t.T/One")(b"still", timeout=PATIENCE_S) == b"still"
+    eventually(lambda: all(not connection.calls for connection in list(running.server.connections)))
+
+
+def test_many_calls_at_once(channel: grpc.Channel) -> None:
+    one = channel.unary_unary("/t.T/One")
+    futures = [one.future(str(n).encode(), timeout=PATIENCE_S) for n in range(3 * MOST_STREAMS)]
+    assert [future.result() for future in futures] == [str(n).encode() for n in range(3 * MOST_STREAMS)]
+
+
+def test_refusals_have_a_status_and_a_sentence(channel: grpc.Channel, capfd: pytest.CaptureFixture[str]) -> None:
+    fail = channel.unary_unary("/t.T/Fail")
+    assert refusal(lambda: fail(b"", timeout=PATIENCE_S)) == (grpc.StatusCode.NOT_FOUND, "kein Käse: 100% of it\nis gone")
+    code, sentence = refusal(lambda: fail(b"bug", timeout=PATIENCE_S))
+    assert code == grpc.StatusCode.INTERNAL and "secret" not in sentence
+    assert "/secret/path" in capfd.readouterr().err, "the log has it"
+
+
+def test_unknown_methods(channel: grpc.Channel) -> None:
+    code, sentence = refusal(lambda: channel.unary_unary("/t.T/Nothing")(b"", timeout=PATIENCE_S))
+    assert (code, sentence) == (grpc.StatusCode.UNIMPLEMENTED, "this service has no such method")
+
+
+def test_a_message_that_is_too_long(channel: grpc.Channel) -> None:
+    for call in (
+        lambda: channel.unary_unary("/t.T/One")(b"x" * (MOST_BYTES + 1), timeout=PATIENCE_S),
+        lambda: list(channel.stream_stream("/t.T/Many")(iter([b"a", b"x" * (MOST_BYTES + 1)]), timeout=PATIENCE_S)),
+    ):
+        code, sentence = refusal(call)
+        assert code == grpc.StatusCode.RESOURCE_EXHAUSTED and "at most 4,194,304 bytes, got one of 4,194,305" in sentence
+
+
+def test_compressed_messages_are_refused(channel: grpc.Channel) -> None:
+    one = channel.unary_unary("/t.T/One")
+    code, sentence = refusal(lambda: one(b"x" * 1000, compression=grpc.Compression.Gzip, timeout=PATIENCE_S))
+    assert code == grpc.StatusCode.UNIMPLEMENTED and "compressed" in sentence
+
+
+def test_a_call_may_not_be_admitted(channel: grpc.Channel) -> None:
+    one, many = channel.unary_unary("/t.T/One"), channel.stream_stream("/t.T/Many")
+    wrong = (("authorization", "Bearer wrong"),)
+    for call in (
+        lambda: one(b"", metadata=wrong, timeout=PATIENCE_S),
+        lambda: list(many(iter([b"a"] * 1000), metadata=wrong, timeout=PATIENCE_S)),
+    ):
+        assert refusal(call) == (grpc.StatusCode.UNAUTHENTICATED, "another token")
+
+
+def spoken(port: int, data: bytes) -> bytes:
+    """What the server says to these bytes, until it closes the connection or we do."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
+        try:
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            heard = b""
+            while some := connection.recv(65_536):
+                heard += some
+        except ConnectionError:  # it was cut off while we spoke
+            return b""
+        return heard
+
+
+def frame(kind: int, flags: int, stream: int, body: bytes) -> bytes:
+    return struct.pack(">I", len(body))[1:] + bytes([kind, flags]) + struct.pack(">I", stream & 0x7FFFFFFF) + body
+
+
+frames = st.lists(
+    st.builds(frame, st.integers(0, 12), st.integers(0, 255), st.sampled_from([0, 1, 3, 5, 2]), st.binary(max_size=60)),
+    max_size=12,
+)
+
+
+@settings(max_examples=150)
+@given(
+    st.one_of(
+        st.binary(max_size=400), st.binary(max_size=400).map(PREFACE.__add__), frames.map(lambda some: PREFACE + b"".join(some))
+    )
+)
+def test_bytes_that_are_nothing_harm_nobody(running: Running, data: bytes) -> None:
+    spoken(running.port, data)
+    assert b"Traceback" not in spoken(running.port, data)
+    assert running.thread.is_alive()
+
+
+@settings(max_examples=100)
+@given(st.lists(st.binary(max_size=50), max_size=20), st.binary(max_size=20))
+def test_framed_messages_are_cut_where_they_were_joined(running: Running, messages: list[bytes], rest: bytes) -> None:
+    with grpc.insecure_channel(f"127.0.0.1:{running.port}") as channel:
+        assert list(channel.stream_stream("/t.T/Many")(iter(messages), timeout=PATIENCE_S)) == messages
+    assert len(framed(messages)) == sum(5 + len(message) for message in messages)
+
+
+def test_after_all_that_the_server_answers(running: Running, channel: grpc.Channel) -> None:
+    assert channel.unary_unary("/t.T/One")(b"well", timeout=PATIENCE_S) == b"well"

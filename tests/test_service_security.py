@@ -1,0 +1,77 @@
+"""Who may call: what a service needs before it listens beyond this machine."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from frontrank.errors import InputError
+from frontrank.service.security import Security, is_loopback, security
+
+TOKEN = "a-long-and-secret-word"
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """A certificate of localhost, signed by itself, and its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    cert, key = str(folder / "cert.pem"), str(folder / "key.pem")
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    subprocess.run([*made, *names, "-keyout", key, "-out", cert], check=True, capture_output=True)
+    return cert, key
+
+
+@pytest.fixture
+def token_file(tmp_path: Path) -> str:
+    path = tmp_path / "token"
+    path.write_text(TOKEN + "\n")
+    path.chmod(0o600)
+    return str(path)
+
+
+def test_loopback_needs_nothing() -> None:
+    for host in ("127.0.0.1", "::1", "localhost"):
+        assert security(host) == Security()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "example.org", ""])
+def test_elsewhere_needs_a_token_and_tls(host: str, token_file: str, certificate: tuple[str, str]) -> None:
+    with pytest.raises(InputError, match=r"needs a token \(--token-file\) and TLS \(--tls-cert, --tls-key\)"):
+        security(host)
+    with pytest.raises(InputError, match=r"needs TLS \(--tls-cert, --tls-key\); give that, or --insecure"):
+        security(host, token_file)
+    with pytest.raises(InputError, match=r"needs a token \(--token-file\); give"):
+        security(host, "", *certificate)
+    assert security(host, token_file, *certificate) == Security(TOKEN, certificate)
+    assert security(host, insecure=True) == Security()
+
+
+def test_files_that_cannot_be_used_are_said(token_file: str, tmp_path: Path, certificate: tuple[str, str]) -> None:
+    (tmp_path / "text").write_text("not a certificate")
+    for cert, key in ((str(tmp_path / "text"), certificate[1]), (certificate[0], "missing"), (certificate[0], certificate[0])):
+        with pytest.raises(InputError, match="cannot be used"):
+            security("127.0.0.1", "", cert, key)
+    with pytest.raises(InputError, match="--tls-cert was given without --tls-key"):
+        security("127.0.0.1", "", certificate[0])
+    with pytest.raises(InputError, match="the token cannot be read"):
+        security("127.0.0.1", str(tmp_path / "missing"))
+
+
+@pytest.mark.parametrize("text", ["", "short", "two words of a good length", "Käse" * 10, "x" * 20 + "\nsecond"])
+def test_tokens_that_are_none(text: str, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text(text)
+    with pytest.raises(InputError, match="a token must be one word of at least 16"):
+        security("127.0.0.1", str(tmp_path / "token"))
+
+
+def test_a_token_that_everybody_can_read_is_refused(token_file: str) -> None:
+    Path(token_file).chmod(0o644)
+    with pytest.raises(InputError, match="chmod 600"):
+        security("127.0.0.1", token_file)
+
+
+def test_names_may_lead_anywhere() -> None:
+    assert not is_loopback("localhost.example.org") and not is_loopback("127.0.0.1.example.org") and is_loopback("LOCALHOST")
