@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.kernels.jit import Array, interpreted
+from frontrank.kernels.jit import Array, Kernel, compiled, interpreted
 from frontrank.orderings.policy import Policy
+from frontrank.orderings.ranker import UNRANKED
 from frontrank.orderings.registry import REGISTRY, parse
 from frontrank.orderings.stored import from_data, to_data
 from frontrank.simulation.engine import Engine
@@ -218,6 +219,49 @@ def priorities_are_finite(policy: Policy, web: Web) -> None:
         assert np.bincount(pages, minlength=1).max() <= 2, f"{policy.spec()}: a page is written more than twice"
 
 
+def revisits_are_events(policy: Policy, web: Web) -> None:
+    """Pages come back with other links, and one comes that nobody told of: keys are finite, compiled and interpreted runs
+    leave the same state, and the crawl goes on, each page once."""
+    states = []
+    for jit in (True, False):
+        engine = Engine(policy, web, jit=jit)
+        order = _with_revisits(engine, compiled if jit else interpreted)
+        assert len(np.unique(order)) == len(order), f"{policy.spec()}: a page is fetched twice after others came back"
+        states.append((order, [array.tobytes() for array in _arrays(engine.state)]))
+    _equal(policy, states[0][0], states[1][0], "compiled and interpreted runs differ after pages came back")
+    assert states[0][1] == states[1][1], f"{policy.spec()}: compiled and interpreted revisits leave different states"
+
+
+def _with_revisits(engine: Engine, link: Callable[[Kernel], Kernel]) -> Array:
+    web, policy, links = engine.web, engine.policy, engine.links
+    on_revisit, put = link(policy.kernels()["on_revisit"]), link(engine.kind.put)
+    engine.seed(_seeds(web))
+    order = np.empty(web.pages, np.int32)
+    reached = engine.run(order, 0, min(40, web.pages))
+    known = {*_seeds(web).tolist(), *(q for page in order[:reached] for q in web.targets_of(page).tolist())}
+    for page in order[:reached:2].tolist():
+        other = (page * 7 + 3) % web.pages  # whose links it has now
+        if page in web.targets_of(other):
+            continue
+        start, stop = links.start.copy(), links.stop.copy()
+        start[page], stop[page] = start[other], stop[other]
+        count = on_revisit(engine.state, links._replace(start=start, stop=stop), page, engine.out)
+        pages, keys = engine.out.page[:count].copy(), engine.out.key[:count].copy()
+        assert np.isfinite(keys).all(), f"{policy.spec()}: a key is not finite after page {page} came back"
+        assert np.bincount(pages, minlength=1).max() <= 2, f"{policy.spec()}: a page is written more than twice"
+        unwritten = [q for q in web.targets_of(other).tolist() if q not in known and q not in pages]
+        for q, key in (*zip(pages.tolist(), keys.tolist(), strict=True), *((q, UNRANKED) for q in unwritten)):
+            put(engine.queue, q, key)
+        known.update(pages.tolist(), unwritten)
+    stranger = min(set(range(web.pages)) - known, default=None)
+    if stranger is not None and reached < web.pages:
+        put(engine.queue, stranger, UNRANKED)
+        order[reached] = stranger
+        engine.follow(order[reached : reached + 1])
+        reached += 1
+    return order[: engine.run(order, reached, web.pages)]
+
+
 def every_page_once(policy: Policy, web: Web) -> None:
     """No page is fetched twice, and unless a stopping rule holds all that can be reached is fetched."""
     trace = simulate(web, policy, _seeds(web)).trace
@@ -266,6 +310,7 @@ CHECKS = (
     relabelling_is_invisible,
     replay_restores_the_state,
     priorities_are_finite,
+    revisits_are_events,
     every_page_once,
     stored_and_read_back,
     documented,

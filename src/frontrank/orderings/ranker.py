@@ -72,6 +72,7 @@ class Periodic(Policy):
     combines = False
     on_seed = staticmethod(_behind_all)
     on_fetch = staticmethod(_new_links)
+    on_revisit = staticmethod(_new_links)
 
     def validate(self) -> None:
         if self.every < 1:

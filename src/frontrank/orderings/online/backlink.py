@@ -20,6 +20,8 @@ class Backlink(Policy):
     It tends to dwell in dense clusters: pages of one site that all link to each other look important before anything else
     is known (cho98, section 5.2).
 
+    When a page comes back, its links are counted where no other page has linked to the target: only these are surely new.
+
     Reference: cho98, ordering metric IB'(p); fica07. Cost: O(log n) for each link.
 
     >>> from frontrank import Web, order
@@ -49,6 +51,21 @@ class Backlink(Policy):
                 out.page[count] = q
                 out.key[count] = state.backlinks[q]
                 count += 1
+        return count
+
+    @staticmethod
+    @kernel
+    def on_revisit(state: State, links: Links, page: int, out: Out) -> int:
+        targets = row(links, page)
+        count = 0
+        for j in range(targets.size):
+            q = targets[j]
+            if state.backlinks[q] == 0:
+                state.backlinks[q] = 1
+                if state.fetched[q] == 0:
+                    out.page[count] = q
+                    out.key[count] = 1.0
+                    count += 1
         return count
 
     def ranking(self, state: State) -> Array | None:

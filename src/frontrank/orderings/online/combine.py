@@ -66,10 +66,12 @@ def _fetch_pair(state: State, links: Links, page: int, out: Out) -> int:
 
 
 @cache
-def _linked(on_seed_a: Kernel, on_fetch_a: Kernel, on_seed_b: Kernel, on_fetch_b: Kernel) -> tuple[Kernel, Kernel]:
-    seed = interpreted(_seed_pair, seed_a=on_seed_a, seed_b=on_seed_b)
-    fetch = interpreted(_fetch_pair, fetch_a=on_fetch_a, fetch_b=on_fetch_b)
-    return seed, fetch
+def _linked(seeds: tuple[Kernel, Kernel], fetches: tuple[Kernel, Kernel], revisits: tuple[Kernel, Kernel]) -> dict[str, Kernel]:
+    return {
+        "on_seed": interpreted(_seed_pair, seed_a=seeds[0], seed_b=seeds[1]),
+        "on_fetch": interpreted(_fetch_pair, fetch_a=fetches[0], fetch_b=fetches[1]),
+        "on_revisit": interpreted(_fetch_pair, fetch_a=revisits[0], fetch_b=revisits[1]),
+    }
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,8 @@ class Combine(Policy):
 
     def kernels(self) -> dict[str, Kernel]:
         a, b = self.a.kernels(), self.b.kernels()
-        seed, fetch = _linked(a["on_seed"], a["on_fetch"], b["on_seed"], b["on_fetch"])
-        return {**super().kernels(), "on_seed": seed, "on_fetch": fetch}
+        of_both = [(a[event], b[event]) for event in ("on_seed", "on_fetch", "on_revisit")]
+        return {**super().kernels(), **_linked(*of_both)}
 
     def allocate(self, pages: int, hosts: int = 1) -> State:
         columns = {"fetched": Column(np.uint8), **self.columns}

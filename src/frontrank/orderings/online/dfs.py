@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from frontrank.orderings.policy import Policy
+from frontrank.orderings.policy import Policy, every_link
 
 
 @dataclass(frozen=True)
@@ -25,3 +25,4 @@ class DepthFirst(Policy):
     name = "dfs"
     rereads = False
     queue = "lifo"
+    on_revisit = staticmethod(every_link)

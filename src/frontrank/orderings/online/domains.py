@@ -99,3 +99,5 @@ class Domains(Policy):
                 out.key[count] = state.voices[q]
                 count += 1
         return count
+
+    on_revisit = on_fetch  # a domain that has spoken before is not counted again

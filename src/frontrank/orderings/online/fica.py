@@ -28,6 +28,32 @@ def _rate(schedule: int, x: float) -> float:
     return 1.0 - x if x < 1.0 else 0.0
 
 
+@kernel
+def _relax(state: State, links: Links, page: int, out: Out) -> int:
+    """Shorten the distances of a page's links; write those that moved."""
+    if state.distance[page] == np.inf:  # nobody has told of it, it was asked for out of turn: as a seed
+        state.distance[page] = 0.0
+    targets = row(links, page)
+    if targets.size == 0:
+        return 0
+    if state.alpha > 0.0:
+        d = state.alpha * math.log10(targets.size) + (1 - state.alpha) * state.distance[page]
+    elif state.schedule == SUM:
+        d = math.log10(targets.size) + state.distance[page]
+    else:
+        a = _rate(state.schedule, state.beta * (state.size[0] // state.k))
+        d = a * math.log10(targets.size) + (1 - a) * state.distance[page]
+    count = 0
+    for j in range(targets.size):
+        q = targets[j]
+        if state.fetched[q] == 0 and d < state.distance[q]:
+            state.distance[q] = d
+            out.page[count] = q
+            out.key[count] = -d
+            count += 1
+    return count
+
+
 @dataclass(frozen=True)
 class Fica(Policy):
     """FICA: the page at the smallest logarithmic distance from the seeds first.
@@ -85,26 +111,10 @@ class Fica(Policy):
     @staticmethod
     @kernel
     def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
-        targets = row(links, page)
         state.size[0] += 1
-        if targets.size == 0:
-            return 0
-        if state.alpha > 0.0:
-            d = state.alpha * math.log10(targets.size) + (1 - state.alpha) * state.distance[page]
-        elif state.schedule == SUM:
-            d = math.log10(targets.size) + state.distance[page]
-        else:
-            a = _rate(state.schedule, state.beta * (state.size[0] // state.k))
-            d = a * math.log10(targets.size) + (1 - a) * state.distance[page]
-        count = 0
-        for j in range(targets.size):
-            q = targets[j]
-            if state.fetched[q] == 0 and d < state.distance[q]:
-                state.distance[q] = d
-                out.page[count] = q
-                out.key[count] = -d
-                count += 1
-        return count
+        return _relax(state, links, page, out)
+
+    on_revisit = staticmethod(_relax)
 
     def ranking(self, state: State) -> Array | None:
         # Pages never discovered are at no distance: they come last, behind the farthest.

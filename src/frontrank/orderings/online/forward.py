@@ -46,3 +46,19 @@ class Forward(Policy):
                 out.key[count] = state.degrees[q] / state.parents[q]
                 count += 1
         return count
+
+    @staticmethod
+    @kernel
+    def on_revisit(state: State, links: Links, page: int, out: Out) -> int:
+        targets = row(links, page)
+        count = 0
+        for j in range(targets.size):
+            q = targets[j]
+            if state.parents[q] == 0:  # of other targets it is not known whether the page linked to them before
+                state.degrees[q] = targets.size
+                state.parents[q] = 1
+                if state.fetched[q] == 0:
+                    out.page[count] = q
+                    out.key[count] = state.degrees[q]
+                    count += 1
+        return count

@@ -19,11 +19,48 @@ def _alike(state: State, links: Links, page: int, out: Out) -> int:
     if targets.size == 0:
         return 0
     share = state.d * mass / targets.size
+    state.gave[page] = share
     count = 0
     for j in range(targets.size):
         q = targets[j]
         if state.fetched[q] == 0:
             state.f[q] += share
+            if state.trusting > 0:
+                state.f[q] += (1.0 - state.d) * paid(state, q)
+            out.page[count] = q
+            out.key[count] = state.f[q]
+            count += 1
+    return count
+
+
+@kernel
+def _fresh(state: State, links: Links, page: int, out: Out) -> int:
+    """Links that the page did not have when it was fetched get what its other links got then.
+
+    Which links are new is known only of targets that nobody has given anything.
+    """
+    targets = row(links, page)
+    count = 0
+    for j in range(targets.size):
+        q = targets[j]
+        if state.fetched[q] == 0 and state.f[q] == 0.0:
+            state.f[q] = state.gave[page] if state.host[q] == state.host[page] else state.m * state.gave[page]
+            if state.trusting > 0:
+                state.f[q] += (1.0 - state.d) * paid(state, q)
+            out.page[count] = q
+            out.key[count] = state.f[q]
+            count += 1
+    return count
+
+
+@kernel
+def _fresh_alike(state: State, links: Links, page: int, out: Out) -> int:
+    targets = row(links, page)
+    count = 0
+    for j in range(targets.size):
+        q = targets[j]
+        if state.fetched[q] == 0 and state.f[q] == 0.0:
+            state.f[q] = state.gave[page]
             if state.trusting > 0:
                 state.f[q] += (1.0 - state.d) * paid(state, q)
             out.page[count] = q
@@ -43,6 +80,9 @@ class FractionalPageRank(Policy):
     What reaches a fetched page is dropped, so a fetch never sets off a cascade as in rankmass: much faster, and in the paper
     nearly as good. ``fpr:m=100`` is the paper's FPR@100, the best of its comparison: a link from another host is a judgement
     that a page's owner could not write.
+
+    When a page comes back, a link that is surely new (nobody has given its target anything) gets what the other links got
+    when the page was fetched.
 
     With ``trust`` the seeds' t are given by a file: a URL or host a line, and its weight, which are scaled to add up to 1. A
     page has (1 - d) t from the moment it is discovered, seed or not; a host's goes to the page of it that is discovered first.
@@ -64,7 +104,8 @@ class FractionalPageRank(Policy):
     trust: Trust = NO_TRUST
     name = "fpr"
     rereads = False
-    columns = {"f": Column()}
+    columns = {"f": Column(), "gave": Column()}  # and what a fetched page gave to each link within its host
+    on_revisit = staticmethod(_fresh)
 
     def validate(self) -> None:
         self.require(0 < self.d < 1, "d", "a number between 0 and 1")
@@ -87,7 +128,7 @@ class FractionalPageRank(Policy):
 
     def kernels(self) -> dict[str, Kernel]:
         kernels = super().kernels()
-        return {**kernels, "on_fetch": _alike} if self.m == 1.0 else kernels
+        return {**kernels, "on_fetch": _alike, "on_revisit": _fresh_alike} if self.m == 1.0 else kernels
 
     @staticmethod
     @kernel
@@ -108,6 +149,7 @@ class FractionalPageRank(Policy):
         for j in range(targets.size):
             total += 1.0 if state.host[targets[j]] == here else state.m
         share = state.d * mass / total
+        state.gave[page] = share
         count = 0
         for j in range(targets.size):
             q = targets[j]

@@ -325,6 +325,32 @@ class Group(Policy):
             count = _show(state, state.todo[i], out, count)
         return count
 
+    @staticmethod
+    @kernel
+    def on_revisit(state: State, links: Links, page: int, out: Out) -> int:
+        """Pages that were not known join their groups; what the page is worth now does not count twice."""
+        s = state.quality[page]
+        if np.isnan(s) and state.parents[page] > 0:
+            s = state.given[page]
+        targets = row(links, page)
+        groups = 0
+        count = 0
+        for j in range(targets.size):
+            q = targets[j]
+            if state.fetched[q] == 0 and state.seen[q] == 0:
+                state.links_in[q] += 1
+                if s > LOWEST:
+                    inherited(state, q, s)
+                groups = _touch(state, state.group[q], groups)
+                _join(state, q)
+                out.page[count] = q
+                out.key[count] = BEHIND
+                count += 1
+        for i in range(groups):
+            state.touched[state.todo[i]] = 0
+            count = _show(state, state.todo[i], out, count)
+        return count
+
     # What is told -----------------------------------------------------------------------------------------------------------
     def priority(self, state: State, page: int, key: float) -> float:
         return _key(state, page)

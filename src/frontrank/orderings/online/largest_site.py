@@ -38,6 +38,33 @@ def _leave(state: State, page: int) -> None:
     state.first[host] = first
 
 
+@kernel
+def _discover(state: State, links: Links, page: int, out: Out) -> int:
+    """Pages that a page links to begin to wait; all hosts whose lines have changed are written."""
+    targets = row(links, page)
+    count = 0
+    for j in range(targets.size):
+        q = targets[j]
+        if state.seen[q] == 0:
+            _join(state, q)
+            state.touched[state.host[q]] = 1
+            out.page[count] = q
+            out.key[count] = 0.0
+            count += 1
+    new = count
+    here = state.host[page]
+    state.touched[here] = 1
+    for i in range(-1, new):
+        host = here if i < 0 else state.host[out.page[i]]
+        if state.touched[host] == 1:
+            state.touched[host] = 0
+            if state.first[host] != NONE:
+                out.page[count] = state.first[host]
+                out.key[count] = state.waiting[host]
+                count += 1
+    return count
+
+
 @dataclass(frozen=True)
 class LargestSite(Policy):
     """Largest site first: pages of the host with the most waiting pages first.
@@ -94,26 +121,9 @@ class LargestSite(Policy):
     @staticmethod
     @kernel
     def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
-        targets = row(links, page)
-        _leave(state, page)
-        count = 0
-        for j in range(targets.size):
-            q = targets[j]
-            if state.seen[q] == 0:
-                _join(state, q)
-                state.touched[state.host[q]] = 1
-                out.page[count] = q
-                out.key[count] = 0.0
-                count += 1
-        new = count
-        here = state.host[page]
-        state.touched[here] = 1
-        for i in range(-1, new):
-            host = here if i < 0 else state.host[out.page[i]]
-            if state.touched[host] == 1:
-                state.touched[host] = 0
-                if state.first[host] != NONE:
-                    out.page[count] = state.first[host]
-                    out.key[count] = state.waiting[host]
-                    count += 1
-        return count
+        if state.seen[page] == 1:  # if not, it was asked for out of turn, and never stood in line
+            _leave(state, page)
+        state.seen[page] = 1
+        return _discover(state, links, page, out)
+
+    on_revisit = staticmethod(_discover)

@@ -63,3 +63,5 @@ class Location(Policy):
             out.page[j] = targets[j]
             out.key[j] = state.url_value[targets[j]]
         return targets.size
+
+    on_revisit = on_fetch

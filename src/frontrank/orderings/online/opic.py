@@ -27,17 +27,23 @@ class Opic(Policy):
         start=seeds: seeds start with cash 1/(number of seeds), all other pages with none
         start=all:   every page starts with the same cash, one unit
         fetching p: every q in L(p), fetched or not, gets cash(p)/O(p); history(p) += cash(p); cash(p) = 0
-        key(q) = cash(q); the ranking after the crawl is history + cash
+        key(q) = cash(q); the ranking after the crawl is history + cash, as shares of their sum
 
-    Differs from Abiteboul et al. 2003 as fica07 does: every page is fetched once, so cash that reaches a fetched page
-    stays there. fica07 starts with ``all``, and that is what its comparison with FICA is about; it writes 1/n for the unit, n
-    the number of pages of the web. A live crawl does not know n, and the order does not depend on it. The two differ greatly:
-    with ``seeds`` cash is the share of the seeds' importance that has reached a page, as in fpr; with ``all`` every fetched
-    page brings a unit of its own. ``frontrank reproduce fica07`` shows both.
+    A page that comes back does the same again, with the cash that has reached it since: that is Abiteboul, Preda and Cobena's
+    algorithm, whose importance (H(p) + C(p))/(G + 1), H the history, C the cash, G the sum of all H, is the ranking here. On a
+    strongly connected web where all pages keep coming back it converges to the stationary distribution of a random walk. The
+    paper adds a page that all pages link to, and that links to all; here there is none, and a page without links keeps
+    what reaches it as history.
+
+    Where every page is fetched once, cash that reaches a fetched page stays there: that is fica07's OPIC. It starts with
+    ``all``, and that is what its comparison with FICA is about; it writes 1/n for the unit, n the number of pages of the web.
+    A live crawl does not know n, and the order does not depend on it. The two differ greatly: with ``seeds`` cash is the share
+    of the seeds' importance that has reached a page, as in fpr; with ``all`` every fetched page brings a unit of its own.
+    ``frontrank reproduce fica07`` shows both.
 
     Parameters: ``start``, who has cash in the beginning: seeds or all.
 
-    Reference: fica07, section 4. Cost: O(log n) for each link.
+    Reference: Abiteboul, Preda, Cobena 2003; fica07, section 4. Cost: O(log n) for each link.
 
     >>> from frontrank import Web, order
     >>> web = Web.from_edges([0, 0, 1, 1, 2], [1, 2, 3, 4, 4], pages=5)
@@ -88,6 +94,8 @@ class Opic(Policy):
                 count += 1
         return count
 
+    on_revisit = on_fetch
+
     def ranking(self, state: State) -> Array | None:
         total: Array = state.history + state.cash
-        return total
+        return total / total.sum() if total.any() else total

@@ -58,3 +58,5 @@ class Oracle(Policy):
             out.page[j] = targets[j]
             out.key[j] = state.truth[targets[j]]
         return targets.size
+
+    on_revisit = on_fetch

@@ -43,6 +43,7 @@ class Alike(Policy):
     rereads = False
     on_seed = staticmethod(_one)
     on_fetch = staticmethod(_ones)
+    on_revisit = staticmethod(_ones)
 
 
 INNER: dict[str, Policy] = {"fpr": FractionalPageRank(), "opic": Opic(), "backlink": Backlink(), "bfs": Alike()}
@@ -53,6 +54,10 @@ def seed_inside(state: State, page: int, weight: float) -> float:  # open names,
 
 
 def fetch_inside(state: State, links: Links, page: int, out: Out) -> int:
+    raise NotImplementedError
+
+
+def revisit_inside(state: State, links: Links, page: int, out: Out) -> int:
     raise NotImplementedError
 
 
@@ -104,9 +109,24 @@ def _fetch(state: State, links: Links, page: int, out: Out) -> int:
     return count
 
 
+@kernel
+def _revisit(state: State, links: Links, page: int, out: Out) -> int:
+    part = state.out_inside
+    count = revisit_inside(state.inside, links, page, part)
+    for i in range(count):
+        _meet(state, part.page[i])
+        out.page[i] = part.page[i]
+        out.key[i] = _key(state, part.page[i], part.key[i])
+    return count
+
+
 @cache
-def _linked(on_seed: Kernel, on_fetch: Kernel) -> tuple[Kernel, Kernel]:
-    return interpreted(_seed, seed_inside=on_seed), interpreted(_fetch, fetch_inside=on_fetch)
+def _linked(on_seed: Kernel, on_fetch: Kernel, on_revisit: Kernel) -> dict[str, Kernel]:
+    return {
+        "on_seed": interpreted(_seed, seed_inside=on_seed),
+        "on_fetch": interpreted(_fetch, fetch_inside=on_fetch),
+        "on_revisit": interpreted(_revisit, revisit_inside=on_revisit),
+    }
 
 
 @dataclass(frozen=True)
@@ -178,8 +198,7 @@ class Prior(Policy):
 
     def kernels(self) -> dict[str, Kernel]:
         inside = self.part.kernels()
-        seed, fetch = _linked(inside["on_seed"], inside["on_fetch"])
-        return {**super().kernels(), "on_seed": seed, "on_fetch": fetch}
+        return {**super().kernels(), **_linked(inside["on_seed"], inside["on_fetch"], inside["on_revisit"])}
 
     # The inner ordering's state is part of this one ---------------------------------------------------------------------------
     def layout(self) -> dict[str, Column]:

@@ -81,6 +81,41 @@ def _by_anchor(state: State, links: Links, page: int, out: Out) -> int:
     return count
 
 
+@kernel
+def _fresh(state: State, links: Links, page: int, out: Out) -> int:
+    """A page comes back: what no page with a score has linked to inherits from it; of the rest it is not known what is new."""
+    targets = row(links, page)
+    s = handed_on(state, page)
+    count = 0
+    for j in range(targets.size):
+        q = targets[j]
+        if state.fetched[q] == 0 and state.parents[q] == 0:
+            if s > LOWEST:
+                inherited(state, q, s)
+            out.page[count] = q
+            out.key[count] = state.given[q]
+            count += 1
+    return count
+
+
+@kernel
+def _fresh_by_anchor(state: State, links: Links, page: int, out: Out) -> int:
+    targets = row(links, page)
+    first = links.start[page]
+    s = handed_on(state, page)
+    count = 0
+    for j in range(targets.size):
+        q = targets[j]
+        if state.fetched[q] == 0:
+            if s > LOWEST and state.parents[q] == 0:
+                inherited(state, q, s)
+            state.named[q] = max(state.named[q], state.url_value[q], links.value[first + j])
+            out.page[count] = q
+            out.key[count] = state.given[q] + state.anchor * state.named[q]
+            count += 1
+    return count
+
+
 @dataclass(frozen=True)
 class Quality(Policy):
     """Quality: pages that good pages link to first, by a scorer that reads every fetched page.
@@ -125,6 +160,7 @@ class Quality(Policy):
         "given": Column(np.float64, LOWEST),  # what is inherited from them
         "named": Column(),  # the most that its URL or a link to it says of the topic
     }
+    on_revisit = staticmethod(_fresh)
 
     def validate(self) -> None:
         self.require(self.anchor >= 0, "anchor", "a number from 0")
@@ -156,8 +192,10 @@ class Quality(Policy):
     def kernels(self) -> dict[str, Kernel]:
         kernels = super().kernels()
         if self.inherit == "own":
-            return {**kernels, "on_seed": _own_seed, "on_fetch": _own}
-        return {**kernels, "on_seed": _seed_by_name, "on_fetch": _by_anchor} if self.anchor else kernels
+            return {**kernels, "on_seed": _own_seed, "on_fetch": _own, "on_revisit": _own}
+        if self.anchor:
+            return {**kernels, "on_seed": _seed_by_name, "on_fetch": _by_anchor, "on_revisit": _fresh_by_anchor}
+        return kernels
 
     @staticmethod
     @kernel

@@ -80,3 +80,5 @@ class Random(Policy):
                 state.number[0] += 1
                 count += 1
         return count
+
+    on_revisit = on_fetch  # a page that was met before says nothing new

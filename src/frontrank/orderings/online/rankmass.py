@@ -45,6 +45,15 @@ def _pass_on(state: State, links: Links, page: int, out: Out, count: int) -> int
 
 
 @kernel
+def _meet(state: State, page: int) -> None:
+    """A page is known from now on."""
+    if state.seen[page] == 0:
+        state.seen[page] = 1
+        state.known[state.size[0]] = page
+        state.size[0] += 1
+
+
+@kernel
 def _write(state: State, out: Out, count: int) -> int:
     """Turn the list of touched pages into the waiting ones among them, with their keys."""
     kept = 0
@@ -61,10 +70,7 @@ def _write(state: State, out: Out, count: int) -> int:
 
 @kernel
 def _seed(state: State, page: int, weight: float) -> float:
-    if state.seen[page] == 0:
-        state.seen[page] = 1
-        state.known[state.size[0]] = page
-        state.size[0] += 1
+    _meet(state, page)
     t = paid(state, page) if state.trusting > 0 else weight
     state.given[0] += t
     state.mass[page] += (1.0 - state.d) * t
@@ -81,6 +87,7 @@ def _reachable(state: State) -> float:
 def _cascade(state: State, links: Links, page: int, out: Out) -> int:
     """rankmass: hand on at fetched pages until the largest mass lies at a waiting one."""
     ranks = Heap(state.items, state.node, state.sizes)
+    _meet(state, page)
     count = 0
     p = page
     while True:
@@ -146,6 +153,7 @@ def _new_batch(state: State, out: Out, count: int) -> int:
 @kernel
 def _windowed(state: State, links: Links, page: int, out: Out) -> int:
     """rankmass with a window: work through the batch up to its next waiting page; then a new batch."""
+    _meet(state, page)
     state.size[3] += 1
     state.place[page] = -1
     count = _pass_on(state, links, page, out, 0)
@@ -161,6 +169,12 @@ def _windowed(state: State, links: Links, page: int, out: Out) -> int:
         if state.size[3] == state.size[0]:  # nothing waits, so there is nothing to decide
             return _write(state, out, count)
         count = _new_batch(state, out, count)
+
+
+@kernel
+def _again(state: State, links: Links, page: int, out: Out) -> int:
+    """rankmass with a window: what a page holds that comes back goes to the links that it has now, out of turn."""
+    return _write(state, out, _pass_on(state, links, page, out, 0))
 
 
 @kernel
@@ -252,9 +266,9 @@ class RankMass(Policy):
         return {**own, **ranks}
 
     def kernels(self) -> dict[str, Kernel]:
-        own: dict[str, Kernel] = {"on_seed": _seed_ranked, "on_fetch": _cascade}
+        own: dict[str, Kernel] = {"on_seed": _seed_ranked, "on_fetch": _cascade, "on_revisit": _cascade}
         if self.window > 0:
-            own = {"on_seed": _seed, "on_start": _first_batch, "on_fetch": _windowed}
+            own = {"on_seed": _seed, "on_start": _first_batch, "on_fetch": _windowed, "on_revisit": _again}
         return {**super().kernels(), **own}
 
     @staticmethod

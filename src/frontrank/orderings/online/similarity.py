@@ -87,6 +87,55 @@ def _similar(state: State, links: Links, page: int, out: Out) -> int:
     return count
 
 
+@kernel
+def _similar_again(state: State, links: Links, page: int, out: Out) -> int:
+    """A page comes back: what nobody has linked to is told of; of other targets it is not known whether the link is new."""
+    targets = row(links, page)
+    first = links.start[page]
+    count = 0
+    for j in range(targets.size):
+        q = targets[j]
+        if state.parents[q] == 0:
+            state.total[q] = links.value[first + j] + state.text_value[page]
+            state.parents[q] = 1
+            if state.fetched[q] == 0:
+                out.page[count] = q
+                out.key[count] = SEED if state.seed[q] == 1 else state.total[q]
+                count += 1
+    return count
+
+
+@kernel
+def _hot_again(state: State, links: Links, page: int, out: Out) -> int:
+    return _about(state, links, page, out, 1)
+
+
+@kernel
+def _about(state: State, links: Links, page: int, out: Out, once: int) -> int:
+    """With a topic. ``once``: a link is counted only if no other leads to its target."""
+    targets = row(links, page)
+    first = links.start[page]
+    count = 0
+    for j in range(targets.size):
+        q = targets[j]
+        if once == 0 or state.backlinks[q] == 0:
+            state.backlinks[q] += 1
+        if links.value[first + j] > 0.0 or state.url_value[q] > 0.0:
+            state.named[q] = 1
+        if state.fetched[q] == 0:
+            state.written[q] = 1
+            out.page[count] = q
+            count += 1
+    if state.text_value[page] > 0.0:
+        state.distance[page] = 0
+    if state.distance[page] < state.reach:
+        count = _approach(state, links, page, out, count)
+    for i in range(count):
+        state.written[out.page[i]] = 0
+        out.key[i] = _key(state, out.page[i])
+    return count
+
+
 @dataclass(frozen=True)
 class Similarity(Policy):
     """Similarity: pages that look like the query or the topic first.
@@ -177,8 +226,8 @@ class Similarity(Policy):
         return frozenset({"urls", "anchors", "texts"} if self.parents or self.query else {"urls", "anchors"})
 
     def kernels(self) -> dict[str, Kernel]:
-        own: dict[str, Kernel] = {"on_seed": _seed_first, "on_fetch": _similar} if self.query else {}
-        return {**super().kernels(), **own}
+        by_query: dict[str, Kernel] = {"on_seed": _seed_first, "on_fetch": _similar, "on_revisit": _similar_again}
+        return {**super().kernels(), **(by_query if self.query else {})}
 
     def layout(self) -> dict[str, Column]:
         if self.query:
@@ -237,26 +286,9 @@ class Similarity(Policy):
     @staticmethod
     @kernel
     def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
-        targets = row(links, page)
-        first = links.start[page]
-        count = 0
-        for j in range(targets.size):
-            q = targets[j]
-            state.backlinks[q] += 1
-            if links.value[first + j] > 0.0 or state.url_value[q] > 0.0:
-                state.named[q] = 1
-            if state.fetched[q] == 0:
-                state.written[q] = 1
-                out.page[count] = q
-                count += 1
-        if state.text_value[page] > 0.0:
-            state.distance[page] = 0
-        if state.distance[page] < state.reach:
-            count = _approach(state, links, page, out, count)
-        for i in range(count):
-            state.written[out.page[i]] = 0
-            out.key[i] = _key(state, out.page[i])
-        return count
+        return _about(state, links, page, out, 0)
+
+    on_revisit = staticmethod(_hot_again)
 
     def interval(self) -> int:
         return self.every if self.inner == "pagerank" and not self.query else 0

@@ -85,13 +85,21 @@ def _novelty(state: State, region: int) -> float:
 
 @kernel
 def _fetch(state: State, links: Links, page: int, out: Out) -> int:
+    if state.region[page] == 0:  # nobody has told of it: it was asked for out of turn
+        _meet(state, page, _host_region(state, page))
+    state.taken[state.region[page] - 1] += 1
+    state.count[FETCHED] += 1
+    return _surf(state, links, page, out)
+
+
+@kernel
+def _surf(state: State, links: Links, page: int, out: Out) -> int:
+    """A surfer starts at this page, and one at the next seed; write the waiting pages that they reach."""
     # Arrays in local names: looked up in the state for each link, they made it 20 times as slow.
     mass, fetched, mark, todo, host = state.mass, state.fetched, state.mark, state.todo, state.host
     start, stop, target = links.start, links.stop, links.target
     count = state.count
     region = state.region[page]
-    state.taken[region - 1] += 1
-    count[FETCHED] += 1
     for j in range(start[page], stop[page]):
         q = target[j]
         if state.region[q] == 0:
@@ -167,6 +175,8 @@ class Surf(Policy):
     discovers is a new one. f is the share of a region's known pages that have been fetched, F the same for all together:
     n = min(1, F/f)^g.
 
+    A page that comes back brings a unit of mass again, which follows the links that it has now; it counts once for f and F.
+
     l follows from the seeds: 1/(1 + sqrt(S/1000)/H), S seeds on H known hosts, at most 0.95. Many seeds on one host are a
     sample of it, worth restarting at; where hosts are known, links between them tell more.
 
@@ -234,4 +244,4 @@ class Surf(Policy):
         return self.trust.gauges(state)
 
     def kernels(self) -> dict[str, Kernel]:
-        return {**super().kernels(), "on_seed": _seed, "on_fetch": _fetch}
+        return {**super().kernels(), "on_seed": _seed, "on_fetch": _fetch, "on_revisit": _surf}
