@@ -48,7 +48,7 @@ def _stationary(web: Web) -> np.ndarray:
     return vector / vector.sum()
 
 
-@pytest.mark.parametrize("turn", ("in a circle", "the most cash first"))
+@pytest.mark.parametrize("turn", ["in a circle", "the most cash first"])
 def test_opic_with_revisits_converges_to_the_importance_that_its_authors_prove(turn: str) -> None:
     web = _strongly_connected()
     engine = _crawled("opic", web, web.pages)
@@ -99,7 +99,7 @@ def test_fpr_between_hosts_weighs_new_links_as_it_weighs_others() -> None:
     assert _again(engine, 0, [3, 4]) == {3: engine.state.f[1], 4: engine.state.f[2]}
 
 
-@pytest.mark.parametrize("window", ("", ":window=0.05"))
+@pytest.mark.parametrize("window", ["", ":window=0.05"])
 def test_rankmass_loses_no_mass_when_pages_come_back(window: str) -> None:
     web = _strongly_connected()
     engine = _crawled(f"rankmass{window}", web, 20)
@@ -129,7 +129,7 @@ def test_fica_gives_new_links_the_distance_of_the_others() -> None:
     assert engine.state.size[0] == 1
 
 
-@pytest.mark.parametrize("spec", ("bfs", "dfs", "random", "location", "domains", "largest-site", "pagerank"))
+@pytest.mark.parametrize("spec", ["bfs", "dfs", "random", "location", "domains", "largest-site", "pagerank"])
 def test_orderings_that_need_no_count_rank_new_pages_as_if_just_discovered(spec: str) -> None:
     urls = [f"http://h{i}.org/{i}" for i in range(5)]
     web = Web.from_edges([0, 0], [1, 2], pages=5, urls=urls, hosts=np.arange(5, dtype=np.int32))
