@@ -217,6 +217,11 @@ class Crawl(Known):
         return self.log.folder if isinstance(self.log, Journal) else None
 
     @property
+    def broken(self) -> str:
+        """Why nothing can be stored any more; empty if all is well."""
+        return self.log.broken if isinstance(self.log, Journal) else ""
+
+    @property
     def notes(self) -> dict[str, Any]:
         """Settings that whoever drives the crawl has stored with it."""
         return self.log.notes
@@ -312,6 +317,11 @@ class Crawl(Known):
     def next(self, n: int = 20) -> list[dict[str, Any]]:
         """The next pages by priority: url, priority, depth."""
         return status.upcoming(self, n)
+
+    @_alone
+    def pages_shown(self, pages: Sequence[int]) -> list[dict[str, Any]]:
+        """Where these pages stand: url, state, priority of those that wait, depth."""
+        return status.pages(self, pages)
 
     @_alone
     def hosts(self) -> list[dict[str, Any]]:

@@ -15,15 +15,15 @@ import numpy as np
 from frontrank.crawl.events import Failed, Fetched
 from frontrank.crawl.log import Log, Row
 from frontrank.crawl.memory_log import MemoryLog
+from frontrank.crawl.status import STATES
 from frontrank.errors import InputError
-from frontrank.frontiers.frontier import ABSENT, GONE, LATER, LEASED, WAITING
+from frontrank.frontiers.frontier import ABSENT, GONE, WAITING
 from frontrank.orderings.ranker import UNRANKED
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
 
 MOST = 20  # links told; the others are summed up
-STATES = {ABSENT: "not linked yet", WAITING: "waiting", LEASED: "leased", LATER: "waiting for a retry", GONE: "settled"}
 
 
 class _Names:

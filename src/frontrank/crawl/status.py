@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from frontrank.crawl import events as kinds
 from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.kernels import UNLINKED
 from frontrank.crawl.log import Row
-from frontrank.frontiers.frontier import ABSENT, GONE, WAITING
+from frontrank.frontiers.frontier import ABSENT, GONE, LATER, LEASED, WAITING
 from frontrank.frontiers.polite import BEYOND
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
@@ -23,6 +23,7 @@ from frontrank.pages.urls import host_of
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
 
+STATES = {ABSENT: "not linked yet", WAITING: "waiting", LEASED: "leased", LATER: "waiting for a retry", GONE: "settled"}
 NEXT = 20  # pages shown
 SAMPLE = 4_000  # of waiting pages, whose priorities are looked at
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
@@ -135,6 +136,16 @@ def upcoming(crawl: Crawl, n: int) -> list[dict[str, Any]]:
         {"url": crawl.url(page), "priority": priority(crawl, page), "depth": crawl.depth(page)}
         for page in crawl.frontier.best(n).tolist()
     ]
+
+
+def pages(crawl: Crawl, numbers: Sequence[int]) -> list[dict[str, Any]]:
+    """Where these pages stand: url, state, priority of those that wait, depth."""
+    made = []
+    for page in numbers:
+        state = crawl.frontier.mark(page)
+        worth = priority(crawl, page) if state in (WAITING, LEASED, LATER) else None
+        made.append({"url": crawl.url(page), "state": STATES[state], "priority": worth, "depth": crawl.depth(page)})
+    return made
 
 
 def priority(crawl: Crawl, page: int) -> float:

@@ -1,0 +1,54 @@
+"""The HTTP side of a service: REST with an OpenAPI document, Prometheus metrics, health, live updates, and the dashboard.
+
+    shapes.py       what answers look like: types, and the JSON schema of each
+    fields.py       what requests may say: one definition that documents and checks
+    past.py         what the log of a crawl says of its past, read bit by bit       (in a process of its own)
+    replays.py      explanations and other orderings: a replay of the log each      (in a process of its own)
+    desk.py         a crawl as it is asked: quick reads here, slow ones there, all of them bounded
+    answers.py      one function for each operation
+    routes.py       the table of operations: what is served, and what the document says, are made of it
+    openapi.py      the document
+    guard.py        who may ask, and how much
+    stream.py       live updates (server-sent events)
+    metrics.py      Prometheus
+    app.py          all of it as an application; server.py runs it beside whatever else the process does
+    page/           the dashboard: plain HTML, CSS and JavaScript
+
+Nothing here slows a crawl: a quick read holds its lock for milliseconds, and is kept for a moment for all who ask the same.
+
+    with http_server(crawls, port=0) as server:      # a service's crawls, or folders={"my-crawl": Path("my-crawl")} to watch
+        print(server.url)
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frontrank.errors import need
+
+if TYPE_CHECKING:
+    from frontrank.service.counters import Counters
+    from frontrank.service.http.desk import Registry
+    from frontrank.service.http.server import HttpServer
+
+PORT = 7072
+
+
+def http_server(
+    crawls: Registry | None = None,
+    folders: dict[str, Path] | None = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int = PORT,
+    token: str = "",
+    tls: tuple[str, str] | None = None,
+    counters: Counters | None = None,
+) -> HttpServer:
+    """The HTTP side of these crawls, or of crawls in directories that are only watched. ``tls``: certificate and key files."""
+    need("starlette", "uvicorn")
+    from frontrank.service.http.app import App
+    from frontrank.service.http.desk import Desk
+    from frontrank.service.http.server import HttpServer
+
+    return HttpServer(App(Desk(crawls, folders), token, counters), host, port, tls)

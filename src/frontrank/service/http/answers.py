@@ -1,0 +1,206 @@
+"""The operations of the HTTP side, one function each: what is asked of which crawl, and what is answered.
+
+They are called in threads, never in the event loop. ``priority`` is None where a page has none of the ordering's: its
+``standing`` says whether it is not ranked yet, or goes before or after all that are.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import Any, cast
+
+from frontrank import __version__
+from frontrank.crawl.kernels import UNLINKED
+from frontrank.errors import InputError
+from frontrank.fetching.crawler.job import asked_for
+from frontrank.fetching.crawler.pace import time_left
+from frontrank.frontiers.polite import BEYOND
+from frontrank.orderings.ranker import UNRANKED
+from frontrank.orderings.registry import describe
+from frontrank.service.http import past, replays, shapes
+from frontrank.service.http.desk import Desk, Source
+
+STATUS_S, HOSTS_S, WHOLE_S, COMPARED_S = 1.0, 2.0, 5.0, 60.0  # how long answers are kept
+NOTHING: dict[str, Any] = {"pages_per_s": {"lately": 0.0, "overall": 0.0}, "reasons": {}, "complete": True}
+
+
+class NotKnown(InputError):
+    """A page that the crawl has never heard of."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question: of which crawl, and with which fields."""
+
+    desk: Desk
+    crawl: str
+    given: dict[str, Any]
+
+    @property
+    def source(self) -> Source:
+        return self.desk.source(self.crawl)
+
+    def folder(self) -> str:
+        folder = self.source.folder
+        if folder is None:
+            raise InputError("this crawl has no directory, so nothing is known of its past; crawl into a directory")
+        return folder
+
+
+# Of the service -----------------------------------------------------------------------------------------------------------
+def crawls(asked: Asked) -> shapes.CrawlList:
+    made: list[shapes.Listed] = []
+    for name in asked.desk.ids():
+        told = status_of(asked.desk, name)
+        made.append(cast(shapes.Listed, {key: told[key] for key in shapes.Listed.__annotations__}))  # type: ignore[literal-required]
+    return {"version": __version__, "read_only": asked.desk.read_only, "crawls": made}
+
+
+def orderings(asked: Asked) -> shapes.Orderings:
+    known = replays.open_orderings().items()
+    return {"orderings": [{"name": name, "description": describe(one)["description"]} for name, one in known]}
+
+
+# Of a crawl ---------------------------------------------------------------------------------------------------------------
+def status(asked: Asked) -> shapes.Status:
+    return status_of(asked.desk, asked.crawl)
+
+
+def status_of(desk: Desk, name: str) -> shapes.Status:
+    return desk.kept((name, "status"), STATUS_S, lambda: _status(desk, desk.source(name)))
+
+
+def _status(desk: Desk, source: Source) -> shapes.Status:
+    told: dict[str, Any] = source.ask("overview")
+    running = source.running()
+    now = time.time() if running else None
+    happened = NOTHING if source.folder is None else desk.past.call(past.summary, source.folder, now)
+    notes = source.notes()
+    budget = int(notes.get("options", {}).get("budget", 0) or 0)
+    asked = asked_for(told["fetched"] + told["failed"], happened["reasons"])
+    rate = happened["pages_per_s"]
+    left = time_left(budget - asked if budget else told["waiting"], rate["lately"]) if running else None
+    made = {
+        **told,
+        "id": source.name,
+        "paused": bool(told.get("paused", False)),
+        "read_only": source.read_only,
+        "running": running,
+        "pages_per_s": rate,
+        "budget": budget or None,
+        "asked": asked,
+        "left_s": left,
+        "left_until": None if left is None else "budget spent" if budget else "frontier empty",
+    }
+    return cast(shapes.Status, {key: made[key] for key in shapes.Status.__annotations__})
+
+
+def next_pages(asked: Asked) -> shapes.Next:
+    source = asked.source
+    pages = [_standing(page) for page in source.ask("next", asked.given["n"])]
+    told = status_of(asked.desk, asked.crawl)
+    return {"policy": told["policy"], "waiting": told["waiting"], "pages": cast(list[shapes.Waiting], pages)}
+
+
+def hosts(asked: Asked) -> shapes.Hosts:
+    told = status_of(asked.desk, asked.crawl)
+    now = time.time()
+    made: list[shapes.Host] = []
+    for row in asked.source.ask("busiest_hosts", asked.given["n"]):
+        rests = max(row["ready_at"] - now, 0.0)
+        kept = ("host", "waiting", "leased", "taken", "concurrency", "budget")
+        one = {key: row[key] for key in kept} | {"delay_s": row["delay"], "rests_s": rests}
+        made.append(cast(shapes.Host, one))
+    return {"known": told["hosts"]["known"], "hosts": made}
+
+
+def explain(asked: Asked) -> shapes.Explained:
+    url = asked.given["url"]
+    told = asked.desk.slowly(replays.explain, asked.folder(), url)
+    if told is None:
+        raise NotKnown("this crawl does not know the page; give a URL that it was seeded with, or that a fetched page links to")
+    made = {"place": None, "further_links": 0.0, **_standing(told)}
+    if made["standing"] != "ranked":
+        made["other"] = 0.0
+    return cast(shapes.Explained, {key: made[key] for key in shapes.Explained.__annotations__})
+
+
+def search(asked: Asked) -> shapes.Search:
+    given = asked.given
+    found = asked.desk.past.call(past.search, asked.folder(), given["text"], 0, given["n"] + 1)
+    source = asked.source
+    rows = source.ask("pages_shown", [page for page, _ in found[: given["n"]]])
+    return {"pages": cast(list[shapes.Found], [_standing(row) for row in rows]), "more": len(found) > given["n"]}
+
+
+def errors(asked: Asked) -> shapes.Errors:
+    return asked.desk.past.call(past.errors, asked.folder())
+
+
+def history(asked: Asked) -> shapes.Series:
+    return asked.desk.past.call(past.series, asked.folder(), asked.given["points"])
+
+
+def families(asked: Asked) -> shapes.Families:
+    return asked.desk.past.call(past.families, asked.folder(), asked.given["n"])
+
+
+def scores(asked: Asked) -> shapes.Scores:
+    return cast(shapes.Scores, asked.source.ask("score_distribution", asked.given["bins"]))
+
+
+def coverage(asked: Asked) -> shapes.Coverage:
+    return cast(shapes.Coverage, asked.source.ask("coverage"))
+
+
+def compare(asked: Asked) -> shapes.Compared:
+    given = asked.given
+    replays.ordering(given["policy"])  # refused at once, not after a replay
+    return asked.desk.slowly(replays.compare, asked.folder(), given["policy"], given["n"])
+
+
+def _standing(row: dict[str, Any]) -> dict[str, Any]:
+    """The same row with a priority that means something, or None and why."""
+    key = row["priority"]
+    standing = "ranked"
+    if key is None:
+        standing = "settled"
+    elif key >= BEYOND:
+        standing = "before all"
+    elif key <= -BEYOND:
+        standing = "after all"
+    elif key == UNRANKED:
+        standing = "not ranked yet"
+    depth = None if row["depth"] == UNLINKED else row["depth"]
+    return {**row, "priority": key if standing == "ranked" else None, "standing": standing, "depth": depth}
+
+
+# Actions ------------------------------------------------------------------------------------------------------------------
+def block(asked: Asked) -> shapes.Done:
+    host, seconds = asked.given["host"], asked.given["seconds"]
+    asked.desk.crawl(asked.crawl).block(host, seconds)
+    return _done(asked, f"nothing is taken from {host} for {seconds:g} s" if seconds else f"{host} may be asked again")
+
+
+def limit_host(asked: Asked) -> shapes.Done:
+    given = {name: value for name, value in asked.given.items() if name != "host" and value is not None}
+    if not given:
+        raise InputError("at least one limit must be given: delay_s, concurrency or budget")
+    asked.desk.crawl(asked.crawl).host(asked.given["host"], **given)
+    return _done(asked, f"{asked.given['host']} has new limits")
+
+
+def _done(asked: Asked, what: str) -> shapes.Done:
+    asked.desk.forget()
+    return {"done": what}
+
+
+def regex(text: str) -> str:
+    """A regular expression, if it is one."""
+    try:
+        re.compile(text)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise InputError(f"pattern must be a regular expression: {error}") from None
+    return text

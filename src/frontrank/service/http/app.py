@@ -1,0 +1,201 @@
+"""The HTTP side as an ASGI application. What an operation does is in ``answers``; here is how it is called, and what an error
+becomes: a status and one sentence, in which no path of this machine and no traceback ever stands."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Awaitable, Callable
+from functools import partial
+from importlib.resources import files
+from typing import Any, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from starlette.applications import Starlette
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from frontrank import __version__
+from frontrank.errors import FrontrankError, InputError, StorageError, UnknownCrawl
+from frontrank.pages.workers import Closed, Died, TooLong
+from frontrank.service.counters import Counters
+from frontrank.service.http import answers, fields, guard, metrics, openapi
+from frontrank.service.http.answers import Asked, NotKnown
+from frontrank.service.http.desk import Busy, Desk, ReadOnly
+from frontrank.service.http.routes import API, EVENTS, OPERATIONS, Operation
+from frontrank.service.http.stream import Streams
+
+T = TypeVar("T")
+Endpoint = Callable[[Request], Awaitable[Response]]
+QUICK, SLOW = 8, 8  # threads
+PAGE = {
+    "dashboard.html": "text/html; charset=utf-8",
+    "dashboard.css": "text/css; charset=utf-8",
+    "dashboard.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+STATUSES: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
+    (UnknownCrawl, 404),
+    (NotKnown, 404),
+    (ReadOnly, 409),
+    (Busy, 429),
+    (StorageError, 503),
+    (FrontrankError, 400),
+)
+BROKEN = "the crawl cannot be read or written at the moment; the service's own output says why"
+
+
+class App:
+    """``app`` is the application; ``close`` ends what it has started."""
+
+    def __init__(self, desk: Desk, token: str = "", counters: Counters | None = None) -> None:
+        self.desk, self.counters = desk, counters or Counters()
+        self.streams = Streams()
+        self.document = openapi.document(bool(token))
+        self._quick, self._slow = CapacityLimiter(QUICK), CapacityLimiter(SLOW)
+        handlers: dict[Any, Any] = {HTTPException: _http_error, Exception: _unexpected}
+        made = Starlette(routes=self._routes(), exception_handlers=handlers)
+        made.router.redirect_slashes = False
+        self.app = guard.Guard(made, token)
+
+    def close(self) -> None:
+        self.streams.close()
+        self.desk.close()
+
+    def _routes(self) -> list[Route]:
+        made = [Route(_path(one.path), self._endpoint(one), methods=[one.method]) for one in OPERATIONS]
+        made.append(Route(_path(EVENTS), self._told(self.events)))
+        made += [Route("/health", self._told(self.health)), Route("/metrics", self._told(self.metrics))]
+        made += [Route("/openapi.json", self._told(self.openapi)), Route("/", self._told(self.root))]
+        return made + [Route(f"/{name}", partial(_file, name), methods=["GET"]) for name in PAGE]
+
+    # Operations -----------------------------------------------------------------------------------------------------------
+    def _endpoint(self, operation: Operation) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            given = await _given(operation, request)
+            asked = Asked(self.desk, _crawl(request), given)
+            return _json(await self._called(operation, asked))
+
+        return self._told(endpoint)
+
+    async def _called(self, operation: Operation, asked: Asked) -> Any:
+        make = partial(operation.answer, asked)
+        if operation.keep_s:
+            key = (asked.crawl, operation.name, *sorted(asked.given.items()))
+            make = partial(self.desk.kept, key, operation.keep_s, make)
+        return await to_thread.run_sync(make, limiter=self._slow if operation.slow else self._quick)
+
+    def _told(self, endpoint: Endpoint) -> Endpoint:
+        """What goes wrong in an endpoint, as an answer."""
+
+        async def told(request: Request) -> Response:
+            try:
+                return await endpoint(request)
+            except FrontrankError as error:
+                status = next(status for kind, status in STATUSES if isinstance(error, kind))
+                if status == 503:
+                    print(f"frontrank: {error}", file=sys.stderr, flush=True)
+                return _error(status, BROKEN if status == 503 else str(error))
+            except (TooLong, Died, Closed):
+                return _error(503, "the answer took too long, and was given up; ask for less")
+
+        return told
+
+    # The rest -------------------------------------------------------------------------------------------------------------
+    async def events(self, request: Request) -> Response:
+        name = _crawl(request)
+
+        async def status() -> Any:
+            return await to_thread.run_sync(answers.status_of, self.desk, name, limiter=self._quick)
+
+        await status()  # an unknown crawl is refused before the stream begins
+        if self.streams.full():
+            return _error(429, "too many live streams are open; close a dashboard")
+        return StreamingResponse(self.streams.of(status), media_type="text/event-stream")
+
+    async def health(self, request: Request) -> Response:
+        told = await to_thread.run_sync(self.desk.trouble, limiter=self._quick)
+        if told:
+            return _error(503, "the journal of a crawl cannot be written; the service's own output says why")
+        return _json({"status": "ok", "version": __version__, "crawls": len(self.desk.ids())})
+
+    async def metrics(self, request: Request) -> Response:
+        def made() -> str:
+            return metrics.text(self.counters, [answers.status_of(self.desk, name) for name in self.desk.ids()])
+
+        return Response(await to_thread.run_sync(made, limiter=self._quick), media_type=metrics.MEDIA)
+
+    async def openapi(self, request: Request) -> Response:
+        return _json(self.document)
+
+    async def root(self, request: Request) -> Response:
+        return RedirectResponse("/dashboard.html", 307)
+
+
+class AnyText(Convertor[str]):
+    """An ID of a crawl may contain slashes and line ends. What follows it is fixed, so no path can be read in two ways."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("any", AnyText())
+
+
+def _path(path: str) -> str:
+    return path.replace("{crawl}", "{crawl:any}")
+
+
+def _crawl(request: Request) -> str:
+    return str(request.path_params.get("crawl", ""))
+
+
+async def _given(operation: Operation, request: Request) -> dict[str, Any]:
+    if not operation.acts:
+        return fields.read_query(operation.fields, request.query_params)
+    try:
+        body = json.loads((await request.body()).decode())
+    except guard.TooLong:
+        raise HTTPException(413, f"the body must have at most {guard.LONGEST_BODY:,} bytes") from None
+    except ClientDisconnect:
+        raise InputError("the body ended early") from None
+    except (ValueError, RecursionError):
+        raise InputError("the body must be a JSON object, got something that is not JSON") from None
+    return fields.read_body(operation.fields, body)
+
+
+async def _file(name: str, request: Request) -> Response:
+    held = files("frontrank.service.http") / "page" / name
+    return Response(held.read_bytes(), media_type=PAGE[name])
+
+
+def _json(value: Any) -> Response:
+    return Response(json.dumps(value, allow_nan=False, ensure_ascii=True), media_type="application/json")
+
+
+def _error(status: int, sentence: str) -> Response:
+    headers = {"Retry-After": "5"} if status in (429, 503) else None
+    return JSONResponse({"error": sentence}, status, headers)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    sentences = {404: f"there is nothing at this path; {API} and /openapi.json say what there is"}
+    sentences[405] = f"this path does not take {request.method}"
+    made = _error(error.status_code, sentences.get(error.status_code, str(error.detail)))
+    made.headers.update(error.headers or {})
+    return made
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    traceback.print_exception(error, file=sys.stderr)
+    return _error(500, "something went wrong in the service; its own output says what")

@@ -1,0 +1,170 @@
+"""The desk: where the crawls of a service are asked. Quick reads are made here, slow ones in processes of their own.
+
+    here            methods of Crawl that hold its lock for milliseconds
+    past            a process that reads logs bit by bit (``past``)
+    replays         a process that replays logs (``replays``): seconds to minutes, one at a time
+
+What was read is kept for a moment: ten dashboards cost as much as one. Questions that would take a replay are refused
+(``Busy``) when too many wait already. The processes start when they are first needed, and are ended if one takes too long.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from frontrank.crawl.crawl import Crawl
+from frontrank.errors import FrontrankError, InputError, UnknownCrawl, nearest
+from frontrank.pages.workers import Workers
+from frontrank.service.http import replays
+
+T = TypeVar("T")
+PAST_S, REPLAY_S = 60.0, 600.0  # of the processor, for one question
+MOST_BYTES = 2**46  # of address space: growing arrays reserve much more than they use
+MOST_WAITING = 6  # questions that take a replay
+KEPT = 500  # answers
+
+
+class Busy(FrontrankError):
+    """Too many questions wait that take long to answer."""
+
+
+class Registry(Protocol):
+    """Crawls by their IDs, as ``service.crawls.Crawls`` has them."""
+
+    def ids(self) -> list[str]: ...
+    def find(self, given: str) -> Crawl | None: ...
+
+
+class Served:
+    """A crawl of this process."""
+
+    read_only = False
+
+    def __init__(self, name: str, crawl: Crawl) -> None:
+        self.name, self.crawl = name, crawl
+        self.folder = None if crawl.folder is None else str(crawl.folder)
+
+    def ask(self, method: str, *given: Any) -> Any:
+        return getattr(self.crawl, method)(*given)
+
+    def notes(self) -> dict[str, Any]:
+        return self.crawl.notes
+
+    def running(self) -> bool:
+        return True
+
+
+class Watched:
+    """A crawl in a directory, which another process may be at work on: it is looked at, and never changed."""
+
+    read_only = True
+
+    def __init__(self, name: str, folder: str, workers: Workers) -> None:
+        self.name, self.folder, self.workers = name, folder, workers
+
+    def ask(self, method: str, *given: Any) -> Any:
+        return self.workers.call(replays.watched, self.folder, method, given)
+
+    def notes(self) -> dict[str, Any]:
+        return dict(self.workers.call(replays.notes, self.folder))
+
+    def running(self) -> bool:
+        return bool(self.workers.call(replays.running, self.folder))
+
+
+Source = Served | Watched
+
+
+class Desk:
+    """Crawls of this process (``crawls``), or directories of crawls that are watched."""
+
+    def __init__(self, crawls: Registry | None = None, folders: dict[str, Path] | None = None) -> None:
+        self.crawls, self.folders = crawls, {name: str(path.resolve()) for name, path in (folders or {}).items()}
+        self.past = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
+        self.replays = Workers(1, REPLAY_S, MOST_BYTES, wall_s=2 * REPLAY_S)
+        self.watching = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
+        self._waiting = threading.BoundedSemaphore(MOST_WAITING)
+        self._kept: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
+        self._flights: dict[Hashable, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def read_only(self) -> bool:
+        return self.crawls is None
+
+    def ids(self) -> list[str]:
+        return sorted(self.folders) if self.crawls is None else self.crawls.ids()
+
+    def source(self, name: str) -> Source:
+        if self.crawls is None:
+            if name in self.folders:
+                return Watched(name, self.folders[name], self.watching)
+        else:
+            crawl = self.crawls.find(name)
+            if crawl is not None:
+                return Served(name or "DEFAULT", crawl)
+        raise UnknownCrawl(f"there is no crawl {name[:80]!r}{nearest(name[:80], self.ids()[:50])}")
+
+    def crawl(self, name: str) -> Crawl:
+        """A crawl to act on."""
+        source = self.source(name)
+        if isinstance(source, Watched):
+            raise ReadOnly("this crawl is only watched here, and cannot be changed; ask the process that runs it")
+        return source.crawl
+
+    def trouble(self) -> bool:
+        """Whether the journal of a crawl cannot be written any more."""
+        if self.crawls is None:
+            return False
+        found = (self.crawls.find(name) for name in self.crawls.ids())
+        return any(crawl is not None and crawl.broken for crawl in found)
+
+    def slowly(self, function: Callable[..., T], *given: Any) -> T:
+        """A question that takes a replay."""
+        if not self._waiting.acquire(blocking=False):
+            raise Busy("too many questions wait that take a replay of a crawl; ask again in a while")
+        try:
+            return self.replays.call(function, *given)
+        finally:
+            self._waiting.release()
+
+    def kept(self, key: Hashable, for_s: float, make: Callable[[], T]) -> T:
+        """What was made a moment ago for the same question, or else anew; those who ask at once wait for one answer."""
+        with self._lock:
+            flight = self._flights.setdefault(key, threading.Lock())
+        with flight:
+            with self._lock:
+                found = self._kept.get(key)
+            if found is not None and time.monotonic() < found[0]:
+                value: T = found[1]
+                return value
+            try:
+                value = make()
+            except BaseException:
+                with self._lock:
+                    self._flights.pop(key, None)
+                raise
+            with self._lock:
+                self._kept[key] = (time.monotonic() + for_s, value)
+                self._kept.move_to_end(key)
+                while len(self._kept) > KEPT:
+                    self._flights.pop(self._kept.popitem(last=False)[0], None)
+            return value
+
+    def forget(self) -> None:
+        """Something was changed: what was read before does not hold."""
+        with self._lock:
+            self._kept.clear()
+
+    def close(self) -> None:
+        for workers in (self.past, self.replays, self.watching):
+            workers.close()
+
+
+class ReadOnly(InputError):
+    """A crawl that is only watched was to be changed."""

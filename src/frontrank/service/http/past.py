@@ -1,0 +1,246 @@
+"""What the log of a crawl says of its past: pages over time, failures by reason, families of URLs alike.
+
+It is read bit by bit: each call goes on where the last one ended, and reads at most ``ROWS`` rows and ``URLS`` names, so that
+an answer about a crawl of millions comes soon and says that it is not complete yet. It runs in a process of its own: a reader
+of the log holds up no writer, and the interpreter of a service is not shared with it.
+
+Memory is bounded: time in at most ``BUCKETS`` steps (they double when there are more), ``REASONS`` reasons, ``PATTERNS``
+families, and four bytes for each page.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from frontrank.crawl.events import Failed, Fetched, Retried
+from frontrank.crawl.journal import Journal
+from frontrank.crawl.log import Log
+from frontrank.fetching.crawler.traps import LEAST, SHARE
+from frontrank.fetching.crawler.traps import Family as Alike
+from frontrank.pages.urls import host_of, pattern
+from frontrank.service.http.shapes import Errors, Failure, Families, Family, Point, Reason, Series
+
+ROWS = URLS = 100_000  # read in one call
+BUCKETS, REASONS, PATTERNS, LAST = 2_000, 500, 200_000, 50
+LATELY_S = 300.0
+CRAWLS = 64  # whose past is kept
+OTHER = "other"
+KINDS = (Fetched.kind, Failed.kind, Retried.kind)
+COLUMNS = ("seq", "kind", "page", "time", "status", "note")
+
+
+class Timeline:
+    """Pages fetched and failed, in steps of time."""
+
+    def __init__(self) -> None:
+        self.step = 1.0
+        self.buckets: dict[int, list[int]] = {}
+        self.first = self.last = 0.0
+        self.counts = [0, 0]  # fetched, failed
+
+    def add(self, time: float, failed: bool) -> None:
+        if not self.buckets:
+            self.first = time
+        self.last = max(self.last, time)
+        self.counts[failed] += 1
+        self.buckets.setdefault(int(time // self.step), [0, 0])[failed] += 1
+        while len(self.buckets) > BUCKETS:
+            self.step *= 2
+            halved: dict[int, list[int]] = {}
+            for at, counts in self.buckets.items():
+                held = halved.setdefault(at // 2, [0, 0])
+                held[0], held[1] = held[0] + counts[0], held[1] + counts[1]
+            self.buckets = halved
+
+    def rates(self, now: float) -> dict[str, float]:
+        """Pages settled a second: lately, and since the first."""
+        if not self.buckets:
+            return {"lately": 0.0, "overall": 0.0}
+        since = max(now - LATELY_S, self.first)
+        begin = int(since // self.step)
+        # Going back from the newest step: a crawl of weeks has two thousand, five minutes have few.
+        lately = sum(map(sum, (self.buckets[at] for at in range(begin, int(now // self.step) + 1) if at in self.buckets)))
+        return {
+            "lately": lately / max(now - begin * self.step, self.step),
+            "overall": sum(self.counts) / max(now - self.first, self.step),
+        }
+
+    def points(self, most: int) -> tuple[float, list[Point]]:
+        """At most so many steps, and how long each is; those in which nothing happened are left out."""
+        if not self.buckets:
+            return self.step, []
+        span = max(self.buckets) - min(self.buckets) + 1
+        wide = -(-span // most)
+        first = min(self.buckets)
+        made: dict[int, list[int]] = {}
+        for at, counts in sorted(self.buckets.items()):
+            held = made.setdefault((at - first) // wide, [0, 0])
+            held[0], held[1] = held[0] + counts[0], held[1] + counts[1]
+        width = wide * self.step
+        return width, [
+            {"time": first * self.step + at * width, "fetched": fetched, "failed": failed}
+            for at, (fetched, failed) in made.items()
+        ]
+
+
+class Alikes:
+    """Pages by the shape of their URLs."""
+
+    def __init__(self) -> None:
+        self.number: dict[str, int] = {}
+        self.known, self.settled = array("l"), array("l")
+        self.of_page = array("i")
+        self.on_host: Counter[str] = Counter()
+
+    def meet(self, urls: Iterable[str]) -> None:
+        for url in urls:
+            shape = pattern(url)
+            self.on_host[host_of(url)] += 1
+            at = self.number.get(shape, -1)
+            if at < 0:
+                shape = shape if len(self.number) < PATTERNS else OTHER
+                at = self.number.setdefault(shape, len(self.number))
+                if at == len(self.known):
+                    self.known.append(0)
+                    self.settled.append(0)
+            self.known[at] += 1
+            self.of_page.append(at)
+
+    def settle(self, page: int) -> None:
+        if page < len(self.of_page):
+            self.settled[self.of_page[page]] += 1
+
+    def largest(self, most: int) -> list[Family]:
+        named = sorted(self.number.items(), key=lambda one: -self.known[one[1]])
+        several = (one for one in named if one[0] != OTHER and self.known[one[1]] > 1)
+        return [self._told(shape, at) for shape, at in islice(several, most)]
+
+    def _told(self, shape: str, at: int) -> Family:
+        known = self.known[at]
+        share = known / max(self.on_host[host_of(f"http://{shape}")], known)
+        open_ended = any(mark in shape for mark in "#*?")
+        return {
+            "pattern": shape,
+            "known": known,
+            "settled": self.settled[at],
+            "share": share,
+            "possible_trap": open_ended and known >= LEAST and share >= SHARE,
+            "regex": Alike(shape, known, share).exclude,
+        }
+
+
+class Past:
+    """What was read of one log so far."""
+
+    def __init__(self, started: float | None = None) -> None:
+        self.started = started
+        self.seq = 0
+        self.time = Timeline()
+        self.alikes = Alikes()
+        self.reasons: Counter[str] = Counter()
+        self.statuses: Counter[int] = Counter()
+        self.retries = 0
+        self.last: deque[tuple[float, int, str]] = deque(maxlen=LAST)
+        self.complete = True
+
+    def read(self, log: Log) -> None:
+        """Go on where the last call ended."""
+        met = 0
+        for urls, _ in log.urls(len(self.alikes.of_page)):
+            self.alikes.meet(urls)
+            met += len(urls)
+            if met >= URLS:
+                break
+        rows, ahead = 0, False
+        for seq, kind, page, time, status, note in islice(log.select(COLUMNS, KINDS, self.seq), ROWS):
+            if page >= len(self.alikes.of_page):
+                ahead = True  # its name comes first
+                break
+            self.seq = seq
+            rows += 1
+            self._count(kind, page, time, status, note)
+        self.complete = rows < ROWS and met < URLS and not ahead
+        if self.complete:
+            self.seq = max(self.seq, log.seq)
+
+    def _count(self, kind: int, page: int, time: float, status: int | None, note: str | None) -> None:
+        if kind == Retried.kind:
+            self.retries += 1
+            return
+        failed = kind == Failed.kind
+        self.time.add(time, failed)
+        self.alikes.settle(page)
+        if failed:
+            reason = note or "failed"
+            self.reasons[reason if reason in self.reasons or len(self.reasons) < REASONS else OTHER] += 1
+            self.last.append((time, page, reason))
+        else:
+            self.statuses[status or 200] += 1
+
+
+# What the process is asked --------------------------------------------------------------------------------------------------
+_held: OrderedDict[str, Past] = OrderedDict()
+
+
+def _read(folder: str) -> tuple[Past, Journal]:
+    past = _held.pop(folder, None)
+    log = Journal.open(Path(folder), read_only=True)
+    try:
+        started = log.notes.get("started")
+        if past is None or past.seq > log.seq or past.started != started:  # another crawl lies there now
+            past = Past(started)
+        past.read(log)
+    except BaseException:
+        log.close()
+        raise
+    _held[folder] = past
+    while len(_held) > CRAWLS:
+        _held.popitem(last=False)
+    return past, log
+
+
+def summary(folder: str, now: float | None) -> dict[str, Any]:
+    """What a status says of the past; ``now`` is None for a crawl that has stopped: its time ended with its last page."""
+    past, log = _read(folder)
+    log.close()
+    rates = past.time.rates(past.time.last if now is None else now)
+    return {"pages_per_s": rates, "reasons": dict(past.reasons), "complete": past.complete}
+
+
+def series(folder: str, points: int) -> Series:
+    past, log = _read(folder)
+    log.close()
+    width, found = past.time.points(points)
+    fetched, failed = past.time.counts
+    return {"bucket_s": width, "fetched": fetched, "failed": failed, "points": found, "complete": past.complete}
+
+
+def errors(folder: str) -> Errors:
+    past, log = _read(folder)
+    last: list[Failure] = [{"time": time, "url": log.url(page), "reason": why} for time, page, why in reversed(past.last)]
+    log.close()
+    reasons: list[Reason] = [{"reason": reason, "pages": count} for reason, count in past.reasons.most_common()]
+    statuses: list[Reason] = [{"reason": str(status), "pages": count} for status, count in past.statuses.most_common(REASONS)]
+    failed = past.time.counts[1]
+    told = {"failed": failed, "retries": past.retries, "reasons": reasons, "statuses": statuses, "last": last}
+    return {**told, "complete": past.complete}  # type: ignore[typeddict-item]
+
+
+def families(folder: str, most: int) -> Families:
+    past, log = _read(folder)
+    log.close()
+    return {"patterns": len(past.alikes.number), "families": past.alikes.largest(most), "complete": past.complete}
+
+
+def search(folder: str, text: str, first: int, most: int) -> list[tuple[int, str]]:
+    """Number and URL of pages whose URL contains a text."""
+    log = Journal.open(Path(folder), read_only=True)
+    try:
+        return log.find_urls(text, first, most)
+    finally:
+        log.close()

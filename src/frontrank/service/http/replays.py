@@ -1,0 +1,142 @@
+"""What takes a replay of a crawl's log: why a page stands where it stands, and what another ordering would do.
+
+It runs in a process of its own, on one moment of the log, beside the crawl and without its lock. Another ordering is asked
+for by a person who may be anybody on the network, so only orderings that read no file and load no module can be tried.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frontrank.crawl.crawl import Crawl, check_live
+from frontrank.crawl.journal import Journal, is_locked
+from frontrank.crawl.recovery import first_workload
+from frontrank.errors import SpecError, nearest
+from frontrank.frontiers.frontier import WAITING
+from frontrank.kernels.jit import Array
+from frontrank.orderings.policy import Policy
+from frontrank.orderings.registry import as_policy, orderings
+from frontrank.service.http.shapes import Compared, Moved
+from frontrank.specs import split
+
+HELD = 4  # crawls that are only watched, kept from one question to the next
+FRESH_S, FRESH_TIMES = 1.0, 10.0  # a watched crawl is read anew after this time, and this many times what reading it took
+CLOSED = ("prior", "quality", "group", "oracle")  # they read files, load scorers, or know what nobody knows
+WORDS = ("topic", "query", "start", "schedule", "suffix", "word", "l", "gamma", "omega")  # parameters that may be text
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+_held: OrderedDict[str, tuple[Crawl, float, float]] = OrderedDict()  # crawl, when it was read, how long that took
+
+
+def open_orderings() -> dict[str, Any]:
+    """The orderings that may be asked for from outside."""
+    return {name: ordering for name, ordering in orderings().items() if name not in CLOSED}
+
+
+def ordering(spec: str) -> Policy:
+    """The ordering of a specification that came from outside.
+
+    >>> ordering("fpr:m=100").spec()
+    'fpr:m=100'
+    >>> ordering("fpr:trust=secret")
+    Traceback (most recent call last):
+    frontrank.errors.SpecError: parameter 'trust' must be a number here, got 'secret'
+    """
+    name, given = split(spec)
+    known = open_orderings()
+    parts = [key.partition(".")[0].partition("#")[0] for key in given] if name == "combine" else []
+    for one in (name, *parts):
+        if one not in known:
+            raise SpecError(f"an ordering that can be tried here must be given, got {one!r}{nearest(one, known)}")
+    for key, value in given.items():
+        if key.rpartition(".")[2] not in WORDS and not NUMBER.fullmatch(value):
+            raise SpecError(f"parameter {key!r} must be a number here, got {value!r}")
+    return as_policy(spec)
+
+
+def watched(folder: str, method: str, given: tuple[Any, ...]) -> Any:
+    """What a crawl in a directory says, be it at work or not: a method of Crawl, called on one moment of it."""
+    return getattr(_crawl(folder), method)(*given)
+
+
+def notes(folder: str) -> dict[str, Any]:
+    return _crawl(folder).notes
+
+
+def running(folder: str) -> bool:
+    return is_locked(Path(folder))
+
+
+def explain(folder: str, url: str) -> dict[str, Any] | None:
+    """Why a page stands where it stands; None if it is not known."""
+    with Crawl.recover(folder, read_only=True) as crawl:
+        return None if crawl.find(url) < 0 else crawl.explain(url)
+
+
+def compare(folder: str, spec: str, most: int) -> Compared:
+    """The head of the queue under another ordering beside the one that it has, at one moment of the crawl."""
+    policy = ordering(spec)
+    log = Journal.open(Path(folder), read_only=True)
+    try:
+        before = Crawl.recover(log, read_only=True)
+        check_live(policy, first_workload(log), None)
+        after = Crawl.recover(log, policy, read_only=True, rescore=True)
+        return _compared(before, after, most)
+    finally:
+        log.close()
+
+
+def _compared(before: Crawl, after: Crawl, most: int) -> Compared:
+    first, then = _order(before), _order(after)
+    place_before, place = _places(first, before.known), _places(then, after.known)
+
+    def moved(page: int) -> Moved:
+        now, was = int(place[page]), int(place_before[page])
+        return {"url": after.url(page), "place": now or None, "place_before": was or None}
+
+    head, old = then[:most].tolist(), first[:most].tolist()
+    return {
+        "policy": after.policy.spec(),
+        "policy_before": before.policy.spec(),
+        "pages": len(head),
+        "shared": len(set(head) & set(old)),
+        "head": [moved(page) for page in head],
+        "leaving": [moved(page) for page in old if page not in set(head)],
+    }
+
+
+def _order(crawl: Crawl) -> Array:
+    """All waiting pages, the next first."""
+    count = int((crawl.frontier.queue.mark == WAITING).sum())
+    return crawl.frontier.best(max(count, 1))
+
+
+def _places(order: Array, known: int) -> Array:
+    """The place of each page, from 1; 0 if it does not wait."""
+    places = np.zeros(known, np.int64)
+    places[order] = np.arange(1, order.size + 1)
+    return places
+
+
+def _crawl(folder: str) -> Crawl:
+    held = _held.pop(folder, None)
+    known = held is not None
+    if held is not None:
+        crawl, at, took = held
+        if time.monotonic() - at < max(FRESH_S, FRESH_TIMES * took):
+            _held[folder] = held
+            return crawl
+        crawl.close()
+    begun = time.monotonic()
+    crawl = Crawl.recover(folder, read_only=True)
+    took = time.monotonic() - begun if known else 0.0  # the first time compiles kernels
+    _held[folder] = (crawl, time.monotonic(), took)
+    while len(_held) > HELD:
+        _held.popitem(last=False)[1][0].close()
+    return crawl

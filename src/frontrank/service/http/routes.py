@@ -1,0 +1,178 @@
+"""The table of operations: what is served and what the OpenAPI document says are both made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from frontrank.service.http import answers, shapes
+from frontrank.service.http.answers import HOSTS_S, WHOLE_S, Asked
+from frontrank.service.http.fields import Field
+
+API = "/api/v1"
+OF_CRAWL = API + "/crawls/{crawl}"
+LONGEST_HOST, LONGEST_REGEX = 255, 1_000
+
+
+@dataclass(frozen=True)
+class Operation:
+    name: str
+    path: str
+    about: str
+    answer: Callable[[Asked], Any]
+    returns: Any
+    fields: tuple[Field, ...] = ()
+    method: str = "GET"
+    keep_s: float = 0.0  # for how long an answer is kept for others who ask the same
+    slow: bool = False  # it takes a replay
+
+    @property
+    def of_crawl(self) -> bool:
+        return "{crawl}" in self.path
+
+    @property
+    def acts(self) -> bool:
+        return self.method == "POST"
+
+
+def _count(name: str, about: str, default: int, most: int) -> Field:
+    return Field(name, "integer", about, default, 1, most)
+
+
+HOST = Field("host", "string", "the name of a host, or of a queue", longest=LONGEST_HOST)
+OPERATIONS = (
+    Operation("listCrawls", API + "/crawls", "All crawls, and how far each is.", answers.crawls, shapes.CrawlList),
+    Operation(
+        "listOrderings",
+        API + "/orderings",
+        "The orderings that a crawl can be compared with.",
+        answers.orderings,
+        shapes.Orderings,
+        keep_s=60.0,
+    ),
+    Operation(
+        "getStatus",
+        OF_CRAWL + "/status",
+        "How far a crawl is: pages by state, rate, time left, hosts, what its ordering measures.",
+        answers.status,
+        shapes.Status,
+    ),
+    Operation(
+        "getNext",
+        OF_CRAWL + "/next",
+        "The next pages by priority, whatever politeness says.",
+        answers.next_pages,
+        shapes.Next,
+        (_count("n", "how many pages", 50, 1_000),),
+        keep_s=1.0,
+    ),
+    Operation(
+        "getHosts",
+        OF_CRAWL + "/hosts",
+        "The hosts with most pages in flight and waiting, with their limits.",
+        answers.hosts,
+        shapes.Hosts,
+        (_count("n", "how many hosts", 50, 1_000),),
+        keep_s=HOSTS_S,
+    ),
+    Operation(
+        "explain",
+        OF_CRAWL + "/explain",
+        "Why a page stands where it stands: which fetched pages gave which part of its priority. Takes a replay of the crawl.",
+        answers.explain,
+        shapes.Explained,
+        (Field("url", "string", "the URL of a page that the crawl knows"),),
+        keep_s=WHOLE_S,
+        slow=True,
+    ),
+    Operation(
+        "search",
+        OF_CRAWL + "/search",
+        "Known pages whose URL contains a text, in the order in which they became known.",
+        answers.search,
+        shapes.Search,
+        (Field("text", "string", "a part of a URL", longest=500), _count("n", "how many pages", 50, 500)),
+        keep_s=HOSTS_S,
+    ),
+    Operation(
+        "getErrors",
+        OF_CRAWL + "/errors",
+        "Pages that failed for good, by reason; fetched pages by HTTP status; the last failures.",
+        answers.errors,
+        shapes.Errors,
+        keep_s=HOSTS_S,
+    ),
+    Operation(
+        "getHistory",
+        OF_CRAWL + "/history",
+        "Pages fetched and failed over time, in steps of equal length; steps without a page are left out.",
+        answers.history,
+        shapes.Series,
+        (_count("points", "at most so many steps", 200, 1_000),),
+        keep_s=HOSTS_S,
+    ),
+    Operation(
+        "getFamilies",
+        OF_CRAWL + "/families",
+        "Families of URLs that are alike but for numbers and ids, largest first, and which of them may be traps.",
+        answers.families,
+        shapes.Families,
+        (_count("n", "how many families", 30, 500),),
+        keep_s=WHOLE_S,
+    ),
+    Operation(
+        "getScores",
+        OF_CRAWL + "/scores",
+        "How the priorities of waiting pages are distributed.",
+        answers.scores,
+        shapes.Scores,
+        (_count("bins", "how many bins", 40, 200),),
+        keep_s=WHOLE_S,
+    ),
+    Operation(
+        "getCoverage",
+        OF_CRAWL + "/coverage",
+        "How much of what is known was fetched: pages, hosts, pages by depth.",
+        answers.coverage,
+        shapes.Coverage,
+        keep_s=WHOLE_S,
+    ),
+    Operation(
+        "compare",
+        OF_CRAWL + "/compare",
+        "What another ordering would change at the head of the queue. Takes a replay of the crawl; nothing is changed.",
+        answers.compare,
+        shapes.Compared,
+        (
+            Field("policy", "string", "the other ordering, such as opic or fpr:m=100", longest=200),
+            _count("n", "how many pages of the head", 50, 500),
+        ),
+        keep_s=answers.COMPARED_S,
+        slow=True,
+    ),
+    Operation(
+        "block",
+        OF_CRAWL + "/block",
+        "Take nothing from a host for so long.",
+        answers.block,
+        shapes.Done,
+        (HOST, Field("seconds", "number", "for how long; 0 ends it", least=0, most=1e9)),
+        method="POST",
+    ),
+    Operation(
+        "limitHost",
+        OF_CRAWL + "/limits",
+        "Politeness towards one host; what is not given stays as it is.",
+        answers.limit_host,
+        shapes.Done,
+        (
+            HOST,
+            Field("delay_s", "number", "seconds between two pages", None, 0, 86_400),
+            Field("concurrency", "integer", "pages in flight at once; 0: no limit", None, 0, 10_000),
+            Field("budget", "integer", "pages to take in all; 0: no limit", None, 0, 1_000_000_000),
+        ),
+        method="POST",
+    ),
+)
+EVENTS = OF_CRAWL + "/events"  # the one that never ends: see stream.py

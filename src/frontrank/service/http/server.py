@@ -1,0 +1,93 @@
+"""The HTTP side at work: an application on a port, in a thread of its own, beside whatever else the process does."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import threading
+from typing import Any
+
+import uvicorn
+
+from frontrank.errors import InputError
+from frontrank.service.http.app import App
+
+CONNECTIONS = 256
+CLOSING_S = 2
+
+
+class HttpServer:
+    """Serving from ``start`` to ``stop``; ``url`` says where. Port 0 is a free one."""
+
+    def __init__(self, app: App, host: str = "127.0.0.1", port: int = 0, tls: tuple[str, str] | None = None) -> None:
+        self.app, self.tls = app, tls
+        self.socket = _bound(host, port)
+        self.host, self.port = host, int(self.socket.getsockname()[1])
+        self._thread: threading.Thread | None = None
+        options: dict[str, Any] = {"ssl_certfile": tls[0], "ssl_keyfile": tls[1]} if tls else {}
+        config = uvicorn.Config(
+            app.app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            http="h11",
+            loop="asyncio",
+            server_header=False,
+            limit_concurrency=CONNECTIONS,
+            timeout_graceful_shutdown=CLOSING_S,
+            **options,
+        )
+        try:
+            config.load()
+        except (OSError, ssl.SSLError) as error:
+            self.socket.close()
+            raise InputError(f"the certificate or its key cannot be used ({error.strerror or error})") from None
+        self.server = uvicorn.Server(config)
+
+    @property
+    def url(self) -> str:
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls else 'http'}://{shown}:{self.port}"
+
+    def start(self) -> HttpServer:
+        self._thread = threading.Thread(target=self._run, name="http", daemon=True)
+        self._thread.start()
+        return self
+
+    def _run(self) -> None:
+        asyncio.run(self.server.serve(sockets=[self.socket]))
+
+    def stop(self) -> None:
+        """End all streams and requests, and wait for it."""
+        self.app.close()
+        self.server.should_exit = True
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        self.socket.close()
+
+    def __enter__(self) -> HttpServer:
+        return self.start()
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = found[0]
+        made = socket.socket(family, kind, protocol)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise InputError(f"{host}:{port} is no address to listen at ({error})") from None
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(128)
+    except (OSError, OverflowError) as error:
+        made.close()
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot listen at {host}:{port} ({why}); give another port") from None
+    return made

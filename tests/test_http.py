@@ -1,0 +1,374 @@
+"""The HTTP side: what it answers, what it refuses, and that it changes what it says it changes."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from frontrank.crawl.crawl import Crawl
+from frontrank.errors import InputError
+from frontrank.service.crawls import Crawls
+from frontrank.service.http import http_server, stream
+from frontrank.service.http.desk import MOST_WAITING
+from frontrank.service.http.guard import LONGEST_BODY, LONGEST_TARGET
+from frontrank.service.http.routes import OPERATIONS
+from tests.patience import eventually
+from tests.served import API, CALENDAR, MARKUP, Asked, grow, grown, serving
+
+JSON = {"Content_Type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def crawls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawls]:
+    with grown(tmp_path_factory.mktemp("secret-place") / "service") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def asked(crawls: Crawls) -> Iterator[Asked]:
+    with serving(crawls) as made:
+        yield made
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[tuple[Crawls, Asked]]:
+    """A service of its own, for tests that change it."""
+    with grown(tmp_path / "service") as crawls, serving(crawls) as asked:
+        yield crawls, asked
+
+
+# What it answers ------------------------------------------------------------------------------------------------------------
+def test_status_says_what_the_crawl_says_of_itself(crawls: Crawls, asked: Asked) -> None:
+    status, told = asked.get(API + "/status")
+    crawl = crawls.get()
+    assert status == 200
+    assert {key: told[key] for key in ("known", "fetched", "failed", "waiting", "leased", "policy", "events")} == {
+        "known": crawl.known,
+        "fetched": 6,
+        "failed": 1,
+        "waiting": crawl.waiting,
+        "leased": 0,
+        "policy": "backlink",
+        "events": crawl.log.seq,
+    }
+    assert told["pages_per_s"]["overall"] > 0
+    assert (told["running"], told["read_only"], told["left_until"]) == (True, False, "frontier empty")
+
+
+def test_all_crawls_are_listed(asked: Asked) -> None:
+    _, told = asked.get("/api/v1/crawls")
+    assert [one["id"] for one in told["crawls"]] == ["DEFAULT"]
+
+
+def test_the_next_pages_are_those_of_the_crawl_in_their_order(crawls: Crawls, asked: Asked) -> None:
+    _, told = asked.get(API + "/next", n=7)
+    assert [page["url"] for page in told["pages"]] == [page["url"] for page in crawls.get().next(7)]
+
+
+def test_an_explanation_adds_up_to_the_priority(crawls: Crawls, asked: Asked) -> None:
+    url = crawls.get().next(1)[0]["url"]
+    status, told = asked.get(API + "/explain", url=url)
+    assert (status, told["place"], told["state"]) == (200, 1, "waiting")
+    parts = sum(link["part"] for link in told["links"]) + told["further_links"] + told["other"]
+    assert parts == pytest.approx(told["priority"])
+
+
+def test_a_url_with_markup_is_explained_like_any_other(asked: Asked) -> None:
+    status, told = asked.get(API + "/explain", url=MARKUP)
+    assert (status, told["url"]) == (200, MARKUP)
+
+
+def test_pages_are_found_by_a_part_of_their_url(asked: Asked) -> None:
+    _, told = asked.get(API + "/search", text="<SCRIPT>")
+    assert [page["url"] for page in told["pages"]] == [MARKUP] and not told["more"]
+    _, told = asked.get(API + "/search", text="/cal/", n=3)
+    assert len(told["pages"]) == 3 and told["more"]
+    assert asked.get(API + "/search", text="nowhere")[1] == {"pages": [], "more": False}
+
+
+def test_failures_are_counted_by_reason_and_the_last_are_shown(asked: Asked) -> None:
+    _, told = asked.get(API + "/errors")
+    assert told["reasons"] == [{"reason": "http 404 <b>", "pages": 1}]
+    assert told["statuses"] == [{"reason": "200", "pages": 6}]
+    assert [one["reason"] for one in told["last"]] == ["http 404 <b>"]
+
+
+def test_history_adds_up_to_all_settled_pages(asked: Asked) -> None:
+    _, told = asked.get(API + "/history", points=3)
+    assert (sum(point["fetched"] for point in told["points"]), sum(point["failed"] for point in told["points"])) == (6, 1)
+    assert len(told["points"]) <= 3
+
+
+def test_the_calendar_is_the_largest_family_and_a_possible_trap(asked: Asked) -> None:
+    _, told = asked.get(API + "/families", n=1)
+    (first,) = told["families"]
+    assert (first["pattern"], first["known"], first["possible_trap"]) == ("a.example/cal/#", CALENDAR, True)
+
+
+def test_scores_and_coverage_are_the_crawl_s(crawls: Crawls, asked: Asked) -> None:
+    assert asked.get(API + "/scores", bins=5)[1] == crawls.get().score_distribution(5)
+    assert asked.get(API + "/coverage")[1] == crawls.get().coverage()
+
+
+def test_hosts_have_their_limits(crawls: Crawls, asked: Asked) -> None:
+    _, told = asked.get(API + "/hosts", n=2)
+    assert told["known"] == 3
+    assert told["hosts"][0] == {
+        "host": "a.example",
+        "waiting": crawls.get().busiest_hosts(1)[0]["waiting"],
+        "leased": 0,
+        "taken": crawls.get().busiest_hosts(1)[0]["taken"],
+        "concurrency": 0,
+        "budget": 0,
+        "delay_s": 0.0,
+        "rests_s": 0.0,
+    }
+
+
+def test_a_comparison_is_what_the_other_ordering_would_do_on_the_same_crawl(crawls: Crawls, asked: Asked) -> None:
+    status, told = asked.get(API + "/compare", policy="dfs", n=10)
+    assert status == 200
+    folder = crawls.get().folder
+    assert folder is not None
+    with Crawl.recover(folder, "dfs", rescore=True, read_only=True) as other:
+        assert [page["url"] for page in told["head"]] == [page["url"] for page in other.next(10)]
+    before = [page["url"] for page in crawls.get().next(crawls.get().waiting)]
+    for place, page in enumerate(told["head"], 1):
+        assert (page["place"], before[page["place_before"] - 1]) == (place, page["url"])
+    assert {page["url"] for page in told["leaving"]} == set(before[:10]) - {page["url"] for page in told["head"]}
+    assert told["shared"] == 10 - len(told["leaving"])
+    assert crawls.get().policy.spec() == "backlink", "nothing is changed"
+
+
+def test_compared_with_its_own_ordering_nothing_moves(asked: Asked) -> None:
+    _, told = asked.get(API + "/compare", policy="backlink", n=5)
+    assert told["shared"] == 5 and not told["leaving"]
+    assert all(page["place"] == page["place_before"] for page in told["head"])
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        *("prior:file=/etc/passwd", "fpr:trust=/etc/passwd", "os.path:join", "quality", "oracle", "combine:prior=1"),
+        *("nonsense", "combine:fpr=1,fpr.trust=secret", "fpr:m=x", "", "q-overlap"),
+    ],
+)
+def test_a_comparison_reads_no_file_and_loads_no_module(asked: Asked, policy: str) -> None:
+    status, told = asked.get(API + "/compare", policy=policy)
+    assert status == 400 and told["error"]
+
+
+def test_ids_of_crawls_are_any_text(own: tuple[Crawls, Asked]) -> None:
+    crawls, asked = own
+    for name in ("news/sport", "x/next", "../..", 'a"b\\\n', "Ü", "%2F"):
+        crawls.made(name).seed(f"http://{len(name)}.example/")
+        status, told = asked.get(f"/api/v1/crawls/{quote(name, safe='')}/status")
+        assert (status, told["id"], told["known"]) == (200, name, 1)
+    _, heads, body = asked.raw("GET", "/metrics")
+    assert heads["content-type"].startswith("text/plain; version=0.0.4")
+    assert 'frontrank_pages{crawl="a\\"b\\\\\\n",state="known"} 1' in body.decode().splitlines()
+
+
+def test_metrics_have_urlfrontier_s_names_and_each_line_is_well_formed(asked: Asked) -> None:
+    status, _, body = asked.raw("GET", "/metrics")
+    lines = body.decode().splitlines()
+    assert status == 200
+    assert {"frontier_getURLs_calls_total 0", "frontier_putURLs_completed_total 0"} <= set(lines)
+    assert 'frontrank_pages{crawl="DEFAULT",state="failed"} 1' in lines
+    for line in lines:
+        if not line.startswith("# "):
+            name, value = line.rsplit(" ", 1)
+            assert name.partition("{")[0].isidentifier() and float(value) >= 0
+
+
+def test_live_updates_come_when_something_happens(own: tuple[Crawls, Asked], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "LOOK_S", 0.05)
+    crawls, asked = own
+    with socket.create_connection(("127.0.0.1", asked.server.port)) as line:
+        line.sendall(f"GET {API}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        with line.makefile("rb") as said:
+            first = _data(said)
+            crawls.get().fetched(crawls.get().take()[0])
+            eventually(lambda: _data(said)["fetched"] == first["fetched"] + 1)
+
+
+def _data(said: Any) -> dict[str, Any]:
+    while not (line := said.readline()).startswith(b"data: "):
+        assert line, "the stream ended"
+    told: dict[str, Any] = json.loads(line[6:])
+    return told
+
+
+def test_health_says_whether_journals_can_be_written(own: tuple[Crawls, Asked]) -> None:
+    crawls, asked = own
+    assert asked.get("/health")[0] == 200
+    crawls.get().log.broken = "disk full"  # type: ignore[attr-defined]
+    status, told = asked.get("/health")
+    assert status == 503 and "disk full" not in told["error"]
+
+
+# What it changes ------------------------------------------------------------------------------------------------------------
+def test_a_blocked_host_gives_no_page_and_stays_blocked_after_a_restart(tmp_path: Path) -> None:
+    with grown(tmp_path / "service") as crawls, serving(crawls) as asked:
+        for host in ("a.example", "b.example", "c.example"):
+            assert asked.post(API + "/block", {"host": host, "seconds": 1e6})[0] == 200
+        assert crawls.get().take() == []
+        assert all(host["rests_s"] > 9e5 for host in asked.get(API + "/hosts")[1]["hosts"])
+    with Crawls(tmp_path / "service") as crawls:
+        assert crawls.get().take() == []
+
+
+def test_limits_of_a_host_are_set_one_by_one(own: tuple[Crawls, Asked]) -> None:
+    crawls, asked = own
+    assert asked.post(API + "/limits", {"host": "A.example", "delay_s": 2.5, "budget": 100})[0] == 200
+    assert asked.post(API + "/limits", {"host": "a.example", "concurrency": 3})[0] == 200
+    host = crawls.get().busiest_hosts(1)[0]
+    assert (host["host"], host["delay"], host["budget"], host["concurrency"]) == ("a.example", 2.5, 100, 3)
+    assert asked.post(API + "/limits", {"host": "a.example"})[0] == 400
+
+
+# What it refuses ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nowhere", 404),
+        ("GET", "/api/v1/crawls/none/status", 404),
+        ("GET", API + "/explain?url=http://never.example/", 404),
+        ("GET", API + "/explain", 400),
+        ("GET", API + "/next?n=0", 400),
+        ("GET", API + "/next?n=1e3", 400),
+        ("GET", API + "/next?n=99999999999999999999999", 400),
+        ("GET", API + "/search?text=", 400),
+        ("GET", API + "/search?text=%00", 400),
+        ("GET", API + "/search?text=" + "x" * 501, 400),
+        ("GET", API + "/events/", 404),
+        ("DELETE", API + "/status", 405),
+        ("GET", API + "/block", 405),
+        ("GET", API + "/search?text=" + "x" * LONGEST_TARGET, 414),
+        ("GET", "/../../etc/passwd", 404),
+        ("GET", "/page/dashboard.html", 404),
+    ],
+)
+def test_bad_requests_get_a_status_and_a_sentence(asked: Asked, method: str, path: str, status: int) -> None:
+    found, heads, body = asked.raw(method, path)
+    assert (found, heads["content-type"]) == (status, "application/json")
+    sentence = json.loads(body)["error"]
+    assert sentence and "Traceback" not in sentence and "secret-place" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "word"),
+    [
+        (b"", 400, "JSON"),
+        (b"{", 400, "JSON"),
+        (b"\xff", 400, "JSON"),
+        (b"[" * 10_000, 400, "JSON"),
+        (b"[]", 400, "object"),
+        (b'{"host": "a.example"}', 400, "seconds"),
+        (b'{"host": "a.example", "seconds": "1"}', 400, "number"),
+        (b'{"host": "a.example", "seconds": true}', 400, "number"),
+        (b'{"host": "a.example", "seconds": NaN}', 400, "seconds"),
+        (b'{"host": "a.example", "seconds": 1e999}', 400, "seconds"),
+        (b'{"host": "a.example", "seconds": ' + b"9" * 400 + b"}", 400, "seconds"),
+        (b'{"host": "a.example", "seconds": -1}', 400, "-1"),
+        (b'{"host": "", "seconds": 1}', 400, "empty"),
+        (b'{"host": "a\\u0000", "seconds": 1}', 400, "control"),
+        (b'{"host": "a", "seconds": 1, "more": 1}', 400, "more"),
+        (b'{"host": "a", "seconds": 1}' + b" " * LONGEST_BODY, 413, "bytes"),
+    ],
+)
+def test_bad_bodies_get_a_sentence_that_helps(asked: Asked, body: bytes, status: int, word: str) -> None:
+    found, _, said = asked.raw("POST", API + "/block", body, **JSON)
+    assert found == status and word in json.loads(said)["error"]
+
+
+def test_a_body_that_does_not_say_its_length_is_counted(asked: Asked) -> None:
+    with socket.create_connection(("127.0.0.1", asked.server.port)) as line:
+        heads = ("Host: 127.0.0.1", "Content-Type: application/json", "Transfer-Encoding: chunked")
+        line.sendall("\r\n".join((f"POST {API}/block HTTP/1.1", *heads, "", "")).encode())
+        line.sendall(b"%x\r\n" % (LONGEST_BODY + 1) + b" " * (LONGEST_BODY + 1) + b"\r\n0\r\n\r\n")
+        with line.makefile("rb") as said:
+            assert b" 413 " in said.readline()
+
+
+def test_a_page_of_another_origin_cannot_act(own: tuple[Crawls, Asked]) -> None:
+    crawls, asked = own
+    before = crawls.get().log.seq
+    body = b'{"host": "a.example", "seconds": 60}'
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
+        assert asked.raw("POST", API + "/block", body, Content_Type=kind)[0] == 415  # all that a form can send
+    assert asked.raw("POST", API + "/block", body, Origin="http://evil.example", **JSON)[0] == 403
+    assert asked.raw("POST", API + "/block", body, Origin="null", **JSON)[0] == 403
+    assert asked.raw("POST", API + "/block", body, Origin=f"http://127.0.0.1:{asked.server.port + 1}", **JSON)[0] == 403
+    assert crawls.get().log.seq == before
+    assert asked.raw("POST", API + "/block", body, Origin=asked.url, **JSON)[0] == 200
+
+
+def test_a_name_that_was_made_to_lead_here_gets_nothing(asked: Asked) -> None:
+    assert asked.raw("GET", API + "/status", Host="evil.example")[0] == 403
+    assert asked.raw("GET", API + "/status", Host=f"localhost:{asked.server.port}")[0] == 200
+
+
+def test_with_a_token_reads_and_actions_need_it_and_the_page_does_not(tmp_path: Path) -> None:
+    with grown(tmp_path / "service") as crawls, serving(crawls, token="s3cret") as asked:
+        paths = [one.path.replace("{crawl}", "DEFAULT") for one in OPERATIONS if not one.acts and not one.slow]
+        for path in (*paths, API + "/events", "/metrics"):
+            status, heads, _ = asked.raw("GET", path)
+            assert (status, heads["www-authenticate"]) == (401, "Bearer"), path
+        before = crawls.get().log.seq
+        for one in OPERATIONS:
+            if one.acts:
+                assert asked.raw("POST", one.path.replace("{crawl}", "DEFAULT"), b"{}", **JSON)[0] == 401
+        assert asked.raw("GET", API + "/status", Authorization="Bearer wrong")[0] == 401
+        assert asked.raw("GET", API + "/status", Authorization="Basic s3cret")[0] == 401
+        assert crawls.get().log.seq == before
+        assert asked.raw("GET", API + "/status", Authorization="Bearer s3cret", Host="frontier.example")[0] == 200
+        assert [asked.raw("GET", path)[0] for path in ("/health", "/dashboard.html", "/openapi.json")] == [200, 200, 200]
+
+
+def test_every_answer_forbids_scripts_from_elsewhere(asked: Asked) -> None:
+    for path in ("/dashboard.html", API + "/status", "/nowhere", API + "/search?text=" + "x" * LONGEST_TARGET):
+        heads = asked.raw("GET", path)[1]
+        assert "default-src 'none'" in heads["content-security-policy"]
+        assert heads["x-content-type-options"] == "nosniff"
+
+
+def test_too_many_replays_at_once_are_refused(own: tuple[Crawls, Asked]) -> None:
+    _, asked = own
+    waiting = asked.server.app.desk._waiting
+    for _ in range(MOST_WAITING):
+        waiting.acquire()
+    status, told = asked.get(API + "/explain", url=MARKUP)
+    assert status == 429 and "too many" in told["error"]
+    for _ in range(MOST_WAITING):
+        waiting.release()
+    assert asked.get(API + "/explain", url=MARKUP)[0] == 200
+
+
+def test_a_port_that_is_taken_is_a_sentence(asked: Asked) -> None:
+    with pytest.raises(InputError, match="give another port"):
+        http_server(folders={}, port=asked.server.port)
+
+
+# A crawl that is only watched -----------------------------------------------------------------------------------------------
+def test_a_directory_is_watched_while_another_process_works_on_it(tmp_path: Path) -> None:
+    with Crawl("fpr", tmp_path / "crawl", notes={"options": {"budget": 100}}) as crawl:
+        grow(crawl)
+        with http_server(folders={"DEFAULT": tmp_path / "crawl"}, port=0) as server:
+            asked = Asked(server)
+            _, told = asked.get(API + "/status")
+            assert (told["read_only"], told["running"], told["fetched"], told["budget"]) == (True, True, 6, 100)
+            assert told["left_until"] == "budget spent"
+            _, told = asked.get(API + "/next", n=5)
+            assert [page["url"] for page in told["pages"]] == [page["url"] for page in crawl.next(5)]
+            assert asked.get(API + "/explain", url=MARKUP)[0] == 200
+            status, told = asked.post(API + "/block", {"host": "a.example", "seconds": 1})
+            assert status == 409 and "watched" in told["error"]
+            crawl.fetched(crawl.take()[0])
+            eventually(lambda: asked.get(API + "/status")[1]["fetched"] == 7)

@@ -1,0 +1,57 @@
+"""The OpenAPI document against the service that it describes: what schemathesis makes of it, all answered as it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from zlib import crc32
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
+
+from frontrank.service.http import openapi, shapes
+from frontrank.service.http.routes import EVENTS, OPERATIONS
+from tests.served import Asked, grown, serving
+
+schema = schemathesis.openapi.from_dict(openapi.document(token=False)).exclude(operation_id="getEvents")  # it never ends
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
+    with grown(tmp_path_factory.mktemp("secret-place") / "service") as crawls, serving(crawls) as made:
+        yield made
+
+
+@schema.parametrize()
+@settings(
+    max_examples=25,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=list(HealthCheck),
+)
+def test_whatever_is_asked_is_answered_as_the_document_says(case: schemathesis.Case, asked: Asked) -> None:
+    if "crawl" in case.path_parameters and crc32(repr((case.query, case.body)).encode()) % 3:
+        case.path_parameters["crawl"] = "DEFAULT"  # else almost all would end with 404
+    answer = case.call(base_url=asked.url)
+    assert answer.status_code < 500
+    assert "secret-place" not in answer.text and "Traceback" not in answer.text and "/tmp" not in answer.text
+    case.validate_response(answer, checks=[status_code_conformance, content_type_conformance, response_schema_conformance])
+
+
+def test_every_operation_is_in_the_document_once() -> None:
+    made = openapi.document(token=True)
+    named = [one["operationId"] for path in made["paths"].values() for one in path.values()]
+    assert sorted(named) == sorted([*(one.name for one in OPERATIONS), "getEvents", "getHealth", "getMetrics"])
+    assert EVENTS in made["paths"] and made["security"] == [{"token": []}]
+
+
+def test_all_that_is_referred_to_is_defined() -> None:
+    made = openapi.document(token=False)
+    referred = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(made)))
+    assert referred <= set(made["components"]["schemas"])
+    assert shapes.definition(shapes.Bin)["required"] == ["from", "pages", "to"]
