@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.frontiers import KINDS, heap, polite
-from frontrank.frontiers.polite import ABSENT, GONE, LATER, LEASED, WAITING, Polite
+from frontrank.frontiers.polite import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING, Polite
 from frontrank.kernels.jit import compiled, interpreted
 
 PAGES, HOSTS = 12, 4
@@ -22,11 +22,12 @@ pages = st.integers(0, PAGES - 1)
 times = st.sampled_from([0.0, 0.5, 1.0, 3.0])
 put = st.tuples(st.just("put"), pages, st.sampled_from([0.0, 1.0, 2.0, -3.0, 1e300]))
 pop = st.tuples(st.just("pop"), st.just(0), st.just(0.0))
-on_page = st.tuples(st.sampled_from(["put_last", "take", "settle", "back", "later"]), pages, st.just(0.0))
+on_page = st.tuples(st.sampled_from(["put_last", "take", "settle", "back", "later", "forget"]), pages, st.just(0.0))
 on_host = st.tuples(st.sampled_from(["limit", "block"]), st.integers(0, HOSTS - 1), times)
+schedule = st.tuples(st.just("schedule"), pages, st.sampled_from([0.0, 2.0]))
 priority = st.tuples(st.just("prioritise"), pages, st.sampled_from([polite.key_of(value) for value in (-2, -1, 0, 1, 7)]))
 passes = st.tuples(st.just("pass"), st.just(0), times)
-events = st.lists(st.one_of(put, put, pop, pop, on_page, on_host, priority, passes), max_size=70)
+events = st.lists(st.one_of(put, put, pop, pop, on_page, on_host, schedule, priority, passes), max_size=70)
 limits = st.fixed_dictionaries(
     {
         "delay_s": times,
@@ -37,9 +38,9 @@ limits = st.fixed_dictionaries(
 )
 
 
-def new_politeness(at: float) -> tuple[float, int, int]:
-    """What a ``limit`` event asks for: told by its one number, so that each of the three is changed or left alone."""
-    return {0.0: (2.0, -1, -1), 0.5: (-1.0, 1, 1), 1.0: (0.0, 0, -1), 3.0: (-1.0, 2, 0)}[at]
+def new_politeness(at: float) -> tuple[float, int, int, int]:
+    """What a ``limit`` event asks for: told by its one number, so that each of the four is changed or left alone."""
+    return {0.0: (2.0, -1, -1, 2), 0.5: (-1.0, 1, 1, -1), 1.0: (0.0, 0, -1, 0), 3.0: (-1.0, 2, 0, 1)}[at]
 
 
 class Searched:
@@ -53,15 +54,18 @@ class Searched:
         self.mark = dict.fromkeys(range(pages), ABSENT)
         self.in_flight = in_flight
         self.delay, self.concurrency, self.budget = ([value] * hosts for value in (delay_s, concurrency, budget))
+        self.limited = [0] * hosts
         self.ready_at = [-math.inf] * hosts
-        self.dropped: set[int] = set()
+        self.blocked = [-math.inf] * hosts
+        self.visits = dict.fromkeys(range(pages), 0)  # how often a page was settled after a lease
 
     def host(self, page: int) -> int:
         return page % self.hosts
 
     def put(self, page: int, key: float) -> None:
-        if self.mark[page] == ABSENT:
-            self.number[page], self.mark[page] = len(self.number), WAITING
+        if self.mark[page] in (ABSENT, FORGOTTEN):
+            self.number.setdefault(page, len(self.number))
+            self.mark[page] = WAITING
         if page not in self.prioritised:
             self.key[page] = key
 
@@ -78,13 +82,20 @@ class Searched:
 
     def bears_more(self, host: int) -> bool:
         crowded = 0 < self.concurrency[host] <= len(self.having(LEASED, host=host))
-        spent = 0 < self.budget[host] <= len(set(self.having(LEASED, GONE, host=host)) - self.dropped)
-        return not crowded and not spent
+        spent = 0 < self.budget[host] <= self.taken(host)
+        enough = 0 < self.limited[host] <= len(self.having(GONE, host=host))
+        return not crowded and not spent and not enough
+
+    def taken(self, host: int) -> int:
+        return len(self.having(LEASED, host=host)) + sum(n for page, n in self.visits.items() if self.host(page) == host)
+
+    def free_at(self, host: int) -> float:
+        return max(self.ready_at[host], self.blocked[host])
 
     def next_at(self) -> float:
         if 0 < self.in_flight <= len(self.having(LEASED)):
             return math.inf
-        return min((self.ready_at[h] for h in map(self.host, self.having(WAITING)) if self.bears_more(h)), default=math.inf)
+        return min((self.free_at(h) for h in map(self.host, self.having(WAITING)) if self.bears_more(h)), default=math.inf)
 
     def best(self, among: list[int]) -> list[int]:
         return sorted(among, key=lambda page: (-self.key[page], self.number[page]))
@@ -92,28 +103,39 @@ class Searched:
     def pop(self, now: float) -> int:
         if self.next_at() > now:
             return -1
-        may_go = [p for p in self.having(WAITING) if self.bears_more(self.host(p)) and self.ready_at[self.host(p)] <= now]
+        may_go = [p for p in self.having(WAITING) if self.bears_more(self.host(p)) and self.free_at(self.host(p)) <= now]
         page = self.best(may_go)[0]
         self.take(page, now)
         return page
 
     def take(self, page: int, now: float) -> None:
-        if self.mark[page] in (LEASED, GONE):
+        if self.mark[page] in (LEASED, GONE, FORGOTTEN):
             return
         if self.mark[page] == ABSENT:
             self.put(page, 0.0)
         self.mark[page] = LEASED
         if self.delay[self.host(page)] > 0:
-            self.block(self.host(page), now + self.delay[self.host(page)])
+            rested = now + self.delay[self.host(page)]
+            self.ready_at[self.host(page)] = max(self.ready_at[self.host(page)], rested)
 
     def turn(self, page: int, before: tuple[int, ...], after: int) -> None:
         if self.mark[page] in before:
             self.mark[page] = after
 
     def settle(self, page: int) -> None:
-        if self.mark[page] in (WAITING, LATER):
-            self.dropped.add(page)
-        self.turn(page, (LEASED, WAITING, LATER), GONE)
+        self.visits[page] += self.mark[page] == LEASED
+        if self.mark[page] == ABSENT:
+            self.put(page, 0.0)
+        self.mark[page] = GONE
+
+    def schedule(self, page: int, key: float) -> None:
+        if self.mark[page] in (ABSENT, FORGOTTEN):
+            self.put(page, key)
+        self.mark[page] = LATER
+
+    def forget(self, page: int) -> None:
+        if self.mark[page] != ABSENT:
+            self.mark[page] = FORGOTTEN
 
     def later(self, page: int) -> None:
         self.turn(page, (LEASED,), LATER)
@@ -122,12 +144,12 @@ class Searched:
         self.turn(page, (LEASED, LATER), WAITING)
 
     def limit(self, host: int, *politeness: float) -> None:
-        for values, value in zip((self.delay, self.concurrency, self.budget), politeness, strict=True):
+        for values, value in zip((self.delay, self.concurrency, self.budget, self.limited), politeness, strict=True):
             if value >= 0:
                 values[host] = value
 
     def block(self, host: int, until: float) -> None:
-        self.ready_at[host] = max(self.ready_at[host], until)
+        self.blocked[host] = until
 
 
 def arguments(event: Event, now: float) -> tuple[float, ...]:
@@ -135,6 +157,7 @@ def arguments(event: Event, now: float) -> tuple[float, ...]:
     given: dict[str, Callable[[], tuple[float, ...]]] = {
         "pop": lambda: (now,),
         "put": lambda: (at, value),
+        "schedule": lambda: (at, value),
         "prioritise": lambda: (at, value),
         "take": lambda: (at, now),
         "limit": lambda: (at, *new_politeness(value)),
@@ -164,9 +187,9 @@ def follow(link: Link, happened: Iterable[Event], queue: Polite, plain: Searched
     for count in (0, 1, 3, known):
         assert polite.best(queue, count).tolist() == plain.best(plain.having(WAITING))[:count]
     for h, host in enumerate(queue.hosts[: plain.hosts]):
-        taken = set(plain.having(LEASED, GONE, host=h)) - plain.dropped
-        counted = [len(plain.having(WAITING, host=h)), len(plain.having(LEASED, host=h)), len(taken)]
-        assert [host["waiting"], host["leased"], host["taken"]] == counted
+        counted = [len(plain.having(mark, host=h)) for mark in (WAITING, LEASED, LATER, GONE)]
+        assert [host["waiting"], host["leased"], host["later"], host["done"]] == counted
+        assert host["taken"] == plain.taken(h)
 
 
 @pytest.mark.parametrize("link", [interpreted, compiled])
@@ -182,7 +205,7 @@ def test_a_polite_frontier_is_what_a_search_finds(
 def test_so_it_is_with_many_hosts_for_long(seed: int) -> None:
     rng, n, hosts = np.random.default_rng(seed), 90, 40
     politeness: dict[str, Any] = {"delay_s": 1.0, "concurrency": 2, "in_flight": 0, "budget": 0}
-    shares = {"put": 20, "pop": 25, "back": 25, "take": 10, "later": 8, "pass": 6, "limit": 3, "block": 2, "settle": 1}
+    shares = {"put": 20, "pop": 25, "back": 25, "take": 10, "later": 8, "pass": 6, "limit": 3, "block": 2, "settle": 4, "schedule": 8, "forget": 2}
     names = rng.choice(list(shares), 1200, p=np.array(list(shares.values())) / sum(shares.values()))
     happened = [
         (str(name), int(rng.integers(hosts if name in ("limit", "block") else n)), float(rng.choice([0.0, 0.5, 1.0, 3.0])))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from frontrank.frontiers.frontier import ABSENT, GONE, HOSTS, LATER, LEASED, WAITING, Counts
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, HOSTS, LATER, LEASED, WAITING, Counts
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
 
@@ -22,11 +22,13 @@ class NaiveFrontier:
         self.due: dict[int, float] = {}
         self.limits: list[dict[str, float]] = []
         self.ready_at: list[float] = []
+        self.blocked: list[float] = []
 
     def grow(self, pages: int, hosts: int) -> None:
         p = self.politeness
         for _ in range(len(self.limits), hosts):
-            self.limits.append({"delay_s": p.delay_s, "concurrency": p.per_host, "budget": p.host_budget})
+            self.limits.append({"delay_s": p.delay_s, "concurrency": p.per_host, "budget": p.host_budget, "limit": 0})
+            self.blocked.append(-math.inf)
             self.ready_at.append(-math.inf)
 
     def place(self, first: int, hosts: Array) -> None:
@@ -35,11 +37,12 @@ class NaiveFrontier:
     @property
     def counts(self) -> Counts:
         marks = list(self.marks.values())
-        return Counts(len(self.number), marks.count(WAITING) + marks.count(LATER), marks.count(LEASED))
+        return Counts(len(self.number), marks.count(WAITING) + marks.count(LATER), marks.count(LEASED), marks.count(LATER))
 
     def put(self, page: int, key: float) -> None:
-        if self.mark(page) == ABSENT:
-            self.number[page], self.marks[page] = len(self.number), WAITING
+        if self.mark(page) in (ABSENT, FORGOTTEN):
+            self.number.setdefault(page, len(self.number))
+            self.marks[page] = WAITING
         self.keys[page] = key
 
     def put_all(self, pages: Array, keys: Array) -> None:
@@ -58,33 +61,69 @@ class NaiveFrontier:
     def _open(self, host: int) -> bool:
         limits = self.limits[host]
         full = 0 < limits["concurrency"] <= len(self._having(LEASED, host=host))
-        return not full and not 0 < limits["budget"] <= len(self._having(LEASED, GONE, host=host))
+        spent = 0 < limits["budget"] <= len(self._having(LEASED, GONE, host=host))
+        return not full and not spent and not 0 < limits["limit"] <= len(self._having(GONE, host=host))
 
-    def take(self, n: int, now: float) -> list[int]:
+    def _free(self, now: float, hosts: list[int]) -> list[int]:
+        """Waiting pages of these hosts that may go, best first."""
+        if 0 < self.politeness.in_flight <= len(self._having(LEASED)):
+            return []
+        hosts = [h for h in hosts if max(self.ready_at[h], self.blocked[h]) <= now and self._open(h)]
+        return sorted((p for p in self._having(WAITING) if self.host_of[p] in hosts), key=self._rank)
+
+    def _release(self, now: float) -> None:
         for page in [p for p, at in self.due.items() if at <= now and self.marks[p] == LATER]:
             del self.due[page]
             self.marks[page] = WAITING
+
+    def take(self, n: int, now: float) -> list[int]:
+        self._release(now)
         taken: list[int] = []
-        while len(taken) < n and not 0 < self.politeness.in_flight <= len(self._having(LEASED)):
-            hosts = [h for h in range(len(self.limits)) if self.ready_at[h] <= now and self._open(h)]
-            free = [p for p in self._having(WAITING) if self.host_of[p] in hosts]
-            if not free:
-                break
-            taken.append(min(free, key=self._rank))
+        while len(taken) < n and (free := self._free(now, list(range(len(self.limits))))):
+            taken.append(free[0])
             self.lease(taken[-1], now)
         return taken
 
+    def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
+        self._release(now)
+        hosts = [h for h in range(len(self.limits)) if host in (-1, h)]
+        hosts = [h for h in hosts if not 0 < each <= len(self._having(LEASED, host=h))]
+        taken: list[int] = []
+        visited = 0
+        while not 0 < most <= visited and (free := self._free(now, hosts)):
+            first = self.host_of[free[0]]
+            rest, count = self.ready_at[first], 0
+            while (each == 0 or count < each) and (free := self._free(now, [first])):
+                taken.append(free[0])
+                self.lease(free[0], now)
+                held, self.ready_at[first] = self.ready_at[first], rest  # one request: it rests after all of them
+                count += 1
+            self.ready_at[first] = held
+            hosts.remove(first)
+            visited += 1
+        return taken
+
     def lease(self, page: int, now: float) -> None:
-        if self.mark(page) not in (LEASED, GONE):
+        if self.mark(page) not in (LEASED, GONE, FORGOTTEN):
             self.marks[page] = LEASED
-            if delay := self.limits[self.host_of[page]]["delay_s"]:
-                self.block(self.host_of[page], now + delay)
+            host = self.host_of[page]
+            if delay := self.limits[host]["delay_s"]:
+                self.ready_at[host] = max(self.ready_at[host], now + delay)
 
     def settle(self, page: int) -> None:
         self.marks[page] = GONE
 
     def later(self, page: int, until: float) -> None:
         self.marks[page], self.due[page] = LATER, until
+
+    def schedule(self, page: int, until: float, key: float) -> None:
+        if self.mark(page) in (ABSENT, FORGOTTEN):
+            self.put(page, key)
+        self.later(page, until)
+
+    def forget(self, page: int) -> None:
+        if self.mark(page) != ABSENT:
+            self.marks[page] = FORGOTTEN
 
     def back(self, page: int) -> None:
         if self.mark(page) in (LEASED, LATER):
@@ -94,7 +133,7 @@ class NaiveFrontier:
         self.limits[host] |= limits
 
     def block(self, host: int, until: float) -> None:
-        self.ready_at[host] = max(self.ready_at[host], until)
+        self.blocked[host] = until
 
     def behave(self, before: Politeness, after: Politeness) -> None:
         for name, old, new in (("delay_s", before.delay_s, after.delay_s), ("concurrency", before.per_host, after.per_host)):
@@ -105,7 +144,8 @@ class NaiveFrontier:
     def next_at(self) -> float:
         if 0 < self.politeness.in_flight <= len(self._having(LEASED)):
             return math.inf
-        times = [self.ready_at[self.host_of[p]] for p in self._having(WAITING) if self._open(self.host_of[p])]
+        open_hosts = [h for h in {self.host_of[p] for p in self._having(WAITING)} if self._open(h)]
+        times = [max(self.ready_at[h], self.blocked[h]) for h in open_hosts]
         return min([*times, *(self.due[p] for p in self._having(LATER))], default=math.inf)
 
     def mark(self, page: int) -> int:
@@ -118,4 +158,7 @@ class NaiveFrontier:
         return np.array(sorted(self._having(WAITING), key=self._rank)[:n], np.int32)
 
     def hosts(self) -> Array:
-        return np.zeros(len(self.limits), HOSTS)
+        made = np.zeros(len(self.limits), HOSTS)
+        for name, mark in (("waiting", WAITING), ("leased", LEASED), ("later", LATER), ("done", GONE)):
+            made[name] = [len(self._having(mark, host=host)) for host in range(len(self.limits))]
+        return made

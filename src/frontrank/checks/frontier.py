@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.frontiers.frontier import ABSENT, GONE, LATER, LEASED, WAITING, Frontier
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING, Frontier
 from frontrank.frontiers.politeness import Politeness
 
 
@@ -96,6 +96,87 @@ class FrontierContract:
         frontier.put(1, 1.0)
         assert frontier.take(2, 0.0) == [1]
         assert frontier.take(2, 59.0) == [] and frontier.take(2, 60.0) == [0]
+
+    def test_a_block_is_lifted_or_shortened_by_another(self) -> None:
+        frontier = self.made([0, 0], Politeness(delay_s=5.0))
+        for page in range(2):
+            frontier.put(page, -float(page))
+        frontier.block(0, 60.0)
+        assert frontier.take(2, 1.0) == []
+        frontier.block(0, -np.inf)
+        assert frontier.take(2, 1.0) == [0]
+        frontier.block(0, -np.inf)
+        assert frontier.take(2, 1.0) == [] and frontier.take(2, 6.0) == [1]
+
+    def test_a_page_that_is_scheduled_waits_from_its_time_on_wherever_it_was(self) -> None:
+        frontier = self.made([0] * 5)
+        for page in range(4):
+            frontier.put(page, 1.0)
+        frontier.lease(1, 0.0)
+        frontier.lease(2, 0.0)
+        frontier.settle(2)
+        for page, until in ((0, 40.0), (1, 30.0), (2, 20.0), (4, 10.0)):
+            frontier.schedule(page, until, 1.0)
+        assert frontier.counts.later == 4 and frontier.counts.waiting == 5 and frontier.counts.leased == 0
+        assert frontier.take(9, 0.0) == [3] and frontier.next_at() == 10.0
+        assert [frontier.take(9, at) for at in (10.0, 20.0, 30.0, 40.0)] == [[4], [2], [1], [0]]
+
+    def test_a_page_waits_for_one_time_the_last_that_was_said(self) -> None:
+        frontier = self.made([0])
+        frontier.schedule(0, 10.0, 1.0)
+        frontier.schedule(0, 50.0, 1.0)
+        assert frontier.take(1, 49.0) == [] and frontier.take(1, 50.0) == [0]
+        frontier.later(0, 60.0)
+        frontier.lease(0, 55.0)
+        frontier.later(0, 90.0)
+        assert frontier.take(1, 60.0) == [] and frontier.take(1, 90.0) == [0]
+
+    def test_a_page_that_is_forgotten_is_discovered_anew(self) -> None:
+        frontier = self.made([0] * 4)
+        for page in range(3):
+            frontier.put(page, float(page))
+        frontier.lease(0, 0.0)
+        frontier.settle(0)
+        frontier.lease(1, 0.0)
+        for page in range(4):
+            frontier.forget(page)
+        assert [frontier.mark(page) for page in range(4)] == [FORGOTTEN] * 3 + [ABSENT]
+        assert frontier.take(9, 0.0) == [] and frontier.counts == (3, 0, 0, 0)
+        frontier.put(0, 5.0)
+        assert frontier.take(9, 0.0) == [0]
+
+    def test_several_pages_of_a_host_go_as_one_request(self) -> None:
+        frontier = self.made([0, 0, 0, 1, 1, 2], Politeness(delay_s=5.0))
+        for page in range(6):
+            frontier.put(page, -float(page))
+        assert frontier.take_queues(0.0, most=2, each=2) == [0, 1, 3, 4]
+        assert frontier.take_queues(0.0, most=2, each=2) == [5]
+        assert frontier.take_queues(4.0) == []
+        for page in (0, 1):
+            frontier.settle(page)
+        assert frontier.take_queues(5.0, host=1) == [] and frontier.take_queues(5.0, host=0) == [2]
+
+    def test_a_host_with_so_many_pages_out_is_passed_over(self) -> None:
+        frontier = self.made([0, 0, 0, 1])
+        for page in range(4):
+            frontier.put(page, -float(page))
+        assert frontier.take_queues(0.0, most=1, each=2) == [0, 1]
+        assert frontier.take_queues(0.0, most=1, each=2) == [3]
+        assert frontier.take_queues(0.0, host=0, each=2) == []
+        frontier.settle(0)
+        assert frontier.take_queues(0.0, host=0, each=2) == [2]
+
+    def test_a_limit_counts_pages_that_are_done_with(self) -> None:
+        frontier = self.made([0] * 4)
+        for page in range(4):
+            frontier.put(page, -float(page))
+        frontier.limit(0, limit=1)
+        assert frontier.take(2, 0.0) == [0, 1]
+        frontier.settle(0)
+        assert frontier.take(1, 0.0) == []
+        assert frontier.hosts()["done"].tolist() == [1] and frontier.hosts()["leased"].tolist() == [1]
+        frontier.schedule(0, 100.0, 1.0)
+        assert frontier.take(1, 0.0) == [2]
 
     def test_limits_of_a_host_that_has_no_page_yet_hold_when_it_has(self) -> None:
         frontier: Frontier = self.new(Politeness())

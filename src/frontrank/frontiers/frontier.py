@@ -5,6 +5,8 @@ Pages and hosts are numbers that the caller gives, from 0 on. Larger keys go soo
     absent -put-> waiting -take, lease-> leased -settle-> gone
                   waiting <-back------- leased
                   waiting <-(its time)- later <-later- leased
+                                        later <-schedule- any of them
+                  waiting <-put- forgotten <-forget- any of them
 
 ``polite_frontier.PoliteFrontier`` is the one that is shipped. Another one holds if ``frontrank.checks.FrontierContract``
 holds for it.
@@ -19,16 +21,20 @@ import numpy as np
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
 
-ABSENT, WAITING, LEASED, LATER, GONE = 0, 1, 2, 3, 4
+ABSENT, WAITING, LEASED, LATER, GONE, FORGOTTEN = 0, 1, 2, 3, 4, 5
 HOSTS = np.dtype(
     [
         ("waiting", "i4"),
         ("leased", "i4"),
+        ("later", "i4"),
+        ("done", "i4"),  # gone: what counts against the limit
         ("taken", "i4"),  # leased or gone: what counts against the budget
         ("concurrency", "i4"),
         ("budget", "i4"),
+        ("limit", "i4"),
         ("delay", "f8"),
         ("ready_at", "f8"),  # when it may be asked again; -inf: at any time
+        ("blocked", "f8"),  # until when nothing is asked of it; -inf: it never was
     ]
 )
 
@@ -37,6 +43,7 @@ class Counts(NamedTuple):
     discovered: int  # pages ever put
     waiting: int  # now or when a retry is due
     leased: int
+    later: int  # of those that wait, how many wait for a time
 
 
 class Frontier(Protocol):
@@ -60,22 +67,44 @@ class Frontier(Protocol):
     def take(self, n: int, now: float) -> list[int]:
         """Lease up to n pages, best first, of hosts that may be asked now. Retries that are due wait again first."""
 
+    def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
+        """Lease up to ``each`` pages of up to ``most`` hosts (or of this one), the host with the best page first; 0: all.
+
+        Pages of one host go as one request to it. A host of which ``each`` pages are out already is passed over.
+        """
+
     def lease(self, page: int, now: float) -> None:
         """Lease this page, out of turn. Nothing happens to one that is leased or gone."""
 
     def settle(self, page: int) -> None:
-        """A leased page is done with."""
+        """A page is done with, leased or not."""
 
     def later(self, page: int, until: float) -> None:
         """A leased page waits again from that time on."""
+
+    def schedule(self, page: int, until: float, key: float) -> None:
+        """A page waits, again or at first, from that time on; one never heard of before, with this key."""
+
+    def forget(self, page: int) -> None:
+        """As if the page had never been heard of: it may be put again."""
 
     def back(self, page: int) -> None:
         """A leased page waits again, where it stood."""
 
     def limit(
-        self, host: int, *, delay_s: float | None = None, concurrency: int | None = None, budget: int | None = None
-    ) -> None: ...
-    def block(self, host: int, until: float) -> None: ...
+        self,
+        host: int,
+        *,
+        delay_s: float | None = None,
+        concurrency: int | None = None,
+        budget: int | None = None,
+        limit: int | None = None,
+    ) -> None:
+        """budget: pages that may be taken; limit: pages that may be done with."""
+
+    def block(self, host: int, until: float) -> None:
+        """Take nothing of this host before that time, whatever was said before; -inf: at any time."""
+
     def behave(self, before: Politeness, after: Politeness) -> None:
         """Other politeness from now on; what a host has of its own stays."""
 
@@ -83,7 +112,7 @@ class Frontier(Protocol):
         """When a page may next be taken: -inf is now, +inf is never by time alone."""
 
     def mark(self, page: int) -> int:
-        """ABSENT, WAITING, LEASED, LATER or GONE."""
+        """ABSENT, WAITING, LEASED, LATER, GONE or FORGOTTEN."""
 
     def key(self, page: int) -> float: ...
     def best(self, n: int) -> Array:

@@ -164,3 +164,38 @@ def pop(queue: Heap) -> int:
         _down(items, node, size, 0)
     node[page]["pos"] = GONE
     return page
+
+
+# The same heap for items that come and go as they like, such as hosts and due times
+
+
+@kernel
+def enter(items: Array, node: Array, size: int, item: int, key: float, seq: int) -> int:
+    """This item has this key, whether it was in the heap or not. Returns the heap's size."""
+    if node[item]["pos"] < 0:
+        node[item]["key"] = key
+        node[item]["seq"] = seq
+        items[size] = item
+        _up(items, node, size)
+        return size + 1
+    if node[item]["key"] != key or node[item]["seq"] != seq:
+        node[item]["key"] = key
+        node[item]["seq"] = seq
+        _up(items, node, int(node[item]["pos"]))
+        _down(items, node, size, int(node[item]["pos"]))
+    return size
+
+
+@kernel
+def leave(items: Array, node: Array, size: int, item: int) -> int:
+    """This item is not in the heap, whether it was or not. Returns the heap's size."""
+    at = int(node[item]["pos"])
+    if at < 0:
+        return size
+    size -= 1
+    if at < size:
+        items[at] = items[size]
+        _up(items, node, at)
+        _down(items, node, size, at)
+    node[item]["pos"] = -1
+    return size

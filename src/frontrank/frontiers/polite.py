@@ -13,12 +13,16 @@ ready stays so. Each call is O(log n) amortised, whatever the number of hosts.
     ABSENT -put-> WAITING -pop, take-> LEASED -settle-> GONE
                   WAITING <-back------ LEASED
                   WAITING <-back- LATER <-later- LEASED        (a retry waits for its time elsewhere)
-                  WAITING, LATER -settle-> GONE                (dropped: it will never be asked for)
+                  any mark -settle-> GONE                      (dropped, or fetched without being asked for)
+                  any mark -schedule-> LATER                   (it waits, again or at first, from a given time on)
+                  any but ABSENT -forget-> FORGOTTEN -put-> WAITING
 
 A page may have a priority of its own (``prioritise``): a key beyond all that orderings give, above or below. What an ordering
 says of such a page afterwards does not move it.
 
-Memory: 29 bytes for each page (record 24, mark 1, host 4), 80 for each host. Times are seconds; 0 is no limit.
+A budget counts what was asked for, revisits too; a limit counts pages that are done with.
+
+Memory: 29 bytes for each page (record 24, mark 1, host 4), 100 for each host. Times are seconds; 0 is no limit.
 """
 
 from __future__ import annotations
@@ -28,8 +32,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frontrank.frontiers.frontier import ABSENT, GONE, LATER, LEASED, WAITING
-from frontrank.frontiers.heap import NODE, _down, _up
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING
+from frontrank.frontiers.heap import NODE, enter, leave
 from frontrank.frontiers.pairing import cut, joined, wide, with_page, without
 from frontrank.kernels.growing import grown as longer
 from frontrank.kernels.jit import Array, Kernel, kernel
@@ -40,11 +44,15 @@ HOST = np.dtype(
         ("top", "i4"),  # its best waiting page, -1 if none waits
         ("waiting", "i4"),
         ("leased", "i4"),
+        ("later", "i4"),
+        ("done", "i4"),
         ("taken", "i4"),  # leased, or gone after a lease: what counts against the budget
         ("concurrency", "i4"),
-        ("budget", "i4"),
+        ("budget", "i4"),  # how many may be taken
+        ("limit", "i4"),  # how many may be done with
         ("delay", "f8"),
         ("ready_at", "f8"),  # -inf: never had to wait
+        ("blocked", "f8"),  # until when nothing is taken, whatever its delay says; -inf: never was
     ]
 )
 WAIT, KNOWN, OUT, READY, TIMED, IN_FLIGHT = 0, 1, 2, 3, 4, 5  # places in counts
@@ -68,7 +76,7 @@ class Polite(NamedTuple):
 def new(pages: int, hosts: int = 1, delay_s: float = 0.0, concurrency: int = 0, in_flight: int = 0, budget: int = 0) -> Polite:
     """delay_s, concurrency and budget are every host's, until ``limit`` says otherwise; in_flight is for all together."""
     politeness = np.zeros(1, HOST)
-    politeness[0] = (-1, 0, 0, 0, concurrency, budget, delay_s, -np.inf)
+    politeness[0] = (-1, 0, 0, 0, 0, 0, concurrency, budget, 0, delay_s, -np.inf, -np.inf)
     counts = np.zeros(6, np.int64)
     counts[IN_FLIGHT] = in_flight
     return Polite._make((*_page_arrays(pages), *_host_arrays(hosts, politeness), counts, politeness))
@@ -134,68 +142,48 @@ def best(queue: Polite, count: int) -> Array:
 
 
 @kernel
-def _set(items: Array, node: Array, size: int, host: int, key: float, seq: int) -> int:
-    """A host has this key, whether it was in the heap or not. Returns the heap's size."""
-    if node[host]["pos"] < 0:
-        node[host]["key"] = key
-        node[host]["seq"] = seq
-        items[size] = host
-        _up(items, node, size)
-        return size + 1
-    if node[host]["key"] != key or node[host]["seq"] != seq:
-        node[host]["key"] = key
-        node[host]["seq"] = seq
-        _up(items, node, wide(node[host]["pos"]))
-        _down(items, node, size, wide(node[host]["pos"]))
-    return size
-
-
-@kernel
-def _unset(items: Array, node: Array, size: int, host: int) -> int:
-    """A host is not in the heap, whether it was or not. Returns the heap's size."""
-    at = wide(node[host]["pos"])
-    if at < 0:
-        return size
-    size -= 1
-    if at < size:
-        items[at] = items[size]
-        _up(items, node, at)
-        _down(items, node, size, at)
-    node[host]["pos"] = -1
-    return size
-
-
-@kernel
 def _ready(queue: Polite, host: int) -> None:
     node, top = queue.node, queue.hosts[host]["top"]
     key, seq = node[top]["key"], wide(node[top]["seq"])
-    queue.counts[READY] = _set(queue.ready_items, queue.ready_node, queue.counts[READY], host, key, seq)
+    queue.counts[READY] = enter(queue.ready_items, queue.ready_node, queue.counts[READY], host, key, seq)
 
 
 @kernel
 def _unready(queue: Polite, host: int) -> None:
-    queue.counts[READY] = _unset(queue.ready_items, queue.ready_node, queue.counts[READY], host)
+    queue.counts[READY] = leave(queue.ready_items, queue.ready_node, queue.counts[READY], host)
 
 
 @kernel
 def _untimed(queue: Polite, host: int) -> None:
-    queue.counts[TIMED] = _unset(queue.timer_items, queue.timer_node, queue.counts[TIMED], host)
+    queue.counts[TIMED] = leave(queue.timer_items, queue.timer_node, queue.counts[TIMED], host)
+
+
+@kernel
+def _full(queue: Polite, host: int) -> bool:
+    """Whether no page of this host may go, whatever the time."""
+    at = queue.hosts[host]
+    crowded = at["concurrency"] > 0 and at["leased"] >= at["concurrency"]
+    spent = at["budget"] > 0 and at["taken"] >= at["budget"]
+    enough = at["limit"] > 0 and at["done"] >= at["limit"]
+    return bool(at["top"] < 0 or crowded or spent or enough)
+
+
+@kernel
+def _free_at(queue: Polite, host: int) -> float:
+    return max(queue.hosts[host]["ready_at"], queue.hosts[host]["blocked"])
 
 
 @kernel
 def _place(queue: Polite, host: int) -> None:
     """Put a host where it now belongs."""
-    hosts, counts = queue.hosts, queue.counts
-    concurrency, budget, ready_at = hosts[host]["concurrency"], hosts[host]["budget"], hosts[host]["ready_at"]
-    full = concurrency > 0 and hosts[host]["leased"] >= concurrency
-    spent = budget > 0 and hosts[host]["taken"] >= budget
-    if hosts[host]["top"] < 0 or full or spent:
+    counts, free_at = queue.counts, _free_at(queue, host)
+    if _full(queue, host):
         _unready(queue, host)
         _untimed(queue, host)
-    elif queue.ready_node[host]["pos"] >= 0 or ready_at == -np.inf:
+    elif queue.ready_node[host]["pos"] >= 0 or free_at == -np.inf:
         _ready(queue, host)
     else:
-        counts[TIMED] = _set(queue.timer_items, queue.timer_node, counts[TIMED], host, -ready_at, host)
+        counts[TIMED] = enter(queue.timer_items, queue.timer_node, counts[TIMED], host, -free_at, host)
 
 
 @kernel
@@ -209,7 +197,7 @@ def _hold(queue: Polite, host: int, until: float) -> None:
 @kernel
 def _wake(queue: Polite, now: float) -> None:
     """Hosts whose time has come are ready."""
-    while queue.counts[TIMED] > 0 and queue.hosts[queue.timer_items[0]]["ready_at"] <= now:
+    while queue.counts[TIMED] > 0 and _free_at(queue, wide(queue.timer_items[0])) <= now:
         host = wide(queue.timer_items[0])
         _untimed(queue, host)
         _ready(queue, host)
@@ -245,13 +233,29 @@ def _wait(queue: Polite, page: int) -> None:
 
 
 @kernel
+def _unwait(queue: Polite, page: int) -> None:
+    """A waiting page waits no more. The caller marks it."""
+    hosts, host = queue.hosts, wide(queue.host[page])
+    top = wide(hosts[host]["top"])
+    queue.counts[WAIT] -= 1
+    hosts[host]["waiting"] -= 1
+    hosts[host]["top"] = without(queue.node, top, page)
+    if page == top:
+        _place(queue, host)
+
+
+@kernel
 def _unlease(queue: Polite, page: int, mark: int) -> None:
     host = wide(queue.host[page])
     queue.mark[page] = mark
     queue.counts[OUT] -= 1
     queue.hosts[host]["leased"] -= 1
-    if mark != GONE:
+    if mark == GONE:
+        queue.hosts[host]["done"] += 1
+    else:
         queue.hosts[host]["taken"] -= 1
+    if mark == LATER:
+        queue.hosts[host]["later"] += 1
     _place(queue, host)
 
 
@@ -260,6 +264,10 @@ def put(queue: Polite, page: int, key: float) -> None:
     """Discover a page or change its key. One that is out keeps the key for its return; one that is gone stays so."""
     if queue.mark[page] == ABSENT:
         _discover(queue, page, key)
+        _wait(queue, page)
+    elif queue.mark[page] == FORGOTTEN:
+        if not _has_priority(queue, page):
+            queue.node[page]["key"] = key
         _wait(queue, page)
     elif not _has_priority(queue, page):
         _change(queue, page, key)
@@ -319,11 +327,13 @@ def put_all(queue: Polite, pages: Array, keys: Array) -> None:
 def take(queue: Polite, page: int, now: float) -> None:
     """Lease this page, out of turn and whatever politeness says. Nothing happens to one that is leased or gone."""
     node, hosts, host, mark = queue.node, queue.hosts, wide(queue.host[page]), queue.mark[page]
-    if mark in (LEASED, GONE):
+    if mark in (LEASED, GONE, FORGOTTEN):
         return
     if mark == ABSENT:
         _discover(queue, page, 0.0)
-    elif mark == WAITING:
+    elif mark == LATER:
+        hosts[host]["later"] -= 1
+    else:
         queue.counts[WAIT] -= 1
         hosts[host]["waiting"] -= 1
         hosts[host]["top"] = without(node, wide(hosts[host]["top"]), page)
@@ -352,19 +362,20 @@ def pop(queue: Polite, now: float) -> int:
 
 @kernel
 def settle(queue: Polite, page: int) -> None:
-    """A page is done with. One that was not leased is dropped: its host neither rests for it nor spends budget on it."""
+    """A page is done with. If it was not leased, its host neither rests for it nor spends budget on it."""
     hosts, host, mark = queue.hosts, wide(queue.host[page]), queue.mark[page]
     if mark == LEASED:
         _unlease(queue, page, GONE)
-    elif mark == LATER:
+    elif mark != GONE:
+        if mark == ABSENT:
+            _discover(queue, page, 0.0)
         queue.mark[page] = GONE
-    elif mark == WAITING:
-        queue.mark[page] = GONE
-        queue.counts[WAIT] -= 1
-        hosts[host]["waiting"] -= 1
-        top = wide(hosts[host]["top"])
-        hosts[host]["top"] = without(queue.node, top, page)
-        if page == top:
+        hosts[host]["done"] += 1
+        if mark == LATER:
+            hosts[host]["later"] -= 1
+        elif mark == WAITING:
+            _unwait(queue, page)
+        if hosts[host]["limit"] > 0:
             _place(queue, host)
 
 
@@ -380,14 +391,99 @@ def back(queue: Polite, page: int) -> None:
     """A page waits again, where it stood: its lease ran out, or the time of its retry has come."""
     later(queue, page)
     if queue.mark[page] == LATER:
+        queue.hosts[wide(queue.host[page])]["later"] -= 1
         _wait(queue, page)
+
+
+@kernel
+def _out(queue: Polite, page: int, mark: int) -> None:
+    """A page of any mark but ABSENT gets this one, LATER or FORGOTTEN, and waits no more."""
+    hosts, host, before = queue.hosts, wide(queue.host[page]), queue.mark[page]
+    if before == LEASED:
+        _unlease(queue, page, mark)
+        return
+    queue.mark[page] = mark
+    if before == WAITING:
+        _unwait(queue, page)
+    elif before == LATER:
+        hosts[host]["later"] -= 1
+    elif before == GONE:
+        hosts[host]["done"] -= 1
+    if mark == LATER:
+        hosts[host]["later"] += 1
+    if before == GONE:
+        _place(queue, host)
+
+
+@kernel
+def schedule(queue: Polite, page: int, key: float) -> None:
+    """A page waits, again or at first, from a time on that is kept elsewhere; one never heard of, with this key."""
+    if queue.mark[page] == ABSENT:
+        _discover(queue, page, key)
+    elif queue.mark[page] == FORGOTTEN and not _has_priority(queue, page):
+        queue.node[page]["key"] = key
+    _out(queue, page, LATER)
+
+
+@kernel
+def forget(queue: Polite, page: int) -> None:
+    """As if a page had never been heard of; whoever puts it discovers it anew."""
+    if queue.mark[page] != ABSENT:
+        _out(queue, page, FORGOTTEN)
+
+
+@kernel
+def take_queues(queue: Polite, now: float, most: int, each: int, pages: Array, visited: Array) -> int:
+    """Lease up to ``each`` pages of up to ``most`` hosts, the host with the best page first; 0 is any number.
+
+    Pages of one host count as one request to it. A host of which ``each`` pages are out already is passed over.
+    """
+    counts, hosts, at, given, seen = queue.counts, queue.hosts, 0, 0, 0
+    _wake(queue, now)
+    while counts[READY] > 0 and (most == 0 or given < most) and at < pages.size:
+        host = wide(queue.ready_items[0])
+        begin = at
+        if each == 0 or hosts[host]["leased"] < each:
+            at = _take_some(queue, host, now, each, pages, at)
+        if at > begin:
+            given += 1
+        elif counts[IN_FLIGHT] > 0 and counts[OUT] >= counts[IN_FLIGHT]:
+            break
+        _unready(queue, host)
+        visited[seen] = host
+        seen += 1
+    for i in range(seen):
+        _place(queue, wide(visited[i]))
+    return at
+
+
+@kernel
+def _take_some(queue: Polite, host: int, now: float, each: int, pages: Array, at: int) -> int:
+    counts, begin = queue.counts, at
+    while at < pages.size and (each == 0 or at - begin < each) and not _full(queue, host):
+        if counts[IN_FLIGHT] > 0 and counts[OUT] >= counts[IN_FLIGHT]:
+            break
+        page = wide(queue.hosts[host]["top"])
+        take(queue, page, now)
+        pages[at] = page
+        at += 1
+    return at
+
+
+@kernel
+def take_queue(queue: Polite, host: int, now: float, each: int, pages: Array) -> int:
+    """The same for one host, if it may be asked now."""
+    _wake(queue, now)
+    if queue.ready_node[host]["pos"] < 0 or (each > 0 and queue.hosts[host]["leased"] >= each):
+        return 0
+    return _take_some(queue, host, now, each, pages, 0)
 
 
 # What a host bears
 
 
 @kernel
-def limit(queue: Polite, host: int, delay: float, concurrency: int, budget: int) -> None:
+def limit(queue: Polite, host: int, delay: float, concurrency: int, budget: int, done: int) -> None:
     """Set a host's politeness; a negative value leaves one as it is."""
     if delay >= 0:
         queue.hosts[host]["delay"] = delay
@@ -395,6 +491,8 @@ def limit(queue: Polite, host: int, delay: float, concurrency: int, budget: int)
         queue.hosts[host]["concurrency"] = concurrency
     if budget >= 0:
         queue.hosts[host]["budget"] = budget
+    if done >= 0:
+        queue.hosts[host]["limit"] = done
     _place(queue, host)
 
 
@@ -407,8 +505,10 @@ def place_all(queue: Polite, hosts: int) -> None:
 
 @kernel
 def block(queue: Polite, host: int, until: float) -> None:
-    """Nothing from this host before that time."""
-    _hold(queue, host, until)
+    """Nothing from this host before that time; what was said before holds no more."""
+    queue.hosts[host]["blocked"] = until
+    _unready(queue, host)
+    _untimed(queue, host)
     _place(queue, host)
 
 
@@ -421,8 +521,7 @@ def next_at(queue: Polite) -> float:
     if counts[READY] > 0:
         return -np.inf
     if counts[TIMED] > 0:
-        at: float = queue.hosts[queue.timer_items[0]]["ready_at"]
-        return at
+        return _free_at(queue, wide(queue.timer_items[0]))
     return np.inf
 
 

@@ -1,4 +1,4 @@
-"""The frontier of a live crawl as an object: the arrays and kernels of ``polite``, and a heap of retries by their time.
+"""The frontier of a live crawl as an object: the arrays and kernels of ``polite``, and who waits for which time.
 
 ``queue`` is for the kernels of the crawl, which run several of these steps in one call. It is replaced when it grows: whoever
 reads it does so after everything that may make it grow.
@@ -6,14 +6,16 @@ reads it does so after everything that may make it grow.
 
 from __future__ import annotations
 
-import heapq
-
 import numpy as np
 
 from frontrank.frontiers import polite
-from frontrank.frontiers.frontier import HOSTS, LATER, LEASED, Counts
+from frontrank.frontiers.due import Due
+from frontrank.frontiers.frontier import HOSTS, LEASED, Counts
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels.jit import Array, compiled, kernel
+
+
+MOST_TAKEN = 100_000  # pages leased in one call, if nobody names a number
 
 
 @kernel
@@ -36,7 +38,7 @@ class PoliteFrontier:
         p = politeness
         self.queue = polite.new(pages, 1, p.delay_s, p.per_host, p.in_flight, p.host_budget)
         self.known_hosts = 0
-        self._due: list[tuple[float, int]] = []  # a heap: when, page
+        self.due = Due()
         self._put = compiled(polite.PUTS[kind])
         self._take, self._lease = compiled(take_some), compiled(polite.take)
         self._settle, self._later, self._back = (compiled(f) for f in (polite.settle, polite.later, polite.back))
@@ -44,9 +46,8 @@ class PoliteFrontier:
 
     @property
     def counts(self) -> Counts:
-        counts, mark = self.queue.counts, self.queue.mark
-        later = sum(1 for _, page in self._due if mark[page] == LATER)
-        return Counts(int(counts[polite.KNOWN]), int(counts[polite.WAIT]) + later, int(counts[polite.OUT]))
+        counts, later = self.queue.counts, len(self.due)
+        return Counts(int(counts[polite.KNOWN]), int(counts[polite.WAIT]) + later, int(counts[polite.OUT]), later)
 
     def grow(self, pages: int, hosts: int) -> None:
         self.queue = polite.grown(self.queue, pages, hosts)
@@ -65,36 +66,64 @@ class PoliteFrontier:
         compiled(polite.prioritise)(self.queue, page, polite.key_of(priority))
 
     def take(self, n: int, now: float) -> list[int]:
-        while self._due and self._due[0][0] <= now:
-            page = heapq.heappop(self._due)[1]
-            if self.queue.mark[page] == LATER:
-                self._back(self.queue, page)
+        self.release(now)
         pages = np.empty(n, np.int32)
         taken: list[int] = pages[: self._take(self.queue, now, pages)].tolist()
         return taken
 
+    def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
+        self.release(now)
+        counts = self.queue.counts
+        room = min(int(counts[polite.WAIT]), MOST_TAKEN, *([most * each] if most and each else []))
+        pages = np.empty(room, np.int32)
+        if host >= 0:
+            count = compiled(polite.take_queue)(self.queue, host, now, each, pages)
+        else:
+            visited = np.empty(self.known_hosts, np.int32)
+            count = compiled(polite.take_queues)(self.queue, now, most, each, pages, visited)
+        taken: list[int] = pages[:count].tolist()
+        return taken
+
+    def release(self, now: float) -> None:
+        """Pages whose time has come wait for their turn."""
+        while self.due.first() <= now:
+            self._back(self.queue, self.due.pop())
+
     def lease(self, page: int, now: float) -> None:
         if self.queue.mark[page] != LEASED:
+            self.due.remove(page)
             self._lease(self.queue, page, now)
 
     def settle(self, page: int) -> None:
+        self.due.remove(page)
         self._settle(self.queue, page)
 
     def later(self, page: int, until: float) -> None:
         self._later(self.queue, page)
-        self.await_retry(page, until)
+        self.due.put(page, until)
 
-    def await_retry(self, page: int, until: float) -> None:
-        """Have a page wait again from that time on; a kernel has marked it already."""
-        heapq.heappush(self._due, (until, page))
+    def schedule(self, page: int, until: float, key: float) -> None:
+        compiled(polite.schedule)(self.queue, page, key)
+        self.due.put(page, until)
+
+    def forget(self, page: int) -> None:
+        self.due.remove(page)
+        compiled(polite.forget)(self.queue, page)
 
     def back(self, page: int) -> None:
+        self.due.remove(page)
         self._back(self.queue, page)
 
     def limit(
-        self, host: int, *, delay_s: float | None = None, concurrency: int | None = None, budget: int | None = None
+        self,
+        host: int,
+        *,
+        delay_s: float | None = None,
+        concurrency: int | None = None,
+        budget: int | None = None,
+        limit: int | None = None,
     ) -> None:
-        limits = [-1 if value is None else value for value in (concurrency, budget)]
+        limits = [-1 if value is None else value for value in (concurrency, budget, limit)]
         compiled(polite.limit)(self.queue, host, -1.0 if delay_s is None else float(delay_s), *limits)
 
     def block(self, host: int, until: float) -> None:
@@ -115,8 +144,7 @@ class PoliteFrontier:
         compiled(polite.place_all)(queue, known)
 
     def next_at(self) -> float:
-        first = float(self._next_at(self.queue))
-        return min(first, self._due[0][0]) if self._due else first
+        return min(float(self._next_at(self.queue)), self.due.first())
 
     def mark(self, page: int) -> int:
         return int(self.queue.mark[page])
@@ -135,10 +163,9 @@ class PoliteFrontier:
 
     # Snapshots ----------------------------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, Array]:
-        due = {"due_at": np.array([at for at, _ in self._due]), "due": np.array([page for _, page in self._due], np.int32)}
-        return {"known_hosts": np.array([self.known_hosts]), **due, **self.queue._asdict()}
+        return {"known_hosts": np.array([self.known_hosts]), **self.due.arrays(), **self.queue._asdict()}
 
     def restore(self, arrays: dict[str, Array]) -> None:
         self.known_hosts = int(arrays["known_hosts"][0])
-        self._due = list(zip(arrays["due_at"].tolist(), arrays["due"].tolist(), strict=True))
+        self.due.restore(arrays)
         self.queue = polite.Polite(**{name: arrays[name] for name in polite.Polite._fields})
