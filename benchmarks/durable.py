@@ -92,10 +92,10 @@ print(json.dumps({"bytes": (rss() - before) / int(sys.argv[1])}))
 LONG = """
 import sys
 from pathlib import Path
-from frontrank.crawl import crawl as c
+from frontrank.crawl import crawl as c, live
 from frontrank.orderings.registry import parse
 def url(n): return f"http://www.h{n % 20011}.example/section-{n % 97}/an-article-about-something/{n}.html"
-c.SNAPSHOT_WORK = c.SNAPSHOT_S = 10**9
+live.SNAPSHOT_WORK = live.SNAPSHOT_S = 10**9
 crawl = c.Crawl(parse("fpr"), Path(sys.argv[1]), group=1000)
 crawl.seed([url(0)])
 known = 1

@@ -19,7 +19,6 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import VERSION, Journal
 from frontrank.crawl.memory_log import MemoryLog
 from frontrank.errors import InputError, StorageError
-from frontrank.frontiers.frontier import GONE
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.online.fpr import FractionalPageRank
 from frontrank.orderings.online.similarity import Similarity
@@ -121,7 +120,7 @@ def _patiently(crawl: Crawl, pages: int) -> list[str]:
 def test_rankings_beside_the_crawl_give_the_same_order_with_one_page_in_flight(
     tmp_path: Path, spec: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("frontrank.crawl.crawl.PART", 7)
+    monkeypatch.setattr("frontrank.crawl.live.PART", 7)
     orders = []
     for mode in ("inline", "background"):
         crawl = Crawl(spec, tmp_path / mode, ranking=mode)
@@ -155,7 +154,7 @@ def test_a_ranking_under_way_holds_up_nobody_and_is_replayed_from_its_own_moment
 
 
 def test_a_crawl_that_ended_amid_a_ranking_takes_over_the_rest_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frontrank.crawl.crawl.PART", 7)
+    monkeypatch.setattr("frontrank.crawl.live.PART", 7)
     nexts = []
     for parts in (2, 1000):
         path = tmp_path / str(parts)
@@ -207,6 +206,20 @@ def test_threads_never_take_a_page_twice(tmp_path: Path, durable: bool) -> None:
 
 # One meaning of an event -----------------------------------------------------------------------------------------------
 KINDS = ["take", "fetch", "retry", "fail", "drop", "expire", "host", "block", "priority", "rescore", "impact", "ask"]
+KINDS += [
+    "fetch",
+    "again",
+    "unchanged",
+    "discover",
+    "name",
+    "report",
+    "schedule",
+    "forget",
+    "pause",
+    "boost",
+    "family",
+    "queues",
+]
 steps = st.lists(
     st.tuples(st.sampled_from(KINDS), st.integers(0, 9)),
     min_size=5,
@@ -219,16 +232,20 @@ def lived(crawl: Crawl, happened: list[tuple[str, int]]) -> None:
     crawl.seed([page(0), page(1), page(2)], now=now)
     for what, value in happened:
         now += value / 3
-        out = [url for url in out if crawl.mark(crawl.find(url)) != GONE and crawl.find(url) in crawl.leases]
+        out = [url for url in out if crawl.find(url) in crawl.leases]
         if what == "take":
             out += crawl.take(1 + value % 3, now=now)
-        elif what in ("fetch", "retry", "fail") and out:
+        elif what in ("fetch", "again", "unchanged", "retry", "fail") and out:
             url = out.pop(value % len(out))
-            if what == "fetch":
+            if what == "again":
+                crawl.fetched(url, links(number(url))[value % 2 :], now=now, again_after=value)
+            elif what == "unchanged":
+                crawl.fetched(url, status=304, now=now, again_after=value)
+            elif what == "fetch":
                 crawl.fetched(url, links(number(url)), now=now)
             else:
                 crawl.failed(url, "http 503", retry=what == "retry", now=now)
-        elif what == "drop" and (best := crawl.next(1)):
+        elif what == "drop" and (best := crawl.next(1)) and crawl.find(best[0]["url"]) >= 0:
             crawl.drop(best[0]["url"], now=now)
         elif what == "expire":
             now += 50.0
@@ -243,6 +260,28 @@ def lived(crawl: Crawl, happened: list[tuple[str, int]]) -> None:
             crawl.rescore(now=now)
         elif what == "impact":
             crawl.impact(page(value % 3), clicks=value, views=None if value % 2 else 2.0 * value, now=now)
+        elif what == "discover":
+            crawl.discover([page(value * 3 + i) for i in range(3)], page(value % 4), ["up", "", "down"], now=now)
+        elif what == "name":
+            crawl.discover([page(value + 30), page(value + 40)], queues=["slow", None], now=now)
+        elif what == "report":
+            again_at = now + value if value % 3 else None
+            crawl.fetched_page(crawl.page(page(value % 6)), None, now=now, again_at=again_at, any_state=True)
+        elif what == "schedule":
+            crawl.schedule_page(crawl.page(page(value)), now + value * value - 4, now=now)
+        elif what == "forget":
+            crawl.forget_pages([crawl.page(page(value)), crawl.page(page(value + 1))], now=now)
+        elif what == "pause":
+            (crawl.pause if value % 3 == 0 else crawl.resume)(now=now)
+        elif what == "boost":
+            crawl.boost(f"h{value % 3}", value - 4, now=now)
+        elif what == "family":
+            crawl.limit_family(f"h{value % 3}", budget=value % 4, delay_s=value % 2 * 5.0, now=now)
+        elif what == "queues":
+            taken = crawl.take_queues(
+                value % 3, value % 2, lease_s=value * 10.0 + 1, queue="slow" if value == 9 else None, now=now
+            )
+            out += [crawl.url(page) for page in taken]
         elif what == "ask" and crawl.searchers is not None:
             crawl.ask(Workload(("left", f"page {value}"), np.array([1.0, 2.0])), now=now)
 
@@ -252,10 +291,13 @@ def facts(crawl: Crawl, now: float) -> Any:
     queue = crawl.frontier.queue
     known = crawl.known
     state = [leaf[:known].tobytes() for leaf in recovery.snapshots.leaves(crawl.state)]
-    hosts = crawl.frontier.hosts().tobytes()
+    hosts = dict(zip(crawl.host_table.keys.tolist(), crawl.frontier.hosts().tolist(), strict=False))  # numbered as they came
     frontier = (queue.mark[:known].tobytes(), queue.node["key"][:known].tobytes(), queue.node["seq"][:known].tobytes(), hosts)
+    due = sorted(zip(*(array.tolist() for array in crawl.frontier.due.arrays().values()), strict=True))
+    told = {parent: [(pages.tolist(), list(words)) for pages, words in some] for parent, some in crawl.pending.items()}
+    control = (due, told, crawl.revisits, crawl.paused, crawl.rules.saved())
     worth = (crawl.impact_by, crawl.worth[:known].tobytes())
-    return worth, list(crawl.order), crawl.leases, crawl.attempts, crawl.failed_count, frontier, state
+    return control, worth, list(crawl.order), crawl.leases, crawl.attempts, crawl.failed_count, frontier, state
 
 
 @pytest.mark.parametrize("spec", ["fpr", "bfs", "opic", "pagerank:every=2", "rw:every=2", "q-overlap:every=3"])
@@ -273,6 +315,10 @@ def test_replayed_at_once_or_one_by_one_a_crawl_is_what_it_was(spec: str, happen
         again.replaying = True
         recovery.replay(again, log, fused=fused)
         assert facts(again, crawl.now) == facts(crawl, crawl.now)
+    if asked is None:
+        crawl.snapshot()
+        restored = Crawl.recover(log, clock=lambda: 0.0, keep_leases=True)
+        assert facts(restored, crawl.now) == facts(crawl, crawl.now)
 
 
 # What searchers do while it runs -----------------------------------------------------------------------------------------
@@ -430,7 +476,7 @@ def test_a_running_crawl_leaves_snapshots_however_many_links_its_pages_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("WORK", 2000), ("ROWS", 10), ("PAUSE_S", 0.0)):
-        monkeypatch.setattr(f"frontrank.crawl.crawl.SNAPSHOT_{name}", value)
+        monkeypatch.setattr(f"frontrank.crawl.live.SNAPSHOT_{name}", value)
     crawl = Crawl("fpr", tmp_path / "c", group=50)
     crawl.seed("http://a.example/0")
     for n in range(300):

@@ -50,7 +50,7 @@ class Searched:
         self.hosts = hosts
         self.key: dict[int, float] = {}
         self.number: dict[int, int] = {}
-        self.prioritised: set[int] = set()
+        self.priority: dict[int, float] = {}
         self.mark = dict.fromkeys(range(pages), ABSENT)
         self.in_flight = in_flight
         self.delay, self.concurrency, self.budget = ([value] * hosts for value in (delay_s, concurrency, budget))
@@ -66,12 +66,11 @@ class Searched:
         if self.mark[page] in (ABSENT, FORGOTTEN):
             self.number.setdefault(page, len(self.number))
             self.mark[page] = WAITING
-        if page not in self.prioritised:
+        if self.mark[page] != GONE:
             self.key[page] = key
 
     def prioritise(self, page: int, key: float) -> None:
-        self.key[page] = key
-        (self.prioritised.add if key else self.prioritised.discard)(page)
+        self.priority[page] = key
 
     def put_last(self, page: int) -> None:
         if self.mark[page] == ABSENT:
@@ -98,7 +97,7 @@ class Searched:
         return min((self.free_at(h) for h in map(self.host, self.having(WAITING)) if self.bears_more(h)), default=math.inf)
 
     def best(self, among: list[int]) -> list[int]:
-        return sorted(among, key=lambda page: (-self.key[page], self.number[page]))
+        return sorted(among, key=lambda page: (-(self.priority.get(page) or self.key[page]), self.number[page]))
 
     def pop(self, now: float) -> int:
         if self.next_at() > now:
@@ -175,6 +174,8 @@ def follow(link: Link, happened: Iterable[Event], queue: Polite, plain: Searched
         page, host = (0, at) if name in ("limit", "block") else (at, plain.host(at))
         queue = polite.grown(queue, page + 1, host + 1)
         queue.host[page] = plain.host(page)
+        if name == "prioritise":
+            queue = polite.with_own_keys(queue)
         if name != "pass":
             told = arguments(event, now)
             assert link(getattr(polite, name))(queue, *told) == getattr(plain, name)(*told)
@@ -205,7 +206,19 @@ def test_a_polite_frontier_is_what_a_search_finds(
 def test_so_it_is_with_many_hosts_for_long(seed: int) -> None:
     rng, n, hosts = np.random.default_rng(seed), 90, 40
     politeness: dict[str, Any] = {"delay_s": 1.0, "concurrency": 2, "in_flight": 0, "budget": 0}
-    shares = {"put": 20, "pop": 25, "back": 25, "take": 10, "later": 8, "pass": 6, "limit": 3, "block": 2, "settle": 4, "schedule": 8, "forget": 2}
+    shares = {
+        "put": 20,
+        "pop": 25,
+        "back": 25,
+        "take": 10,
+        "later": 8,
+        "pass": 6,
+        "limit": 3,
+        "block": 2,
+        "settle": 4,
+        "schedule": 8,
+        "forget": 2,
+    }
     names = rng.choice(list(shares), 1200, p=np.array(list(shares.values())) / sum(shares.values()))
     happened = [
         (str(name), int(rng.integers(hosts if name in ("limit", "block") else n)), float(rng.choice([0.0, 0.5, 1.0, 3.0])))

@@ -22,13 +22,13 @@ class NaiveFrontier:
         self.due: dict[int, float] = {}
         self.limits: list[dict[str, float]] = []
         self.ready_at: list[float] = []
-        self.blocked: list[float] = []
+        self.blocked_until: list[float] = []
 
     def grow(self, pages: int, hosts: int) -> None:
         p = self.politeness
         for _ in range(len(self.limits), hosts):
             self.limits.append({"delay_s": p.delay_s, "concurrency": p.per_host, "budget": p.host_budget, "limit": 0})
-            self.blocked.append(-math.inf)
+            self.blocked_until.append(-math.inf)
             self.ready_at.append(-math.inf)
 
     def place(self, first: int, hosts: Array) -> None:
@@ -68,7 +68,7 @@ class NaiveFrontier:
         """Waiting pages of these hosts that may go, best first."""
         if 0 < self.politeness.in_flight <= len(self._having(LEASED)):
             return []
-        hosts = [h for h in hosts if max(self.ready_at[h], self.blocked[h]) <= now and self._open(h)]
+        hosts = [h for h in hosts if max(self.ready_at[h], self.blocked_until[h]) <= now and self._open(h)]
         return sorted((p for p in self._having(WAITING) if self.host_of[p] in hosts), key=self._rank)
 
     def _release(self, now: float) -> None:
@@ -133,7 +133,7 @@ class NaiveFrontier:
         self.limits[host] |= limits
 
     def block(self, host: int, until: float) -> None:
-        self.blocked[host] = until
+        self.blocked_until[host] = until
 
     def behave(self, before: Politeness, after: Politeness) -> None:
         for name, old, new in (("delay_s", before.delay_s, after.delay_s), ("concurrency", before.per_host, after.per_host)):
@@ -145,11 +145,22 @@ class NaiveFrontier:
         if 0 < self.politeness.in_flight <= len(self._having(LEASED)):
             return math.inf
         open_hosts = [h for h in {self.host_of[p] for p in self._having(WAITING)} if self._open(h)]
-        times = [max(self.ready_at[h], self.blocked[h]) for h in open_hosts]
+        times = [max(self.ready_at[h], self.blocked_until[h]) for h in open_hosts]
         return min([*times, *(self.due[p] for p in self._having(LATER))], default=math.inf)
 
     def mark(self, page: int) -> int:
         return self.marks.get(page, ABSENT)
+
+    def marks(self, pages: Array | slice) -> Array:
+        some = range(*pages.indices(len(self.host_of))) if isinstance(pages, slice) else pages.tolist()
+        return np.array([self.mark(page) for page in some], np.uint8)
+
+    def hosts_of(self, pages: Array | slice) -> Array:
+        some = range(*pages.indices(len(self.host_of))) if isinstance(pages, slice) else pages.tolist()
+        return np.array([self.host_of[page] for page in some], np.int32)
+
+    def blocked(self, host: int) -> float:
+        return self.blocked_until[host]
 
     def key(self, page: int) -> float:
         return self.keys[page]
@@ -157,8 +168,9 @@ class NaiveFrontier:
     def best(self, n: int) -> Array:
         return np.array(sorted(self._having(WAITING), key=self._rank)[:n], np.int32)
 
-    def hosts(self) -> Array:
+    def hosts(self, host: int | None = None) -> Array:
         made = np.zeros(len(self.limits), HOSTS)
         for name, mark in (("waiting", WAITING), ("leased", LEASED), ("later", LATER), ("done", GONE)):
-            made[name] = [len(self._having(mark, host=host)) for host in range(len(self.limits))]
-        return made
+            made[name] = [len(self._having(mark, host=h)) for h in range(len(self.limits))]
+        made["blocked"] = self.blocked_until
+        return made if host is None else made[host : host + 1]

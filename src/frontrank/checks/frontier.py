@@ -207,7 +207,10 @@ class FrontierContract:
         frontier.prioritise(2, 1)
         frontier.prioritise(1, -1)
         frontier.put(1, 5e9)
-        assert frontier.take(4, 0.0) == [2, 0, 3, 1]
+        assert frontier.best(4).tolist() == [2, 0, 3, 1]
+        frontier.prioritise(1, 0)
+        frontier.prioritise(2, 0)
+        assert frontier.take(4, 0.0) == [1, 0, 2, 3]
 
     def test_growth_changes_nothing(self) -> None:
         frontier = self.made([0, 1, 2, 3])

@@ -24,65 +24,43 @@ from __future__ import annotations
 
 import math
 import os
-import threading
 import time
-from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
 from frontrank.crawl import events, recovery, status
-from frontrank.crawl.events import Event, Where
+from frontrank.crawl.control import PAUSED_S
+from frontrank.crawl.events import Where
 from frontrank.crawl.history import History
 from frontrank.crawl.journal import Journal
-from frontrank.crawl.kernels import arrive, put_out
+from frontrank.crawl.live import SNAPSHOT_ROWS, alone
 from frontrank.crawl.log import Log
 from frontrank.crawl.memory_log import MemoryLog
-from frontrank.crawl.pages import Known
-from frontrank.crawl.ranking import BACKGROUND, INLINE, PART, Ranking
-from frontrank.crawl.searchers import Searchers
+from frontrank.crawl.queues import Queues
+from frontrank.crawl.ranking import INLINE
 from frontrank.errors import InputError
-from frontrank.frontiers.frontier import ABSENT, LATER, LEASED, WAITING
-from frontrank.frontiers.polite import PUTS
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, LATER, WAITING
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels import hashtable as names
-from frontrank.kernels.jit import compiled
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
 from frontrank.pages.scorers import Judged
-from frontrank.pages.scoring import Scoring
 from frontrank.web.view import Workload, workload_notes
 from frontrank.web.web import IMPACTS
 
 __all__ = ["Crawl", "Link", "Where", "check_live"]
 
 Link = str | tuple[str, str]
-SNAPSHOT_WORK = 50_000  # rows and new pages between two snapshots, at least, and a share of what is known
-SNAPSHOT_SHARE = 16
-SNAPSHOT_S, SNAPSHOT_ROWS = 300.0, 1_000  # or this time, if there are so many rows to save
-SNAPSHOT_PAUSE_S = 0.2  # between two attempts: a snapshot may still be on its way
-SCORERS = 2  # processes, for a scorer that is not built in
+MOST_HELD = 1_000  # pages whose families may not go, in one call of take
 SOON_S = 0.02  # a take that waits for a ranking looks again
-F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _alone(method: F) -> F:
-    """One thread at a time."""
-
-    @wraps(method)
-    def call(self: Crawl, *args: Any, **kwargs: Any) -> Any:
-        with self._lock:
-            return method(self, *args, **kwargs)
-
-    return cast(F, call)
-
-
-class Crawl(Known):
+class Crawl(Queues):
     """A policy at work on pages that are named by the events: URLs, or any other text."""
 
     def __init__(
@@ -135,18 +113,19 @@ class Crawl(Known):
         group: int = 1,
         sync_s: float = 1.0,
         ranking: str = INLINE,
+        keep_leases: bool = False,
     ) -> Crawl:
         """The crawl of a directory (or log), as it was after its last acknowledged event; leases of the dead process return.
 
         Another policy than the one it was crawled with is refused, unless ``rescore``: then its state is built by letting
         it see everything that happened. ``politeness`` holds from now on, if it is given. ``read_only`` looks at a crawl,
-        which may be running, and changes nothing.
+        which may be running, and changes nothing. ``keep_leases``: they belong to fetchers elsewhere, and hold until they end.
         """
         log = Journal.open(Path(path), group, sync_s, read_only) if isinstance(path, str | os.PathLike) else path
         try:
             crawl = cls.__new__(cls)
             wanted = None if policy is None else as_policy(policy)
-            recovery.restore(crawl, log, wanted, rescore, truth, clock, read_only, ranking)
+            recovery.restore(crawl, log, wanted, rescore, truth, clock, read_only, ranking, keep_leases)
             if politeness is not None and politeness != crawl.politeness:
                 crawl._do(events.Behaved(crawl._tick(None), politeness))
                 log.commit()
@@ -157,48 +136,9 @@ class Crawl(Known):
             raise
         return crawl
 
-    def _begin(
-        self,
-        policy: Policy,
-        log: Log,
-        politeness: Politeness,
-        capacity: int,
-        truth: Callable[[str], float] | None,
-        workload: Workload | None,
-        clock: Callable[[], float],
-        ranking: str,
-    ) -> None:
-        if ranking not in (INLINE, BACKGROUND):
-            raise InputError(f"ranking must be {INLINE!r} or {BACKGROUND!r}, got {ranking!r}")
-        super().__init__(policy, log, politeness, capacity, truth)
-        self._lock = threading.RLock()
-        self.clock = clock
-        self.now = self.shift = 0.0
-        self.order = array("i")  # pages in the order in which they were settled
-        self.failed_count = 0
-        self.leases: dict[int, float] = {}  # page -> when the lease ends, in the order of taking
-        self.attempts: dict[int, int] = {}
-        self.ranking = Ranking(self, ranking)
-        self.replaying = False
-        self.scoring = {scorer: Scoring(scorer, SCORERS) for scorer in policy.scorers()}
-        asked = self.needs & {"queries", "impact"}
-        self.impact_by: str = log.notes.get("impact_by", "")  # whether views or clicks count; else what is told first
-        self.searchers = Searchers(workload) if workload is not None and asked else None
-        self.snapshot_seq = self.snapshot_known = 0
-        self.snapshot_time = time.monotonic()
-        self.holds_payloads = log.has_payloads()
-        self._link_kernels()
-
-    def _link_kernels(self) -> None:
-        kernels = self.policy.kernels()
-        putter = PUTS[self.policy.queue]
-        self._on_seed, self._on_start, self._done = (compiled(kernels[event]) for event in ("on_seed", "on_start", "done"))
-        self._put_out = compiled(put_out, put=putter)
-        self._arrive = compiled(arrive, put=putter, on_fetch=kernels["on_fetch"])
-
     # What is known --------------------------------------------------------------------------------------------------------
     @property
-    @_alone
+    @alone
     def waiting(self) -> int:
         """Pages that wait to be taken, now or when a retry is due."""
         return self.frontier.counts.waiting
@@ -226,43 +166,43 @@ class Crawl(Known):
         """Settings that whoever drives the crawl has stored with it."""
         return self.log.notes
 
-    @_alone
+    @alone
     def note(self, key: str, value: Any) -> None:
         self.log.note(key, value)
 
-    @_alone
+    @alone
     def find(self, url: str, key: int | None = None) -> int:
         return super().find(url, key)
 
-    @_alone
+    @alone
     def page(self, url: str, key: int | None = None) -> int:
         return super().page(url, key)
 
-    @_alone
+    @alone
     def url(self, page: int) -> str:
         return super().url(page)
 
-    @_alone
+    @alone
     def mark(self, page: int) -> int:
         """Where a page stands: ABSENT, WAITING, LEASED, LATER or GONE of ``frontiers.frontier``."""
         return self.frontier.mark(page)
 
-    @_alone
+    @alone
     def waiting_pages(self) -> list[int]:
         """All pages that wait, for their turn or for a retry, in the order of their numbers."""
         return [page for page in range(self.known) if self.frontier.mark(page) in (WAITING, LATER)]
 
-    @_alone
+    @alone
     def attach(self, page: int, payload: bytes) -> None:
         """Keep something with a page until it is settled. It is acknowledged with the next event."""
         self.holds_payloads = True
         self.log.attach(page, payload)
 
-    @_alone
+    @alone
     def attached(self, page: int) -> bytes | None:
         return self.log.attached(page)
 
-    @_alone
+    @alone
     def next_at(self) -> float | None:
         """When a page may next be taken; None if time alone brings none."""
         if self.done():
@@ -270,17 +210,13 @@ class Crawl(Known):
         first = self.frontier.next_at()
         if first == np.inf:
             return None
-        if self._waits_for_ranking():
-            return self.clock() + SOON_S
+        if self._waits_for_ranking() or self.paused:
+            return self.clock() + (PAUSED_S if self.paused else SOON_S)
         return max(first - self.shift, 0.0)
 
-    @_alone
+    @alone
     def gauges(self) -> dict[str, float]:
         return self.policy.gauges(self.state)
-
-    def done(self) -> bool:
-        """The ordering's own stopping rule holds."""
-        return bool(self._done(self.state))
 
     @property
     def history(self) -> History:
@@ -293,47 +229,47 @@ class Crawl(Known):
             self.log.before_sync = call
 
     # What a person asks ---------------------------------------------------------------------------------------------------
-    @_alone
+    @alone
     def status(self) -> dict[str, Any]:
         """How far it is: pages fetched, waiting, leased, failed by reason, hosts, the next pages in their order."""
         return status.of(self)
 
-    @_alone
+    @alone
     def overview(self) -> dict[str, Any]:
         """The same but for failures by reason and the next pages, at a price that does not grow with the crawl's past."""
         return status.overview(self)
 
-    @_alone
+    @alone
     def score_distribution(self, bins: int = 40) -> dict[str, Any]:
         """How the priorities of waiting pages are distributed; of many pages, some are looked at."""
         return status.scores(self, bins)
 
-    @_alone
+    @alone
     def coverage(self) -> dict[str, Any]:
         """How much of what is known was fetched: pages, hosts, and pages by their depth."""
         return status.coverage(self)
 
-    @_alone
+    @alone
     def next(self, n: int = 20) -> list[dict[str, Any]]:
         """The next pages by priority: url, priority, depth."""
         return status.upcoming(self, n)
 
-    @_alone
+    @alone
     def pages_shown(self, pages: Sequence[int]) -> list[dict[str, Any]]:
         """Where these pages stand: url, state, priority of those that wait, depth."""
         return status.pages(self, pages)
 
-    @_alone
+    @alone
     def hosts(self) -> list[dict[str, Any]]:
         """What is known of each host: name, pages waiting, leased and taken, limits, when it may be asked again."""
         return status.hosts(self)
 
-    @_alone
+    @alone
     def busiest_hosts(self, n: int) -> list[dict[str, Any]]:
         """The hosts with most pages in flight and waiting, without looking at all pages: for a screen."""
         return status.busiest(self, n)
 
-    @_alone
+    @alone
     def explain(self, url: str) -> dict[str, Any]:
         """Why a page stands where it stands: its place, and which fetched pages gave which part of its priority."""
         from frontrank.crawl.explain import explain
@@ -341,7 +277,7 @@ class Crawl(Known):
         return explain(self, url)
 
     # Events by URL --------------------------------------------------------------------------------------------------------
-    @_alone
+    @alone
     def seed(self, urls: str | Iterable[str], now: float | None = None) -> None:
         """Start from these pages; the weights of one call's seeds add up to 1."""
         given = [urls] if isinstance(urls, str) else list(urls)
@@ -349,7 +285,7 @@ class Crawl(Known):
             raise InputError("there must be at least one seed to start from, got none")
         self.seed_pages(self._pages(given, names.fingerprints(given)).tolist(), now)
 
-    @_alone
+    @alone
     def take(self, n: int = 1, now: float | None = None) -> list[str]:
         """The next pages to fetch, best first; they are yours until you settle them. Empty if none may go now."""
         return [self.log.url(page) for page in self.take_pages(n, now)]
@@ -367,7 +303,7 @@ class Crawl(Known):
     def fetched(
         self,
         url: str,
-        links: Iterable[Link] = (),
+        links: Iterable[Link] | None = (),
         title: str = "",
         text: str = "",
         impact: float = 0.0,
@@ -376,26 +312,37 @@ class Crawl(Known):
         where: Where | None = None,
         now: float | None = None,
         scores: Mapping[str, Judged] | None = None,
+        again_at: float | None = None,
+        again_after: float | None = None,
     ) -> None:
         """A taken page has arrived, with these links (each a URL, or a URL and its anchor), this text and this impact.
 
-        ``scores``: what ``self.scores`` said of it; if it was not asked, it is now. {}: there is nothing to judge.
+        ``links=None``: those that ``discover`` was told of the page. ``scores``: what ``self.scores`` said of it; if it was not
+        asked, it is now. {}: there is nothing to judge. ``again_at``, or ``again_after`` so many seconds: when the page is to
+        be fetched again; if it arrives then with status 304, it is as it was, and keeps its links.
         """
         judged = self.scores(url, title, text) if scores is None else scores
-        self._fetched(url, links, (title, text, impact), status, where, now, judged)
+        if again_after is not None:
+            again_at = (self.clock() if now is None else now) + again_after
+        self._fetched(url, links, (title, text, impact), status, where, now, judged, again_at)
 
-    @_alone
+    @alone
     def _fetched(
         self,
         url: str,
-        links: Iterable[Link],
+        links: Iterable[Link] | None,
         said: tuple[str, str, float],
         status: int,
         where: Where | None,
         now: float | None,
         scores: Mapping[str, Judged],
+        again_at: float | None,
     ) -> None:
         page = self._of(url)
+        later: dict[str, Any] = {"status": status, "where": where, "now": now, "scores": scores, "again_at": again_at}
+        if links is None:
+            self.fetched_page(page, None, None, *said, **later)
+            return
         targets: list[str] = []
         anchors: list[str] = []
         for link in links:
@@ -403,9 +350,9 @@ class Crawl(Known):
             targets.append(target)
             anchors.append(anchor)
         pages = self._pages(targets, names.fingerprints(targets)).tolist()
-        self.fetched_page(page, pages, anchors, *said, status=status, where=where, now=now, scores=scores)
+        self.fetched_page(page, pages, anchors, *said, **later)
 
-    @_alone
+    @alone
     def failed(
         self,
         url: str,
@@ -419,7 +366,7 @@ class Crawl(Known):
         """A taken page did not arrive. True if it will be tried again; else it counts as fetched, and keeps no links."""
         return self.failed_page(self._of(url), reason, retry=retry, retry_s=retry_s, where=where, now=now)
 
-    @_alone
+    @alone
     def drop(self, url: str, reason: str = "dropped", now: float | None = None) -> None:
         """A waiting page will never be asked for: rules that were set later exclude it. It counts as failed."""
         page = self.find(url)
@@ -427,7 +374,7 @@ class Crawl(Known):
             raise InputError(f"page {url!r} cannot be dropped: this crawl does not know it")
         self.drop_page(page, reason, now)
 
-    @_alone
+    @alone
     def impact(self, url: str, *, clicks: float | None = None, views: float | None = None, now: float | None = None) -> None:
         """What searchers made of a page so far: how often they chose it (clicks), were shown it (views), or both.
 
@@ -453,7 +400,7 @@ class Crawl(Known):
         self._do(events.Valued(self._tick(now), page, **{k: None if v is None else float(v) for k, v in told.items()}))
         self._acknowledge()
 
-    @_alone
+    @alone
     def ask(self, workload: Workload, now: float | None = None) -> None:
         """Searchers ask these queries from now on: what later rankings go by, in place of those before."""
         if "workload" not in self.notes:
@@ -470,31 +417,33 @@ class Crawl(Known):
         return page
 
     # Events by page number ------------------------------------------------------------------------------------------------
-    @_alone
+    @alone
     def seed_pages(self, pages: Sequence[int], now: float | None = None) -> None:
         at = self._tick(now)
-        fresh = [page for page in dict.fromkeys(pages) if self.frontier.mark(page) in (ABSENT, WAITING)]
+        fresh = [page for page in dict.fromkeys(pages) if self.frontier.mark(page) in (ABSENT, WAITING, FORGOTTEN)]
         if fresh:
             self._do(events.Seeded(at, fresh))
         self._acknowledge()
 
-    @_alone
+    @alone
     def take_pages(self, n: int = 1, now: float | None = None) -> list[int]:
         at = self._tick(now)
-        self._expire_due(at)
-        if self.done() or self._waits_for_ranking():
+        if not self._may_take(at):
             return []
-        taken = self.frontier.take(n, at)
-        if taken:
-            self._do(events.Taken(at, taken))
+        allowed: list[int] = []
+        tried = 0
+        while len(allowed) < n and tried < n + MOST_HELD and (taken := self.frontier.take(n - len(allowed), at)):
+            tried += len(taken)
+            allowed += self._taken(taken, at)
+        if tried and not self._held:
             self.log.commit()
-        return taken
+        return allowed
 
-    @_alone
+    @alone
     def fetched_page(
         self,
         page: int,
-        targets: Sequence[int],
+        targets: Sequence[int] | None,
         anchors: Sequence[str] | None = None,
         title: str = "",
         text: str = "",
@@ -504,18 +453,28 @@ class Crawl(Known):
         where: Where | None = None,
         now: float | None = None,
         scores: Mapping[str, Judged] | None = None,
+        again_at: float | None = None,
+        any_state: bool = False,
     ) -> None:
+        """``targets=None``: the links that ``discover`` was told of the page. ``any_state``: it need not be leased."""
         judged = self.scores(self.url(page), title, text) if scores is None else scores
+        if again_at is not None and not math.isfinite(again_at):
+            raise InputError(f"a page must be fetched again at a time in seconds, got {again_at}")
         at = self._tick(now)
-        self._check_leased(page)
+        if not any_state:
+            self._check_leased(page)
+        if targets is None:
+            told = self.pending.get(page, [])
+            targets = [target for some, _ in told for target in some.tolist()]
+            anchors = [word for some, words in told for word in words or [""] * len(some)]
         distinct, words = _distinct(page, targets, anchors)
         if text and self.keeps_texts:
             self.log.keep_text(page, text)
         links = np.array(distinct, "<i4")
-        self._do(events.Fetched(at, page, links, words, title, text, float(impact), status, where, judged))
+        self._do(events.Fetched(at, page, links, words, title, text, float(impact), status, where, judged, again_at))
         self._settled(at)
 
-    @_alone
+    @alone
     def failed_page(
         self,
         page: int,
@@ -538,7 +497,7 @@ class Crawl(Known):
         self._settled(at)
         return False
 
-    @_alone
+    @alone
     def drop_page(self, page: int, reason: str = "dropped", now: float | None = None) -> None:
         if self.frontier.mark(page) not in (WAITING, LATER):
             raise InputError(f"page {self.url(page)!r} cannot be dropped: it is not waiting")
@@ -546,63 +505,29 @@ class Crawl(Known):
         self._do(events.Failed(at, page, reason))
         self._settled(at)
 
-    @_alone
+    @alone
     def rescore(self, now: float | None = None) -> None:
         """Rank everything that waits anew, now. Orderings that are always up to date have nothing to do."""
         if self.policy.interval() and not self.ranking.under_way:
             self._rank(self._tick(now))
             self._acknowledge()
 
-    @_alone
-    def prioritise(self, page: int, priority: int, now: float | None = None) -> None:
-        """Take this page before all that have none (or, below 0, after them): larger is sooner, among equals first come.
-
-        The ordering has no say in it until the priority is 0 again; politeness has. A page that does not wait yet has its
-        priority from the moment it does.
-        """
-        self._do(events.Prioritised(self._tick(now), page, priority))
-        self._acknowledge()
-
-    @_alone
-    def host(
-        self,
-        name: str,
-        *,
-        delay_s: float | None = None,
-        concurrency: int | None = None,
-        budget: int | None = None,
-        now: float | None = None,
-    ) -> None:
-        """Politeness towards one host, such as the delay its robots.txt asks for."""
-        given = {"delay_s": delay_s, "concurrency": concurrency, "budget": budget}
-        Politeness(delay_s=delay_s or 0.0, per_host=concurrency or 0, host_budget=budget or 0)  # checks the numbers
-        limits = {key: value for key, value in given.items() if value is not None}
-        self._do(events.Limited(self._tick(now), name.lower(), limits))
-        self._acknowledge()
-
-    @_alone
-    def block(self, name: str, seconds: float, now: float | None = None) -> None:
-        """Take nothing from this host for so long, as its Retry-After asks."""
-        at = self._tick(now)
-        self._do(events.Blocked(at, name.lower(), at + seconds))
-        self._acknowledge()
-
-    @_alone
+    @alone
     def commit(self) -> None:
         """All events so far survive this process."""
         self.log.commit()
 
-    @_alone
+    @alone
     def sync(self) -> None:
         """All events so far survive a power cut."""
         self.log.sync()
 
-    @_alone
+    @alone
     def snapshot(self, wait: bool = True) -> None:
         """Save the arrays of the crawl, so that the next start is quick; without ``wait``, beside the crawl."""
         recovery.snapshot(self, wait)
 
-    @_alone
+    @alone
     def close(self) -> None:
         """Leave a snapshot, so that the next start is quick, and let the directory go."""
         try:
@@ -612,7 +537,7 @@ class Crawl(Known):
         finally:
             self._let_go()
 
-    @_alone
+    @alone
     def abandon(self) -> None:
         """Let the directory go as it is, without a snapshot: as quickly as the end of the process would."""
         self._let_go()
@@ -627,115 +552,6 @@ class Crawl(Known):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
-
-    # What happens -----------------------------------------------------------------------------------------------------------
-    def apply(self, event: Event) -> None:
-        """What an event does: the same when it happens and when a log is read again."""
-        self.now = max(self.now, event.time)
-        event.apply(self)
-
-    def _do(self, event: Event) -> None:
-        self.log.append(event.rows())
-        self.apply(event)
-
-    def _tick(self, now: float | None) -> float:
-        """The time of an event. It never runs back: if the clock does, the gap is added from then on."""
-        now = self.clock() if now is None else now
-        if now + self.shift < self.now:
-            self.shift = self.now - now
-        self.now = now + self.shift
-        return self.now
-
-    def _settled(self, at: float) -> None:
-        if self.ranking.due():
-            self._rank(at)
-        self._acknowledge()
-
-    def _rank(self, at: float) -> None:
-        self._do(events.RankingBegun(at) if self.ranking.background else events.Rescored(at))
-
-    def _ranked(self) -> None:
-        """A ranking that was made beside the crawl has ended: its priorities hold part by part, others may call between."""
-        while self._rank_part():
-            time.sleep(0.001)
-
-    @_alone
-    def _rank_part(self) -> bool:
-        """Whether there is more to do."""
-        ranking = self.ranking
-        if not ranking.under_way or (isinstance(self.log, Journal) and self.log.broken):
-            return False
-        if ranking.left:
-            self._do(events.RankingHeld(self._tick(None), ranking.held, min(PART, ranking.left)))
-        else:
-            self._do(events.RankingEnded(self._tick(None), ranking.good))
-        self.log.commit()
-        return ranking.under_way
-
-    def _waits_for_ranking(self) -> bool:
-        return self.ranking.under_way and not self.leases
-
-    def _acknowledge(self) -> None:
-        self.log.acknowledge()
-        rows = self.log.seq - self.snapshot_seq
-        work = rows + self.known - self.snapshot_known
-        if rows < SNAPSHOT_ROWS:
-            return
-        since = time.monotonic() - self.snapshot_time
-        if since >= SNAPSHOT_S or (work >= max(SNAPSHOT_WORK, self.known // SNAPSHOT_SHARE) and since >= SNAPSHOT_PAUSE_S):
-            recovery.snapshot(self, wait=False)
-
-    def _expire_due(self, now: float) -> None:
-        while self.leases:
-            page = next(iter(self.leases))
-            if self.leases[page] > now:
-                break
-            self._do(events.Expired(now, page))
-
-    def _check_leased(self, page: int) -> None:
-        if self.frontier.mark(page) != LEASED:
-            raise InputError(f"page {self.url(page)!r} was settled, but it is not leased; take it first, and settle it once")
-
-    # What events do ---------------------------------------------------------------------------------------------------------
-    def _plant(self, pages: Sequence[int]) -> None:
-        for page in pages:
-            self.depths[page] = 0
-            self.frontier.put(page, self._on_seed(self.state, page, 1.0 / len(pages)))
-        count = self._on_start(self.state, self.out)
-        self._put_out(self.frontier.queue, self.out, count)
-
-    def _settle(self, page: int) -> None:
-        self.attempts.pop(page, None)
-        if self.holds_payloads and not self.replaying:
-            self.log.detach(page)
-        self._arrive(self.state, self.frontier.queue, self.links, self.depths, page, self.out)
-        self.order.append(page)
-
-    @property
-    def keeps_texts(self) -> bool:
-        return "texts" in self.needs or self.searchers is not None
-
-    @property
-    def reads_texts(self) -> bool:
-        """Whether ``fetched`` has a use for titles and texts."""
-        return self.keeps_texts or bool(self.scoring)
-
-    def _see(self, event: events.Fetched) -> None:
-        page = event.page
-        if self.searchers is not None:
-            self.searchers.note(page, event.title, event.anchors, len(event.links))
-        if "texts" in self.needs:
-            text = self.log.texts([page])[0] if event.text is None else event.text
-            self.policy.see_text(self.state, page, event.title, text)
-        self.policy.see_scores(self.state, page, event.scores)
-        if self.worth.size and event.impact:
-            self.worth[page] = event.impact
-
-    def _value(self, page: int, clicks: float | None, views: float | None) -> None:
-        self.impact_by = self.impact_by or ("clicks" if views is None else "views")
-        counted = views if self.impact_by == "views" else clicks
-        if self.worth.size and counted is not None:
-            self.worth[page] = counted
 
 
 def check_live(policy: Policy, workload: Workload | None, truth: Callable[[str], float] | None) -> None:

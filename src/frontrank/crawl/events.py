@@ -19,16 +19,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 
 from frontrank.crawl.log import Row
+from frontrank.crawl.rules import Rule
 from frontrank.errors import StorageError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
+from frontrank.orderings.ranker import UNRANKED
 from frontrank.pages.scorers import Judged
 from frontrank.web.view import Workload, workload_from, workload_notes
 
 if TYPE_CHECKING:
-    from frontrank.crawl.crawl import Crawl
+    from frontrank.crawl.live import Live
 
 Where = tuple[str, int, int]  # WARC file, offset, length
+UNCHANGED = 304  # the status of a page that came back as it was: its links are those it had
 OLD_LIMITS = {"at_once": "concurrency"}  # as format 1 wrote them
 
 
@@ -39,7 +42,7 @@ class Event(Protocol):
     @property
     def time(self) -> float: ...
     def rows(self) -> list[Row]: ...
-    def apply(self, crawl: Crawl) -> None: ...
+    def apply(self, crawl: Live) -> None: ...
     @staticmethod
     def show(row: Row) -> dict[str, Any]: ...
 
@@ -79,8 +82,8 @@ class Seeded(_Plain):
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, page, self.time, status=len(self.pages)) for page in self.pages]
 
-    def apply(self, crawl: Crawl) -> None:
-        crawl._plant(self.pages)
+    def apply(self, crawl: Live) -> None:
+        crawl._plant(np.array(self.pages, np.int32), 1.0 / len(self.pages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +94,21 @@ class Taken(_Plain):
     name: ClassVar[str] = "take"
     time: float
     pages: Sequence[int]
+    until: float | None = None  # when the lease ends, if that is not the crawl's own rule
 
     @classmethod
     def of(cls, row: Row) -> Taken:
-        return cls(row.time, (row.page,))
+        return cls(row.time, (row.page,), row.until)
 
     def rows(self) -> list[Row]:
-        return [Row(0, self.kind, page, self.time) for page in self.pages]
+        return [Row(0, self.kind, page, self.time, until=self.until) for page in self.pages]
 
-    def apply(self, crawl: Crawl) -> None:
+    def apply(self, crawl: Live) -> None:
+        until = self.time + crawl.politeness.lease_s if self.until is None else self.until
         for page in self.pages:
             crawl.frontier.lease(page, self.time)
-            crawl.leases[page] = self.time + crawl.politeness.lease_s
+            crawl._lease(page, until)
+        crawl._count_taken(self.pages, self.time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,29 +127,39 @@ class Fetched:
     status: int = 200
     where: Where | None = None
     scores: Mapping[str, Judged] = field(default_factory=dict)  # by scorer: what it says of the page, or why it says nothing
+    again_at: float | None = None  # when the page is to be fetched again
 
     @classmethod
     def of(cls, row: Row) -> Fetched:
         links = np.frombuffer(row.links or b"", "<i4")
-        said = (row.title or "", None, row.impact or 0.0, row.status or 200, None, read_note(row))
+        said = (row.title or "", None, row.impact or 0.0, row.status or 200, None, read_note(row), row.until)
         return cls(row.time, row.page, links, anchors_of(row), *said)
 
     def rows(self) -> list[Row]:
         anchors = storable("\n".join(self.anchors)) if any(self.anchors) else None
         said = (self.links.tobytes(), anchors, storable(self.title) or None, self.impact or None)
         note = json.dumps(self.scores) if self.scores else None
-        return [_stored(Row(0, self.kind, self.page, self.time, self.status, *said, note=note), self.where)]
+        row = Row(0, self.kind, self.page, self.time, self.status, *said, until=self.again_at, note=note)
+        return [_stored(row, self.where)]
 
-    def apply(self, crawl: Crawl) -> None:
-        crawl.leases.pop(self.page, None)
-        crawl._see(self)
-        crawl._note_links(self.page, self.links, self.anchors)
-        crawl._settle(self.page)
+    def apply(self, crawl: Live) -> None:
+        again, unchanged = crawl._arrived(self.page), self.status == UNCHANGED
+        crawl.revisits += bool(crawl.state.fetched[self.page])
+        if not unchanged:
+            crawl._see(self)
+            crawl._note_links(self.page, self.links, self.anchors)
+        if again or unchanged:
+            crawl._settle_again(self.page, links_changed=not unchanged)
+        else:
+            crawl._settle(self.page)
+        if self.again_at is not None:
+            crawl.frontier.schedule(self.page, self.again_at, 0.0)
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
         scores = {"scores": read_note(row)} if row.note else {}
-        return {"status": row.status, "links": len(row.links or b"") // 4, **scores}
+        again = {} if row.until is None else {"again_at": row.until}
+        return {"status": row.status, "links": len(row.links or b"") // 4, **scores, **again}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +180,12 @@ class Failed:
     def rows(self) -> list[Row]:
         return [_stored(Row(0, self.kind, self.page, self.time, note=storable(self.reason)), self.where)]
 
-    def apply(self, crawl: Crawl) -> None:
-        crawl.leases.pop(self.page, None)
-        crawl.failed_count += 1
-        crawl._settle(self.page)
+    def apply(self, crawl: Live) -> None:
+        if crawl.state.fetched[self.page]:  # it was there once: what it gave to others stays
+            crawl._settle_again(self.page, links_changed=False)
+        else:
+            crawl.failed_count += 1
+            crawl._settle(self.page)
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
@@ -195,7 +213,7 @@ class Retried:
         row = Row(0, self.kind, self.page, self.time, status=self.attempt, until=self.until, note=storable(self.reason))
         return [_stored(row, self.where)]
 
-    def apply(self, crawl: Crawl) -> None:
+    def apply(self, crawl: Live) -> None:
         crawl.leases.pop(self.page, None)
         crawl.attempts[self.page] = self.attempt
         crawl.frontier.later(self.page, self.until)
@@ -221,7 +239,7 @@ class Expired(_Plain):
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, self.page, self.time)]
 
-    def apply(self, crawl: Crawl) -> None:
+    def apply(self, crawl: Live) -> None:
         crawl.leases.pop(self.page, None)
         crawl.frontier.back(self.page)
 
@@ -233,7 +251,7 @@ class Rescored(_Moment):
     kind: ClassVar[int] = 7
     name: ClassVar[str] = "rescore"
 
-    def apply(self, crawl: Crawl) -> None:
+    def apply(self, crawl: Live) -> None:
         crawl.ranking.now()
 
 
@@ -255,7 +273,7 @@ class Limited:
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, note=json.dumps({"host": self.host, **self.limits}, sort_keys=True))]
 
-    def apply(self, crawl: Crawl) -> None:
+    def apply(self, crawl: Live) -> None:
         host = crawl._host(self.host)  # a new host makes the frontier grow: first its number, then the frontier
         crawl.frontier.limit(host, **self.limits)
 
@@ -274,17 +292,18 @@ class Blocked:
     time: float
     host: str
     until: float
+    exact: bool = True  # what was said before holds no more; in older logs the latest time that was ever said holds
 
     @classmethod
     def of(cls, row: Row) -> Blocked:
-        return cls(row.time, row.note or "", row.until or row.time)
+        return cls(row.time, row.note or "", row.time if row.until is None else row.until, bool(row.status))
 
     def rows(self) -> list[Row]:
-        return [Row(0, self.kind, -1, self.time, until=self.until, note=storable(self.host))]
+        return [Row(0, self.kind, -1, self.time, status=int(self.exact), until=self.until, note=storable(self.host))]
 
-    def apply(self, crawl: Crawl) -> None:
+    def apply(self, crawl: Live) -> None:
         host = crawl._host(self.host)
-        crawl.frontier.block(host, self.until)
+        crawl.frontier.block(host, self.until if self.exact else max(self.until, crawl.frontier.blocked(host)))
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
@@ -307,7 +326,7 @@ class Reordered:
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, note=storable(self.policy))]
 
-    def apply(self, crawl: Crawl) -> None: ...
+    def apply(self, crawl: Live) -> None: ...
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
@@ -331,7 +350,7 @@ class Prioritised:
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, self.page, self.time, status=self.priority)]
 
-    def apply(self, crawl: Crawl) -> None:
+    def apply(self, crawl: Live) -> None:
         crawl.frontier.prioritise(self.page, self.priority)
 
     @staticmethod
@@ -355,7 +374,7 @@ class Behaved:
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, note=json.dumps(self.politeness.json(), sort_keys=True))]
 
-    def apply(self, crawl: Crawl) -> None:
+    def apply(self, crawl: Live) -> None:
         before, crawl.politeness = crawl.politeness, self.politeness
         crawl.frontier.behave(before, self.politeness)
 
@@ -371,7 +390,7 @@ class RankingBegun(_Moment):
     kind: ClassVar[int] = 13
     name: ClassVar[str] = "ranking"
 
-    def apply(self, crawl: Crawl) -> None:
+    def apply(self, crawl: Live) -> None:
         crawl.ranking.begin()
 
 
@@ -392,7 +411,7 @@ class RankingHeld:
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, status=self.first, note=str(self.count))]
 
-    def apply(self, crawl: Crawl) -> None:
+    def apply(self, crawl: Live) -> None:
         crawl.ranking.hold(self.first, self.count)
 
     @staticmethod
@@ -416,7 +435,7 @@ class RankingEnded:
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, status=int(self.good))]
 
-    def apply(self, crawl: Crawl) -> None:
+    def apply(self, crawl: Live) -> None:
         crawl.ranking.end()
 
     @staticmethod
@@ -443,7 +462,7 @@ class Valued:
         told = {name: value for name, value in (("clicks", self.clicks), ("views", self.views)) if value is not None}
         return [Row(0, self.kind, self.page, self.time, note=json.dumps(told))]
 
-    def apply(self, crawl: Crawl) -> None:
+    def apply(self, crawl: Live) -> None:
         crawl._value(self.page, self.clicks, self.views)
 
     @staticmethod
@@ -467,7 +486,7 @@ class Asked:
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, note=json.dumps(workload_notes(self.workload)))]
 
-    def apply(self, crawl: Crawl) -> None:
+    def apply(self, crawl: Live) -> None:
         if crawl.searchers is not None:
             crawl.searchers.ask(self.workload)
 
@@ -476,8 +495,183 @@ class Asked:
         return {"queries": len(read_note(row)["queries"])}
 
 
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """A page links to these; or, without one, somebody names them. A page that has not arrived yet keeps its links for then."""
+
+    kind: ClassVar[int] = 18
+    name: ClassVar[str] = "discovered"
+    time: float
+    parent: int  # -1: none
+    pages: Array
+    anchors: Sequence[str] = ()  # beside the pages, or none
+
+    @classmethod
+    def of(cls, row: Row) -> Discovered:
+        return cls(row.time, row.page, np.frombuffer(row.links or b"", "<i4").astype(np.int32), anchors_of(row))
+
+    def rows(self) -> list[Row]:
+        anchors = storable("\n".join(self.anchors)) if any(self.anchors) else None
+        return [Row(0, self.kind, self.parent, self.time, links=self.pages.tobytes(), anchors=anchors)]
+
+    def apply(self, crawl: Live) -> None:
+        crawl._discovered(self.parent, self.pages, self.anchors)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"links": len(row.links or b"") // 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """A page waits, again or at first, from a given time on; infinity: until it is scheduled anew."""
+
+    kind: ClassVar[int] = 19
+    name: ClassVar[str] = "schedule"
+    time: float
+    page: int
+    until: float
+
+    @classmethod
+    def of(cls, row: Row) -> Self:
+        return cls(row.time, row.page, np.inf if row.until is None else row.until)
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, self.page, self.time, until=None if self.until == np.inf else self.until)]
+
+    def apply(self, crawl: Live) -> None:
+        crawl.leases.pop(self.page, None)
+        crawl.frontier.schedule(self.page, self.until, unranked_at(self.until))
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"at": row.until}
+
+
+def unranked_at(time: float) -> float:
+    """The key of a page that no ordering has ranked, by the time it is due: behind all that are ranked, the earliest first.
+
+    >>> unranked_at(0.0) > unranked_at(1.7e9) > unranked_at(1.7e9 + 1) > unranked_at(np.inf) > -1e305
+    True
+    """
+    return UNRANKED * (1.0 + min(max(time, 0.0) * 2.0**-40, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Held(Scheduled):
+    """It was a page's turn, but its family may not go yet: it waits until then. Its host rests as if it had gone."""
+
+    kind: ClassVar[int] = 24
+    name: ClassVar[str] = "held"
+
+    def apply(self, crawl: Live) -> None:
+        crawl.frontier.lease(self.page, self.time)
+        crawl.frontier.schedule(self.page, self.until, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """As if these pages had never been heard of: they may be discovered anew."""
+
+    kind: ClassVar[int] = 20
+    name: ClassVar[str] = "forget"
+    time: float
+    pages: Array
+
+    @classmethod
+    def of(cls, row: Row) -> Forgotten:
+        return cls(row.time, np.frombuffer(row.links or b"", "<i4"))
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, links=self.pages.astype("<i4").tobytes())]
+
+    def apply(self, crawl: Live) -> None:
+        for page in self.pages.tolist():
+            crawl._leave(page)
+            crawl.frontier.forget(page)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"pages": len(row.links or b"") // 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """Nothing is taken, until this is said with False."""
+
+    kind: ClassVar[int] = 21
+    name: ClassVar[str] = "pause"
+    time: float
+    paused: bool
+
+    @classmethod
+    def of(cls, row: Row) -> Paused:
+        return cls(row.time, bool(row.status))
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, status=int(self.paused))]
+
+    def apply(self, crawl: Live) -> None:
+        crawl.paused = self.paused
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"paused": bool(row.status)}
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A rule for all pages whose URL matches a pattern, known and to come; without anything to say, it ends."""
+
+    kind: ClassVar[int] = 22
+    name: ClassVar[str] = "rule"
+    time: float
+    rule: Rule
+
+    @classmethod
+    def of(cls, row: Row) -> Ruled:
+        return cls(row.time, Rule(**read_note(row)))
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, note=json.dumps(self.rule.json(), sort_keys=True))]
+
+    def apply(self, crawl: Live) -> None:
+        crawl._rule(self.rule)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return read_note(row)
+
+
+@dataclass(frozen=True, slots=True)
+class PrioritisedAll:
+    """These pages have this priority: what the rules that match them add up to."""
+
+    kind: ClassVar[int] = 23
+    name: ClassVar[str] = "boosted"
+    time: float
+    pages: Array
+    priority: int
+
+    @classmethod
+    def of(cls, row: Row) -> PrioritisedAll:
+        return cls(row.time, np.frombuffer(row.links or b"", "<i4"), row.status or 0)
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, status=self.priority, links=self.pages.astype("<i4").tobytes())]
+
+    def apply(self, crawl: Live) -> None:
+        for page in self.pages.tolist():
+            crawl.frontier.prioritise(page, self.priority)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"priority": row.status, "pages": len(row.links or b"") // 4}
+
+
 _ONE_ROW = (Taken, Fetched, Failed, Retried, Expired, Rescored, Limited, Blocked, Reordered, Prioritised, Behaved)
-_ALL = (Seeded, *_ONE_ROW, RankingBegun, RankingEnded, RankingHeld, Valued, Asked)
+_LATER = (Discovered, Scheduled, Held, Forgotten, Paused, Ruled, PrioritisedAll)
+_ALL = (Seeded, *_ONE_ROW, RankingBegun, RankingEnded, RankingHeld, Valued, Asked, *_LATER)
 KINDS: dict[int, Any] = {event.kind: event for event in _ALL}
 NAMES = {event.name: kind for kind, event in KINDS.items()}
 

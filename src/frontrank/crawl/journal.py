@@ -2,6 +2,8 @@
 
     DIR/trace.db    url(id, url, key)             one row a page, in the order in which pages became known
                     event(seq, kind, page, ...)   one row an event; the columns of a fetched page say what it had
+                    place(page, queue)            of pages whose queue is not their host
+                    born(first, time)             when pages became known, from the first of each second on
                     payload(page, data)           what an integration keeps with a page until it is settled
                     body(page, text)              the text of a fetched page, where an ordering reads texts
                     meta(key, value)              format version, ordering, politeness, notes
@@ -21,7 +23,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -44,7 +46,12 @@ SCHEMA = """
     CREATE TABLE payload(page INTEGER PRIMARY KEY, data BLOB NOT NULL);
     CREATE TABLE body(page INTEGER PRIMARY KEY, text TEXT NOT NULL);
 """
+LATER = """
+    CREATE TABLE IF NOT EXISTS place(page INTEGER PRIMARY KEY, queue TEXT NOT NULL);
+    CREATE TABLE IF NOT EXISTS born(first INTEGER PRIMARY KEY, time REAL NOT NULL);
+"""  # tables that a directory of an earlier version lacks
 INSERT = f"INSERT INTO event({', '.join(COLUMNS)}) VALUES({', '.join('?' * len(COLUMNS))})"
+MOST_ASKED = 500  # rows asked for at once
 CHECKPOINT_BYTES = 16 * 2**20  # of the WAL
 FEW_FRAMES, PASSES = 250, 20  # a checkpoint goes on beside the crawl until so few frames are left, or for so many passes
 
@@ -69,6 +76,9 @@ class Journal:
         self.before_sync: Callable[[], None] = lambda: None  # files that events point to must be on the disk before them
         self._syncer: threading.Thread | None = None
         self.seq: int = self.db.execute("SELECT max(seq) FROM event").fetchone()[0] or 0
+        self._places = any(self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'place'")) and any(
+            self.db.execute("SELECT 1 FROM place LIMIT 1")
+        )
         self.notes: dict[str, Any] = {key: json.loads(value) for key, value in self.db.execute("SELECT key, value FROM meta")}
 
     @classmethod
@@ -85,7 +95,7 @@ class Journal:
             beside = folder / (FILE + ".new")
             beside.unlink(missing_ok=True)
             db = sqlite3.connect(beside, isolation_level=None)
-            db.executescript(SCHEMA)
+            db.executescript(SCHEMA + LATER)
             stored = {"format": FORMAT, "version": VERSION, **notes}
             db.executemany("INSERT INTO meta VALUES(?, ?)", [(key, json.dumps(value)) for key, value in stored.items()])
             db.close()
@@ -130,6 +140,13 @@ class Journal:
         self.seq += len(numbered)
         self._pending += len(numbered)
         self._write(INSERT, numbered)
+
+    def place(self, queues: Mapping[int, str]) -> None:
+        self._places = True
+        self._write("INSERT OR REPLACE INTO place VALUES(?, ?)", ((page, storable(queue)) for page, queue in queues.items()))
+
+    def born(self, first: int, time: float) -> None:
+        self._write("INSERT OR REPLACE INTO born VALUES(?, ?)", ((first, time),))
 
     def attach(self, page: int, payload: bytes) -> None:
         self._write("INSERT OR REPLACE INTO payload VALUES(?, ?)", ((page, payload),))
@@ -225,6 +242,33 @@ class Journal:
         query = "SELECT id, url FROM url WHERE id >= ? AND instr(lower(url), lower(?)) ORDER BY id LIMIT ?"
         with _sentences(self.folder, "read"):
             return list(self.db.execute(query, (first, storable(text), most)))
+
+    def names(self, pages: Sequence[int]) -> list[tuple[str, str | None]]:
+        found: dict[int, tuple[str, str | None]] = {}
+        columns = ("url, queue", "LEFT JOIN place ON page = id") if self._places else ("url, NULL", "")
+        with _sentences(self.folder, "read"):
+            for begin in range(0, len(pages), MOST_ASKED):
+                some = pages[begin : begin + MOST_ASKED]
+                marks = ", ".join("?" * len(some))
+                rows = self.db.execute(f"SELECT id, {columns[0]} FROM url {columns[1]} WHERE id IN ({marks})", some)
+                found |= {page: (url, queue) for page, url, queue in rows}
+        return [found[page] for page in pages]
+
+    def queues(self, first: int, stop: int) -> dict[int, str]:
+        if not self._places:
+            return {}
+        with _sentences(self.folder, "read"):
+            return dict(self.db.execute("SELECT page, queue FROM place WHERE page >= ? AND page < ?", (first, stop)))
+
+    def born_at(self, page: int) -> float:
+        with _sentences(self.folder, "read"):
+            found = self.db.execute("SELECT time FROM born WHERE first <= ? ORDER BY first DESC LIMIT 1", (page,)).fetchone()
+        return float(found[0]) if found else 0.0
+
+    def born_before(self, time: float) -> int:
+        with _sentences(self.folder, "read"):
+            first = self.db.execute("SELECT min(first) FROM born WHERE time >= ?", (time,)).fetchone()[0]
+            return int(self.db.execute("SELECT count(*) FROM url").fetchone()[0] if first is None else first)
 
     def attached(self, page: int) -> bytes | None:
         found = self.db.execute("SELECT data FROM payload WHERE page = ?", (page,)).fetchone()
@@ -332,6 +376,7 @@ def _connected(folder: Path, sync_s: float, read_only: bool = False) -> sqlite3.
         db.execute("SELECT count(*) FROM meta").fetchone()  # a file that is none of ours is not touched
         if not read_only:
             db.execute("PRAGMA journal_mode = WAL")
+            db.executescript(LATER)
             db.execute("PRAGMA synchronous = NORMAL")  # _sync_wal does the rest
             db.execute(f"PRAGMA wal_autocheckpoint = {0 if sync_s > 0 else 4000}")  # the thread's work, if there is one
     except BaseException:

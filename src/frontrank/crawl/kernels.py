@@ -6,9 +6,11 @@ that say so. The order is the same as in a simulation.
 
 from __future__ import annotations
 
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN
 from frontrank.frontiers.polite import Polite, settle
 from frontrank.kernels.jit import Array, kernel
-from frontrank.orderings.policy import Out, State, on_fetch, put
+from frontrank.orderings.policy import Out, State, on_fetch, on_revisit, on_seed, on_start, put
+from frontrank.orderings.ranker import UNRANKED
 from frontrank.web.links import Links, row
 
 UNLINKED = 65535  # the depth of a page that no link has led to yet
@@ -21,14 +23,48 @@ def put_out(queue: Polite, out: Out, count: int) -> None:
 
 
 @kernel
-def arrive(state: State, queue: Polite, links: Links, depth: Array, page: int, out: Out) -> None:
-    """A page is settled, with the links that lie in its row."""
-    targets = row(links, page)
+def plant(state: State, queue: Polite, depth: Array, pages: Array, weight: float, out: Out) -> None:
+    """Pages to start from, each of this weight."""
+    for i in range(pages.size):
+        depth[pages[i]] = 0
+        put(queue, pages[i], on_seed(state, pages[i], weight))
+    count = on_start(state, out)
+    for j in range(count):
+        put(queue, out.page[j], out.key[j])
+
+
+@kernel
+def deepen(depth: Array, page: int, targets: Array) -> None:
+    """A page links to these: the first link that leads to a page says how deep it lies."""
     for j in range(targets.size):
         if depth[targets[j]] == UNLINKED:
             depth[targets[j]] = min(depth[page] + 1, UNLINKED - 1)
+
+
+@kernel
+def meet_all(queue: Polite, depth: Array, page: int, targets: Array) -> None:
+    """A page that has not arrived yet links to these: those that nobody knew wait behind all that are ranked."""
+    deepen(depth, page, targets)
+    for j in range(targets.size):
+        if queue.mark[targets[j]] in (ABSENT, FORGOTTEN):
+            put(queue, targets[j], UNRANKED)
+
+
+@kernel
+def arrive(state: State, queue: Polite, links: Links, depth: Array, page: int, out: Out) -> None:
+    """A page is settled, with the links that lie in its row."""
+    deepen(depth, page, row(links, page))
     settle(queue, page)
     state.fetched[page] = 1
     count = on_fetch(state, links, page, out)
     for j in range(count):
         put(queue, out.page[j], out.key[j])
+
+
+@kernel
+def arrive_again(state: State, queue: Polite, links: Links, depth: Array, page: int, out: Out) -> None:
+    """A page that had arrived before has these links now."""
+    count = on_revisit(state, links, page, out)
+    for j in range(count):
+        put(queue, out.page[j], out.key[j])
+    meet_all(queue, depth, page, row(links, page))

@@ -8,7 +8,7 @@ holds if ``frontrank.checks.LogContract`` holds for it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from frontrank.kernels.jit import Array
@@ -61,6 +61,23 @@ class Log(Protocol):
 
     def find_urls(self, text: str, first: int = 0, most: int = 100) -> list[tuple[int, str]]:
         """Number and URL of the first pages from this one on whose URL contains a text; A to Z and a to z are the same."""
+
+    def names(self, pages: Sequence[int]) -> list[tuple[str, str | None]]:
+        """URL and own queue, if it has one, of each of these pages."""
+
+    # Which queue pages wait in, where that is not their host, and when pages became known
+    def place(self, queues: Mapping[int, str]) -> None: ...
+    def queues(self, first: int, stop: int) -> dict[int, str]:
+        """The queues of those of these pages that have one of their own."""
+
+    def born(self, first: int, time: float) -> None:
+        """Pages from this one on became known at that time, or within a second after it."""
+
+    def born_at(self, page: int) -> float:
+        """When a page became known, to the second; 0 if nobody said."""
+
+    def born_before(self, time: float) -> int:
+        """How many pages, the first ones, became known before that time."""
 
     # What is kept beside: with a page until it is settled (payload), or for good (text)
     def attach(self, page: int, payload: bytes) -> None: ...

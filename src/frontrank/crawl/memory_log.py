@@ -5,7 +5,8 @@ It forgets rows unless it is asked to keep them: a crawl in memory has no use fo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -23,6 +24,8 @@ class MemoryLog:
         self._rows: list[Row] = []
         self._urls: list[str] = []
         self._keys: list[int] = []
+        self._queues: dict[int, str] = {}
+        self._born: list[tuple[int, float]] = []
         self._payloads: dict[int, bytes] = {}
         self._texts: dict[int, str] = {}
         self._snapshot: Snapshot | None = None
@@ -56,6 +59,27 @@ class MemoryLog:
         wanted = _lower(text)
         found = ((page, self._urls[page]) for page in range(first, len(self._urls)))
         return list(islice((one for one in found if wanted in _lower(one[1])), most))
+
+    def names(self, pages: Sequence[int]) -> list[tuple[str, str | None]]:
+        return [(self._urls[page], self._queues.get(page)) for page in pages]
+
+    def place(self, queues: Mapping[int, str]) -> None:
+        self._queues |= queues
+
+    def queues(self, first: int, stop: int) -> dict[int, str]:
+        pages = range(first, stop) if stop - first < len(self._queues) else self._queues
+        return {page: self._queues[page] for page in pages if first <= page < stop and page in self._queues}
+
+    def born(self, first: int, time: float) -> None:
+        self._born.append((first, time))
+
+    def born_at(self, page: int) -> float:
+        at = bisect_right(self._born, page, key=lambda one: one[0])
+        return self._born[at - 1][1] if at else 0.0
+
+    def born_before(self, time: float) -> int:
+        at = bisect_left(self._born, time, key=lambda one: one[1])
+        return self._born[at][0] if at < len(self._born) else len(self._urls)
 
     def attach(self, page: int, payload: bytes) -> None:
         self._payloads[page] = payload

@@ -6,7 +6,7 @@ frontier's 29 bytes and the ordering's own columns that is about 100 bytes of me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -23,6 +23,15 @@ from frontrank.web.links import NO_VALUES, Links
 
 HOSTS_CACHED = 50_000
 MOST_LINKS = 2**32  # room reserved for targets
+
+
+def name_of(url: str, queue: str | None) -> str:
+    """What a page is known by: its URL, and its queue if that is given and not its host's.
+
+    >>> name_of("http://a.org/", None) == name_of("http://a.org/", "a.org") != name_of("http://a.org/", "slow")
+    True
+    """
+    return url if not queue or queue == host_of(url) else f"{queue}\0{url}"
 
 
 class Known:
@@ -47,6 +56,8 @@ class Known:
         empty = np.zeros(capacity, np.int64)
         self.links = Links(empty, empty.copy(), np.empty(capacity, np.int32), anchors)
         self.used = 0  # links held
+        self.now = 0.0  # the time of the last event
+        self._born = 0  # the last second in which a page became known
         self.out = Out(np.empty(0, np.int32), np.empty(0))
         self._out_for(capacity)
         self.table, self.host_table = names.new(capacity), names.new(16)
@@ -54,6 +65,7 @@ class Known:
         self.host_page = np.full(1, -1, np.int32)  # the first known page of each host: it has the host's name
         self.depths = np.full(capacity, UNLINKED, np.uint16)
         self.worth = np.zeros(capacity if "impact" in self.needs else 0)  # of each page, as far as it was told
+        self.queue_by: Callable[[str], str] | None = None  # the queue of a URL, where it is not its host's
         self._number_all, self._find = compiled(names.number_all), compiled(names.find)
 
     @property
@@ -77,8 +89,12 @@ class Known:
         """How many links lie between a seed and this page, on the way it was first discovered."""
         return int(self.depths[page])
 
-    def _pages(self, urls: Sequence[str], keys: Array) -> Array:
-        """The numbers of these pages; those not known before are, from now on."""
+    def number(self, url: str, queue: str | None = None) -> int:
+        """The number of the page of this URL in this queue (none: that of its host), -1 if it is not known."""
+        return int(self._find(self.table, names.fingerprint(name_of(url, queue))))
+
+    def _pages(self, urls: Sequence[str], keys: Array, queues: Sequence[str | None] | None = None) -> Array:
+        """The numbers of these pages; those not known before are, from now on. No queue: that of the host."""
         self.table = names.roomy(self.table, len(urls))
         numbers = np.empty(len(urls), np.int32)
         first = self.known
@@ -88,24 +104,48 @@ class Known:
                 _, at = np.unique(numbers, return_index=True)  # new numbers are the last, and first occur in their order
                 at = at[-fresh:]
                 urls, keys = [urls[place] for place in at.tolist()], keys[at]
+                queues = None if queues is None else [queues[place] for place in at.tolist()]
             self.log.add_urls(first, urls, keys.tolist())
-            self._meet(first, urls)
+            placed = self._queues_of(first, urls, queues)
+            if placed:
+                self.log.place(placed)
+            if int(self.now) > self._born:
+                self._born = int(self.now)
+                self.log.born(first, self.now)
+            self._meet(first, urls, placed)
         return numbers
 
-    def _meet(self, first: int, urls: Sequence[str]) -> None:
-        """Pages with these names are known now, numbered from first on."""
+    def _queues_of(self, first: int, urls: Sequence[str], queues: Sequence[str | None] | None) -> dict[int, str]:
+        """Which of these pages, numbered from first on, wait in a queue that is not their host's."""
+        if queues is None and self.queue_by is None:
+            return {}
+        given = [self.queue_by(url) for url in urls] if queues is None and self.queue_by else queues or ()
+        return {first + i: queue for i, queue in enumerate(given) if queue and queue != host_of(urls[i])}
+
+    def _meet(self, first: int, urls: Sequence[str], placed: Mapping[int, str]) -> None:
+        """Pages with these names are known now, numbered from first on; placed: those in queues of their own."""
         hosts = self._hosts([host_of(url) for url in urls], first)
         end = first + len(urls)
+        queues = hosts
+        if placed:
+            queues = hosts.copy()
+            queues[[page - first for page in placed]] = [self._hosts([name], page)[0] for page, name in placed.items()]
         if end > self.links.start.size:
             self._grow(end)
-        self.frontier.place(first, hosts)
+        self.frontier.place(first, queues)
         if self.reads_names:
             for i, url in enumerate(urls):
                 truth = self.truth(url) if self.truth else 0.0
                 self.policy.see_page(self.state, first + i, url, int(hosts[i]), truth)
 
     def _host(self, name: str) -> int:
-        return int(self._hosts([name.lower()], -1)[0])
+        """The number of a host, or of a queue whose name is known as it is written."""
+        known = self.find_host(name)
+        return known if known >= 0 else int(self._hosts([name.lower()], -1)[0])
+
+    def find_host(self, name: str) -> int:
+        """The number of a host or queue, -1 if it is not known."""
+        return int(self._find(self.host_table, names.fingerprint(name)))
 
     def _hosts(self, hosts: Sequence[str], page: int) -> Array:
         """The numbers of these hosts; page is the first of pages that lie there, one a host, or -1 for none."""

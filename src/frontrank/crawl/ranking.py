@@ -23,7 +23,7 @@ from frontrank.kernels.jit import Array
 from frontrank.web.view import CrawlView
 
 if TYPE_CHECKING:
-    from frontrank.crawl.crawl import Crawl
+    from frontrank.crawl.live import Live
 
 logger = logging.getLogger("frontrank.crawl")
 
@@ -32,12 +32,13 @@ PART = 5_000  # pages whose priorities change at once: 3 to 15 ms
 
 
 class Ranking:
-    def __init__(self, crawl: Crawl, mode: str) -> None:
+    def __init__(self, crawl: Live, mode: str) -> None:
         self.crawl = crawl
         self.background = mode == BACKGROUND
         self.view = CrawlView()
         self.viewed = 0  # settled pages that the view has seen
         self.under_way = False
+        self.stale = False  # a page has other links than the view was told
         self.failures = 0
         self._scores: Array | None = None
         self._keys: Array | None = None  # of the scores, while they come to hold part by part
@@ -101,6 +102,9 @@ class Ranking:
         crawl = self.crawl
         if "history" in crawl.needs:
             self.view.remember()
+        if self.stale:
+            self.view = self.view.emptied()
+            self.viewed, self.stale = 0, False
         order = np.array(crawl.order, np.int32)
         queue = crawl.frontier.queue
         self.view.extend(crawl.links, order[self.viewed :], polite.discovered(queue), queue.node["seq"])

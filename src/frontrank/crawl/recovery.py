@@ -38,6 +38,7 @@ from frontrank.web.view import Workload, workload_from
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
+    from frontrank.crawl.live import Live
 
 BATCH = 20_000  # rows applied together, URLs read together
 SMALL = 64  # pages: what is allocated before a snapshot brings its own arrays
@@ -74,6 +75,7 @@ def restore(
     clock: Callable[[], float],
     read_only: bool,
     ranking: str,
+    keep_leases: bool = False,
 ) -> None:
     """Make crawl what the log says it was."""
     wanted = stored_policy(log) if policy is None else policy
@@ -97,10 +99,10 @@ def restore(
     crawl.replaying = False
     crawl.snapshot_seq, crawl.snapshot_known = after, crawl.known
     if not read_only:
-        _go_on(crawl, log, wanted, changed)
+        _go_on(crawl, log, wanted, changed, keep_leases)
 
 
-def _go_on(crawl: Crawl, log: Log, policy: Policy, changed: bool) -> None:
+def _go_on(crawl: Crawl, log: Log, policy: Policy, changed: bool, keep_leases: bool) -> None:
     if log.notes.get("version", VERSION) < VERSION:
         for key, value in (
             (COUNTED, log.seq),
@@ -113,8 +115,9 @@ def _go_on(crawl: Crawl, log: Log, policy: Policy, changed: bool) -> None:
     if changed:
         log.note("policy", to_data(policy))
         crawl._do(Reordered(now, policy.spec()))
-    for page in list(crawl.leases):  # the process that had them is dead: we have its lock
-        crawl._do(Expired(now, page))
+    if not keep_leases:
+        for page in list(crawl.leases):  # the process that had them is dead: we have its lock
+            crawl._do(Expired(now, page))
     crawl._ranked()  # one that was under way when the process ended
     log.commit()
 
@@ -176,6 +179,7 @@ def replay(crawl: Crawl, log: Log, after: int = 0, fused: bool = True) -> None:
     for rows in log.rows(after, BATCH):
         player.batch(rows)
     crawl.leases = dict(sorted(crawl.leases.items(), key=lambda lease: lease[1]))
+    crawl.restore_leases()
 
 
 def replay_names(crawl: Crawl, log: Log) -> None:
@@ -184,7 +188,7 @@ def replay_names(crawl: Crawl, log: Log) -> None:
         first = crawl.known
         crawl.table = names.roomy(crawl.table, len(urls))
         compiled(names.number_all)(crawl.table, np.array(keys, np.int64), np.empty(len(urls), np.int32))
-        crawl._meet(first, urls)
+        crawl._meet(first, urls, log.queues(first, first + len(urls)))
 
 
 class Replay:
@@ -202,7 +206,7 @@ class Replay:
         """Apply these rows: the kernel's in stretches that end where Python is needed, or a ranking follows by counting."""
         kinds = np.array([row[1] for row in rows], np.int64)
         ranks = self._ranks(rows, kinds)
-        slow = ~np.isin(kinds, QUICK) if self.fused else np.ones(len(rows), bool)
+        slow = ~np.isin(kinds, QUICK) | self._again(rows, kinds) if self.fused else np.ones(len(rows), bool)
         begin = 0
         for end in np.flatnonzero(ranks | slow).tolist():
             if slow[end]:
@@ -215,6 +219,22 @@ class Replay:
             begin = end + 1
         self._stretch(rows[begin:], kinds[begin:])
         self.crawl.now = max(self.crawl.now, rows[-1].time)
+
+    def _again(self, rows: list[Row], kinds: Array) -> Array:
+        """Pages that were there before or will be again, and all while rules count what is taken: one by one."""
+        settles = np.flatnonzero((kinds == Fetched.kind) | (kinds == Failed.kind))
+        pages = np.array([rows[place].page for place in settles.tolist()], np.int64)
+        found = np.zeros(len(rows), bool)
+        if self.crawl.rules or events.Ruled.kind in kinds:
+            found[:] = True
+        elif len(pages):
+            _, first = np.unique(pages, return_index=True)
+            later = np.ones(len(pages), bool)
+            later[first] = False
+            later |= self.crawl.state.fetched[pages] > 0
+            later |= np.array([rows[place].until is not None for place in settles.tolist()])
+            found[settles] = later
+        return found
 
     def _ranks(self, rows: list[Row], kinds: Array) -> Array:
         """After which rows a ranking follows although no row says so."""
@@ -284,19 +304,23 @@ class Replay:
         for place in np.flatnonzero(kinds == Retried.kind).tolist():
             event = Retried.of(rows[place])
             crawl.attempts[event.page] = event.attempt
-            crawl.frontier.await_retry(event.page, event.until)
+            crawl.frontier.due.put(event.page, event.until)
         last = dict(zip(pages.tolist(), range(len(rows)), strict=True))
         for page, place in last.items():
-            if rows[place][1] == Taken.kind:
-                crawl.leases[page] = rows[place].time + crawl.politeness.lease_s
+            row = rows[place]
+            if row.kind != Retried.kind:
+                crawl.frontier.due.remove(page)
+            if row.kind == Taken.kind:
+                crawl.leases[page] = row.time + crawl.politeness.lease_s if row.until is None else row.until
             elif page in crawl.leases:
                 del crawl.leases[page]
         settled = (kinds == Fetched.kind) | (kinds == Failed.kind)
         crawl.order.frombytes(pages[settled].tobytes())
         crawl.failed_count += int((kinds == Failed.kind).sum())
-        if crawl.attempts:
+        if crawl.attempts or crawl.pending:
             for page in pages[settled].tolist():
                 crawl.attempts.pop(page, None)
+                crawl.pending.pop(page, None)
 
 
 def _bound(policy: Policy) -> Kernel:
@@ -308,7 +332,7 @@ def _words(row: Row, length: int) -> list[str]:
 
 
 # Snapshots ----------------------------------------------------------------------------------------------------------------
-def snapshot(crawl: Crawl, wait: bool = True) -> None:
+def snapshot(crawl: Live, wait: bool = True) -> None:
     """Save the arrays of the crawl. Not for orderings whose past is more than arrays, nor amid a ranking."""
     log = crawl.log
     crawl.snapshot_time = time.monotonic()
@@ -324,6 +348,9 @@ def snapshot(crawl: Crawl, wait: bool = True) -> None:
         "viewed": crawl.ranking.viewed,
         "politeness": crawl.politeness.json(),
         "impact_by": crawl.impact_by,
+        "revisits": crawl.revisits,
+        "paused": crawl.paused,
+        "rules": crawl.rules.saved(),
         "shared": snapshots.shared(crawl.state),
     }
     leaves = enumerate(snapshots.leaves(crawl.state))
@@ -345,14 +372,38 @@ def snapshot(crawl: Crawl, wait: bool = True) -> None:
         "lease_ends": np.array(list(crawl.leases.values()), np.float64),
         "tried": np.array(list(crawl.attempts), np.int32),
         "attempts": np.array(list(crawl.attempts.values()), np.int32),
+        **_pending(crawl),
     }
     if log.save_snapshot(head, arrays, wait):
         crawl.snapshot_seq, crawl.snapshot_known = log.seq, crawl.known
 
 
+def _pending(crawl: Live) -> dict[str, Array]:
+    """Links that were told of pages that have not arrived."""
+    told = [(parent, pages, words) for parent, some in crawl.pending.items() for pages, words in some]
+    words = "\n".join("\n".join(words or [""] * len(pages)) for _, pages, words in told).encode("utf-8", "surrogatepass")
+    return {
+        "pending_parent": np.array([parent for parent, _, _ in told], np.int32),
+        "pending_length": np.array([len(pages) for _, pages, _ in told], np.int64),
+        "pending_target": np.concatenate([np.empty(0, np.int32), *(pages for _, pages, _ in told)]),
+        "pending_words": np.frombuffer(words, np.uint8),
+    }
+
+
+def _restore_pending(crawl: Crawl, held: dict[str, Array]) -> None:
+    words = held["pending_words"].tobytes().decode("utf-8", "surrogatepass").split("\n")
+    begin = 0
+    for parent, length in zip(held["pending_parent"].tolist(), held["pending_length"].tolist(), strict=True):
+        end = begin + length
+        said = words[begin:end]
+        told = np.array(held["pending_target"][begin:end], np.int32), said if any(said) else []
+        crawl.pending.setdefault(parent, []).append(told)
+        begin = end
+
+
 def _wanted(policy: Policy) -> dict[str, Any]:
     """What a snapshot must agree on to be of use."""
-    return {"format": 3, "frontrank": frontrank.__version__, "policy": to_data(policy)}
+    return {"format": 4, "frontrank": frontrank.__version__, "policy": to_data(policy)}
 
 
 def _from_snapshot(crawl: Crawl, log: Log) -> int:
@@ -380,6 +431,9 @@ def _load(crawl: Crawl, saved: Snapshot) -> None:
     crawl.failed_count, crawl.now = head["failed"], head["now"]
     crawl.politeness = Politeness(**head["politeness"])
     crawl.impact_by = head.get("impact_by", crawl.impact_by)
+    crawl.revisits, crawl.paused = head["revisits"], head["paused"]
+    crawl.rules.restore(head["rules"])
+    _restore_pending(crawl, held)
     crawl.leases = dict(zip(held["leased"].tolist(), held["lease_ends"].tolist(), strict=True))
     crawl.attempts = dict(zip(held["tried"].tolist(), held["attempts"].tolist(), strict=True))
     longest = int((crawl.links.stop[: crawl.known] - crawl.links.start[: crawl.known]).max(initial=0))

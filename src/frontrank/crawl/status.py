@@ -60,14 +60,18 @@ def overview(crawl: Crawl) -> dict[str, Any]:
         "known": crawl.known,
         "fetched": crawl.fetched_count,
         "waiting": counts.waiting,
+        "scheduled": counts.later,
         "leased": crawl.leased,
         "failed": crawl.failed_count,
+        "revisits": crawl.revisits,
+        "paused": crawl.paused,
+        "rules": crawl.rules.json(),
         "hosts": {
             "known": len(hosts),
             "with_waiting": int((hosts["waiting"] > 0).sum()),
             "in_flight": int((hosts["leased"] > 0).sum()),
             "budget_spent": int(((hosts["budget"] > 0) & (hosts["taken"] >= hosts["budget"])).sum()),
-            "resting": int((hosts["ready_at"] > crawl.now).sum()),
+            "resting": int((np.maximum(hosts["ready_at"], hosts["blocked"]) > crawl.now).sum()),
         },
         "gauges": crawl.gauges(),
         "rankings_failed": crawl.ranking.failures,
@@ -83,14 +87,14 @@ def scores(crawl: Crawl, bins: int = 40) -> dict[str, Any]:
     waiting = np.flatnonzero(queue.mark == WAITING)
     some = waiting[:: -(-waiting.size // SAMPLE)] if waiting.size else waiting
     keys = queue.node["key"][some]
-    ranked = (np.abs(keys) < BEYOND) & (keys != UNRANKED)
+    ranked = (np.abs(keys) < BEYOND) & (keys > UNRANKED)
     meant = crawl.policy.priority
     found = np.array([meant(crawl.state, *one) for one in zip(some[ranked].tolist(), keys[ranked].tolist(), strict=True)])
     told: dict[str, Any] = {
         "waiting": int(waiting.size),
         "sampled": int(some.size),
         "prioritised": int((np.abs(keys) >= BEYOND).sum()),
-        "unranked": int((keys == UNRANKED).sum()),
+        "unranked": int(((keys <= UNRANKED) & (keys > -BEYOND)).sum()),
     }
     return {**told, **_histogram(found[np.isfinite(found)], bins)}
 
@@ -179,8 +183,15 @@ def busiest(crawl: Crawl, n: int) -> list[dict[str, Any]]:
 def host_names(crawl: Crawl, numbers: list[int] | None = None) -> list[str]:
     """The names of these hosts, or of all; empty where no page of a host is known."""
     asked = range(crawl.frontier.known_hosts) if numbers is None else numbers
-    pages = [int(crawl.host_page[host]) for host in asked]
-    return [host_of(crawl.url(page)) if page >= 0 else "" for page in pages]
+    return [_host_name(crawl, host, int(crawl.host_page[host])) for host in asked]
+
+
+def _host_name(crawl: Crawl, host: int, page: int) -> str:
+    """The name of a host, or of a queue, told by the first page that is known of it."""
+    if page < 0:
+        return ""
+    queue = crawl.log.queues(page, page + 1).get(page) if crawl.frontier.queue.host[page] == host else None
+    return queue or host_of(crawl.url(page))
 
 
 def events(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:

@@ -62,7 +62,7 @@ class Frontier(Protocol):
 
     def put_all(self, pages: Array, keys: Array) -> None: ...
     def prioritise(self, page: int, priority: int) -> None:
-        """A page goes before all without a priority (below 0: after them), whatever its key; 0 ends this."""
+        """A page goes before all without a priority (below 0: after them), whatever its key; 0 ends this: its key holds again."""
 
     def take(self, n: int, now: float) -> list[int]:
         """Lease up to n pages, best first, of hosts that may be asked now. Retries that are due wait again first."""
@@ -114,9 +114,18 @@ class Frontier(Protocol):
     def mark(self, page: int) -> int:
         """ABSENT, WAITING, LEASED, LATER, GONE or FORGOTTEN."""
 
+    def marks(self, pages: Array | slice) -> Array:
+        """The marks of several pages."""
+
+    def hosts_of(self, pages: Array | slice) -> Array:
+        """The hosts of several pages."""
+
+    def blocked(self, host: int) -> float:
+        """Until when nothing is taken of a host; -inf: it was never blocked."""
+
     def key(self, page: int) -> float: ...
     def best(self, n: int) -> Array:
         """The next pages by key alone, whatever politeness says."""
 
-    def hosts(self) -> Array:
-        """A record (HOSTS) for each host, by number: a copy."""
+    def hosts(self, host: int | None = None) -> Array:
+        """A record (HOSTS) for each host, by number, or for this one: a copy."""

@@ -71,6 +71,7 @@ class Polite(NamedTuple):
     timer_node: Array  # key is minus the time, as larger is sooner
     counts: Array  # pages waiting, discovered, leased; hosts ready, timed; how many pages may be leased
     politeness: Array  # one HOST record: what a new host begins with
+    own: Array  # the ordering's keys of pages that have a priority; empty until one has
 
 
 def new(pages: int, hosts: int = 1, delay_s: float = 0.0, concurrency: int = 0, in_flight: int = 0, budget: int = 0) -> Polite:
@@ -79,7 +80,7 @@ def new(pages: int, hosts: int = 1, delay_s: float = 0.0, concurrency: int = 0, 
     politeness[0] = (-1, 0, 0, 0, 0, 0, concurrency, budget, 0, delay_s, -np.inf, -np.inf)
     counts = np.zeros(6, np.int64)
     counts[IN_FLIGHT] = in_flight
-    return Polite._make((*_page_arrays(pages), *_host_arrays(hosts, politeness), counts, politeness))
+    return Polite._make((*_page_arrays(pages), *_host_arrays(hosts, politeness), counts, politeness, np.zeros(0)))
 
 
 def _page_arrays(pages: int) -> tuple[Array, ...]:
@@ -104,7 +105,13 @@ def grown(queue: Polite, pages: int, hosts: int) -> Polite:
         ready_node=longer(queue.ready_node, hosts, beyond),
         timer_items=longer(queue.timer_items, hosts),
         timer_node=longer(queue.timer_node, hosts, beyond),
+        own=longer(queue.own, pages) if queue.own.size else queue.own,
     )
+
+
+def with_own_keys(queue: Polite) -> Polite:
+    """The same frontier with room for the keys of pages that have a priority."""
+    return queue if queue.own.size else queue._replace(own=longer(queue.own, queue.node.size))
 
 
 def key_of(priority: int) -> float:
@@ -170,7 +177,8 @@ def _full(queue: Polite, host: int) -> bool:
 
 @kernel
 def _free_at(queue: Polite, host: int) -> float:
-    return max(queue.hosts[host]["ready_at"], queue.hosts[host]["blocked"])
+    at: float = max(queue.hosts[host]["ready_at"], queue.hosts[host]["blocked"])
+    return at
 
 
 @kernel
@@ -213,9 +221,17 @@ def _has_priority(queue: Polite, page: int) -> bool:
 
 
 @kernel
-def _discover(queue: Polite, page: int, key: float) -> None:
-    if not _has_priority(queue, page):
+def _give(queue: Polite, page: int, key: float) -> None:
+    """A page that does not wait has this key; with a priority, once that ends."""
+    if _has_priority(queue, page):
+        queue.own[page] = key
+    else:
         queue.node[page]["key"] = key
+
+
+@kernel
+def _discover(queue: Polite, page: int, key: float) -> None:
+    _give(queue, page, key)
     queue.node[page]["seq"] = queue.counts[KNOWN]
     queue.counts[KNOWN] += 1
 
@@ -266,10 +282,11 @@ def put(queue: Polite, page: int, key: float) -> None:
         _discover(queue, page, key)
         _wait(queue, page)
     elif queue.mark[page] == FORGOTTEN:
-        if not _has_priority(queue, page):
-            queue.node[page]["key"] = key
+        _give(queue, page, key)
         _wait(queue, page)
-    elif not _has_priority(queue, page):
+    elif _has_priority(queue, page):
+        queue.own[page] = key
+    else:
         _change(queue, page, key)
 
 
@@ -277,8 +294,15 @@ def put(queue: Polite, page: int, key: float) -> None:
 def prioritise(queue: Polite, page: int, key: float) -> None:
     """From now on this page goes by a key of ``key_of``, whatever an ordering says of it; one not yet put, once it is.
 
-    Priority 0 gives it back to the ordering, with key 0 until the next put.
+    Priority 0 gives it back to the ordering, with the key that it gave last. There must be room in ``own``.
     """
+    if _has_priority(queue, page):
+        if key == 0.0:
+            key = queue.own[page]
+    elif key == 0.0:
+        return
+    else:
+        queue.own[page] = queue.node[page]["key"]
     if queue.mark[page] == ABSENT:
         queue.node[page]["key"] = key
     else:
@@ -420,8 +444,8 @@ def schedule(queue: Polite, page: int, key: float) -> None:
     """A page waits, again or at first, from a time on that is kept elsewhere; one never heard of, with this key."""
     if queue.mark[page] == ABSENT:
         _discover(queue, page, key)
-    elif queue.mark[page] == FORGOTTEN and not _has_priority(queue, page):
-        queue.node[page]["key"] = key
+    elif queue.mark[page] == FORGOTTEN:
+        _give(queue, page, key)
     _out(queue, page, LATER)
 
 

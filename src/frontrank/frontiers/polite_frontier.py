@@ -14,7 +14,6 @@ from frontrank.frontiers.frontier import HOSTS, LEASED, Counts
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels.jit import Array, compiled, kernel
 
-
 MOST_TAKEN = 100_000  # pages leased in one call, if nobody names a number
 
 
@@ -63,6 +62,7 @@ class PoliteFrontier:
         compiled(polite.put_all)(self.queue, pages, keys)
 
     def prioritise(self, page: int, priority: int) -> None:
+        self.queue = polite.with_own_keys(self.queue)
         compiled(polite.prioritise)(self.queue, page, polite.key_of(priority))
 
     def take(self, n: int, now: float) -> list[int]:
@@ -149,16 +149,28 @@ class PoliteFrontier:
     def mark(self, page: int) -> int:
         return int(self.queue.mark[page])
 
+    def marks(self, pages: Array | slice) -> Array:
+        found: Array = self.queue.mark[pages].copy()
+        return found
+
+    def hosts_of(self, pages: Array | slice) -> Array:
+        found: Array = self.queue.host[pages].copy()
+        return found
+
+    def blocked(self, host: int) -> float:
+        return float(self.queue.hosts["blocked"][host])
+
     def key(self, page: int) -> float:
         return float(self.queue.node["key"][page])
 
     def best(self, n: int) -> Array:
         return polite.best(self.queue, n)
 
-    def hosts(self) -> Array:
-        made = np.empty(self.known_hosts, HOSTS)
+    def hosts(self, host: int | None = None) -> Array:
+        asked = slice(0, self.known_hosts) if host is None else slice(host, host + 1)
+        made = np.empty(len(range(self.known_hosts)[asked]), HOSTS)
         for name in HOSTS.names or ():
-            made[name] = self.queue.hosts[name][: self.known_hosts]
+            made[name] = self.queue.hosts[name][asked]
         return made
 
     # Snapshots ----------------------------------------------------------------------------------------------------------

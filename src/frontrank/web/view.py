@@ -103,6 +103,10 @@ class CrawlView:
         if self.impact is not None:
             self.history = [*self.history, replace(self, history=[], scores={}, notes={}, solved=dict(self.solved))][-HISTORY:]
 
+    def emptied(self) -> CrawlView:
+        """The same crawl with no links told yet: for when pages have other links than before."""
+        return CrawlView(seeded=self.seeded, scores=self.scores, notes=self.notes, history=self.history)
+
     def pagerank(self) -> Array:
         """PageRank (damping 0.85, L1 error below 1e-10) of all known pages over the links of fetched ones.
 

@@ -1,0 +1,164 @@
+"""Control of a crawl while it runs: priorities, budgets and paces of hosts and of families of pages, blocks, pauses.
+
+Everything here is an event: it survives the process, and is told by ``frontrank trace``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from frontrank.crawl import events
+from frontrank.crawl.live import Live, alone
+from frontrank.crawl.rules import Rule
+from frontrank.errors import InputError
+from frontrank.frontiers.politeness import Politeness
+
+PART = 2_000  # pages that get a priority at once: about 2 ms
+PAUSED_S = 0.5  # a paused crawl looks again
+
+
+class Control(Live):
+    """What an operator says."""
+
+    @alone
+    def prioritise(self, page: int, priority: int, now: float | None = None) -> None:
+        """Take this page before all that have none (or, below 0, after them): larger is sooner, among equals first come.
+
+        The ordering has no say in it until the priority is 0 again; politeness has. A page that does not wait yet has its
+        priority from the moment it does.
+        """
+        self._do(events.Prioritised(self._tick(now), page, priority))
+        self._acknowledge()
+
+    @alone
+    def host(
+        self,
+        name: str,
+        *,
+        delay_s: float | None = None,
+        concurrency: int | None = None,
+        budget: int | None = None,
+        limit: int | None = None,
+        now: float | None = None,
+    ) -> None:
+        """Politeness towards one host or queue, such as the delay its robots.txt asks for.
+
+        budget: how many of its pages may be taken, revisits too; limit: how many may be done with. 0 is any number.
+        """
+        given = {"delay_s": delay_s, "concurrency": concurrency, "budget": budget, "limit": limit}
+        Politeness(delay_s=delay_s or 0.0, per_host=concurrency or 0, host_budget=max(budget or 0, limit or 0))  # checks
+        limits = {key: value for key, value in given.items() if value is not None}
+        self._do(events.Limited(self._tick(now), name, limits))
+        self._acknowledge()
+
+    @alone
+    def behave(self, politeness: Politeness, now: float | None = None) -> None:
+        """Other politeness from now on; what a host has of its own stays."""
+        if politeness != self.politeness:
+            self._do(events.Behaved(self._tick(now), politeness))
+            self._acknowledge()
+
+    @alone
+    def block(self, name: str, seconds: float, now: float | None = None) -> None:
+        """Take nothing from this host for so long, as its Retry-After asks."""
+        at = self._tick(now)
+        self._block(at, name, max(at + seconds, self.frontier.blocked(self._host(name))))
+
+    @alone
+    def block_until(self, name: str, until: float, now: float | None = None) -> None:
+        """Take nothing from this host before that time, whatever was said before; a time that is past ends a block."""
+        self._block(self._tick(now), name, until)
+
+    def _block(self, at: float, name: str, until: float) -> None:
+        if math.isnan(until):
+            raise InputError(f"a host must be blocked until a time in seconds, got {until}")
+        self._do(events.Blocked(at, name, until))
+        self._acknowledge()
+
+    @alone
+    def pause(self, now: float | None = None) -> None:
+        """Take nothing, until ``resume``."""
+        if not self.paused:
+            self._do(events.Paused(self._tick(now), True))
+            self._acknowledge()
+
+    @alone
+    def resume(self, now: float | None = None) -> None:
+        if self.paused:
+            self._do(events.Paused(self._tick(now), False))
+            self._acknowledge()
+
+    def boost(self, pattern: str, by: int, now: float | None = None) -> int:
+        """Pages whose URL matches go before all others (below 0: after them), those known and those to come.
+
+        Boosts of several patterns add up; 0 ends that of a pattern. Returns how many known pages match. Others may call
+        between, while their priorities change.
+        """
+        before = self.rules.families.get(pattern)
+        rule = replace(before.rule, boost=by) if before else Rule(pattern, boost=by)
+        self._set_rule(rule, now)
+        matches, found = re.compile(pattern).search, 0
+        with self._lock:
+            known = self.known
+        for first in range(0, known, PART):
+            found += self._boost_part(matches, first, min(first + PART, known), now)
+        with self._lock:
+            self.log.commit()
+        return found
+
+    @alone
+    def _boost_part(self, matches: Callable[[str], object], first: int, stop: int, now: float | None) -> int:
+        urls = next(iter(self.log.urls(first, stop - first)), ([], []))[0]
+        changed: dict[int, list[int]] = {}
+        for page, url in enumerate(urls, first):
+            if matches(url):
+                changed.setdefault(self.rules.priority(url), []).append(page)
+        for priority, pages in changed.items():
+            self._do(events.PrioritisedAll(self._tick(now), np.array(pages, np.int32), priority))
+        self._acknowledge()
+        return sum(map(len, changed.values()))
+
+    def limit_family(
+        self, pattern: str, *, budget: int | None = None, delay_s: float | None = None, now: float | None = None
+    ) -> None:
+        """A budget or a pace for all pages whose URL matches, whatever their hosts; 0 ends one."""
+        before = self.rules.families.get(pattern)
+        if budget is None and delay_s is None:
+            raise InputError("a family must be given a budget, a delay_s, or both, got neither")
+        rule = before.rule if before else Rule(pattern)
+        rule = rule if budget is None else replace(rule, budget=budget)
+        self._set_rule(rule if delay_s is None else replace(rule, delay_s=delay_s), now)
+
+    @alone
+    def _set_rule(self, rule: Rule, now: float | None) -> None:
+        at = self._tick(now)
+        self._do(events.Ruled(at, rule))
+        for page in self.frontier.due.never():  # those that wait for a budget: it may have grown
+            self._do(events.Scheduled(at, page, at))
+        self._acknowledge()
+
+    def _may_take(self, at: float) -> bool:
+        """Whether pages are handed out at all, now that leases that have run out are back."""
+        self._expire_due(at)
+        return not (self.paused or self.done() or self._waits_for_ranking())
+
+    def _taken(self, taken: list[int], at: float, until: float | None = None) -> list[int]:
+        """Those of the pages just taken whose families let them go; the others wait on."""
+        allowed = taken
+        if self.rules.limiting:
+            allowed = []
+            for page in taken:
+                free_at = self.rules.free_at(self.log.url(page))
+                if free_at <= at:
+                    self._do(events.Taken(at, (page,), until))
+                    allowed.append(page)
+                else:
+                    self._do(events.Held(at, page, free_at))
+        elif taken:
+            self._do(events.Taken(at, taken, until))
+        return allowed

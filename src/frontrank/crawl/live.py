@@ -1,0 +1,304 @@
+"""A crawl at work, below its verbs: the lock, the clock, what an event does, and when it is safe."""
+
+from __future__ import annotations
+
+import heapq
+import re
+import threading
+import time
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from frontrank.crawl import events, recovery
+from frontrank.crawl.events import Event
+from frontrank.crawl.journal import Journal
+from frontrank.crawl.kernels import arrive, arrive_again, meet_all, plant
+from frontrank.crawl.log import Log
+from frontrank.crawl.pages import Known
+from frontrank.crawl.ranking import BACKGROUND, INLINE, PART, Ranking
+from frontrank.crawl.rules import Rule, Rules
+from frontrank.crawl.searchers import Searchers
+from frontrank.errors import InputError
+from frontrank.frontiers.frontier import LEASED
+from frontrank.frontiers.polite import PUTS
+from frontrank.frontiers.politeness import Politeness
+from frontrank.kernels.jit import Array, compiled, interpreted
+from frontrank.orderings.policy import Policy
+from frontrank.pages.scoring import Scoring
+from frontrank.web.view import Workload
+
+SNAPSHOT_WORK = 50_000  # rows and new pages between two snapshots, at least, and a share of what is known
+SNAPSHOT_SHARE = 16
+SNAPSHOT_S, SNAPSHOT_ROWS = 300.0, 1_000  # or this time, if there are so many rows to save
+SNAPSHOT_PAUSE_S = 0.2  # between two attempts: a snapshot may still be on its way
+SCORERS = 2  # processes, for a scorer that is not built in
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def alone(method: F) -> F:
+    """One thread at a time."""
+
+    @wraps(method)
+    def call(self: Live, *args: Any, **kwargs: Any) -> Any:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return cast(F, call)
+
+
+class Live(Known):
+    """The state of a live crawl, and what changes it: events."""
+
+    def _begin(
+        self,
+        policy: Policy,
+        log: Log,
+        politeness: Politeness,
+        capacity: int,
+        truth: Callable[[str], float] | None,
+        workload: Workload | None,
+        clock: Callable[[], float],
+        ranking: str,
+    ) -> None:
+        if ranking not in (INLINE, BACKGROUND):
+            raise InputError(f"ranking must be {INLINE!r} or {BACKGROUND!r}, got {ranking!r}")
+        super().__init__(policy, log, politeness, capacity, truth)
+        self._lock = threading.RLock()
+        self.clock = clock
+        self.shift = 0.0
+        self.order = array("i")  # pages in the order in which they were settled
+        self.failed_count = 0
+        self.revisits = 0  # pages that arrived again
+        self.leases: dict[int, float] = {}  # page -> when the lease ends
+        self._lease_ends: list[tuple[float, int]] = []  # a heap; some of them hold no more
+        self.pending: dict[int, list[tuple[Array, Sequence[str]]]] = {}  # links told of pages that have not arrived
+        self.rules = Rules()
+        self.paused = False
+        self.attempts: dict[int, int] = {}
+        self._held = 0  # how many blocks of events that share a commit are open
+        self.ranking = Ranking(self, ranking)
+        self.replaying = False
+        self.scoring = {scorer: Scoring(scorer, SCORERS) for scorer in policy.scorers()}
+        asked = self.needs & {"queries", "impact"}
+        self.impact_by: str = log.notes.get("impact_by", "")  # whether views or clicks count; else what is told first
+        self.searchers = Searchers(workload) if workload is not None and asked else None
+        self.snapshot_seq = self.snapshot_known = 0
+        self.snapshot_time = time.monotonic()
+        self.holds_payloads = log.has_payloads()
+        self.keeps_payloads = bool(log.notes.get("keeps_payloads"))  # also those of pages that are done with
+        self._link_kernels()
+
+    def _link_kernels(self) -> None:
+        kernels = self.policy.kernels()
+        putter = PUTS[self.policy.queue]
+        self._done = compiled(kernels["done"])
+        self._plant_all = compiled(plant, put=putter, on_seed=kernels["on_seed"], on_start=kernels["on_start"])
+        self._meet_all = compiled(meet_all, put=putter)
+        self._arrive = compiled(arrive, put=putter, on_fetch=kernels["on_fetch"])
+        meet = interpreted(meet_all, put=putter)
+        self._arrive_again = compiled(arrive_again, meet_all=meet, put=putter, on_revisit=kernels["on_revisit"])
+
+    # What happens -----------------------------------------------------------------------------------------------------------
+    def apply(self, event: Event) -> None:
+        """What an event does: the same when it happens and when a log is read again."""
+        self.now = max(self.now, event.time)
+        event.apply(self)
+
+    def _do(self, event: Event) -> None:
+        self.log.append(event.rows())
+        self.apply(event)
+
+    def _tick(self, now: float | None) -> float:
+        """The time of an event. It never runs back: if the clock does, the gap is added from then on."""
+        now = self.clock() if now is None else now
+        if now + self.shift < self.now:
+            self.shift = self.now - now
+        self.now = now + self.shift
+        return self.now
+
+    def _settled(self, at: float) -> None:
+        if self.ranking.due():
+            self._rank(at)
+        self._acknowledge()
+
+    def _rank(self, at: float) -> None:
+        self._do(events.RankingBegun(at) if self.ranking.background else events.Rescored(at))
+
+    def _ranked(self) -> None:
+        """A ranking that was made beside the crawl has ended: its priorities hold part by part, others may call between."""
+        while self._rank_part():
+            time.sleep(0.001)
+
+    @alone
+    def _rank_part(self) -> bool:
+        """Whether there is more to do."""
+        ranking = self.ranking
+        if not ranking.under_way or (isinstance(self.log, Journal) and self.log.broken):
+            return False
+        if ranking.left:
+            self._do(events.RankingHeld(self._tick(None), ranking.held, min(PART, ranking.left)))
+        else:
+            self._do(events.RankingEnded(self._tick(None), ranking.good))
+        self.log.commit()
+        return ranking.under_way
+
+    def done(self) -> bool:
+        """The ordering's own stopping rule holds."""
+        return bool(self._done(self.state))
+
+    def _waits_for_ranking(self) -> bool:
+        return self.ranking.under_way and not self.leases
+
+    def _acknowledge(self) -> None:
+        if not self._held:
+            self.log.acknowledge()
+        rows = self.log.seq - self.snapshot_seq
+        work = rows + self.known - self.snapshot_known
+        if rows < SNAPSHOT_ROWS:
+            return
+        since = time.monotonic() - self.snapshot_time
+        if since >= SNAPSHOT_S or (work >= max(SNAPSHOT_WORK, self.known // SNAPSHOT_SHARE) and since >= SNAPSHOT_PAUSE_S):
+            recovery.snapshot(self, wait=False)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """All events inside share one commit, and are acknowledged by it. No other thread comes between them."""
+        with self._lock:
+            self._held += 1
+            try:
+                yield
+            finally:
+                self._held -= 1
+                if not self._held:
+                    self.log.commit()
+
+    def _lease(self, page: int, until: float) -> None:
+        self.leases[page] = until
+        if not self.replaying:
+            heapq.heappush(self._lease_ends, (until, page))
+
+    def restore_leases(self) -> None:
+        """Make the order of leases again, from the leases themselves."""
+        self._lease_ends = sorted((until, page) for page, until in self.leases.items())
+
+    def _expire_due(self, now: float) -> None:
+        while self._lease_ends and self._lease_ends[0][0] <= now:
+            until, page = heapq.heappop(self._lease_ends)
+            if self.leases.get(page) == until:
+                self._do(events.Expired(now, page))
+
+    def _check_leased(self, page: int) -> None:
+        if self.frontier.mark(page) != LEASED:
+            raise InputError(f"page {self.url(page)!r} was settled, but it is not leased; take it first, and settle it once")
+
+    # What events do ---------------------------------------------------------------------------------------------------------
+    def _plant(self, pages: Array, weight: float) -> None:
+        self._out_for(len(pages))
+        self._plant_all(self.state, self.frontier.queue, self.depths, pages, weight, self.out)
+
+    def _arrived(self, page: int) -> bool:
+        """Whether a page has arrived before, with links."""
+        return bool(self.state.fetched[page]) and self.links.stop[page] > self.links.start[page]
+
+    def _settle(self, page: int) -> None:
+        """A page is done with for the first time."""
+        self._leave(page)
+        self.frontier.due.remove(page)
+        if not self.state.fetched[page]:
+            self.order.append(page)
+        self._arrive(self.state, self.frontier.queue, self.links, self.depths, page, self.out)
+
+    def _settle_again(self, page: int, links_changed: bool) -> None:
+        """A page that had arrived before is done with once more."""
+        self._leave(page)
+        self.frontier.settle(page)
+        if links_changed:
+            self.ranking.stale = True
+            self._arrive_again(self.state, self.frontier.queue, self.links, self.depths, page, self.out)
+
+    def _meet(self, first: int, urls: Sequence[str], placed: Mapping[int, str]) -> None:
+        super()._meet(first, urls, placed)
+        if self.rules.boosting:
+            for page, url in enumerate(urls, first):
+                if priority := self.rules.priority(url):
+                    self.frontier.prioritise(page, priority)
+
+    def _count_taken(self, pages: Sequence[int], now: float) -> None:
+        if self.rules.limiting:
+            for page in pages:
+                self.rules.take(self.log.url(page), now)
+
+    def _rule(self, rule: Rule) -> None:
+        before = self.rules.families.get(rule.pattern)
+        self.rules.set(rule)
+        if self.replaying and (rule.boost or (before and before.rule.boost)):  # all names are known by now, also those of pages that came later
+            self._boost_all(re.compile(rule.pattern).search)
+
+    def _boost_all(self, matches: Callable[[str], Any]) -> None:
+        page = 0
+        for urls, _ in self.log.urls():
+            for url in urls:
+                if matches(url):
+                    self.frontier.prioritise(page, self.rules.priority(url))
+                page += 1
+
+    def _leave(self, page: int) -> None:
+        if self.holds_payloads and not self.replaying and not self.keeps_payloads:
+            self.log.detach(page)
+        self.leases.pop(page, None)
+        self.attempts.pop(page, None)
+        self.pending.pop(page, None)
+
+    def _discovered(self, parent: int, pages: Array, anchors: Sequence[str]) -> None:
+        """A page links to these; or, without one, somebody names them."""
+        if parent < 0:
+            self._plant(pages, 1.0)
+            return
+        self._meet_all(self.frontier.queue, self.depths, parent, pages)
+        if self.state.fetched[parent] and parent not in self.leases:
+            self._late(parent, pages, anchors)
+        else:
+            self.pending.setdefault(parent, []).append((pages, anchors))
+
+    def _late(self, parent: int, pages: Array, anchors: Sequence[str]) -> None:
+        """Links of a page that has arrived already. If it had none, they are its links; else they are further ones."""
+        first = not self._arrived(parent)
+        if not first and self.keeps_links:
+            had = self.links.target[self.links.start[parent] : self.links.stop[parent]]
+            pages = np.concatenate([had, pages[~np.isin(pages, had)]])
+            anchors = ()
+        self._note_links(parent, pages, anchors)
+        self.ranking.stale = True
+        again = self._arrive if first else self._arrive_again
+        again(self.state, self.frontier.queue, self.links, self.depths, parent, self.out)
+
+    @property
+    def keeps_texts(self) -> bool:
+        return "texts" in self.needs or self.searchers is not None
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether ``fetched`` has a use for titles and texts."""
+        return self.keeps_texts or bool(self.scoring)
+
+    def _see(self, event: events.Fetched) -> None:
+        page = event.page
+        if self.searchers is not None:
+            self.searchers.note(page, event.title, event.anchors, len(event.links))
+        if "texts" in self.needs:
+            text = self.log.texts([page])[0] if event.text is None else event.text
+            self.policy.see_text(self.state, page, event.title, text)
+        self.policy.see_scores(self.state, page, event.scores)
+        if self.worth.size and event.impact:
+            self.worth[page] = event.impact
+
+    def _value(self, page: int, clicks: float | None, views: float | None) -> None:
+        self.impact_by = self.impact_by or ("clicks" if views is None else "views")
+        counted = views if self.impact_by == "views" else clicks
+        if self.worth.size and counted is not None:
+            self.worth[page] = counted

@@ -1,0 +1,129 @@
+"""Rules for families of pages: all whose URL matches a regular expression, known now or to come.
+
+    boost       their priority, before (or, below 0, after) all that have none; those of several rules add up
+    budget      how many of them may be taken
+    delay_s     between two of them, whatever their hosts
+
+A rule is named by its pattern: another one with the same pattern takes its place.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from frontrank.errors import InputError
+
+MOST_PATTERN = 1_000  # characters
+MOST_BOOST = 1_000_000
+
+
+@dataclass(frozen=True)
+class Rule:
+    """
+    >>> Rule("[", boost=1)
+    Traceback (most recent call last):
+    frontrank.errors.InputError: pattern must be a regular expression, got '[' (unterminated character set at position 0)
+    """
+
+    pattern: str
+    boost: int = 0
+    budget: int = 0
+    delay_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 < len(self.pattern) <= MOST_PATTERN:
+            raise InputError(f"pattern must have 1 to {MOST_PATTERN:,} characters, got {len(self.pattern):,}")
+        try:
+            re.compile(self.pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise InputError(f"pattern must be a regular expression, got {self.pattern!r} ({error})") from None
+        if isinstance(self.boost, bool) or not isinstance(self.boost, int) or abs(self.boost) > MOST_BOOST:
+            raise InputError(f"boost must be a whole number from -{MOST_BOOST:,} to {MOST_BOOST:,}, got {self.boost!r}")
+        if isinstance(self.budget, bool) or not isinstance(self.budget, int) or self.budget < 0:
+            raise InputError(f"budget must be a whole number of pages from 0 (none), got {self.budget!r}")
+        if not isinstance(self.delay_s, int | float) or not (math.isfinite(self.delay_s) and self.delay_s >= 0):
+            raise InputError(f"delay_s must be a number of seconds from 0, got {self.delay_s!r}")
+
+    def json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def says_nothing(self) -> bool:
+        return not (self.boost or self.budget or self.delay_s)
+
+
+@dataclass
+class Family:
+    """A rule at work: how many of its pages were taken, and when the next one may be."""
+
+    rule: Rule
+    taken: int = 0
+    ready_at: float = -math.inf
+    matches: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.matches = re.compile(self.rule.pattern).search
+
+    def free_at(self) -> float:
+        """When a page of this family may go; infinity: not before the budget grows."""
+        return math.inf if 0 < self.rule.budget <= self.taken else self.ready_at
+
+
+class Rules:
+    """The rules of a crawl.
+
+    >>> rules = Rules()
+    >>> rules.set(Rule("/news/", boost=2)), rules.set(Rule("[.]pdf$", boost=-5, budget=10))
+    (None, None)
+    >>> rules.priority("http://a.org/news/1"), rules.priority("http://a.org/news/1.pdf"), rules.priority("http://a.org/")
+    (2, -3, 0)
+    """
+
+    def __init__(self) -> None:
+        self.families: dict[str, Family] = {}
+        self._derive()
+
+    def _derive(self) -> None:
+        families = self.families.values()
+        self.boosting = [family for family in families if family.rule.boost]
+        self.limiting = [family for family in families if family.rule.budget or family.rule.delay_s]
+
+    def set(self, rule: Rule) -> None:
+        before = self.families.pop(rule.pattern, None)
+        if not rule.says_nothing:
+            self.families[rule.pattern] = Family(rule, before.taken if before else 0)
+        self._derive()
+
+    def __bool__(self) -> bool:
+        return bool(self.families)
+
+    def priority(self, url: str) -> int:
+        """What the boosts of a page add up to."""
+        return sum(family.rule.boost for family in self.boosting if family.matches(url))
+
+    def free_at(self, url: str) -> float:
+        """When a page may go: minus infinity if no rule holds it up."""
+        return max((family.free_at() for family in self.limiting if family.matches(url)), default=-math.inf)
+
+    def take(self, url: str, now: float) -> None:
+        """A page is taken: it counts in its families."""
+        for family in self.limiting:
+            if family.matches(url):
+                family.taken += 1
+                family.ready_at = now + family.rule.delay_s
+
+    def json(self) -> list[dict[str, Any]]:
+        return [{**family.rule.json(), "taken": family.taken} for family in self.families.values()]
+
+    # Snapshots ----------------------------------------------------------------------------------------------------------
+    def saved(self) -> list[Any]:
+        rows = [(family.rule.json(), family.taken, family.ready_at) for family in self.families.values()]
+        return [[rule, taken, None if at == -math.inf else at] for rule, taken, at in rows]
+
+    def restore(self, saved: list[Any]) -> None:
+        made = [(Rule(**rule), taken, -math.inf if at is None else at) for rule, taken, at in saved]
+        self.families = {rule.pattern: Family(rule, taken, at) for rule, taken, at in made}
+        self._derive()
