@@ -236,7 +236,8 @@ class Live(Known):
     def _rule(self, rule: Rule) -> None:
         before = self.rules.families.get(rule.pattern)
         self.rules.set(rule)
-        if self.replaying and (rule.boost or (before and before.rule.boost)):  # all names are known by now, also those of pages that came later
+        if self.replaying and (rule.boost or (before and before.rule.boost)):
+            # all names are known by now, also those of pages that came later
             self._boost_all(re.compile(rule.pattern).search)
 
     def _boost_all(self, matches: Callable[[str], Any]) -> None:

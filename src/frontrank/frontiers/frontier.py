@@ -62,7 +62,7 @@ class Frontier(Protocol):
 
     def put_all(self, pages: Array, keys: Array) -> None: ...
     def prioritise(self, page: int, priority: int) -> None:
-        """A page goes before all without a priority (below 0: after them), whatever its key; 0 ends this: its key holds again."""
+        """A page goes before all without a priority (below 0: after them), whatever its key; 0 ends this."""
 
     def take(self, n: int, now: float) -> list[int]:
         """Lease up to n pages, best first, of hosts that may be asked now. Retries that are due wait again first."""
