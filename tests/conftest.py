@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A shell that runs the suite in the background has it ignore SIGINT, and so would all commands that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Hypothesis' own deadline and its check for slow draws are clocks too.
 settings.register_profile("frontrank", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -21,6 +21,7 @@ import numpy as np
 from frontrank.crawl.log import Row
 from frontrank.crawl.rules import Rule
 from frontrank.errors import StorageError
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
 from frontrank.orderings.ranker import UNRANKED
@@ -541,7 +542,10 @@ class Scheduled:
 
     def apply(self, crawl: Live) -> None:
         crawl.leases.pop(self.page, None)
+        ranked = crawl.frontier.mark(self.page) not in (ABSENT, FORGOTTEN)
         crawl.frontier.schedule(self.page, self.until, unranked_at(self.until))
+        if ranked and not crawl.state.fetched[self.page]:
+            crawl.frontier.rekey(self.page, dated(crawl.frontier.key(self.page), self.until))
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
@@ -555,6 +559,18 @@ def unranked_at(time: float) -> float:
     True
     """
     return UNRANKED * (1.0 + min(max(time, 0.0) * 2.0**-40, 1.0))
+
+
+def dated(key: float, time: float) -> float:
+    """A key that differs from this one by less than anything an ordering means: among equals, the earliest time first.
+
+    >>> dated(0.5, 1.7e9) > dated(0.5, 1.7e9 + 1) > 0.49999, dated(0.0, 1.7e9) > dated(0.0, 1.7e9 + 1) > -1e-9
+    (True, True)
+    >>> dated(-2.0, 1.7e9) > dated(-2.0, 1.7e9 + 1)
+    True
+    """
+    part = min(max(time, 0.0), 2.0**34) * 2.0**-50
+    return key - part * (abs(key) or 2.0**-20)
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,6 +151,9 @@ class Journal:
     def attach(self, page: int, payload: bytes) -> None:
         self._write("INSERT OR REPLACE INTO payload VALUES(?, ?)", ((page, payload),))
 
+    def attach_all(self, payloads: Mapping[int, bytes]) -> None:
+        self._write("INSERT OR REPLACE INTO payload VALUES(?, ?)", payloads.items())
+
     def detach(self, page: int) -> None:
         self._write("DELETE FROM payload WHERE page = ?", ((page,),))
 
@@ -244,15 +247,18 @@ class Journal:
             return list(self.db.execute(query, (first, storable(text), most)))
 
     def names(self, pages: Sequence[int]) -> list[tuple[str, str | None]]:
-        found: dict[int, tuple[str, str | None]] = {}
-        columns = ("url, queue", "LEFT JOIN place ON page = id") if self._places else ("url, NULL", "")
+        asked = "url, queue FROM url LEFT JOIN place ON page = id" if self._places else "url, NULL FROM url"
+        found = {page: (url, queue) for page, url, queue in self._among(f"SELECT id, {asked} WHERE id", pages)}
+        return [found[page] for page in pages]
+
+    def attached_all(self, pages: Sequence[int]) -> dict[int, bytes]:
+        return dict(self._among("SELECT page, data FROM payload WHERE page", pages))
+
+    def _among(self, query: str, pages: Sequence[int]) -> Iterator[Any]:
         with _sentences(self.folder, "read"):
             for begin in range(0, len(pages), MOST_ASKED):
                 some = pages[begin : begin + MOST_ASKED]
-                marks = ", ".join("?" * len(some))
-                rows = self.db.execute(f"SELECT id, {columns[0]} FROM url {columns[1]} WHERE id IN ({marks})", some)
-                found |= {page: (url, queue) for page, url, queue in rows}
-        return [found[page] for page in pages]
+                yield from self.db.execute(f"{query} IN ({', '.join('?' * len(some))})", some)
 
     def queues(self, first: int, stop: int) -> dict[int, str]:
         if not self._places:

@@ -87,6 +87,12 @@ class MemoryLog:
     def attached(self, page: int) -> bytes | None:
         return self._payloads.get(page)
 
+    def attach_all(self, payloads: Mapping[int, bytes]) -> None:
+        self._payloads |= payloads
+
+    def attached_all(self, pages: Sequence[int]) -> dict[int, bytes]:
+        return {page: self._payloads[page] for page in pages if page in self._payloads}
+
     def detach(self, page: int) -> None:
         self._payloads.pop(page, None)
 

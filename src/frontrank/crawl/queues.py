@@ -8,13 +8,14 @@ leased, may be reported all the same: whoever fetches knows best.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from frontrank.crawl import events
+from frontrank.crawl import events, status
 from frontrank.crawl.control import Control
+from frontrank.crawl.journal import Journal
 from frontrank.crawl.live import alone
 from frontrank.crawl.pages import name_of
 from frontrank.errors import InputError
@@ -31,10 +32,16 @@ class QueueCounts(NamedTuple):
     scheduled: int = 0
     leased: int = 0
     completed: int = 0
+    queues: int = 0
+    active_queues: int = 0  # that have pages which are not completed
 
     @property
     def active(self) -> int:
         return self.waiting + self.scheduled + self.leased
+
+    @property
+    def known(self) -> int:
+        return self.active + self.completed
 
 
 class Queues(Control):
@@ -136,16 +143,41 @@ class Queues(Control):
     @alone
     def queue_counts(self, name: str) -> QueueCounts | None:
         """How many pages of a queue wait, are scheduled, leased, completed; None if there is no such queue."""
+        self._give_back()
         host = self.find_host(name)
-        return None if host < 0 else self._counted(self.frontier.hosts(host))
+        counts = None if host < 0 else self._counted(self.frontier.hosts(host))
+        return counts if counts and counts.known else None
 
     @alone
     def counts(self) -> QueueCounts:
         """The same for all queues together."""
+        self._give_back()
         return self._counted(self.frontier.hosts())
 
+    @alone
+    def queues(self, inactive: bool = False, now: float | None = None) -> list[str]:
+        """The names of queues, in the order in which they became known; without ``inactive``, of those with pages to come
+        that are not blocked."""
+        self._give_back(now)
+        hosts = self.frontier.hosts()
+        active = hosts["waiting"] + hosts["later"] + hosts["leased"]
+        at = self.clock() if now is None else now
+        shown = active + hosts["done"] > 0 if inactive else (active > 0) & (hosts["blocked"] < at + self.shift)
+        return status.host_names(self, np.flatnonzero(shown).tolist())
+
     def _counted(self, hosts: Array) -> QueueCounts:
-        return QueueCounts(*(int(hosts[name].sum()) for name in ("waiting", "later", "leased", "done")))
+        active = hosts["waiting"] + hosts["later"] + hosts["leased"]
+        pages = (int(hosts[name].sum()) for name in ("waiting", "later", "leased", "done"))
+        waiting, scheduled, leased, completed = pages
+        return QueueCounts(
+            waiting, scheduled, leased, completed, int((active + hosts["done"] > 0).sum()), int((active > 0).sum())
+        )
+
+    def _give_back(self, now: float | None = None) -> None:
+        """Pages whose lease has run out wait again, also for whoever only looks."""
+        if self._lease_ends and not (isinstance(self.log, Journal) and not self.log.writable):
+            self._expire_due(self._tick(now))
+            self._acknowledge()
 
     @alone
     def queue_of(self, page: int) -> str:
@@ -169,6 +201,7 @@ class Queues(Control):
     @alone
     def due(self, page: int) -> float:
         """From when on a page may be taken: 0 if it waits, a time if it is scheduled or leased, infinity if it is done with."""
+        self._give_back()
         mark = self.frontier.mark(page)
         if mark in (LATER, LEASED):
             return self.frontier.due.at(page) if mark == LATER else self.leases.get(page, 0.0)
@@ -177,3 +210,24 @@ class Queues(Control):
     @alone
     def completed(self, page: int) -> bool:
         return self.frontier.mark(page) == GONE
+
+    @alone
+    def born(self, page: int) -> float:
+        """When a page became known, to the second; 0 if nobody said."""
+        return self.log.born_at(page)
+
+    @alone
+    def born_before(self, time: float) -> int:
+        """How many pages, the first ones, became known before that time."""
+        return self.log.born_before(time)
+
+    # What is kept with pages ------------------------------------------------------------------------------------------------
+    @alone
+    def attach_all(self, payloads: Mapping[int, bytes]) -> None:
+        """Keep something with each of these pages. It is acknowledged with the next event."""
+        self.holds_payloads = self.holds_payloads or bool(payloads)
+        self.log.attach_all(payloads)
+
+    @alone
+    def attached_all(self, pages: Sequence[int]) -> dict[int, bytes]:
+        return self.log.attached_all(pages)

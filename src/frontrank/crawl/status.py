@@ -22,6 +22,7 @@ from frontrank.pages.urls import host_of
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
+    from frontrank.crawl.live import Live
 
 STATES = {ABSENT: "not linked yet", WAITING: "waiting", LEASED: "leased", LATER: "waiting for a retry", GONE: "settled"}
 NEXT = 20  # pages shown
@@ -180,13 +181,13 @@ def busiest(crawl: Crawl, n: int) -> list[dict[str, Any]]:
     return [{"host": name, **dict(zip(limits.dtype.names or (), row, strict=True))} for name, row in rows if name]
 
 
-def host_names(crawl: Crawl, numbers: list[int] | None = None) -> list[str]:
+def host_names(crawl: Live, numbers: list[int] | None = None) -> list[str]:
     """The names of these hosts, or of all; empty where no page of a host is known."""
     asked = range(crawl.frontier.known_hosts) if numbers is None else numbers
     return [_host_name(crawl, host, int(crawl.host_page[host])) for host in asked]
 
 
-def _host_name(crawl: Crawl, host: int, page: int) -> str:
+def _host_name(crawl: Live, host: int, page: int) -> str:
     """The name of a host, or of a queue, told by the first page that is known of it."""
     if page < 0:
         return ""

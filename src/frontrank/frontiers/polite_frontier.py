@@ -106,6 +106,10 @@ class PoliteFrontier:
         compiled(polite.schedule)(self.queue, page, key)
         self.due.put(page, until)
 
+    def rekey(self, page: int, key: float) -> None:
+        """Another key, whatever kind of queue the ordering names."""
+        compiled(polite.put)(self.queue, page, key)
+
     def forget(self, page: int) -> None:
         self.due.remove(page)
         compiled(polite.forget)(self.queue, page)

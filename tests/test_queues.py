@@ -1,0 +1,383 @@
+"""A crawl that is told from elsewhere, whose pages come back, and that is controlled while it runs."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontrank import order as simulated
+from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.status import events
+from frontrank.errors import InputError
+from frontrank.frontiers.politeness import Politeness
+from frontrank.sources.synthetic import synthetic
+from frontrank.web.web import Web
+
+ORDERINGS = ["bfs", "fpr", "opic", "backlink", "surf", "pagerank:every=7"]
+
+
+def url(page: int) -> str:
+    return f"http://h{page % 5}.test/{page}"
+
+
+def number(name: str) -> int:
+    return int(name.rsplit("/", 1)[1])
+
+
+@pytest.fixture(scope="module")
+def web() -> Web:
+    return synthetic("pages=300,links=6,hosts=5,seed=4")
+
+
+def reopened(crawl: Crawl) -> Crawl:
+    """The crawl as the next process finds it, at the moment of its last event."""
+    assert crawl.folder is not None
+    folder, now = crawl.folder, crawl.now
+    crawl.abandon()
+    return Crawl.recover(folder, clock=lambda: now, keep_leases=True)
+
+
+# Told from elsewhere ---------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("policy", ORDERINGS)
+def test_links_told_before_their_page_give_the_order_of_a_crawl_that_fetches_itself(policy: str, web: Web) -> None:
+    rows = web.rows()
+    seeds = [0, 7, 21]
+    crawls = [Crawl(policy), Crawl(policy)]
+    for crawl in crawls:
+        crawl.seed([url(page) for page in seeds])
+    orders: list[list[str]] = [[], []]
+    for crawl, order in zip(crawls, orders, strict=True):
+        while len(order) < 150 and (taken := crawl.take()):
+            order += taken
+            page = number(taken[0])
+            links = [url(int(target)) for target in rows.target[rows.start[page] : rows.stop[page]]]
+            if crawl is crawls[0]:
+                crawl.fetched(taken[0], links)
+            else:
+                half = len(links) // 2
+                crawl.discover(links[:half], taken[0])
+                crawl.discover(links[half:], taken[0])
+                crawl.fetched(taken[0], None)
+    assert orders[0] == orders[1] and len(orders[0]) == 150
+
+
+def test_the_order_of_a_crawl_told_from_elsewhere_is_the_simulators(web: Web) -> None:
+    rows = web.rows()
+    crawl = Crawl("fpr")
+    crawl.seed([url(3)])
+    order = []
+    while len(order) < 100:
+        page = number(crawl.take()[0])
+        order.append(page)
+        crawl.discover([url(int(target)) for target in rows.target[rows.start[page] : rows.stop[page]]], url(page))
+        crawl.fetched(url(page), None)
+    assert order == simulated(web, "fpr", seeds=[3])[:100]
+
+
+def test_what_is_new_is_told_once_and_waits_behind_what_is_ranked() -> None:
+    crawl = Crawl("fpr")
+    assert crawl.discover([url(0), url(1), url(0)]) == [True, True, False]
+    assert crawl.take() == [url(0)]
+    assert crawl.discover([url(2), url(1)], url(0)) == [True, False]
+    assert [one["url"] for one in crawl.next(9)] == [url(1), url(2)]
+    crawl.fetched(url(0), None)
+    assert crawl.next(1)[0]["url"] == url(1)
+    assert crawl.take(2) == [url(1), url(2)] and crawl.depth(crawl.find(url(2))) == 1
+
+
+@pytest.mark.parametrize("policy", ORDERINGS)
+def test_links_that_come_late_are_discovered_all_the_same(policy: str) -> None:
+    crawl = Crawl(policy)
+    crawl.seed([url(0)])
+    crawl.take()
+    crawl.fetched(url(0), None)
+    crawl.discover([url(1), url(2)], url(0), ["one", "two"])
+    crawl.discover([url(3)], url(0))
+    assert set(crawl.take(9)) == {url(1), url(2), url(3)}
+    assert crawl.fetched_count == 1
+
+
+def test_a_page_may_be_reported_that_was_never_taken_nor_named() -> None:
+    crawl = Crawl("surf")
+    page = crawl.page(url(0))
+    crawl.discover([url(1)], url(0))
+    crawl.fetched_page(page, None, any_state=True)
+    assert crawl.take(9) == [url(1)] and crawl.completed(page)
+    with pytest.raises(InputError, match="not leased"):
+        crawl.fetched(url(0))
+
+
+def test_links_told_of_pages_to_come_survive(tmp_path: Path) -> None:
+    crawl = Crawl("similarity:topic=left", tmp_path / "c", clock=lambda: 0.0)
+    crawl.seed([url(0)])
+    crawl.take()
+    crawl.discover([url(1), url(2)], url(0), ["right", "left"])
+    for snapshot in (False, True):
+        if snapshot:
+            crawl.snapshot()
+        crawl = reopened(crawl)
+        assert {parent: len(told) for parent, told in crawl.pending.items()} == {0: 1}
+    crawl.fetched(url(0), None)
+    assert crawl.take() == [url(2)]
+
+
+# Queues ----------------------------------------------------------------------------------------------------------------
+def test_a_page_waits_in_the_queue_that_is_named_and_is_another_one_there(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", politeness=Politeness(delay_s=10.0), clock=lambda: 0.0)
+    pages, fresh = crawl.discover_pages([url(0), url(0), url(5), url(1)], queues=[None, "Slow", "Slow", "h1.test"])
+    assert fresh.all() and len(set(pages.tolist())) == 4
+    crawl = reopened(crawl)
+    assert [crawl.number(url(0)), crawl.number(url(0), "Slow"), crawl.number(url(0), "slow")] == [0, 1, -1]
+    assert crawl.number(url(1), "h1.test") == crawl.number(url(1)) == 3
+    assert crawl.names([2, 0]) == [(url(5), "Slow"), (url(0), "h0.test")]
+    assert sorted(crawl.queues()) == ["Slow", "h0.test", "h1.test"]
+    assert [crawl.names([page])[0][1] for page in crawl.take_pages(9, now=1.0)] == ["h0.test", "Slow", "h1.test"]
+    assert crawl.take_pages(9, now=10.0) == [] and crawl.take_pages(9, now=11.0) == [2]
+    crawl.block_until("Slow", 100.0, now=11.0)
+    assert crawl.pages_of("Slow").tolist() == [1, 2] and "Slow" not in crawl.queues(now=11.0)
+    assert "Slow" in crawl.queues(inactive=True, now=11.0)
+
+
+def test_several_pages_of_a_queue_are_leased_for_as_long_as_is_asked(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
+    crawl.discover([url(page) for page in range(10)])
+    assert crawl.take_queues(2, 2, lease_s=5.0, now=0.0) == [0, 5, 1, 6]
+    assert crawl.take_queues(queue="h2.test", lease_s=60.0, now=1.0) == [2, 7]
+    assert crawl.take_queues(queue="unknown", now=1.0) == []
+    crawl = reopened(crawl)
+    assert [crawl.leases[page] for page in (0, 6, 7)] == [5.0, 5.0, 61.0]
+    assert crawl.take_queues(now=6.0) == [0, 5, 1, 6, 3, 8, 4, 9]
+
+
+def test_counts_of_queues_know_of_leases_that_have_run_out() -> None:
+    now = [0.0]
+    crawl = Crawl("bfs", clock=lambda: now[0])
+    crawl.discover([url(0), url(5), url(1)])
+    crawl.take_queues(1, 1, lease_s=5.0)
+    assert crawl.queue_counts("h0.test") == (1, 0, 1, 0, 1, 1)
+    now[0] = 6.0
+    assert crawl.queue_counts("h0.test") == (2, 0, 0, 0, 1, 1)
+    assert crawl.counts() == (3, 0, 0, 0, 2, 2) and crawl.queue_counts("h9.test") is None
+
+
+def test_a_limit_of_completed_pages_and_a_block_are_lifted_and_survive(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
+    crawl.discover([url(0), url(5), url(10)])
+    crawl.host("h0.test", limit=1)
+    assert crawl.take() == [url(0)]
+    crawl.fetched(url(0))
+    crawl = reopened(crawl)
+    assert crawl.take() == []
+    crawl.host("h0.test", limit=0)
+    crawl.block_until("h0.test", 1000.0)
+    crawl = reopened(crawl)
+    assert crawl.take(now=999.0) == []
+    crawl.block_until("h0.test", 0.0)
+    assert crawl.take(now=999.0) == [url(5)]
+
+
+def test_pages_are_forgotten_and_may_be_found_anew(tmp_path: Path) -> None:
+    crawl = Crawl("fpr", tmp_path / "c", clock=lambda: 0.0)
+    crawl.discover([url(0), url(1), url(2)])
+    crawl.take()
+    crawl.fetched(url(0), [url(3)])
+    assert crawl.forget_pages([0, 1, 1000 - 997]) == 3
+    crawl = reopened(crawl)
+    assert crawl.pages_of().tolist() == [2] and crawl.take(9) == [url(2)]
+    assert crawl.discover([url(0), url(2)]) == [True, False]
+    assert crawl.take(9) == [url(0)]
+
+
+def test_when_pages_became_known_is_told_to_the_second(tmp_path: Path) -> None:
+    now = [100.0]
+    crawl = Crawl("bfs", tmp_path / "c", clock=lambda: now[0])
+    crawl.discover([url(0), url(1)])
+    now[0] = 200.5
+    crawl.discover([url(2)])
+    assert [crawl.born(page) for page in range(3)] == [100.0, 100.0, 200.5]
+    assert [crawl.born_before(at) for at in (100.0, 150.0, 300.0)] == [0, 2, 3]
+
+
+def test_events_inside_a_block_share_one_commit(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
+    with crawl.together():
+        crawl.discover([url(0)])
+        crawl.discover([url(1)])
+        crawl.attach_all({0: b"a", 1: b"b"})
+        seen = Crawl.recover(tmp_path / "c", read_only=True)
+        assert seen.known == 0
+        seen.close()
+    seen = Crawl.recover(tmp_path / "c", read_only=True)
+    assert seen.known == 2 and seen.attached_all([1, 0, 5]) == {0: b"a", 1: b"b"}
+    seen.close()
+
+
+# Pages come back -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("policy", ORDERINGS)
+def test_a_page_comes_back_at_its_time_and_what_it_links_to_by_then_is_found(tmp_path: Path, policy: str) -> None:
+    crawl = Crawl(policy, tmp_path / "c", clock=lambda: 0.0)
+    crawl.seed([url(0)])
+    crawl.take(now=1.0)
+    crawl.fetched(url(0), [url(1)], now=2.0, again_after=10.0)
+    assert crawl.take(9, now=3.0) == [url(1)]
+    crawl.fetched(url(1), now=3.0)
+    crawl = reopened(crawl)
+    assert crawl.take(9, now=11.9) == [] and crawl.next_at() == 12.0
+    assert crawl.take(9, now=12.0) == [url(0)]
+    crawl.fetched(url(0), [url(1), url(2)], now=13.0, again_at=20.0)
+    assert crawl.fetched_count == 2 and crawl.revisits == 1
+    assert crawl.take(9, now=14.0) == [url(2)]
+    crawl = reopened(crawl)
+    assert crawl.take(9, now=20.0) == [url(0)]
+    crawl.fetched(url(0), status=304, now=21.0)
+    assert crawl.take(9, now=1e9) == [] or crawl.leased == 1
+    assert crawl.revisits == 2 and [one["kind"] for one in events(tmp_path / "c")].count("fetched") == 4
+
+
+def test_a_page_that_is_gone_when_it_comes_back_fails_and_what_it_gave_stays() -> None:
+    crawl = Crawl("fpr", clock=lambda: 0.0)
+    crawl.seed([url(0)])
+    crawl.take(now=1.0)
+    crawl.fetched(url(0), [url(1)], now=1.0, again_at=5.0)
+    before = crawl.next(9)
+    assert crawl.take_queues(queue="h0.test", now=5.0) == [0]
+    crawl.failed(url(0), "http 404", now=6.0)
+    assert crawl.next(9) == before and crawl.failed_count == 0 and crawl.fetched_count == 1
+    assert crawl.completed(0)
+
+
+def test_rankings_see_the_links_that_a_page_has_now() -> None:
+    crawl = Crawl("pagerank:every=1")
+    crawl.seed([url(0)])
+    crawl.take()
+    crawl.fetched(url(0), [url(1), url(2)], now=1.0, again_at=2.0)
+    crawl.take_queues(queue="h0.test", now=2.0)
+    crawl.fetched(url(0), [url(2), url(3)], now=3.0)
+    crawl.rescore()
+    priority = {one["url"]: one["priority"] for one in crawl.next(9)}
+    assert priority[url(2)] == priority[url(3)] > priority[url(1)]
+
+
+@settings(max_examples=50)
+@given(dates=st.lists(st.integers(1, 2_000_000_000), min_size=2, max_size=8, unique=True))
+@pytest.mark.parametrize("policy", ["bfs", "surf", "dfs"])
+@pytest.mark.parametrize("named", [False, True])
+def test_pages_that_an_ordering_cannot_tell_apart_come_back_by_their_dates(policy: str, named: bool, dates: list[int]) -> None:
+    crawl = Crawl(policy, clock=lambda: 0.0)
+    pages = [crawl.page(f"http://one.test/{date}") for date in dates]
+    if named and policy != "dfs":  # dfs tells them apart by when they were named
+        for page in pages:
+            crawl.discover([crawl.url(page)])
+    for page, date in zip(pages, dates, strict=True):
+        crawl.schedule_page(page, float(date), now=0.0)
+    order = [int(name.rsplit("/", 1)[1]) for name in crawl.take(99, now=2e9)]
+    assert order == sorted(dates)
+
+
+def test_a_time_that_is_none_is_refused() -> None:
+    crawl = Crawl("bfs")
+    crawl.seed([url(0)])
+    crawl.take()
+    with pytest.raises(InputError, match="got nan"):
+        crawl.fetched(url(0), again_at=math.nan)
+    with pytest.raises(InputError, match="got nan"):
+        crawl.schedule_page(0, math.nan)
+
+
+# Control ----------------------------------------------------------------------------------------------------------------
+def test_a_paused_crawl_takes_nothing_and_hears_everything(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
+    crawl.seed([url(0)])
+    crawl.pause()
+    assert crawl.take() == [] and crawl.take_queues() == [] and crawl.next_at() is not None
+    crawl = reopened(crawl)
+    assert crawl.paused and crawl.take() == []
+    crawl.resume()
+    assert crawl.take() == [url(0)]
+
+
+def test_boosts_add_up_hold_for_pages_to_come_and_end(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
+    crawl.discover([url(page) for page in range(6)])
+    assert crawl.boost(r"/[34]$", 1) == 2 and crawl.boost("h4", 2) == 1 and crawl.boost("h0", -1) == 2
+    crawl.discover([url(9), url(6)])
+    crawl = reopened(crawl)
+    wanted = [4, 9, 3, 1, 2, 6, 0, 5]
+    assert [number(one["url"]) for one in crawl.next(9)] == wanted
+    crawl.snapshot()
+    crawl = reopened(crawl)
+    crawl.discover([url(14)])
+    assert [number(one["url"]) for one in crawl.next(9)] == [4, 9, 14, 3, 1, 2, 6, 0, 5]
+    assert crawl.boost("h4", 0) == 3
+    assert [number(one["url"]) for one in crawl.next(9)] == [3, 4, 1, 2, 9, 6, 14, 0, 5]
+    assert crawl.status()["rules"] == [
+        {"pattern": r"/[34]$", "boost": 1, "budget": 0, "delay_s": 0.0, "taken": 0},
+        {"pattern": "h0", "boost": -1, "budget": 0, "delay_s": 0.0, "taken": 0},
+    ]
+
+
+def test_a_page_whose_boost_ends_has_the_priority_that_its_ordering_gave_it_meanwhile() -> None:
+    crawl = Crawl("backlink")
+    crawl.seed([url(0), url(1), url(2), url(3)])
+    crawl.boost("/2$", -1)
+    for page in (0, 1):
+        crawl.take()
+        crawl.fetched_page(page, [2, 3], any_state=True)
+    crawl.boost("/2$", 0)
+    assert {number(one["url"]): one["priority"] for one in crawl.next(9)} == {2: 2.0}
+
+
+def test_a_family_has_a_budget_and_a_pace_whatever_its_hosts(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
+    crawl.discover([url(page) for page in range(6)])
+    crawl.limit_family("[0-3]$", budget=2)
+    crawl.limit_family("[45]$", delay_s=10.0)
+    assert [number(name) for name in crawl.take(9, now=1.0)] == [0, 1, 4]
+    crawl = reopened(crawl)
+    assert crawl.take(9, now=10.9) == [] and crawl.take(9, now=11.0) == [url(5)]
+    crawl.limit_family("[0-3]$", budget=3, now=12.0)
+    crawl = reopened(crawl)
+    assert crawl.take(9, now=13.0) == [url(2)]
+    crawl.limit_family("[0-3]$", budget=0, now=14.0)
+    assert crawl.take(9, now=15.0) == [url(3)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "given", "says"),
+    [
+        ("[", {"budget": 1}, "must be a regular expression, got '\\['"),
+        ("", {"budget": 1}, "1 to 1,000 characters, got 0"),
+        ("a", {"budget": -1}, "budget must be a whole number of pages from 0"),
+        ("a", {"delay_s": math.nan}, "delay_s must be a number of seconds from 0, got nan"),
+        ("a", {}, "must be given a budget, a delay_s, or both"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_told_in_one_sentence_and_leaves_no_event(
+    pattern: str, given: dict[str, Any], says: str
+) -> None:
+    crawl = Crawl("bfs")
+    with pytest.raises(InputError, match=says):
+        crawl.limit_family(pattern, **given)
+    assert crawl.log.seq == 0 and not crawl.rules
+
+
+def test_a_crawl_of_an_earlier_version_has_queues_from_now_on(tmp_path: Path) -> None:
+    import sqlite3
+
+    crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
+    crawl.seed([url(0)])
+    crawl.close()
+    with sqlite3.connect(tmp_path / "c" / "trace.db") as db:
+        db.executescript("DROP TABLE place; DROP TABLE born;")
+    db.close()
+    seen = Crawl.recover(tmp_path / "c", read_only=True)
+    assert seen.queues() == ["h0.test"]
+    seen.close()
+    crawl = Crawl.recover(tmp_path / "c", clock=lambda: 0.0)
+    crawl.discover([url(0)], queues=["other"])
+    assert crawl.queues() == ["h0.test", "other"]
