@@ -59,7 +59,7 @@ proto: .venv/tested-with
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; exit 2; }
 
 .venv/installed: pyproject.toml | .venv/bin/python
-	@echo "Installing frontrank with its extras crawl and lab into .venv: numpy, numba, Scrapy, pyarrow, plotly and what they"
+	@echo "Installing frontrank with its extras crawl and lab into .venv: numpy, numba, lxml, pyarrow, plotly and what they"
 	@echo "need, from PyPI. About 200 MB to download, 820 MB on disk; a minute or two."
 	$(PIP) install -e ".[crawl,lab]"
 	@touch $@

@@ -1,6 +1,6 @@
-"""Fetches URLs by Scrapy with the settings that guard a crawl, in a process of its own, since a reactor starts once.
+"""Fetches URLs with the guards of a crawl, and says what became of each.
 
-    fetch(["http://127.0.0.1:8000/"], {"FRONTRANK_ALLOW_PRIVATE": True}) -> {"http://127.0.0.1:8000/": "200"}
+    fetch(["http://127.0.0.1:8000/"], allow_private=True) -> {"http://127.0.0.1:8000/": "200"}
 
 A URL's outcome is the status of its page or the reason why there is none. Redirects are followed, each hop an entry of its own.
 `politeness` gives it a Crawl as its frontier, and has `delay_s` told: what it waits between two pages of the first host.
@@ -9,116 +9,76 @@ A URL's outcome is the status of its page or the reason why there is none. Redir
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
+import asyncio
+import socket
+from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urljoin
 
-from tests.patience import PATIENCE_S
+from frontrank.crawl.crawl import Crawl
+from frontrank.fetching.failures import NotFetched
+from frontrank.fetching.fetcher import Fetcher, How
+from frontrank.fetching.private import getaddrinfo
+from frontrank.fetching.robots import Robots
+from frontrank.frontiers.politeness import Politeness
+from frontrank.orderings.registry import parse as ordering
 
-
-def fetch(urls: list[str], settings: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-    given = json.dumps({"urls": urls, "settings": settings or {}, **more})
-    root = Path(__file__).resolve().parent.parent
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.fetching"],
-        input=given,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        cwd=root,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+AGENT = "frontrank/1.0"
+TIMEOUT_S = 5.0
 
 
-def _main() -> None:
-    import socket
+def fetch(
+    urls: Sequence[str],
+    *,
+    allow_private: bool = False,
+    robots: bool = True,
+    names: Mapping[str, Sequence[str]] | None = None,
+    trusted: Sequence[str] = (),
+    proxy: str = "",
+    politeness: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    looked_up: list[str] = []
 
-    import scrapy
-    from scrapy.crawler import AsyncCrawlerProcess
+    def lookup(name: str) -> Any:
+        looked_up.append(name)
+        answers = (names or {}).get(name)
+        if answers is None:
+            return getaddrinfo(name)
+        return [(socket.AF_INET6 if ":" in address else socket.AF_INET, (address, 0)) for address in answers]
 
-    from frontrank.crawl.crawl import Crawl
-    from frontrank.fetching.limits import HARDENING, reason_of
-    from frontrank.fetching.private import Resolver, getaddrinfo
-    from frontrank.fetching.robots import RobotsMiddleware
-    from frontrank.frontiers.politeness import Politeness
-    from frontrank.orderings.registry import parse as ordering
+    async def all_of_them() -> dict[str, Any]:
+        fetcher = Fetcher(How(AGENT, TIMEOUT_S, proxy=proxy, allow_private=allow_private), lookup)
+        fetcher.names.trusted |= set(trusted)
+        frontier = Crawl(ordering("bfs"), politeness=Politeness(**politeness)) if politeness is not None else None
+        rules = Robots(AGENT, fetcher.robots_txt, frontier) if robots else None
+        outcomes: dict[str, Any] = {}
+        try:
+            await asyncio.gather(*(_one(fetcher, rules, url, outcomes) for url in urls))
+        finally:
+            fetcher.close()
+        outcomes["sitemaps"] = rules.sitemaps(urls[0]) if rules else []
+        outcomes["delay_s"] = _delay_s(frontier, urls[0]) if frontier else 0.0
+        return outcomes
 
-    given = json.load(sys.stdin)
-    outcomes: dict[str, Any] = {}
-
-    class TableResolver(Resolver):
-        looked_up: list[str] = []
-
-        def __init__(self, *args: Any) -> None:
-            super().__init__(*args)
-            self.trusted |= set(given.get("trusted", ()))
-
-        @staticmethod
-        def lookup(name: str) -> Any:
-            TableResolver.looked_up.append(name)
-            answers = given.get("names", {}).get(name)
-            if answers is None:
-                return getaddrinfo(name)
-            families = [socket.AF_INET6 if ":" in address else socket.AF_INET for address in answers]
-            return [
-                (family, (address, 0, 0, 0) if family == socket.AF_INET6 else (address, 0))
-                for family, address in zip(families, answers, strict=True)
-            ]
-
-    class Fetching(scrapy.Spider):
-        name = "fetching"
-        frontier = Crawl(ordering("bfs"), politeness=Politeness(**given["politeness"])) if "politeness" in given else None
-
-        async def start(self) -> Any:
-            for url in given["urls"]:
-                yield self.ask(url)
-
-        def ask(self, url: str) -> Any:
-            meta = {"handle_httpstatus_all": True, **({"proxy": given["proxy"]} if "proxy" in given else {})}
-            return scrapy.Request(url, errback=self.lost, dont_filter=True, meta=meta)
-
-        def parse(self, response: Any) -> Any:
-            outcomes[response.url] = str(response.status)
-            location = response.headers.get("Location")
-            if location:
-                yield self.ask(response.urljoin(location.decode()))
-
-        def lost(self, failure: Any) -> None:
-            outcomes[failure.request.url] = reason_of(failure.value)[0]
-
-        def closed(self, reason: str) -> None:
-            middleware = self.crawler.get_downloader_middleware(RobotsMiddleware)
-            outcomes["sitemaps"] = middleware.sitemaps(given["urls"][0]) if middleware else []
-            outcomes["delay_s"] = self._delay_s() if self.frontier else 0.0
-            outcomes["looked_up"] = TableResolver.looked_up
-
-        def _delay_s(self) -> float:
-            """What the frontier waits between two pages of the first URL's host."""
-            assert self.frontier is not None
-            self.frontier.seed([given["urls"][0], given["urls"][0] + "?again"])
-            taken = self.frontier.take(2, now=1e9)
-            return 0.0 if len(taken) == 2 else (self.frontier.next_at() or 0.0) - 1e9
-
-    settings = {
-        **HARDENING,
-        "LOG_ENABLED": False,
-        "USER_AGENT": "frontrank/1.0",
-        "DOWNLOAD_TIMEOUT": 5,
-        "URLLENGTH_LIMIT": 0,
-        "CONCURRENT_REQUESTS_PER_DOMAIN": 100,
-        "TWISTED_DNS_RESOLVER": TableResolver,
-        **given["settings"],
-    }
-    process = AsyncCrawlerProcess(settings)
-    process.crawl(Fetching)
-    process.start()
-    print(json.dumps(outcomes))
+    return asyncio.run(all_of_them()) | {"looked_up": looked_up}
 
 
-if __name__ == "__main__":
-    _main()
+async def _one(fetcher: Fetcher, rules: Robots | None, url: str, outcomes: dict[str, Any]) -> None:
+    try:
+        fetcher.names.usable(url)
+        if rules is not None:
+            await rules.check(url)
+    except NotFetched as error:
+        outcomes[url] = error.reason
+        return
+    answer = await fetcher.fetch(url)
+    outcomes[url] = str(answer.status) if answer.error is None else answer.error.reason
+    if answer.location:
+        await _one(fetcher, rules, urljoin(url, answer.location), outcomes)
+
+
+def _delay_s(frontier: Crawl, url: str) -> float:
+    """What the frontier waits between two pages of the URL's host."""
+    frontier.seed([url, url + "?again"])
+    taken = frontier.take(2, now=1e9)
+    return 0.0 if len(taken) == 2 else (frontier.next_at() or 0.0) - 1e9

@@ -1,6 +1,6 @@
 """Every ordering, live: a known web is served, crawled one page at a time, and the order set beside the simulated one.
 
-Run as ``python -m tests.live_orders [SPEC...]``: one process, one reactor, one crawl after another. Prints JSON: for each
+Run as ``python -m tests.live_orders [SPEC...]``: one process, one loop, one crawl after another. Prints JSON: for each
 ordering the place at which both orders part (-1: nowhere), and their lengths.
 """
 
@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -36,17 +35,17 @@ BESIDE = ("fpr", "opic")  # crawled at the same time
 SEEDS = [PAGES // 2, 0, PAGES // 3]
 
 
-async def compared(process: Any, specs: Sequence[str]) -> dict[str, dict[str, int]]:
+async def compared(specs: Sequence[str]) -> dict[str, dict[str, int]]:
     web = searched(synthetic(f"pages={PAGES},links=6,text=1,seed=5"))
     server = Server(Site(web, Served()))
     await server.start(0)
     async with server:
-        told = {spec: await one(process, web, server, spec) for spec in specs}
-        beside = await asyncio.gather(*(one(process, web, server, spec) for spec in BESIDE))
+        told = {spec: await one(web, server, spec) for spec in specs}
+        beside = await asyncio.gather(*(one(web, server, spec) for spec in BESIDE))
     return told | {f"{spec} beside another": how for spec, how in zip(BESIDE, beside, strict=True)}
 
 
-async def one(process: Any, web: Web, server: Server, spec: str) -> dict[str, int]:
+async def one(web: Web, server: Server, spec: str) -> dict[str, int]:
     """Crawl with this ordering, and compare."""
     policy = parse(spec)
     urls = [server.site.addresses.of(page) for page in range(web.pages)]
@@ -71,7 +70,7 @@ async def one(process: Any, web: Web, server: Server, spec: str) -> dict[str, in
         out = Path(folder) / "crawl"
         if "queries" in policy.needs():
             options = replace(options, queries=str(query_log(web, Path(folder) / "queries.tsv")))
-        await start(options, out, process, truth=truth, impact=views.__getitem__)
+        await start(options, out, truth=truth, impact=views.__getitem__)
         crawled = fetched(out)
     simulated = [urls[page] for page in simulate(web, policy, np.array(SEEDS)).trace.order.tolist()]
     return {"parts_at": parting(crawled, simulated), "live": len(crawled), "simulated": len(simulated)}
@@ -102,4 +101,4 @@ def parting(one: Sequence[str], other: Sequence[str]) -> int:
 
 if __name__ == "__main__":
     chosen = sys.argv[1:] or SPECS
-    print(json.dumps(run(lambda process: compared(process, chosen))))
+    print(json.dumps(run(lambda: compared(chosen))))

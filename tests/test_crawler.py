@@ -28,7 +28,8 @@ from warcio.archiveiterator import ArchiveIterator
 
 from frontrank.crawl import status
 from frontrank.crawl.events import Expired, Fetched, Seeded, Taken
-from frontrank.fetching.crawler.options import AGENT
+from frontrank.fetching.crawler import run
+from frontrank.fetching.crawler.options import AGENT, Options
 from frontrank.fetching.crawler.traps import families
 from frontrank.lab.webserver import run_in_process
 from tests import live_orders
@@ -677,23 +678,11 @@ def test_a_trap_is_reported_with_the_command_that_leaves_it_out(tmp_path: Path) 
 
 
 # Parts -----------------------------------------------------------------------------------------------------------------------
-def test_a_second_reactor_is_refused_before_anything_is_made(tmp_path: Path) -> None:
-    program = """
-from frontrank.fetching.crawler.options import Options
-from frontrank.fetching.crawler.run import crawl, run
-from frontrank.errors import InputError
-async def nothing(process):
-    return 7
-assert run(nothing) == 7
-try:
-    crawl(Options(seeds=("http://a.example/",)), "new")
-except InputError as error:
-    print(error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path, timeout=PATIENCE_S
-    )
-    assert "in one run()" in done.stdout and list(tmp_path.iterdir()) == []
+def test_crawls_follow_each_other_in_one_process(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    proxy, seeds = web
+    asked = Options(tuple(seeds), "bfs", 5, scope="any", delay=0.0, per_host=0, robots=False, proxy=proxy)
+    assert [run.crawl(asked, tmp_path / name).fetched for name in ("one", "two")] == [5, 5]
+    assert run.resume(tmp_path / "one", {"budget": 8}).fetched == 8
 
 
 def test_a_family_of_alike_urls_is_told_and_a_varied_site_is_not() -> None:

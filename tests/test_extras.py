@@ -20,8 +20,8 @@ from frontrank.lab.webserver import run_in_process
 from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "frontrank"
-# What runs inside Scrapy may import it: the room is entered by `need` in fetching/crawler/run.py, or by Scrapy itself.
-INSIDE_SCRAPY = SOURCE / "fetching"
+# What runs inside Scrapy may import it.
+INSIDE_SCRAPY = SOURCE / "fetching" / "addon"
 INSIDE_HTTP = (
     SOURCE / "service" / "http" / "app.py",
     SOURCE / "service" / "http" / "server.py",
@@ -54,8 +54,8 @@ def test_the_core_loads_no_package_of_an_extra(program: str, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("args", "package", "extra"),
     [
-        (["crawl", "http://example.org/", "--out", "new"], "scrapy", "crawl"),
-        (["demo"], "scrapy", "crawl"),
+        (["crawl", "http://example.org/", "--out", "new"], "selectolax", "crawl"),
+        (["demo"], "selectolax", "crawl"),
         (["report", "edges.txt"], "jinja2", "lab"),
         (["simulate", "edges.txt", "--policy", "bfs", "--out", "new"], "jinja2", "lab"),
         (["reproduce", "cho98", "--out", "new"], "jinja2", "lab"),

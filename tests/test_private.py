@@ -166,7 +166,7 @@ def test_names_that_cannot_be_looked_up_fail_at_once() -> None:
 
 def test_all_is_open_when_private_addresses_are_allowed(site: Site) -> None:
     urls = [f"http://{host}:{site.port}/page" for host in ("127.0.0.1", "localhost", "inside.example")]
-    told = fetch(urls, {"FRONTRANK_ALLOW_PRIVATE": True}, names={"inside.example": ["127.0.0.1"]})
+    told = fetch(urls, allow_private=True, names={"inside.example": ["127.0.0.1"]})
     assert [told[url] for url in urls] == ["200"] * 3
 
 

@@ -23,7 +23,7 @@ from tests.fetching import fetch
 from tests.patience import PATIENCE_S
 
 Answer = tuple[int, dict[str, str], bytes]
-OPEN = {"FRONTRANK_ALLOW_PRIVATE": True}
+OPEN = {"allow_private": True}
 UNREACHABLE, FORBIDDEN = "robots.txt unreachable", "robots.txt"
 
 
@@ -112,7 +112,7 @@ def outcomes() -> Iterator[dict[str, Any]]:
         for name, (robots, _, _) in SITES.items()
     }
     try:
-        told = fetch([site.url(path) for site in sites.values() for path in ("/page", "/secret")], OPEN)
+        told = fetch([site.url(path) for site in sites.values() for path in ("/page", "/secret")], **OPEN)
         yield {name: (told[site.url("/page")], told[site.url("/secret")], site.asked) for name, site in sites.items()}
     finally:
         for site in sites.values():
@@ -132,7 +132,7 @@ def test_what_is_forbidden_is_not_asked_for(outcomes: dict[str, Any], name: str)
 
 def test_many_waiting_pages_ask_once() -> None:
     site = Site(lambda before: (time.sleep(0.3), text(SECRET))[1])
-    told = fetch([site.url(f"/{n}") for n in range(50)], OPEN)
+    told = fetch([site.url(f"/{n}") for n in range(50)], **OPEN)
     site.close()
     assert [told[site.url(f"/{n}")] for n in range(50)] == ["200"] * 50
     assert site.asked.count("/robots.txt") == 1
@@ -145,7 +145,7 @@ def test_many_waiting_pages_ask_once() -> None:
 )
 def test_the_frontier_waits_as_long_as_the_crawl_delay_says(given_s: str, own_s: float, waits_s: float) -> None:
     site = Site(text(f"User-agent: other\nCrawl-delay: 30\n\nUser-agent: *\nCrawl-delay: {given_s}\nSitemap: {'/map.xml'}\n"))
-    told = fetch([site.url("/")], OPEN, politeness={"delay_s": own_s})
+    told = fetch([site.url("/")], **OPEN, politeness={"delay_s": own_s})
     site.close()
     assert told["delay_s"] == pytest.approx(waits_s)
     assert told["sitemaps"] == ["/map.xml"]
@@ -153,7 +153,7 @@ def test_the_frontier_waits_as_long_as_the_crawl_delay_says(given_s: str, own_s:
 
 def test_robots_can_be_turned_off() -> None:
     site = Site(text("User-agent: *\nDisallow: /\n"))
-    told = fetch([site.url("/")], {**OPEN, "FRONTRANK_ROBOTS": False})
+    told = fetch([site.url("/")], **OPEN, robots=False)
     site.close()
     assert told[site.url("/")] == "200"
     assert site.asked == ["/"]

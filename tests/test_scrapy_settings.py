@@ -9,11 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import scrapy
 
-from frontrank.errors import InputError
-from frontrank.fetching.crawler import run
-from frontrank.fetching.crawler.options import Options
 from tests.patience import PATIENCE_S
 from tests.scrapy_crawls import ROOT, SMALL, Crawled, crawl, crawl_one, end_workers, job
 from tests.scrapy_project_server import serving
@@ -106,13 +102,6 @@ def test_scrapys_own_command_ends_with_a_line_and_a_code_other_than_0(tmp_path: 
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert "unknown ordering 'ficca'; did you mean 'fica'?" in line
-
-
-def test_frontrank_crawl_says_which_scrapy_it_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(scrapy, "version_info", (2, 13, 4))
-    with pytest.raises(InputError, match=r"needs 2\.14 or later; run: pip install -U scrapy"):
-        run.crawl(Options(seeds=("http://127.0.0.1:9/",)), tmp_path / "crawl")
-    assert not (tmp_path / "crawl").exists()
 
 
 def test_a_scheduler_of_the_project_itself_stays() -> None:

@@ -22,10 +22,12 @@ from importlib.util import find_spec
 
 # The modules that the core does without, and the extra of pyproject.toml that brings each.
 EXTRA_OF = {
-    "scrapy": "crawl",
+    "scrapy": "scrapy",
     "selectolax": "crawl",
     "publicsuffixlist": "crawl",
     "brotli": "crawl",
+    "lxml": "crawl",
+    "protego": "crawl",
     "backports": "crawl",
     "jinja2": "lab",
     "plotly": "lab",

@@ -128,7 +128,7 @@ def _start(out: str, filed: dict[str, Any], chosen: dict[str, Any], quiet: bool)
     if not (quiet or asked.contact or asked.user_agent or asked.allow_private):  # the last: a site of one's own
         print(HINT, file=sys.stderr)
     with watching(quiet) as watch:
-        return run.run(lambda process: run.work(job, process, watch=watch))
+        return run.run(lambda: run.work(job, watch=watch))
 
 
 def _resume(folder: str, filed: dict[str, Any], chosen: dict[str, Any], rescore: bool, quiet: bool) -> Summary:

@@ -1,4 +1,4 @@
-"""Fetching: HTTP. ``frontrank crawl``, the Scrapy add-on, and what both share: robots.txt, limits, private addresses.
+"""Fetching: HTTP. ``frontrank crawl``, the Scrapy add-on, and what both share: when a server asks to be left alone.
 
-The only room that imports Scrapy. May import: crawl, sources and what lies below.
+Only ``addon`` imports Scrapy. May import: crawl, sources and what lies below.
 """

@@ -1,28 +1,48 @@
-"""Pages and sitemaps of strangers, read without holding up the reactor's thread.
+"""Pages and sitemaps of strangers, read without holding up the crawl.
 
-Small tame pages are parsed at once; all else by a worker process with a deadline (pages/workers.py), which a thread waits for.
-One host has at most one worker at a time, so that its slow pages are waited for by its own pages alone.
+Small tame pages are parsed at once; all else by a worker process with a deadline (pages/workers.py), which answers by the event
+loop: no thread waits. One host has at most one worker at a time, so that its slow pages are waited for by its own pages alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+import asyncio
+import pickle
+import signal
+import struct
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
-from scrapy.utils.defer import maybe_deferred_to_future
-from twisted.internet.defer import DeferredLock
-from twisted.internet.threads import deferToThreadPool
-from twisted.python.threadpool import ThreadPool
-
-from frontrank.pages import bounded
-from frontrank.pages.workers import CPU_S, Workers
-
-if TYPE_CHECKING:
-    from frontrank.pages.html import Page
+from frontrank.pages import bounded, html
+from frontrank.pages.html import Page
+from frontrank.pages.skim import skim
+from frontrank.pages.workers import CPU_S, LEAST_WALL_S, MOST_BYTES, PATIENCE, Closed, Died, TooLong, start
 
 T = TypeVar("T")
 
 WORKERS = 4  # started one by one, when the others are busy
+LONG = struct.Struct("!i"), struct.Struct("!Q")  # how multiprocessing's connections frame what they send
+
+
+class Hosts:
+    """One at a time of each host."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, tuple[asyncio.Lock, list[None]]] = {}
+
+    @asynccontextmanager
+    async def alone(self, host: str) -> AsyncIterator[None]:
+        lock, waiting = self._locks.setdefault(host, (asyncio.Lock(), []))
+        waiting.append(None)
+        try:
+            async with lock:
+                yield
+        finally:
+            waiting.pop()
+            if not waiting:
+                self._locks.pop(host, None)
 
 
 class Parsing:
@@ -30,47 +50,132 @@ class Parsing:
 
     def __init__(self, workers: int = WORKERS, cpu_s: float = CPU_S) -> None:
         self.workers = Workers(workers, cpu_s)
-        # Not the reactor's own threads: name servers that do not answer hold these.
-        self._threads = ThreadPool(0, workers, "parsing")
-        self._threads.start()
-        self._hosts: dict[str, tuple[DeferredLock, list[None]]] = {}
+        self._hosts = Hosts()
 
     def at_once(self, body: bytes, url: str, encoding: str | None, most_links: int, text: bool) -> Page | None:
         """The page, if it cannot take long."""
         return bounded.parse_here(body, url, encoding, most_links, text)
 
     async def page(self, host: str, body: bytes, url: str, encoding: str | None, most_links: int, text: bool) -> Page:
-        """The page, or what could be read of it in time."""
-        return await self.wait_for(host, bounded.parse_elsewhere, self.workers, body, url, encoding, most_links, text)
+        """The page, or what could be read of it in time (bounded.parse_elsewhere)."""
+        async with self._hosts.alone(host):
+            try:
+                return await self.workers.call(html.parse, body, url, encoding, most_links, text)
+            except Closed:
+                raise
+            except TooLong:
+                reason = bounded.TOO_LONG
+            except Exception:  # out of memory, a crash: whatever it is, the page must not end the crawl
+                reason = bounded.FAILED
+            try:
+                skimmed = await self.workers.call(skim, body, url, encoding, most_links)
+            except Closed:
+                raise
+            except Exception:
+                skimmed = Page(base=url)
+            return Page(**{**vars(skimmed), "given_up": reason})
 
     async def call(self, host: str, function: Callable[..., T], *given: object) -> T:
         """A function of bytes that come from this host; raises TooLong or Died if it has no result."""
-        return await self.wait_for(host, self.workers.call, function, *given)
-
-    async def wait_for(self, host: str, function: Callable[..., T], *given: object) -> T:
-        """A function that itself waits, called in a thread; of one host one at a time."""
-        lock, waiting = self._hosts.setdefault(host, (DeferredLock(), []))
-        waiting.append(None)
-        try:
-            await maybe_deferred_to_future(lock.acquire())
-            try:
-                return await self._in_thread(function, *given)
-            finally:
-                lock.release()
-        finally:
-            waiting.pop()
-            if not waiting:
-                self._hosts.pop(host, None)
-
-    async def _in_thread(self, function: Callable[..., T], *given: object) -> T:
-        from twisted.internet import reactor
-
-        result: Any = deferToThreadPool(reactor, self._threads, function, *given)
-        value: T = await maybe_deferred_to_future(result)
-        return value
+        async with self._hosts.alone(host):
+            return await self.workers.call(function, *given)
 
     def close(self) -> None:
         """End what is under way: those who wait are told."""
         self.workers.close()
-        if self._threads.started:
-            self._threads.stop()
+
+
+class Judging:
+    """Functions that themselves wait, called in threads of their own; of one host one at a time."""
+
+    def __init__(self, threads: int = WORKERS) -> None:
+        self._threads = ThreadPoolExecutor(threads, "judging")
+        self._hosts = Hosts()
+
+    async def wait_for(self, host: str, function: Callable[..., T], *given: object) -> T:
+        async with self._hosts.alone(host):
+            return await asyncio.get_running_loop().run_in_executor(self._threads, function, *given)
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class Workers:
+    """pages.workers.Workers for the event loop: the same processes, deadlines and exceptions."""
+
+    def __init__(self, most: int, cpu_s: float) -> None:
+        self.cpu_s, self.wall_s = cpu_s, max(PATIENCE * cpu_s, LEAST_WALL_S)
+        self._room = asyncio.Semaphore(most)
+        self._free: list[Worker] = []
+        self._busy: set[Worker] = set()
+        self._closed = False
+
+    async def call(self, function: Callable[..., T], *given: object) -> T:
+        async with self._room:
+            if self._closed:
+                raise Closed
+            worker = self._free.pop() if self._free else await Worker.started()
+            self._busy.add(worker)
+            whole = False
+            try:
+                value, error = await worker.call(self.wall_s, (function, given, self.cpu_s))
+                whole = True
+            except (TooLong, Died):
+                if self._closed:
+                    raise Closed from None
+                raise
+            finally:
+                self._busy.discard(worker)
+                if whole and not self._closed:
+                    self._free.append(worker)
+                else:
+                    worker.kill()
+            if error is not None:
+                raise error
+            result: T = value
+            return result
+
+    def close(self) -> None:
+        self._closed = True
+        for worker in (*self._free, *self._busy):
+            worker.kill()
+        self._free = []
+
+
+class Worker:
+    def __init__(self, process: Any, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.process, self.reader, self.writer = process, reader, writer
+
+    @classmethod
+    async def started(cls) -> Worker:
+        process, line = start(MOST_BYTES)
+        reader, writer = await asyncio.open_connection(sock=line)
+        return cls(process, reader, writer)
+
+    async def call(self, wall_s: float, what: object) -> Any:
+        data = pickle.dumps(what)
+        try:
+            async with asyncio.timeout(wall_s):
+                self.writer.write(LONG[0].pack(len(data)) if len(data) < 2**31 else LONG[0].pack(-1) + LONG[1].pack(len(data)))
+                self.writer.write(data)
+                (length,) = LONG[0].unpack(await self.reader.readexactly(4))
+                if length == -1:
+                    (length,) = LONG[1].unpack(await self.reader.readexactly(8))
+                return pickle.loads(await self.reader.readexactly(length))
+        except TimeoutError:
+            raise TooLong from None
+        except (asyncio.IncompleteReadError, OSError):
+            code = await asyncio.to_thread(self._ended)
+            raise TooLong if code == -signal.SIGPROF else Died("a worker crashed") from None
+
+    def _ended(self) -> int:
+        try:
+            return int(self.process.wait(1.0))
+        except Exception:  # it lives on, without a line to us
+            self.process.kill()
+            return int(self.process.wait())
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.writer.transport.abort()
+        self.process.wait()

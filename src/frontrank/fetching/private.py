@@ -3,11 +3,11 @@
 A web page decides where a crawler goes next, so an unguarded crawler is a way into the network it runs in (server-side request
 forgery). Two gates, because either alone has a hole:
 
-    GuardMiddleware     sees every request, redirects and robots.txt included: refuses private addresses written in the URL,
-                        names reserved for private networks, schemes other than http and https, URLs beyond any use
-    Resolver            answers the reactor's lookups: if any address of a name is private the lookup fails, else exactly the
-                        addresses checked are handed on and connected to; there is no second lookup for a rebinding name to
-                        answer differently
+    Names.usable        sees every URL that is asked for, redirects and robots.txt included: refuses private addresses written
+                        in the URL, names reserved for private networks, schemes other than http and https, URLs beyond any use
+    Names.addresses     answers lookups: if any address of a name is private the lookup fails, else exactly the addresses
+                        checked are handed on and connected to; there is no second lookup for a rebinding name to answer
+                        differently
 
 Addresses: the registries of RFC 6890 as a table of our own (Python's `ipaddress` changes its mind between versions), multicast
 and reserved ones, and IPv6 addresses that carry a private IPv4 address: mapped, compatible, 6to4, Teredo, NAT64. Names: RFC
@@ -15,39 +15,32 @@ and reserved ones, and IPv6 addresses that carry a private IPv4 address: mapped,
 complete.
 
 A proxy is the user's own choice, so its name may resolve to anything. Names are then looked up by the proxy and only what is
-written in a URL can be refused. The setting FRONTRANK_ALLOW_PRIVATE opens both gates. Costs one parse of the URL a request; one
+written in a URL can be refused. ``allow_private`` opens both gates, for one crawl. Costs one parse of the URL a request; one
 lookup a name for ten minutes.
 """
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies
+from contextlib import suppress
+from typing import Any
 
 import can_ada
-from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
-from scrapy.resolver import HostResolution
-from twisted.internet.address import IPv4Address, IPv6Address
-from twisted.internet.interfaces import IHostnameResolver
-from twisted.internet.threads import deferToThreadPool
-from zope.interface import implementer  # type: ignore[import-untyped]
 
+from frontrank.fetching.failures import PRIVATE, Refused, host_not_found
 from frontrank.pages.urls import host_of
 
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-
-PRIVATE = "private address"
 URL_MOST = 8192  # characters; servers answer longer ones with 414
 NAMES_KEPT = 10_000
 NAME_KEPT_S = 600.0
+LOOKUPS = 32  # at a time: name servers that do not answer hold a thread each
+PORTS = {"http:": 80, "https:": 443}
 
 _PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".home.arpa")
 _NOT_PUBLIC_4 = tuple(
@@ -64,17 +57,8 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _NAT64_LOCAL = ipaddress.IPv6Network("64:ff9b:1::/48")
 
 Sockaddr = tuple[Any, ...]  # host, port and, for IPv6, flow and scope
-Lookup = Callable[[str], Sequence[tuple[int, Sockaddr]]]
-
-
-class Refused(IgnoreRequest):
-    """A request that is not made; `reason` says why, in words fit for counting."""
-
-    retry = False
-
-    def __init__(self, reason: str = PRIVATE, detail: str = "") -> None:
-        super().__init__(f"{reason}: {detail}" if detail else reason)
-        self.reason = reason
+Address = tuple[int, Sockaddr]  # family and address
+Lookup = Callable[[str], Sequence[Address]]
 
 
 def is_private(address: str) -> bool:
@@ -140,7 +124,7 @@ def _ascii_name(name: str) -> str:
     return host_of(f"http://{literal}/").strip("[]").rstrip(".")
 
 
-def getaddrinfo(name: str) -> Sequence[tuple[int, Sockaddr]]:
+def getaddrinfo(name: str) -> Sequence[Address]:
     """The system's addresses of a name; none if it has none or cannot be one (labels of over 63 letters raise UnicodeError)."""
     try:
         found = socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM)
@@ -149,135 +133,94 @@ def getaddrinfo(name: str) -> Sequence[tuple[int, Sockaddr]]:
     return [(int(family), sockaddr) for family, _, _, _, sockaddr in found]
 
 
-@implementer(IHostnameResolver)
-class Resolver:
-    """Scrapy's TWISTED_DNS_RESOLVER: hands on the addresses of a name only if all of them are public."""
+class Names:
+    """Where the URLs of one crawl lead, and whether it may go there."""
 
-    lookup: Lookup = staticmethod(getaddrinfo)
+    def __init__(self, allow_private: bool = False, lookup: Lookup = getaddrinfo) -> None:
+        self.allow_private, self.lookup = allow_private, lookup
+        self.trusted: set[str] = set()  # names that may lead to private addresses
+        self.proxies: set[str] = set()
+        self._known: OrderedDict[str, tuple[float, list[Address], bool]] = OrderedDict()
+        self._asked: dict[str, asyncio.Future[list[Address]]] = {}
+        self._room = asyncio.Semaphore(LOOKUPS)
 
-    def __init__(self, reactor: Any, allow_private: bool) -> None:
-        self._reactor = reactor
-        self.allow_private = allow_private
-        self._known: OrderedDict[str, tuple[float, list[tuple[int, Sockaddr]], bool]] = OrderedDict()
-        self.trusted: set[str] = set()  # names of the user's proxies
+    def add_proxy(self, name: str) -> None:
+        """This name may lead anywhere, so no page may be fetched from it."""
+        self.trusted.add(_ascii_name(name))
+        self.proxies.add(_ascii_name(name))
 
-    @classmethod
-    def from_crawler(cls, crawler: Any, reactor: Any) -> Resolver:
-        return cls(reactor, crawler.settings.getbool("FRONTRANK_ALLOW_PRIVATE"))
-
-    def install_on_reactor(self) -> None:
-        self._reactor.installNameResolver(self)
-
-    def open_up(self) -> None:
-        self.allow_private = True
-        self._known.clear()
-
-    def refuses(self, name: str) -> bool:
-        """Whether the last lookup of this name found a private address."""
-        known = self._known.get(_ascii_name(name))
-        return known is not None and known[2]
-
-    def resolveHostName(
-        self,
-        resolutionReceiver: Any,
-        hostName: str,
-        portNumber: int = 0,
-        addressTypes: Sequence[type] | None = None,
-        transportSemantics: str = "TCP",
-    ) -> Any:
-        resolution: Any = HostResolution(hostName)
-        resolutionReceiver.resolutionBegan(resolution)
-        name = _ascii_name(hostName)
-
-        def answer(addresses: Sequence[tuple[int, Sockaddr]]) -> None:
-            for family, sockaddr in addresses:
-                kind = IPv6Address if family == socket.AF_INET6 else IPv4Address
-                if addressTypes is None or kind in addressTypes:
-                    resolutionReceiver.addressResolved(kind("TCP", sockaddr[0], portNumber, *sockaddr[2:]))
-            resolutionReceiver.resolutionComplete()
-
-        known = self._known.get(name)
-        if not name:
-            answer([])
-        elif known is not None and known[0] > time.monotonic():
-            answer(known[1])
-        else:
-            found = deferToThreadPool(self._reactor, self._reactor.getThreadPool(), type(self).lookup, name)
-            found.addCallbacks(lambda all_of: self._checked(name, all_of), lambda _: [])
-            found.addCallback(answer)
-        return resolution
-
-    def _checked(self, name: str, found: Sequence[tuple[int, Sockaddr]]) -> list[tuple[int, Sockaddr]]:
-        addresses = list(dict.fromkeys(a for a in found if a[0] in (socket.AF_INET, socket.AF_INET6)))
-        open_to_all = self.allow_private or name in self.trusted
-        refused = not open_to_all and any(is_private(str(sockaddr[0])) for _, sockaddr in addresses)
-        if refused:
-            addresses = []
-        if addresses or refused:
-            self._known[name] = (time.monotonic() + NAME_KEPT_S, addresses, refused)
-            self._known.move_to_end(name)
-            while len(self._known) > NAMES_KEPT:
-                self._known.popitem(last=False)
-        return addresses
-
-
-class GuardMiddleware:
-    """Refuses requests that a crawl must not make, whoever asks: a link, a redirect, a robots.txt."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._allow_private = crawler.settings.getbool("FRONTRANK_ALLOW_PRIVATE")
-        self._proxies = {name for proxy in getproxies().values() if (name := _proxy_name(proxy))}
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> GuardMiddleware:
-        return cls(crawler)
-
-    def process_request(self, request: Request) -> None:
-        proxy = request.meta.get("proxy")
-        if proxy:
-            self._proxies.add(_proxy_name(proxy))
-        resolver = self._resolver()
-        resolver.trusted |= self._proxies
-        reason = self._objection(request.url)
-        if reason:
-            raise Refused(reason, request.url[:200])
-
-    def process_exception(self, request: Request, exception: Exception) -> None:
-        """A failed lookup gives no reason of its own: the resolver remembers which names it refused."""
-        if isinstance(exception, CannotResolveHostError) and self._resolver().refuses(host_of(request.url).strip("[]")):
-            raise Refused(PRIVATE, request.url[:200]) from exception
-
-    def _objection(self, url: str) -> str:
+    def usable(self, url: str) -> tuple[can_ada.URL, tuple[str, int, bool]]:
+        """The URL in its parts, and host, port and whether TLS; raises Refused."""
         if len(url) > URL_MOST:
-            return "url too long"
+            raise Refused("url too long", url[:200])
         try:
             parsed = can_ada.parse(url)
         except (ValueError, TypeError):
-            return "bad url"
-        if parsed.protocol not in ("http:", "https:"):
-            return "unsupported scheme"
-        # A proxy's name is exempt from the resolver's check, so no page may be fetched from it.
-        if not self._allow_private and (private_host(parsed.hostname) or parsed.hostname in self._proxies):
-            return PRIVATE
-        return ""
+            raise Refused("bad url", url[:200]) from None
+        if parsed.protocol not in PORTS:
+            raise Refused("unsupported scheme", url[:200])
+        host: str = parsed.hostname.strip("[]")
+        if not self.allow_private and (private_host(parsed.hostname) or host in self.proxies):
+            raise Refused(PRIVATE, url[:200])
+        return parsed, (host, int(parsed.port or PORTS[parsed.protocol]), parsed.protocol == "https:")
 
-    def _resolver(self) -> Resolver:
-        """The reactor's resolver; installed here if the way the crawl was started did not."""
-        from twisted.internet import reactor
+    async def addresses(self, host: str) -> list[Address]:
+        """The addresses of a host, all of them checked, or NotFetched."""
+        if _is_literal(host):  # a URL that spells a private one was refused before; a proxy may be anywhere
+            return [(socket.AF_INET6 if ":" in host else socket.AF_INET, (host, 0))]
+        name = _ascii_name(host)
+        known = self._known.get(name)
+        if known is None or known[0] <= time.monotonic():
+            if name:
+                await self._ask(name)
+            known = self._known.get(name, (0.0, [], False))
+        if known[2]:
+            raise Refused(PRIVATE, host[:200])
+        if not known[1]:
+            raise host_not_found(host[:200])
+        return known[1]
 
-        resolver = reactor.nameResolver
-        if not isinstance(resolver, Resolver):
-            resolver = Resolver.from_crawler(self._crawler, reactor)
-            resolver.install_on_reactor()
-        elif self._allow_private and not resolver.allow_private:
-            # Lookups do not say which crawl of the process they are for.
-            resolver.open_up()
-        return resolver
+    async def _ask(self, name: str) -> None:
+        """Once, however many wait."""
+        asked = self._asked.get(name)
+        if asked is not None:
+            await asyncio.shield(asked)
+            return
+        asked = self._asked[name] = asyncio.get_running_loop().create_future()
+        try:
+            async with self._room:
+                self._check(name, await _in_thread(self.lookup, name))
+        finally:
+            del self._asked[name]
+            asked.set_result([])
+
+    def _check(self, name: str, found: Sequence[Address]) -> None:
+        addresses = list(dict.fromkeys(a for a in found if a[0] in (socket.AF_INET, socket.AF_INET6)))
+        open_to_all = self.allow_private or name in self.trusted
+        refused = not open_to_all and any(is_private(str(sockaddr[0])) for _, sockaddr in addresses)
+        self._known.pop(name, None)
+        if addresses or refused:
+            self._known[name] = (time.monotonic() + NAME_KEPT_S, [] if refused else addresses, refused)
+            while len(self._known) > NAMES_KEPT:
+                self._known.popitem(last=False)
 
 
-def _proxy_name(proxy: str) -> str:
-    try:
-        return _ascii_name(urlsplit(proxy if "://" in proxy else f"http://{proxy}").hostname or "")
-    except ValueError:
-        return ""
+async def _in_thread(lookup: Lookup, name: str) -> Sequence[Address]:
+    """A thread that no one waits for when the process ends: a name server may take half a minute not to answer."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[Sequence[Address]] = loop.create_future()
+
+    def tell(found: Sequence[Address]) -> None:
+        if not answer.done():
+            answer.set_result(found)
+
+    def ask() -> None:
+        try:
+            found = lookup(name)
+        except Exception:  # whatever it is: there is no address
+            found = []
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(tell, found)
+
+    threading.Thread(target=ask, name=f"lookup {name[:40]}", daemon=True).start()
+    return await answer

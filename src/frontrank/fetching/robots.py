@@ -1,4 +1,4 @@
-"""robots.txt (RFC 9309): asked for once an origin, before its first page, by a request of the downloader's own.
+"""robots.txt (RFC 9309): asked for once an origin, before its first page.
 
     2xx                     its rules hold for 24 hours; only the first 500 KiB are downloaded, inflated and read
     3xx                     followed five times; after that, or to nowhere, as if there were none
@@ -10,39 +10,33 @@ Rules are matched by Protego, whose time is linear in rules times URL. Its parse
 which is quadratic in a hostile file; so the groups of others are dropped before it sees them (`groups_of_ours`). The
 memory of all files together is bounded: those of least recent use are forgotten, and asked for again.
 
-Crawl-delay is not in the RFC but often given: `spider.frontier.host(name, delay_s=...)` is told, up to 60 s. Sitemap lines:
-`RobotsMiddleware.sitemaps(origin)`. The setting FRONTRANK_ROBOTS = False turns all of it off.
+Crawl-delay is not in the RFC but often given: the frontier is told, `host(name, delay_s=...)`, up to 60 s. Sitemap lines:
+`Robots.sitemaps(origin)`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin
 
 import can_ada
-from protego import Protego
-from scrapy import Request, signals
-from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, NotConfigured, StopDownload
-from scrapy.http.request import NO_CALLBACK
-from scrapy.utils.defer import maybe_deferred_to_future
-from twisted.internet.defer import Deferred
-from twisted.internet.threads import deferToThread
 
-from frontrank.fetching.private import Refused
+from frontrank.errors import need
+from frontrank.fetching.failures import Forbidden, NotFetched, Refused, Unreachable
+from frontrank.fetching.http.message import Response
+from frontrank.frontiers.politeness import Politeness
 from frontrank.pages.urls import host_of
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
+    from protego import Protego
 
-ROBOTS = "frontrank_robots"  # in request.meta: this asks for a robots.txt; the bytes received so far
 MOST_BYTES = 500 * 1024
 MOST_HOPS = 5
 KEPT_S = 24 * 3600.0
@@ -53,7 +47,6 @@ LONG = 32 * 1024  # a longer file is parsed in a thread: 500 KiB of short rules 
 LONGEST_DELAY_S = 60.0
 SITEMAPS_MOST = 1_000
 REDIRECTS = (301, 302, 303, 307, 308)
-WAY = ("proxy",)  # in request.meta: a robots.txt is asked for the same way as the page
 
 _USER_AGENT = re.compile(r"\s*user[- ]?agent\s*[:\s]\s*([^#]*)", re.IGNORECASE)
 _SITEMAP = re.compile(r"\s*(?:site-map|sitemaps?)\s*[:\s]\s*(\S*)", re.IGNORECASE)
@@ -61,21 +54,17 @@ _RULE = re.compile(r"\s*(?!host[:\s])(?:[^#:]*:|(?:dis)?allow\s|crawl[- ]delay\s
 _NEW_LINE = re.compile(r"\r\n|\r|\n")
 
 
-class Forbidden(IgnoreRequest):
-    """robots.txt does not allow this page."""
+class Frontier(Protocol):
+    """Who is told how a host wants to be treated: a Crawl."""
 
-    reason = "robots.txt"
-    retry = False
+    politeness: Politeness
+
+    def host(self, name: str, *, delay_s: float) -> None: ...
+
+    def block(self, name: str, seconds: float) -> None: ...
 
 
-class Unreachable(IgnoreRequest):
-    """The host's robots.txt could not be read, so nothing of it may be fetched for now."""
-
-    reason = "robots.txt unreachable"
-
-    def __init__(self, retry: bool) -> None:
-        super().__init__(self.reason)
-        self.retry = retry
+Get = Callable[[str], Awaitable[Response]]  # one robots.txt: its first MOST_BYTES, inflated
 
 
 @dataclass(slots=True)
@@ -84,7 +73,7 @@ class Rules:
 
     until: float
     parser: Protego | None = None
-    error: Callable[[], Exception] | None = None
+    error: NotFetched | None = None
     sitemaps: list[str] = field(default_factory=list)
     size: int = 0  # in memory
     tries: int = 0  # that failed, in a row
@@ -124,41 +113,33 @@ class Kept:
             self.size -= oldest.size
 
 
-class RobotsMiddleware:
-    """Holds every request back until the rules of its origin are known."""
+class Robots:
+    """What the hosts of one crawl allow."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._agent = product_of(crawler.settings.get("ROBOTSTXT_USER_AGENT") or crawler.settings.get("USER_AGENT") or "")
+    def __init__(self, agent: str, get: Get, frontier: Frontier | None = None) -> None:
+        self.agent, self.get, self.frontier = product_of(agent), get, frontier
         self._kept = Kept()
-        self._waiting: dict[str, list[Deferred[None]]] = {}
+        self._asked: dict[str, asyncio.Future[None]] = {}
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> RobotsMiddleware:
-        if not crawler.settings.getbool("FRONTRANK_ROBOTS", True):
-            raise NotConfigured
-        middleware = cls(crawler)
-        crawler.signals.connect(middleware.received, signals.bytes_received)
-        return middleware
-
-    async def process_request(self, request: Request) -> None:
-        if ROBOTS in request.meta:
-            return
-        origin = origin_of(request.url)
+    def known(self, url: str) -> bool:
+        """Whether this page may be fetched, if that can be said now; raises NotFetched if not. False: ``check`` has to ask."""
+        origin = origin_of(url)
         rules = self._kept.get(origin)
         if rules is None:
-            rules = await self._learn(origin, {key: request.meta[key] for key in WAY if key in request.meta})
-        if rules.error is not None:
-            raise rules.error()
-        if rules.parser is not None and not rules.parser.can_fetch(request.url, self._agent):
-            raise Forbidden(f"robots.txt of {origin} does not allow {request.url[:200]}")
+            return False
+        self._judge(rules, origin, url)
+        return True
 
-    def received(self, data: bytes, request: Request) -> None:
-        """Ends the download of a robots.txt when as much has come as is read."""
-        if ROBOTS in request.meta:
-            request.meta[ROBOTS] += len(data)
-            if request.meta[ROBOTS] >= MOST_BYTES:
-                raise StopDownload(fail=False)
+    async def check(self, url: str) -> None:
+        """Raise NotFetched if this page may not be fetched. The first page of an origin waits for its robots.txt."""
+        origin = origin_of(url)
+        self._judge(self._kept.get(origin) or await self._learn(origin), origin, url)
+
+    def _judge(self, rules: Rules, origin: str, url: str) -> None:
+        if rules.error is not None:
+            raise rules.error.with_traceback(None)
+        if rules.parser is not None and not rules.parser.can_fetch(url, self.agent):
+            raise Forbidden(f"robots.txt of {origin} does not allow {url[:200]}")
 
     def sitemaps(self, origin: str) -> list[str]:
         """The URLs on the Sitemap lines of an origin's robots.txt; none if it is not known."""
@@ -169,102 +150,85 @@ class RobotsMiddleware:
         """The sitemaps of an origin, whose robots.txt is asked for if it is not known."""
         origin = origin_of(origin)
         if self._kept.get(origin) is None:
-            await self._learn(origin, {})
+            await self._learn(origin)
         return self.sitemaps(origin)
 
-    async def _learn(self, origin: str, way: dict[str, Any]) -> Rules:
+    async def _learn(self, origin: str) -> Rules:
         """Ask once, however many wait: the first to come asks, the others are told."""
-        if origin in self._waiting:
-            told: Deferred[None] = Deferred()
-            self._waiting[origin].append(told)
-            await maybe_deferred_to_future(told)
-            return self._kept.last(origin) or self._failure(origin, CannotResolveHostError())
-        self._waiting[origin] = []
+        asked = self._asked.get(origin)
+        if asked is not None:
+            await asyncio.shield(asked)
+            return self._kept.last(origin) or self._failure(origin, None)
+        asked = self._asked[origin] = asyncio.get_running_loop().create_future()
         try:
-            rules = await self._ask(origin, way)
+            rules = await self._ask(origin)
             self._kept.put(origin, rules)
         finally:
-            for waiting in self._waiting.pop(origin):
-                waiting.callback(None)
+            del self._asked[origin]
+            asked.set_result(None)
         return rules
 
-    async def _ask(self, origin: str, way: dict[str, Any]) -> Rules:
+    async def _ask(self, origin: str) -> Rules:
         url = f"{origin}/robots.txt"
         for hop in range(MOST_HOPS + 1):
             try:
-                response = await self._fetch(url, way)
+                response = await self.get(url)
             except Refused as refused:
                 # A page of this origin would be refused as well; a redirect's refusal says nothing of the origin.
                 if hop == 0:
-                    return Rules(self._kept.clock() + KEPT_S, error=partial(Refused, refused.reason, origin))
+                    return Rules(self._kept.clock() + KEPT_S, error=Refused(refused.reason, origin))
                 return self._failure(origin, refused)
-            except Exception as error:
+            except NotFetched as error:
                 return self._failure(origin, error)
             if response.status not in REDIRECTS:
-                return await self._judge(origin, response)
+                return await self._rules(origin, response)
             target = redirect_of(url, response)
             if target is None:
                 break
             url = target
         return Rules(self._kept.clock() + KEPT_S)
 
-    async def _fetch(self, url: str, way: dict[str, Any]) -> Response:
-        meta = {
-            **way,
-            ROBOTS: 0,
-            "dont_redirect": True,
-            "dont_retry": True,
-            "dont_merge_cookies": True,
-            "handle_httpstatus_all": True,
-            "download_maxsize": 0,  # a long one is read in part, not refused
-            "download_fail_on_dataloss": False,
-        }
-        engine: Any = self._crawler.engine
-        response: Response = await engine.download_async(Request(url, callback=NO_CALLBACK, meta=meta))
-        return response
-
-    async def _judge(self, origin: str, response: Response) -> Rules:
+    async def _rules(self, origin: str, response: Response) -> Rules:
         status = response.status
         if status >= 500 or status == 429:
             return self._failure(origin, None)
         if not 200 <= status < 300:
             return Rules(self._kept.clock() + KEPT_S)
         if len(response.body) > LONG:
-            reading: Any = deferToThread(read, response.body, self._agent)
-            rules: Rules = await maybe_deferred_to_future(reading)
+            rules = await asyncio.to_thread(read, response.body, self.agent)
         else:
-            rules = read(response.body, self._agent)
+            rules = read(response.body, self.agent)
         rules.until = self._kept.clock() + KEPT_S
-        delay_s = rules.parser.crawl_delay(self._agent) if rules.parser else None
+        delay_s = rules.parser.crawl_delay(self.agent) if rules.parser else None
         if delay_s is not None and math.isfinite(delay_s) and delay_s > 0:
             self._slow_down(origin, delay_s)
         return rules
 
-    def _failure(self, origin: str, error: Exception | None) -> Rules:
+    def _failure(self, origin: str, error: NotFetched | None) -> Rules:
         before = self._kept.last(origin)
         tries = (before.tries if before else 0) + 1
-        politeness = getattr(self._frontier(), "politeness", None)
-        again = tries <= (politeness.retries if politeness else 2)
-        rest_s = (politeness.pause(tries) if politeness else 2.0**tries) if again else GIVEN_UP_S
-        if again and politeness:
-            self._frontier().block(host_of(origin), rest_s)
+        politeness = self.frontier.politeness if self.frontier is not None else Politeness()
+        again = tries <= politeness.retries
+        rest_s = politeness.pause(tries) if again else GIVEN_UP_S
+        if again and self.frontier is not None:
+            self.frontier.block(host_of(origin), rest_s)
         # A little less, so that the page that comes first after the rest asks again.
         until = self._kept.clock() + 0.9 * rest_s
-        if isinstance(error, CannotResolveHostError):
-            return Rules(until, error=partial(CannotResolveHostError, str(error)), tries=tries)
-        return Rules(until, error=partial(Unreachable, again), tries=tries)
+        if error is not None and error.reason == "host not found":
+            return Rules(until, error=error, tries=tries)
+        return Rules(until, error=Unreachable(again), tries=tries)
 
     def _slow_down(self, origin: str, delay_s: float) -> None:
-        frontier = self._frontier()
-        if frontier is not None:
-            frontier.host(host_of(origin), delay_s=max(frontier.politeness.delay_s, min(delay_s, LONGEST_DELAY_S)))
-
-    def _frontier(self) -> Any:
-        return getattr(self._crawler.spider, "frontier", None)
+        if self.frontier is not None:
+            delay_s = max(self.frontier.politeness.delay_s, min(delay_s, LONGEST_DELAY_S))
+            self.frontier.host(host_of(origin), delay_s=delay_s)
 
 
 def read(body: bytes, agent: str) -> Rules:
     """The rules of a robots.txt for this agent."""
+    need("protego")
+    from protego import Protego
+
     text, sitemaps = groups_of_ours(body, agent)
     parser = Protego.parse(text) if text else None
     return Rules(math.inf, parser, sitemaps=sitemaps, size=memory_of(text) + sum(map(len, sitemaps)))
@@ -333,7 +297,7 @@ def origin_of(url: str) -> str:
 
 def redirect_of(url: str, response: Response) -> str | None:
     """Where a response sends to, if that is http or https."""
-    location = (response.headers.get("Location") or b"").decode("utf-8", "replace").strip()
+    location = (response.header(b"location") or b"").decode("utf-8", "replace").strip()
     try:
         target = can_ada.parse(urljoin(url, location))
     except (ValueError, TypeError):

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,9 +24,6 @@ from frontrank.simulation.simulate import Run
 from frontrank.simulation.trace import Trace
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
-
-if TYPE_CHECKING:
-    from scrapy.crawler import AsyncCrawlerProcess
 
 Show = Callable[["list[Lane]"], None]
 
@@ -76,15 +72,13 @@ def race(
         )
         place = Path(folder) / spec.replace(":", "-").replace("=", "")
         lanes.append(Lane(spec, place, begin(asked, place)))
-    return run(lambda process: _all(lanes, process, web, number, best, show))
+    return run(lambda: _all(lanes, web, number, best, show))
 
 
-async def _all(
-    lanes: list[Lane], process: AsyncCrawlerProcess, web: Web, number: dict[str, int], best: Array, show: Show | None
-) -> list[Run]:
+async def _all(lanes: list[Lane], web: Web, number: dict[str, int], best: Array, show: Show | None) -> list[Run]:
     watcher = asyncio.ensure_future(_watch(lanes, number, best, show))
     try:
-        runs = list(await asyncio.gather(*(_one(lane, process, web, number, best) for lane in lanes)))
+        runs = list(await asyncio.gather(*(_one(lane, web, number, best) for lane in lanes)))
     finally:
         watcher.cancel()
     if any(lane.job.ended == INTERRUPTED for lane in lanes):
@@ -93,9 +87,9 @@ async def _all(
     return runs
 
 
-async def _one(lane: Lane, process: AsyncCrawlerProcess, web: Web, number: dict[str, int], best: Array) -> Run:
+async def _one(lane: Lane, web: Web, number: dict[str, int], best: Array) -> Run:
     begun = perf_counter()
-    await work(lane.job, process)
+    await work(lane.job)
     lane.seconds = perf_counter() - begun
     lane.found = [number[event["url"]] for event in events(lane.folder) if event["kind"] == "fetched"]
     lane.hot = float(best[lane.found].sum() / best.sum())

@@ -4,11 +4,12 @@
     all others         parsed by a worker process; over its deadline, or if it fails, the page keeps the links that one linear
                        pass finds (skim.py), and says why
 
-Small and tame: at most SMALL characters, MOST_TAGS tags, and MOST_COPIES for the product of tags and formatting elements (every
-block may open all formatting elements again that were left open). Within these bounds the worst of 250 hostile pages (unclosed
-elements of all kinds, end tags of none, attributes by the thousand, the adoption of formatting elements, nested links) takes 50
-ms, most take 20; beyond them 16,000 bytes of the worst take a second, and 64,000 more than nine. Ordinary pages of 32,000
-characters take 1 ms.
+Small and tame: at most LONG characters, of which at most SMALL stand within tags, MOST_TAGS tags, and MOST_COPIES for the
+product of tags and formatting elements (every block may open all formatting elements again that were left open). What costs
+more than its length are tags and their attributes: within these bounds the worst of 250 hostile pages (unclosed elements of
+all kinds, end tags of none, attributes by the thousand, the adoption of formatting elements, nested links) takes 50 ms, most
+take 20; beyond them 16,000 bytes of the worst take a second, and 64,000 more than nine. Ordinary pages of 32,000 characters
+take 1 ms.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from frontrank.pages import html
 from frontrank.pages.skim import skim
 from frontrank.pages.workers import Closed, TooLong, Workers
 
+LONG = 160_000
 SMALL = 32_000
 MOST_TAGS = 3_000
 MOST_COPIES = 40_000
 FORMATTING = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/>]", re.IGNORECASE)
+TAG = re.compile(r"<[^>]*")
+HIDDEN_END = re.compile(r"""=\s*(?:"[^"]*>|'[^']*>)""")  # a > within an attribute's value: the tag goes on behind it
 TOO_LONG, FAILED = "parsing took too long", "the parser failed"
 
 
@@ -36,7 +40,7 @@ def parse(
 
 def parse_here(body: bytes, url: str, encoding: str | None, most_links: int, text: bool) -> html.Page | None:
     """The page, if it is small and tame."""
-    if len(body) > 4 * SMALL:
+    if len(body) > 4 * LONG:
         return None
     markup = html.decode(body, encoding)
     return html.read(markup, url, most_links, text) if is_tame(markup) else None
@@ -45,7 +49,11 @@ def parse_here(body: bytes, url: str, encoding: str | None, most_links: int, tex
 def is_tame(markup: str) -> bool:
     """Whether no parser can take long over these characters."""
     tags = markup.count("<")
-    return len(markup) <= SMALL and tags <= MOST_TAGS and tags * len(FORMATTING.findall(markup)) <= MOST_COPIES
+    if len(markup) > LONG or tags > MOST_TAGS or tags * len(FORMATTING.findall(markup)) > MOST_COPIES:
+        return False
+    if len(markup) <= SMALL:
+        return True
+    return sum(map(len, TAG.findall(markup))) <= SMALL and HIDDEN_END.search(markup) is None
 
 
 def parse_elsewhere(workers: Workers, body: bytes, url: str, encoding: str | None, most_links: int, text: bool) -> html.Page:

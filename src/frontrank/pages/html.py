@@ -204,7 +204,7 @@ def _links(tree: LexborHTMLParser, base: str, most: int, most_words: int) -> tup
             words = node.text(separator=" ").split() or _alt(node, attributes)
             if words:
                 held.extend(words)
-                room -= len(words)
+                room -= sum(map(len, words)) + len(words)
     return [(url, " ".join(words)) for url, words in anchors.items()], dropped
 
 

@@ -108,24 +108,31 @@ class Warc:
 
         ``address`` is the server's IP address; ``truncated`` says why the body is cut off: "length" or "time".
         """
-        if truncated is not None and truncated not in TRUNCATIONS:
-            raise InputError(f"truncated is {truncated!r}, expected {', '.join(TRUNCATIONS)} or None")
+        made = records(
+            url,
+            status,
+            headers,
+            body,
+            request_headers=request_headers,
+            method=method,
+            reason=reason,
+            protocol=protocol,
+            address=address,
+            truncated=truncated,
+            info=self.info(),
+            now=now,
+        )
+        return self.append(*made)
+
+    def info(self) -> bytes:
+        """The id of the present file's own record, of which what is written next is a part."""
         if self._file < 0 or self.end >= self.most_bytes:
             self._open_next()
-        date, record = _date(now), _new_id()
-        about = [(b"WARC-Target-URI", _line(url)), (b"WARC-Warcinfo-ID", self._info)]
-        if address:
-            about.append((b"WARC-IP-Address", _line(address)))
-        asked = b""
-        if request_headers is not None:
-            head = _http_head(f"{method} {_asked_for(url)} HTTP/1.1", request_headers)
-            links = [*about, (b"WARC-Concurrent-To", record)]
-            asked = _record(b"request", _new_id(), date, links, b"application/http; msgtype=request", head, b"")
-        phrase = REASONS.get(status, "") if reason is None else reason
-        head = _http_head(f"{protocol} {status} {phrase}", _as_kept(headers, len(body)))
-        if truncated is not None:
-            about.append((b"WARC-Truncated", truncated.encode()))
-        answer = _record(b"response", record, date, about, b"application/http; msgtype=response", head, body)
+        return self._info
+
+    def append(self, asked: bytes, answer: bytes) -> Where:
+        """Keep records that were made elsewhere (``records``). Returns where the response lies."""
+        self.info()
         begin = self.end + len(asked)
         self._append(asked + answer)
         return self.name, begin, len(answer)
@@ -203,6 +210,42 @@ class Warc:
         return InputError(
             f"{path}: cannot be written ({error.strerror or error}); make room or choose another place, then resume"
         )
+
+
+def records(
+    url: str,
+    status: int,
+    headers: Iterable[Header],
+    body: bytes,
+    *,
+    request_headers: Iterable[Header] | None = None,
+    method: str = "GET",
+    reason: str | None = None,
+    protocol: str = "HTTP/1.1",
+    address: str | None = None,
+    truncated: str | None = None,
+    info: bytes = b"",
+    now: float | None = None,
+) -> tuple[bytes, bytes]:
+    """The records of a request (empty if its headers are not given) and of its response, ready to be appended to a file."""
+    if truncated is not None and truncated not in TRUNCATIONS:
+        raise InputError(f"truncated is {truncated!r}, expected {', '.join(TRUNCATIONS)} or None")
+    date, record = _date(now), _new_id()
+    about = [(b"WARC-Target-URI", _line(url))]
+    if info:
+        about.append((b"WARC-Warcinfo-ID", info))
+    if address:
+        about.append((b"WARC-IP-Address", _line(address)))
+    asked = b""
+    if request_headers is not None:
+        head = _http_head(f"{method} {_asked_for(url)} HTTP/1.1", request_headers)
+        links = [*about, (b"WARC-Concurrent-To", record)]
+        asked = _record(b"request", _new_id(), date, links, b"application/http; msgtype=request", head, b"")
+    phrase = REASONS.get(status, "") if reason is None else reason
+    head = _http_head(f"{protocol} {status} {phrase}", _as_kept(headers, len(body)))
+    if truncated is not None:
+        about.append((b"WARC-Truncated", truncated.encode()))
+    return asked, _record(b"response", record, date, about, b"application/http; msgtype=response", head, body)
 
 
 def read(folder: str | os.PathLike[str], where: Where) -> tuple[int, list[tuple[str, str]], bytes]:

@@ -48,27 +48,33 @@ class Closed(Exception):
     """No calls are taken any more."""
 
 
+def start(most_bytes: int = MOST_BYTES) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """A process that serves, and our end of the line to it; raises Died."""
+    ours, theirs = socket.socketpair()
+    script = START.format(path=sys.path, socket=theirs.fileno(), most_bytes=most_bytes)
+    with theirs:
+        try:
+            # In a session of its own: Ctrl-C is for the process that started it.
+            process = subprocess.Popen(
+                [sys.executable, "-c", script],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            ours.close()
+            raise Died(f"a worker cannot be started ({error.strerror})") from error
+    return process, ours
+
+
 class Worker:
     """A process, and the line to it."""
 
     def __init__(self, most_bytes: int) -> None:
         self.ready = False
-        ours, theirs = socket.socketpair()
-        script = START.format(path=sys.path, socket=theirs.fileno(), most_bytes=most_bytes)
-        with theirs:
-            try:
-                # In a session of its own: Ctrl-C is for the process that started it.
-                self.process = subprocess.Popen(
-                    [sys.executable, "-c", script],
-                    pass_fds=[theirs.fileno()],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                ours.close()
-                raise Died(f"a worker cannot be started ({error.strerror})") from error
+        self.process, ours = start(most_bytes)
         self.line = Connection(ours.detach())
 
     def call(self, wall_s: float, cpu_s: float, function: Callable[..., T], given: tuple[object, ...]) -> T:

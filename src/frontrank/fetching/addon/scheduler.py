@@ -28,13 +28,13 @@ from scrapy.http import HtmlResponse
 
 from frontrank.errors import FrontrankError, InputError
 from frontrank.fetching.addon.duplicates import Duplicates
+from frontrank.fetching.addon.engine import PAGE, CrawlScheduler
 from frontrank.fetching.addon.leases import PATIENCE_S, Lease, Seeds
 from frontrank.fetching.addon.middlewares import Downloads, Failures, Links
+from frontrank.fetching.addon.parsing import Parsing
 from frontrank.fetching.addon.requests import Requests
 from frontrank.fetching.addon.settings import UNASKED, budget_of, directory_of, open_crawl, priority_of
-from frontrank.fetching.parsing import Parsing
 from frontrank.fetching.retry_after import rest_s
-from frontrank.fetching.scrapy_engine import PAGE, CrawlScheduler
 from frontrank.frontiers.frontier import ABSENT
 from frontrank.pages import html
 from frontrank.pages.urls import host_of

@@ -1,4 +1,4 @@
-"""A crawl at work: what the scheduler, the spider and the display share, and why it ends.
+"""A crawl at work: what the engine and the display share, and why it ends.
 
 What was not followed is counted by reason. Counts are stored with the crawl every few seconds: after a kill those of the
 last seconds are missing. Everything else that is told about a crawl comes from its journal, and is exact.
@@ -83,6 +83,15 @@ class Job:
         elif options.time_s and self.elapsed_s >= options.time_s:
             self.end(TIME)
         return not self.ended
+
+    def room(self) -> int:
+        """How many pages may be taken together."""
+        if self.options.one_by_one:
+            return 1
+        room = self.options.in_flight - self.crawl.leased
+        if self.options.budget:
+            room = min(room, self.options.budget - self.asked - self.crawl.leased)
+        return max(room, 1)
 
     def took(self) -> None:
         self._taken = time.monotonic()

@@ -1,11 +1,9 @@
-"""Running a crawl: alone in this process, or several beside each other in one reactor.
+"""Running a crawl: alone in this process, or several beside each other in one event loop.
 
-    crawl(options, out)                      from the seeds to the summary
-    resume(out, {"budget": 20_000})          the same, for a crawl that has begun
-    run(main)                                what both stand on: main(process) is awaited in a reactor that is made for it
-    await start(options, out, process)       one crawl among others in main
-
-Twisted's reactor starts once in a process, so the first three can be called once.
+crawl(options, out)                      from the seeds to the summary
+resume(out, {"budget": 20_000})          the same, for a crawl that has begun
+run(main)                                what both stand on: main() is awaited, and signals end its crawls well
+await start(options, out)                one crawl among others in main
 """
 
 from __future__ import annotations
@@ -14,12 +12,11 @@ import asyncio
 import logging
 import math
 import os
-import sys
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from frontrank import stopping
 from frontrank.crawl.crawl import Crawl
@@ -36,24 +33,16 @@ from frontrank.orderings.trust import trust_of, written_out
 from frontrank.pages.warc_writer import Warc
 from frontrank.search.workload import load_workload
 
-if TYPE_CHECKING:
-    from scrapy.crawler import AsyncCrawlerProcess, AsyncCrawlerRunner, Crawler
-    from scrapy.settings import Settings
-
 T = TypeVar("T")
 Value = Callable[[str], float]  # of a URL
 Watch = Callable[[Job], None]
 
+logger = logging.getLogger("frontrank.fetching.crawler")
+
 WARCS, LOG = "warc", "crawl.log"
-LOGGERS = ("scrapy", "twisted", "asyncio", "py.warnings", "frontrank")
+LOGGERS = ("asyncio", "py.warnings", "frontrank")
 WATCHED_EVERY_S = 1.0
 PATIENCE_S = 2.0  # with pages that are on their way when a signal comes: its end takes time, too, and 5 s are all it has
-PROCESS = {  # settings of the reactor rather than of one crawl
-    "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
-    "LOG_INSTALL_ROOT_HANDLER": False,
-    "LOG_ENABLED": False,
-    "REACTOR_THREADPOOL_MAXSIZE": 32,  # name servers that do not answer hold a thread each
-}
 AT_WORK: list[Job] = []  # in this process: what a signal ends
 
 
@@ -66,9 +55,8 @@ def crawl(
     watch: Watch | None = None,
 ) -> Summary:
     """Crawl into a new directory. ``truth`` and ``impact`` are for laboratories: what a URL is worth, if it is known."""
-    _check_reactor()
     job = begin(options, out, truth=truth, impact=impact)
-    return run(lambda process: work(job, process, impact=impact, watch=watch))
+    return run(lambda: work(job, impact=impact, watch=watch))
 
 
 def resume(
@@ -81,9 +69,8 @@ def resume(
     watch: Watch | None = None,
 ) -> Summary:
     """Go on with the crawl of a directory, exactly where it stopped."""
-    _check_reactor()
     job = again(out, changes, rescore=rescore, truth=truth, impact=impact)
-    return run(lambda process: work(job, process, impact=impact, watch=watch))
+    return run(lambda: work(job, impact=impact, watch=watch))
 
 
 # A job to do -----------------------------------------------------------------------------------------------------------------
@@ -188,11 +175,10 @@ def _ends(crawl: Crawl, folder: Path) -> dict[str, int]:
     return ends
 
 
-# One crawl among others in a reactor -----------------------------------------------------------------------------------------
+# One crawl among others -----------------------------------------------------------------------------------------
 async def start(
     options: Options,
     out: str | os.PathLike[str],
-    runner: AsyncCrawlerRunner,
     *,
     truth: Value | None = None,
     impact: Value | None = None,
@@ -200,14 +186,12 @@ async def start(
 ) -> Summary:
     """Crawl into a new directory, beside other crawls."""
     job = begin(options, out, truth=truth, impact=impact)
-    return await work(job, runner, impact=impact, watch=watch)
+    return await work(job, impact=impact, watch=watch)
 
 
-async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = None, watch: Watch | None = None) -> Summary:
+async def work(job: Job, *, impact: Value | None = None, watch: Watch | None = None) -> Summary:
     """Run a job until it ends, and leave its directory in order: report, counts, a snapshot for a quick next start."""
-    from scrapy.crawler import Crawler
-
-    from frontrank.fetching.crawler.spider import PageSpider
+    from frontrank.fetching.crawler.engine import Engine
 
     options = job.options
     folder = job.crawl.folder
@@ -218,10 +202,12 @@ async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = N
     watcher = asyncio.ensure_future(_watch(job, watch))
     AT_WORK.append(job)
     try:
-        crawler = Crawler(PageSpider, settings_of(options))
-        with _logged(folder / LOG, crawler):
+        with _logged(folder / LOG, job):
+            engine = Engine(job, scope, impact)
             job.begin()
-            await _crawled(job, runner.crawl(crawler, job=job, scope=scope, impact=impact))
+            logger.info("crawling with %s, %d pages known", job.crawl.policy.spec(), job.crawl.known, extra={"job": job})
+            await _crawled(job, engine.run())
+            logger.info("ended: %s", job.ended or state.EMPTY, extra={"job": job})
         if job.error is not None:
             raise job.error
         if not job.ended:
@@ -238,17 +224,22 @@ async def work(job: Job, runner: AsyncCrawlerRunner, *, impact: Value | None = N
                 job.warc.close()
 
 
-async def _crawled(job: Job, crawl: Awaitable[None]) -> None:
+async def _crawled(job: Job, crawl: Coroutine[Any, Any, None]) -> None:
     """Until the crawl has ended, or is not waited for any longer."""
     crawling = asyncio.ensure_future(crawl)
     abandoned = asyncio.get_running_loop().create_future()
     job.abandon = lambda: None if abandoned.done() else abandoned.set_result(None)
-    await asyncio.wait([crawling, abandoned], return_when=asyncio.FIRST_COMPLETED)
-    job.closed = True
-    if crawling.done():
+    try:
+        await asyncio.wait([crawling, abandoned], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        job.closed = True
+        for close in job.closers:
+            close()
+    if not crawling.done():
+        crawling.cancel()
+        await asyncio.wait([crawling])
+    elif not crawling.cancelled():
         crawling.result()
-    for close in job.closers:
-        close()
 
 
 async def _watch(job: Job, watch: Watch | None) -> None:
@@ -262,53 +253,11 @@ async def _watch(job: Job, watch: Watch | None) -> None:
         await asyncio.sleep(min(WATCHED_EVERY_S, max(left, 0.0)))
 
 
-def settings_of(options: Options) -> Settings:
-    """Scrapy as a plain downloader: order, politeness, retries and redirects are the crawl's own."""
-    from scrapy.settings import Settings
-
-    from frontrank.fetching.limits import HARDENING
-
-    most = 4 * options.in_flight + 16  # the frontier's own limit is lower; robots.txt comes on top
-    return Settings(
-        {
-            **PROCESS,
-            **HARDENING,
-            "SCHEDULER": "frontrank.fetching.crawler.scheduler.Scheduler",
-            "DOWNLOADER_MIDDLEWARES": {
-                **HARDENING["DOWNLOADER_MIDDLEWARES"],
-                "frontrank.fetching.crawler.proxy.ProxyMiddleware": 40,
-            },
-            "DOWNLOADER_MIDDLEWARES_BASE": {
-                "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
-                "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
-                "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
-                "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": 750,
-            },
-            "SPIDER_MIDDLEWARES_BASE": {},
-            "EXTENSIONS_BASE": {},
-            "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
-            "STATS_DUMP": False,
-            "CONCURRENT_REQUESTS": most,
-            "CONCURRENT_REQUESTS_PER_DOMAIN": most,
-            "SCRAPER_SLOT_MAX_ACTIVE_SIZE": most * options.max_size,  # or a large page in its parser stops all others
-            "CONCURRENT_ITEMS": 1,  # there are none, yet Scrapy starts so many tasks a page for them
-            "DOWNLOAD_DELAY": 0,
-            "DOWNLOAD_TIMEOUT": options.timeout,
-            "DOWNLOAD_MAXSIZE": options.max_size,
-            "USER_AGENT": options.agent,
-            "WARN_ON_GENERATOR_RETURN_VALUE": False,
-            "LOG_FORMATTER": "frontrank.fetching.crawler.proxy.Silent",
-            "FRONTRANK_ALLOW_PRIVATE": options.allow_private,
-            "FRONTRANK_ROBOTS": options.robots,
-        }
-    )
-
-
 @contextmanager
-def _logged(path: Path, crawler: Crawler) -> Iterator[None]:
-    """What Scrapy and the crawl have to tell goes to a file; what belongs to a crawl beside this one does not."""
+def _logged(path: Path, job: Job) -> Iterator[None]:
+    """What the crawl has to tell goes to a file; what belongs to a crawl beside this one does not."""
     handler = logging.FileHandler(path, encoding="utf-8")
-    handler.addFilter(lambda record: getattr(record, "spider", None) in (None, crawler.spider))
+    handler.addFilter(lambda record: getattr(record, "job", None) in (None, job))
     handler.setLevel(logging.INFO)
     handler.handleError = lambda record: None  # type: ignore[method-assign]  # a full disk is told by the journal
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
@@ -324,57 +273,28 @@ def _logged(path: Path, crawler: Crawler) -> Iterator[None]:
         handler.close()
 
 
-# A reactor for this process --------------------------------------------------------------------------------------------------
-def run(main: Callable[[AsyncCrawlerProcess], Coroutine[Any, Any, T]]) -> T:
-    """Await main(process) in a reactor of its own. The first Ctrl-C or SIGTERM ends all its crawls well, the second at once."""
-    from scrapy.crawler import AsyncCrawlerProcess
-
-    _check_reactor()
+# An event loop for this process ----------------------------------------------------------------------------------------------
+def run(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Await main() in a loop of its own. The first Ctrl-C or SIGTERM ends all its crawls well, the second at once."""
     for name in LOGGERS:
         logging.getLogger(name).addHandler(logging.NullHandler())  # or Python prints their warnings on the terminal
-    process = AsyncCrawlerProcess(dict(PROCESS))
-    from twisted.internet import reactor as installed
-
-    reactor: Any = installed
-    ended: list[T] = []
-    failed: list[BaseException] = []
-
-    async def whole() -> None:
-        try:
-            ended.append(await main(process))
-        except BaseException as error:
-            failed.append(error)
-        finally:
-            reactor.stop()
-
-    tasks: list[asyncio.Future[None]] = []
-    reactor.callWhenRunning(lambda: tasks.append(asyncio.ensure_future(whole())))
-    with stopping.gracefully(lambda: reactor.callFromThread(_end_all, reactor)):
-        process.start(stop_after_crawl=False, install_signal_handlers=False)
-    if failed:
-        raise failed[0]
-    return ended[0]
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        with stopping.gracefully(lambda: _soon(loop)):
+            return runner.run(main())
 
 
 def check_installed() -> None:
-    """Raise, before anything is made, if what fetches is missing or too old."""
-    need("scrapy", "selectolax", "publicsuffixlist", "brotli")
-    import scrapy
-
-    if scrapy.version_info < (2, 14):
-        raise InputError(
-            f"Scrapy {scrapy.__version__} is installed, frontrank crawl needs 2.14 or later; run: pip install -U scrapy"
-        )
+    """Raise, before anything is made, if what fetches is missing."""
+    need("selectolax", "publicsuffixlist", "protego", "lxml", "brotli")
 
 
-def _check_reactor() -> None:
-    reactor: Any = sys.modules.get("twisted.internet.reactor")
-    if reactor is not None and reactor._startedBefore:
-        raise InputError("a second crawl in this process, where Twisted's reactor starts once; await all of them in one run()")
+def _soon(loop: asyncio.AbstractEventLoop) -> None:
+    loop.call_soon_threadsafe(_end_all, loop)
 
 
-def _end_all(reactor: Any) -> None:
+def _end_all(loop: asyncio.AbstractEventLoop) -> None:
     """A signal came. Pages that are on their way have a little time to arrive; nothing is lost with those that do not."""
     for job in AT_WORK:
         job.end(state.INTERRUPTED)
-    reactor.callLater(PATIENCE_S, lambda: [job.abandon() for job in AT_WORK])
+    loop.call_later(PATIENCE_S, lambda: [job.abandon() for job in AT_WORK])

@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from frontrank.fetching.crawler.sitemap_file import CPU_S, MOST_BYTES, Listed, read_sitemap
+from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.parsing import Parsing
-from frontrank.fetching.robots import RobotsMiddleware
-from frontrank.fetching.scrapy_engine import OrStop
 from frontrank.frontiers.frontier import ABSENT
 from frontrank.pages.urls import host_of
 from frontrank.pages.workers import Closed, TooLong
 
 if TYPE_CHECKING:
-    from frontrank.fetching.crawler.spider import PageSpider
+    from frontrank.fetching.crawler.engine import Engine
 
 logger = logging.getLogger("frontrank.fetching.crawler")
 
@@ -34,23 +33,23 @@ SEEDED_AT_ONCE = 5_000  # takes the crawl about 50 ms
 TOOK_TOO_LONG = "reading a sitemap took too long"
 
 
-async def seed_from_sitemaps(spider: PageSpider) -> None:
+async def seed_from_sitemaps(engine: Engine) -> None:
     """Read the sitemaps of all seeds' hosts, and seed the frontier with what they list."""
-    reading = Reading(spider)
+    reading = Reading(engine)
     try:
-        with OrStop(spider.job.fail):
+        with engine.arrivals.or_end():
             await reading.all_hosts()
     finally:
         reading.files.close()
-        spider.job.reading = spider.job.held = False
-        spider.job.nudge()
+        engine.job.reading = engine.job.held = False
+        engine.job.nudge()
 
 
 class Reading:
     """The sitemaps of one crawl, while they are read."""
 
-    def __init__(self, spider: PageSpider) -> None:
-        self.spider, self.job = spider, spider.job
+    def __init__(self, engine: Engine) -> None:
+        self.engine, self.job = engine, engine.job
         self.files = Parsing(workers=1, cpu_s=CPU_S)  # its own: pages do not wait for sitemaps
         self.job.closers.append(self.files.close)
         self.seen: set[str] = set()  # pages that were listed
@@ -68,7 +67,7 @@ class Reading:
                 hosts.create_task(self._one_host(origin, room))
         if not self.job.ended:
             self.job.crawl.note("sitemaps", {"urls": self.seeded})
-            logger.info("%d URLs from sitemaps", self.seeded, extra={"spider": self.spider})
+            logger.info("%d URLs from sitemaps", self.seeded, extra={"job": self.job})
 
     async def _one_host(self, origin: str, room: asyncio.Semaphore) -> None:
         async with room:
@@ -76,7 +75,7 @@ class Reading:
                 return
             guard = asyncio.ensure_future(self._keep_alone(origin))
             try:
-                with OrStop(self.job.fail):
+                with self.engine.arrivals.or_end():
                     await self._files_of(origin)
             finally:
                 guard.cancel()
@@ -85,13 +84,13 @@ class Reading:
         self.job.crawl.block(host_of(origin), max(LEFT_ALONE_S, self.job.options.delay))
 
     async def _keep_alone(self, origin: str) -> None:
-        with OrStop(self.job.fail):
+        with self.engine.arrivals.or_end():
             while not self.job.ended:
                 self._leave_alone(origin)
                 await asyncio.sleep(RENEWED_S)
 
     async def _files_of(self, origin: str) -> None:
-        waiting = await _named(self.spider, origin) or [f"{origin}/sitemap.xml"]
+        waiting = await self._named(origin) or [f"{origin}/sitemap.xml"]
         known = set(waiting)
         for _ in range(MOST_FILES):
             await asyncio.sleep(self.job.options.delay)  # robots.txt, a file or a page was asked for just now
@@ -102,19 +101,19 @@ class Reading:
                 await self._seed(listed.urls)
                 continue
             for url in listed.urls[:MOST_FILES]:
-                if url not in known and self.spider.scope.why_not(url) in (None, "not included"):
+                if url not in known and self.engine.arrivals.scope.why_not(url) in (None, "not included"):
                     known.add(url)
                     waiting.append(url)
 
     async def _read(self, origin: str, url: str) -> Listed:
-        body = await _fetched(self.spider, url)
+        body = await self._fetched(url)
         try:
             listed = await self.files.call(origin, read_sitemap, body, MOST_URLS - len(self.seen))
         except Closed:
             return Listed(False, [])
         except Exception as error:  # whatever it is: the crawl does without
             self.job.count(TOOK_TOO_LONG if isinstance(error, TooLong) else "a sitemap cannot be read")
-            logger.info("sitemap %s: %r", url, error, extra={"spider": self.spider})
+            logger.info("sitemap %s: %r", url, error, extra={"job": self.job})
             return Listed(False, [])
         if listed.cut:
             self.job.count(TOOK_TOO_LONG)
@@ -129,7 +128,7 @@ class Reading:
                 if url in self.seen or len(self.seen) >= MOST_URLS:
                     continue
                 self.seen.add(url)
-                reason = self.spider.scope.why_not(url)
+                reason = self.engine.arrivals.scope.why_not(url)
                 if reason is not None:
                     self.job.count(reason)
                 elif (page := crawl.find(url)) < 0 or crawl.mark(page) == ABSENT:
@@ -142,26 +141,19 @@ class Reading:
                 fresh = []
                 self.job.nudge()
 
+    async def _named(self, origin: str) -> list[str]:
+        """The sitemaps on the lines of the host's robots.txt."""
+        return await self.engine.robots.learn(origin) if self.engine.robots is not None else []
 
-async def _named(spider: PageSpider, origin: str) -> list[str]:
-    """The sitemaps on the lines of the host's robots.txt."""
-    middleware = spider.crawler.get_downloader_middleware(RobotsMiddleware)
-    return await middleware.learn(origin) if middleware is not None else []
-
-
-async def _fetched(spider: PageSpider, url: str) -> bytes:
-    from scrapy import Request
-    from scrapy.http.request import NO_CALLBACK
-
-    engine: Any = spider.crawler.engine
-    try:
-        request = Request(url, callback=NO_CALLBACK, meta={"download_maxsize": MOST_BYTES})
-        response = await engine.download_async(request)
-    except Exception as error:  # whatever it is: the crawl does without
-        logger.info("sitemap %s: %s", url, error, extra={"spider": spider})
-        return b""
-    if response.status != 200:
-        logger.info("sitemap %s: http %s", url, response.status, extra={"spider": spider})
-        return b""
-    body: bytes = response.body
-    return body
+    async def _fetched(self, url: str) -> bytes:
+        try:
+            if self.engine.robots is not None:
+                await self.engine.robots.check(url)
+            response = await self.engine.own.file(url, MOST_BYTES)
+        except NotFetched as error:  # whatever it is: the crawl does without
+            logger.info("sitemap %s: %s", url, error, extra={"job": self.job})
+            return b""
+        if response.status != 200:
+            logger.info("sitemap %s: http %s", url, response.status, extra={"job": self.job})
+            return b""
+        return response.body

@@ -1,0 +1,186 @@
+"""What becomes of a page that arrived, or did not.
+
+    2xx              the links of an HTML page that may be followed are its links in the crawl; all else has none
+    3xx + Location   a page with one link
+    4xx, 5xx         failed; tried again if the reason may pass (408, 429, 500, 502, 503, 504), as network errors are
+    Retry-After      the host is left alone for so long
+
+What came from the server is in the WARC file before the journal says where. Whatever was not followed is counted by reason.
+A page whose parser was over its deadline is stored like any other, counted, and has the links that were found.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import can_ada
+
+from frontrank.errors import FrontrankError, StorageError
+from frontrank.fetching.crawler.scope import scope_of
+from frontrank.fetching.fetcher import REDIRECTS
+from frontrank.fetching.retry_after import rest_s
+from frontrank.frontiers.frontier import GONE, LEASED
+from frontrank.pages import html, urls
+from frontrank.pages.scorers import Judged
+
+if TYPE_CHECKING:
+    from frontrank.crawl.crawl import Where
+    from frontrank.fetching.crawler.job import Job
+    from frontrank.fetching.crawler.scope import Scope
+    from frontrank.fetching.fetcher import Answer
+
+logger = logging.getLogger("frontrank.fetching.crawler")
+
+MAY_PASS = (408, 429, 500, 502, 503, 504)
+MOST_HOPS = 10
+
+Link = tuple[str, str]
+Scores = Mapping[str, Judged]
+
+
+class Arrivals:
+    """Says what pages were, to the crawl of a job."""
+
+    def __init__(self, job: Job, scope: Scope, impact: Callable[[str], float] | None = None) -> None:
+        self.job, self.scope, self.impact = job, scope, impact
+        self.hops: dict[int, int] = {}  # redirects that led to a page which has not arrived yet
+
+    def settle(self, page: int, url: str, answer: Answer, scores: Scores) -> None:
+        """A page that was taken is settled, if it is still ours; whatever goes wrong ends the crawl."""
+        job = self.job
+        if job.error is not None or job.closed or job.crawl.mark(page) != LEASED:  # a machine that slept outlives its leases
+            return
+        with self.or_end():
+            if answer.error is not None:
+                self.failed(page, url, answer.error.reason, answer.error.retry)
+            else:
+                self._settle(page, url, answer, scores)
+            job.note()
+
+    @contextmanager
+    def or_end(self) -> Iterator[None]:
+        """What cannot be stored ends the crawl; so does an error of ours, rather than going on with a wrong order."""
+        try:
+            yield
+        except FrontrankError as error:
+            self.job.fail(error)
+        except OSError as error:
+            self.job.fail(StorageError(f"the crawl cannot be stored ({error.strerror or error}); fix this, then resume it"))
+        except Exception as error:
+            logger.exception("a page cannot be handled", extra={"job": self.job})
+            self.job.fail(error)
+
+    # What becomes of a page -------------------------------------------------------------------------------------------------
+    def failed(self, page: int, url: str, reason: str, retry: bool, where: Where | None = None) -> None:
+        again = self.job.crawl.failed_page(page, reason, retry=retry, where=where)
+        logger.info("%s%s: %s", reason, ", will be tried again" if again else "", url, extra={"job": self.job})
+        if not again:
+            self.hops.pop(page, None)
+            self.job.lost(reason)
+
+    def _settle(self, page: int, url: str, answer: Answer, scores: Scores) -> None:
+        status = answer.status
+        where = None
+        if self.job.warc is not None and answer.records is not None:
+            where = self.job.warc.append(*answer.records)
+        self._rest(page, url, answer)
+        if status in REDIRECTS and answer.location:
+            self._redirected(page, url, answer, where)
+        elif status >= 400 or status < 200:
+            self.failed(page, url, f"http {status}", status in MAY_PASS, where)
+        elif answer.found is not None:
+            self._read(page, url, answer.found, where, status, scores)
+        else:
+            self._fetched(page, url, (), where=where, status=status)
+
+    def _rest(self, page: int, url: str, answer: Answer) -> None:
+        """Leave a host alone that asks for it."""
+        crawl = self.job.crawl
+        pause = crawl.politeness.pause(crawl.attempts.get(page, 0) + 1)
+        rest = rest_s(answer.status, answer.retry_after, pause)
+        if rest:
+            crawl.block(urls.host_of(url), rest)
+
+    def _redirected(self, page: int, url: str, answer: Answer, where: Where | None) -> None:
+        hops = self.hops.get(page, 0) + 1
+        target = resolved(url, answer.location)
+        links: list[Link] = []
+        if not target.startswith(("http://", "https://")):
+            self.job.count("redirect to another scheme" if target else "not a URL")
+        elif len(target) > html.LONGEST_URL:
+            self.job.count("too long")
+        elif hops > MOST_HOPS:
+            self.job.count("too many redirects")
+        elif self._moved(page, target) or self._may_follow(page, target):
+            links.append((target, ""))
+        self._fetched(page, url, links, where=where, status=answer.status)
+        for target, _ in links:
+            number = self.job.crawl.find(target)
+            if self.job.crawl.mark(number) != GONE:
+                self.hops[number] = hops
+
+    def _moved(self, page: int, target: str) -> bool:
+        """A seed that says it has moved to another host takes the scope along: that is the site that was meant."""
+        reason = self.scope.why_not(target)
+        if self.job.crawl.depth(page) > 0 or reason not in ("other host", "other domain"):
+            return False
+        moved = [*self.job.crawl.notes.get("moved", ()), target]
+        self.job.crawl.note("moved", moved)
+        self.scope = scope_of(self.job.options, moved)
+        return self.scope.why_not(target) is None
+
+    def _read(self, page: int, url: str, found: html.Page, where: Where | None, status: int, scores: Scores) -> None:
+        for scorer, judged in scores.items():
+            if isinstance(judged, str):
+                logger.warning("scorer %s %s: %s", scorer, judged, url, extra={"job": self.job})
+        for reason, times in found.dropped.items():
+            self.job.count(reason, times)
+        if found.given_up:
+            self.job.count(found.given_up)
+            logger.info("%s, %d links were found: %s", found.given_up, len(found.links), url, extra={"job": self.job})
+        links: Iterable[Link] = found.links
+        if found.nofollow:
+            self.job.count("nofollow", len(found.links))
+            links = ()
+        kept = [link for link in links if self._may_follow(page, link[0])]
+        self._fetched(page, url, kept, found.title, found.text, where=where, status=status, scores=scores)
+
+    def _fetched(
+        self,
+        page: int,
+        url: str,
+        links: Iterable[Link],
+        title: str = "",
+        text: str = "",
+        *,
+        where: Where | None,
+        status: int,
+        scores: Scores | None = None,
+    ) -> None:
+        impact = self.impact(url) if self.impact else 0.0
+        self.hops.pop(page, None)
+        self.job.crawl.fetched(url, links, title, text, impact, status=status, where=where, scores=scores or {})
+
+    def _may_follow(self, page: int, url: str) -> bool:
+        reason = self.scope.why_not(url)
+        crawl = self.job.crawl
+        if reason is None and crawl.depth(page) >= self.job.options.max_depth and crawl.find(url) < 0:
+            reason = "depth"
+        if reason is not None:
+            self.job.count(reason)
+        return reason is None
+
+
+def resolved(base: str, location: str) -> str:
+    """Where a redirect leads, in canonical form; empty if it is no URL.
+
+    >>> resolved("http://a.example/b/c", "../d?sid=1#e"), resolved("http://a.example/", "http://[")
+    ('http://a.example/d', '')
+    """
+    try:
+        return urls.clean((can_ada.parse(base) + location.strip()).href)
+    except (ValueError, TypeError):
+        return ""

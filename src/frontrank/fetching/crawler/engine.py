@@ -1,0 +1,141 @@
+"""A crawl at work: pages are taken as they may go, fetched side by side, and settled as they arrive.
+
+robots.txt      is asked for before the first page of an origin
+politeness      is the frontier's alone: what is taken is asked for at once
+the ordering's scorers judge a page before it is settled; those that may take long do so in processes of their own
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from math import inf
+from typing import TYPE_CHECKING, Protocol
+
+from frontrank.fetching.crawler.arrivals import Arrivals, Scores
+from frontrank.fetching.failures import NotFetched
+from frontrank.fetching.fetcher import Answer, Fetcher, How
+from frontrank.fetching.parsing import Judging
+from frontrank.fetching.robots import Robots
+from frontrank.pages.urls import host_of
+from frontrank.pages.workers import Closed
+
+if TYPE_CHECKING:
+    from frontrank.fetching.crawler.job import Job
+    from frontrank.fetching.crawler.scope import Scope
+
+logger = logging.getLogger("frontrank.fetching.crawler")
+
+IDLE_S = 1.0  # the longest wait between two looks at the frontier
+
+
+class Fetching(Protocol):
+    """Who fetches pages: a Fetcher in this process, or several in processes of their own."""
+
+    async def fetch(self, url: str, info: bytes = b"") -> Answer: ...
+
+    def close(self) -> None: ...
+
+
+class Engine:
+    def __init__(self, job: Job, scope: Scope, impact: Callable[[str], float] | None = None) -> None:
+        self.job, self.crawl = job, job.crawl
+        self.arrivals = Arrivals(job, scope, impact)
+        self.own = Fetcher(How.of(job.options, job.crawl.reads_texts))
+        self.fetching: Fetching = self.own
+        self.robots = Robots(job.options.agent, self.own.robots_txt, job.crawl) if job.options.robots else None
+        self.judging = Judging()
+        scorings = [one.close for one in job.crawl.scoring.values()]  # first: threads wait for them
+        job.closers += [*scorings, self.own.close, self.judging.close]
+        self.out: set[asyncio.Task[None]] = set()
+        self._wake = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until nothing is out and nothing may go."""
+        job = self.job
+        job.nudge = self._wake.set
+        reading = asyncio.ensure_future(self._sitemaps())
+        try:
+            while True:
+                self._wake.clear()
+                wait = inf
+                with self.arrivals.or_end():
+                    wait = self._take()
+                if job.error is not None or not (self.out or self._goes_on()):
+                    break
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(min(wait, IDLE_S)):
+                        await self._wake.wait()
+        finally:
+            job.nudge = lambda: None
+            for task in (reading, *self.out):
+                task.cancel()
+            await asyncio.gather(reading, *self.out, return_exceptions=True)
+
+    async def _sitemaps(self) -> None:
+        if self.job.reading:
+            from frontrank.fetching.crawler.sitemaps import seed_from_sitemaps
+
+            await seed_from_sitemaps(self)
+
+    def _goes_on(self) -> bool:
+        verdict = [False]
+        with self.arrivals.or_end():
+            verdict.append(self.job.goes_on())
+        return verdict[-1]
+
+    def _take(self) -> float:
+        """Take all pages that may go now; returns in how many seconds more may."""
+        job = self.job
+        while job.may_take():
+            wait = job.wait_s()
+            if wait > 0:
+                return wait
+            pages = self.crawl.take_pages(job.room())
+            if not pages:
+                at = self.crawl.next_at()
+                return inf if at is None else max(at - self.crawl.clock(), 0.001)
+            job.took()
+            for page in pages:
+                task = asyncio.ensure_future(self._one(page))
+                self.out.add(task)
+                task.add_done_callback(self._ended)
+        return inf
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self.out.discard(task)
+        self._wake.set()
+        if not task.cancelled() and task.exception() is not None:
+            error = task.exception()
+            logger.error("a page cannot be handled", exc_info=error, extra={"job": self.job})
+            self.job.fail(error if isinstance(error, Exception) else RuntimeError(repr(error)))
+
+    # One page ----------------------------------------------------------------------------------------------------------------
+    async def _one(self, page: int) -> None:
+        url = self.crawl.url(page)
+        try:
+            answer = await self._answer(url)
+            scores = await self._scores(url, answer)
+        except Closed:
+            return  # the crawl ends at once: the page is asked for when it goes on
+        self.arrivals.settle(page, url, answer, scores)
+
+    async def _answer(self, url: str) -> Answer:
+        try:
+            self.own.names.usable(url)
+            if self.robots is not None and not self.robots.known(url):
+                await self.robots.check(url)
+        except NotFetched as error:
+            return Answer(error)
+        return await self.fetching.fetch(url, self.job.warc.info() if self.job.warc is not None else b"")
+
+    async def _scores(self, url: str, answer: Answer) -> Scores:
+        found = answer.found
+        if found is None:
+            return {}
+        scores = self.crawl.scores_at_once(url, found.title, found.text)
+        if scores is None:
+            scores = await self.judging.wait_for(host_of(url), self.crawl.scores, url, found.title, found.text)
+        return scores

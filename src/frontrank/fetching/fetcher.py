@@ -1,0 +1,148 @@
+"""A page fetched: asked for, unpacked, stored as WARC records, read. What becomes of it is for others to say.
+
+    Fetcher(how).fetch(url)     Answer: what the server said, the records to keep, what stood on the page; or why there is none
+
+It knows limits and nothing else: no frontier, no ordering, no robots.txt. So it runs where the crawl runs, or in processes of
+its own (fetchers.py); an ``Answer`` is plain data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from frontrank.fetching import robots
+from frontrank.fetching.failures import NotFetched
+from frontrank.fetching.http.client import Client
+from frontrank.fetching.http.message import Headers, Response
+from frontrank.fetching.limits import decoded
+from frontrank.fetching.parsing import Parsing
+from frontrank.fetching.private import Lookup, Names, getaddrinfo
+from frontrank.pages import html, urls
+from frontrank.pages.warc_writer import records
+
+if TYPE_CHECKING:
+    from frontrank.fetching.crawler.options import Options
+
+REDIRECTS = (301, 302, 303, 307, 308)
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+UNSAID = ("", "application/octet-stream", "text/plain", "unknown/unknown")  # types that servers give when they do not know
+
+
+@dataclass(frozen=True)
+class How:
+    """How pages are to be fetched."""
+
+    agent: str
+    timeout_s: float = 30.0
+    max_size: int = 10_000_000
+    max_links: int = html.MOST_LINKS
+    proxy: str = ""
+    allow_private: bool = False
+    text: bool = True  # the words of a page are wanted, not only its links
+    warc: bool = False
+
+    @classmethod
+    def of(cls, options: Options, text: bool) -> How:
+        return cls(
+            options.agent,
+            options.timeout,
+            options.max_size,
+            options.max_links,
+            options.proxy,
+            options.allow_private,
+            text,
+            options.warc,
+        )
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came of one request. Either ``error`` says why nothing came, or the rest says what did."""
+
+    error: NotFetched | None = None
+    status: int = 0
+    location: str = ""  # where it leads, of a redirect
+    retry_after: bytes | None = None
+    records: tuple[bytes, bytes] | None = None  # for the WARC file: request and response
+    found: html.Page | None = None  # what stood on an HTML page; its links are clean
+
+
+class Fetcher:
+    def __init__(self, how: How, lookup: Lookup = getaddrinfo) -> None:
+        self.how = how
+        self.names = Names(how.allow_private, lookup)
+        self.client = Client(how.agent, names=self.names, proxy=how.proxy, timeout_s=how.timeout_s)
+        self.parsing = Parsing()
+
+    async def fetch(self, url: str, info: bytes = b"", more: Headers | None = None) -> Answer:
+        """Fetch a page; ``info`` is the WARC file's own record, ``more`` are further headers of the request."""
+        try:
+            response = await self.client.get(url, most=self.how.max_size, more=more)
+            response = replace(response, body=decoded(response.headers, response.body, self.how.max_size))
+        except NotFetched as error:
+            return Answer(error)
+        answer = Answer(status=response.status, retry_after=response.header(b"retry-after"))
+        if response.status in REDIRECTS:
+            answer.location = (response.header(b"location") or b"").decode("utf-8", "replace")
+        if self.how.warc:
+            answer.records = records(
+                url,
+                response.status,
+                response.headers,
+                response.body,
+                request_headers=response.asked,
+                protocol=response.protocol,
+                address=response.address,
+                info=info,
+            )
+        if has_links(response):
+            answer.found = await self._read(url, response)
+        return answer
+
+    async def _read(self, url: str, response: Response) -> html.Page:
+        given = (response.body, url, charset_of(response), self.how.max_links, self.how.text)
+        found = self.parsing.at_once(*given)
+        if found is None:
+            found = await self.parsing.page(urls.host_of(url), *given)
+        return replace(found, links=[(urls.clean(target), anchor) for target, anchor in found.links])
+
+    async def robots_txt(self, url: str) -> Response:
+        """As much of a robots.txt as is read."""
+        response = await self.client.get(url, most=robots.MOST_BYTES, cut=True)
+        return replace(response, body=decoded(response.headers, response.body, robots.MOST_BYTES, cut=True))
+
+    async def file(self, url: str, most: int) -> Response:
+        """A file of at most so many bytes that is not a page of the crawl."""
+        response = await self.client.get(url, most=most)
+        return replace(response, body=decoded(response.headers, response.body, most))
+
+    def close(self) -> None:
+        self.client.close()
+        self.parsing.close()
+
+
+def has_links(response: Response) -> bool:
+    """Whether this is a page to be parsed."""
+    is_page = 200 <= response.status < 400 and not (response.status in REDIRECTS and response.header(b"location"))
+    return is_page and is_html(response) and not html.looks_binary(response.body)
+
+
+def is_html(response: Response) -> bool:
+    """By its type, or by its looks where the server does not know."""
+    kind = (response.header(b"content-type") or b"").decode("latin-1").partition(";")[0].strip().lower()
+    if kind in HTML_TYPES:
+        return True
+    start = response.body[:1024].lstrip().lower()
+    return kind in UNSAID and start.startswith((b"<!doctype html", b"<html", b"<head", b"<body"))
+
+
+def charset_of(response: Response) -> str | None:
+    """The encoding that the server names, if it names one.
+
+    >>> charset_of(Response("http://a/", 200, [(b"Content-Type", b'text/html; charset="Latin-1"')], b""))
+    'latin-1'
+    """
+    kind = (response.header(b"content-type") or b"").decode("latin-1").lower()
+    _, found, rest = kind.partition("charset=")
+    return rest.partition(";")[0].strip(" \"'") or None if found else None

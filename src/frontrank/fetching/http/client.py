@@ -1,0 +1,224 @@
+"""GET, with one deadline for all of it: the name, the connection, the handshakes, the response.
+
+    Client(agent).get(url)     Response, or NotFetched says why there is none
+
+Connections are kept and used again; one that the server had closed meanwhile is replaced, once. Names and addresses are
+checked by ``names.Names``: exactly the addresses checked are connected to. Certificates are not verified, as by crawlers in
+general: many sites that are worth reading have bad ones, and nothing secret is sent. A proxy gets http requests in absolute
+form, and tunnels (CONNECT) for https; names are then looked up by the proxy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import ssl
+from asyncio.staggered import staggered_race
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import can_ada
+
+from frontrank.fetching.failures import NotFetched, Refused, bad, lost, of_network
+from frontrank.fetching.http.connection import Connection
+from frontrank.fetching.http.message import Headers, Incoming, Response
+from frontrank.fetching.private import Names, Sockaddr
+from frontrank.pages.codings import DECODERS
+
+IDLE_S = 60.0
+IDLE_MOST = 512
+STAGGER_S = 0.25  # between attempts at several addresses of one name
+OP_LEGACY_SERVER_CONNECT = 0x4
+TYPES = b"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+PORTS = {"http:": 80, "https:": 443}
+
+
+class Place(NamedTuple):
+    """Where a connection leads."""
+
+    host: str
+    port: int
+    tls: bool
+
+
+class Proxy:
+    """The user's proxy, as --proxy names it.
+
+    >>> proxy = Proxy("http://me:secret@127.0.0.1:3128")
+    >>> proxy.place, proxy.headers
+    (Place(host='127.0.0.1', port=3128, tls=False), [(b'Proxy-Authorization', b'Basic bWU6c2VjcmV0')])
+    """
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        tls = parts.scheme == "https"
+        self.place = Place(parts.hostname or "", parts.port or (443 if tls else 80), tls)
+        self.headers: Headers = []
+        if parts.username:
+            given = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
+            self.headers = [(b"Proxy-Authorization", b"Basic " + base64.b64encode(given))]
+
+
+class Client:
+    def __init__(self, agent: str, *, names: Names, proxy: str = "", timeout_s: float = 30.0) -> None:
+        self.names, self.timeout_s = names, timeout_s
+        self.proxy = Proxy(proxy) if proxy else None
+        if self.proxy is not None:
+            names.add_proxy(self.proxy.place.host)
+        self.headers: Headers = [
+            (b"User-Agent", agent.encode("latin-1", "replace")),
+            (b"Accept", TYPES),
+            (b"Accept-Language", b"en"),
+            (b"Accept-Encoding", ", ".join(DECODERS).encode()),
+        ]
+        self._idle: OrderedDict[Connection, tuple[Place, asyncio.TimerHandle]] = OrderedDict()
+        self._by_place: dict[Place, list[Connection]] = {}
+        self._tls: ssl.SSLContext | None = None
+
+    async def get(self, url: str, *, most: int = 0, cut: bool = False, more: Headers | None = None) -> Response:
+        """The answer to a GET. Over ``most`` bytes it is too large, or cut off there; ``more``: further headers."""
+        parsed, place = self.names.usable(url)
+        asked = [(b"Host", parsed.host.encode()), *self.headers, *(more or ())]
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                connection, coming = await self._asked(parsed, Place(*place), asked, most, cut)
+        except NotFetched:
+            raise
+        except (OSError, ssl.SSLError) as error:  # a timeout is an OSError
+            raise of_network(error) from error
+        address = None if self.proxy is not None else connection.address
+        return Response(url, coming.status, coming.headers, coming.body, coming.protocol, address, asked)
+
+    async def _asked(self, url: can_ada.URL, place: Place, asked: Headers, most: int, cut: bool) -> tuple[Connection, Incoming]:
+        via, absolute = place, False
+        if self.proxy is not None and not place.tls:
+            via, absolute = self.proxy.place, True
+        target = f"http://{url.host}{url.pathname}{url.search}" if absolute else f"{url.pathname}{url.search}"
+        extra = self.proxy.headers if absolute and self.proxy is not None else []
+        request = head_of(b"GET", target, [*asked, *extra])
+        while True:
+            connection = self._kept(via)
+            fresh = connection is None
+            if connection is None:
+                connection = await self._connected(via)
+            coming = Incoming(most, cut)
+            try:
+                await connection.ask(request, coming)
+            except NotFetched as error:
+                if fresh or coming.begun or error.reason != "connection lost":
+                    raise
+                continue  # the server had closed it while it was idle
+            self._keep(via, connection)
+            return connection, coming
+
+    # Connections -----------------------------------------------------------------------------------------------------------
+    def _kept(self, place: Place) -> Connection | None:
+        held = self._by_place.get(place)
+        while held:
+            connection = held.pop()
+            _, timer = self._idle.pop(connection)
+            timer.cancel()
+            if connection.open:
+                return connection
+        self._by_place.pop(place, None)
+        return None
+
+    def _keep(self, place: Place, connection: Connection) -> None:
+        if not connection.open:
+            return
+        timer = asyncio.get_running_loop().call_later(IDLE_S, self._drop, connection)
+        self._idle[connection] = (place, timer)
+        self._by_place.setdefault(place, []).append(connection)
+        while len(self._idle) > IDLE_MOST:
+            self._drop(next(iter(self._idle)))
+
+    def _drop(self, connection: Connection) -> None:
+        place, timer = self._idle.pop(connection)
+        timer.cancel()
+        held = self._by_place[place]
+        held.remove(connection)
+        if not held:
+            del self._by_place[place]
+        connection.abort()
+
+    def close(self) -> None:
+        for connection in list(self._idle):
+            self._drop(connection)
+
+    async def _connected(self, place: Place) -> Connection:
+        if self.proxy is None or place == self.proxy.place:
+            return await self._direct(place)
+        return await self._tunnel(place)
+
+    async def _direct(self, place: Place) -> Connection:
+        addresses = await self.names.addresses(place.host)
+        attempts = [partial(self._at, place, address) for _, address in addresses]
+        return await attempts[0]() if len(attempts) == 1 else await first_of(attempts)
+
+    async def _at(self, place: Place, address: Sockaddr) -> Connection:
+        loop = asyncio.get_running_loop()
+        tls = self._context() if place.tls else None
+        name = place.host if place.tls else None
+        _, connection = await loop.create_connection(Connection, str(address[0]), place.port, ssl=tls, server_hostname=name)
+        return connection
+
+    async def _tunnel(self, place: Place) -> Connection:
+        """A connection through the proxy, on which TLS begins when the proxy has agreed."""
+        assert self.proxy is not None
+        to_proxy = await self._direct(self.proxy.place)
+        where = f"{place.host}:{place.port}"
+        coming = Tunnel()
+        try:
+            await to_proxy.ask(head_of(b"CONNECT", where, [(b"Host", where.encode()), *self.proxy.headers]), coming)
+            if not 200 <= coming.status < 300:
+                raise NotFetched("network error", True, f"the proxy answered {coming.status}")
+            assert to_proxy.transport is not None
+            connection = Connection()
+            loop = asyncio.get_running_loop()
+            through = await loop.start_tls(to_proxy.transport, connection, self._context(), server_hostname=place.host)
+            if through is None:
+                raise lost()
+            connection.connection_made(through)
+        except BaseException:
+            to_proxy.abort()
+            raise
+        return connection
+
+    def _context(self) -> ssl.SSLContext:
+        if self._tls is None:
+            self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            self._tls.check_hostname = False
+            self._tls.verify_mode = ssl.CERT_NONE
+            self._tls.options |= OP_LEGACY_SERVER_CONNECT
+        return self._tls
+
+
+class Tunnel(Incoming):
+    """A proxy's answer to CONNECT: its head alone."""
+
+    def _frame(self) -> None:
+        self._finish(reusable=True)
+
+
+async def first_of(attempts: Sequence[Callable[[], Coroutine[Any, Any, Connection]]]) -> Connection:
+    """The first connection that stands; further attempts begin when one fails, or has not come soon (RFC 8305)."""
+    if not attempts:
+        raise OSError("no address")
+    made, _, errors = await staggered_race(attempts, STAGGER_S)
+    if isinstance(made, Connection):
+        return made
+    raise next((error for error in errors if error is not None), OSError("no address answers"))
+
+
+def head_of(method: bytes, target: str, headers: Headers) -> bytes:
+    """A request without a body."""
+    try:
+        first = b"%b %b HTTP/1.1\r\n" % (method, target.encode("ascii"))
+    except UnicodeEncodeError:
+        raise Refused("bad url", target[:200]) from None
+    if any(b"\n" in value or b"\r" in value for _, value in headers) or b" " in target.encode():
+        raise bad("a header of more than one line")
+    return first + b"".join(b"%b: %b\r\n" % pair for pair in headers) + b"\r\n"

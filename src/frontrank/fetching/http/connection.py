@@ -1,0 +1,82 @@
+"""One connection, and the request that is under way on it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from frontrank.fetching.failures import NotFetched, lost, of_network
+
+if TYPE_CHECKING:
+    from frontrank.fetching.http.message import Incoming
+
+
+class Connection(asyncio.Protocol):
+    """At most one request at a time; what comes unasked ends it."""
+
+    def __init__(self) -> None:
+        self.transport: asyncio.Transport | None = None
+        self.address: str | None = None
+        self.used = 0  # requests that were answered
+        self.open = False
+        self._coming: Incoming | None = None
+        self._whole: asyncio.Future[None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport, self.open = transport, True
+        name = transport.get_extra_info("peername")
+        self.address = name[0] if isinstance(name, tuple) else None
+
+    async def ask(self, request: bytes, coming: Incoming) -> None:
+        """Send a request, and wait until its response is whole; raises NotFetched."""
+        if not self.open or self.transport is None:
+            raise lost()
+        self._coming, self._whole = coming, asyncio.get_running_loop().create_future()
+        self.transport.write(request)
+        try:
+            await self._whole
+        except asyncio.CancelledError:
+            self.abort()
+            raise
+        finally:
+            self._coming = self._whole = None
+        self.used += 1
+        if not coming.reusable:
+            self.abort()
+
+    def data_received(self, data: bytes) -> None:
+        coming, whole = self._coming, self._whole
+        if coming is None or whole is None or whole.done():
+            self.abort()
+            return
+        try:
+            if coming.feed(data):
+                whole.set_result(None)
+        except NotFetched as error:
+            whole.set_exception(error)
+            self.abort()
+
+    def eof_received(self) -> bool:
+        self._end(None)
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.open = False
+        self._end(exc)
+
+    def _end(self, exc: Exception | None) -> None:
+        coming, whole = self._coming, self._whole
+        if coming is None or whole is None or whole.done():
+            return
+        try:
+            coming.end()
+            whole.set_result(None)
+        except NotFetched as error:
+            # A response of unknown length that ends in a reset may lack anything.
+            whole.set_exception(error if exc is None or coming.begun else of_network(exc))
+
+    def abort(self) -> None:
+        self.open = False
+        if self.transport is not None:
+            self.transport.abort()
