@@ -118,6 +118,46 @@ def value_of(name: str, key: str, text: str, kind: Any) -> Any:
     raise SpecError(f"{name}: parameter {key}={text} given, but it is no number, word or switch; set it in Python")
 
 
+SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def with_unit(text: str, units: Mapping[str, float]) -> float | None:
+    """A number and its unit as a number; None if it is no such thing.
+
+    >>> with_unit("1.5h", SECONDS), with_unit("2w", SECONDS)
+    (5400.0, None)
+    """
+    match = re.fullmatch(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))\s*([a-z]*)", text.strip().lower())
+    if match is None or match[2] not in units or not abs(value := float(match[1]) * units[match[2]]) < 1e15:
+        return None
+    return value
+
+
+class Duration(float):
+    """Seconds that a person writes with a unit: 90, 30m, 1.5h, 1d.
+
+    >>> Duration.read("1d"), Duration.read("1.5h"), float(Duration.read("90"))
+    (1d, 90m, 90.0)
+    """
+
+    written = "duration"
+
+    @classmethod
+    def read(cls, text: str) -> Duration:
+        value = with_unit(text, SECONDS)
+        if value is None:
+            raise SpecError(f"a duration must be seconds, or a number with s, m, h or d, such as 12h, got {text!r}")
+        return cls(value)
+
+    def __repr__(self) -> str:
+        """As short as it can be read back exactly."""
+        ways = [f"{text_of(float(self) / SECONDS[unit])}{unit}" for unit in "dhms"]
+        exact = [way for way in ways if with_unit(way, SECONDS) == float(self)]
+        return min(exact, key=len, default=float.__repr__(self))
+
+    __str__ = __repr__
+
+
 def _whole(text: str) -> int:
     try:
         return int(text)

@@ -18,6 +18,7 @@ COMMANDS = {
     "web": "Serve a known web over HTTP on loopback, to test crawlers on.",
     "recommend": "Which ordering? Tried on your web, or from a table.",
     "simulate": "Crawl a known web with one or more orderings, and measure them.",
+    "revisit": "When should pages come back? Policies of revisits on a web that changes.",
     "leaderboard": "Every ordering over all webs at hand: who wins where, and at which cost.",
     "report": "One HTML page that compares orderings.",
     "reproduce": "Run a paper's comparisons, and set its claims beside what was measured.",

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from frontrank.errors import InputError, nearest
+from frontrank.specs import SECONDS, with_unit
 
-SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 BYTES = {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9}
 LONG, LARGE = "seconds, or a number with s, m, h or d, such as 30m", "bytes, or a number with kB, MB or GB, such as 10MB"
 WHOLE, TIME, SIZE, TEXT, TEXTS, SWITCH = "whole", "seconds", "size", "text", "texts", "switch"
@@ -131,8 +131,8 @@ def _number(text: str, written: str, kind: str) -> float | int:
 
 
 def _with_unit(text: str, written: str, units: Mapping[str, float], expected: str) -> float:
-    match = re.fullmatch(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))\s*([a-z]*)", text.strip().lower())
-    if match is None or match[2] not in units or not abs(value := float(match[1]) * units[match[2]]) < 1e15:
+    value = with_unit(text, units)
+    if value is None:
         raise InputError(f"{written} must be {expected}, got {text!r}")
     return value
 

@@ -14,7 +14,7 @@ BITS = 0xFFFFFFFF
 
 
 @kernel
-def _mix(x: int) -> int:
+def mix(x: int) -> int:
     """A bijection of 32-bit numbers that looks random; products stay below 2**63, so no driver ever overflows."""
     x = (x ^ (x >> 16)) & BITS
     x = (x * 0x21F0AAAD) & BITS
@@ -24,10 +24,10 @@ def _mix(x: int) -> int:
 
 
 @kernel
-def _draw(seed: int, number: int) -> float:
+def draw(seed: int, number: int) -> float:
     """A uniform number in [0, 1) for the number-th page discovered."""
-    high = _mix((_mix(seed & BITS) + number) & BITS)
-    low = _mix((high + 0x9E3779B9) & BITS)
+    high = mix((mix(seed & BITS) + number) & BITS)
+    low = mix((high + 0x9E3779B9) & BITS)
     return (high * 2097152 + (low >> 11)) / 9007199254740992.0
 
 
@@ -64,7 +64,7 @@ class Random(Policy):
         state.seen[page] = 1
         number = int(state.number[0])
         state.number[0] += 1
-        return _draw(state.seed, number)
+        return draw(state.seed, number)
 
     @staticmethod
     @kernel
@@ -76,7 +76,7 @@ class Random(Policy):
             if state.seen[q] == 0:
                 state.seen[q] = 1
                 out.page[count] = q
-                out.key[count] = _draw(state.seed, int(state.number[0]))
+                out.key[count] = draw(state.seed, int(state.number[0]))
                 state.number[0] += 1
                 count += 1
         return count

@@ -1,0 +1,138 @@
+"""Policies of revisits side by side, on one web that changes: how fresh each keeps the collection, how old its copies are."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from frontrank.errors import InputError
+from frontrank.kernels.jit import Array
+from frontrank.lab.compare import Progress, Seeds
+from frontrank.lab.frame import Column, Frame, Tabular
+from frontrank.lab.report.figures import Series, lines, styles
+from frontrank.lab.report.html import Section, Table, Value, page, save
+from frontrank.orderings.registry import as_policy
+from frontrank.orderings.revisits import parse as parse_revisit
+from frontrank.orderings.revisits.revisit import Revisit
+from frontrank.simulation.changes import Changes
+from frontrank.simulation.changes import parse as parse_changes
+from frontrank.simulation.plan import Given
+from frontrank.simulation.refresh import Refreshed, keep_fresh
+from frontrank.web.importance import importance
+from frontrank.web.seeds import find_seeds
+from frontrank.web.web import Web
+
+COMPARED = ("fixed", "adaptive", "gain", "uniform", "proportional", "optimal")
+NOTES = (
+    "fresh: share of the collected pages whose copy is what the page is now; age: days since the first change that a copy "
+    "lacks, 0 if it is fresh. Means over the pages, and over the second half of the days. by importance: pages count by "
+    "their worth.",
+    "uniform, proportional and optimal know how often each page changes; the others find out.",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Revisits(Tabular):
+    """What policies of revisits made of one changing web."""
+
+    web: Web
+    changes: Changes
+    runs: tuple[Refreshed, ...]
+    about: str  # budget, share, days
+
+    def frame(self) -> Frame:
+        runs = self.runs
+        told = frozenset(i for i, run in enumerate(runs) if run.revisit.knows_rates)
+        columns = (
+            Column("revisits", [run.revisit.spec() for run in runs]),
+            Column("pages", [run.pages for run in runs], "count"),
+            Column("visits", [run.revisits for run in runs], "count"),
+            Column("changed", [run.found / run.revisits if run.revisits else None for run in runs], "share"),
+            Column("fresh", [_known(run.freshness) for run in runs], "share", "more"),
+            Column("age days", [_known(run.age_days) for run in runs], "number", "less"),
+            Column("fresh by importance", [_known(run.weighted_freshness) for run in runs], "share", "more"),
+            Column("age by importance", [_known(run.weighted_age_days) for run in runs], "number", "less"),
+            Column("idle", [run.idle for run in runs], "count", detail=True),
+        )
+        title = f"{self.web.name}, changes {self.changes.spec()}, {self.about}"
+        return Frame(columns, title, NOTES, told).sorted("fresh")
+
+    def json(self) -> dict[str, Any]:
+        """The table, and the curves over time."""
+        curves = {
+            run.revisit.spec(): {"days": run.days.tolist(), "fresh": _share(run).tolist(), "pages": run.curve.held.tolist()}
+            for run in self.runs
+        }
+        return {"web": self.web.name, "changes": self.changes.spec(), "rows": self.frame().records(), "curves": curves}
+
+    def save_report(self, path: str | os.PathLike[str], command: str = "") -> None:
+        """One HTML page with the curves and the table."""
+        looks = styles([run.revisit.spec() for run in self.runs])
+        named = [(run, run.revisit.spec()) for run in self.runs]
+        fresh = [Series(name, run.days, _share(run), looks[name]) for run, name in named]
+        pages = [Series(name, run.days, run.curve.held, looks[name]) for run, name in named]
+        frame = self.frame()
+        shown = (frame.columns[0], *frame.figures)
+        rows: list[list[Value]] = [[column.text(i) for column in shown] for i in range(len(frame))]
+        sections = (
+            Section("Freshness over time", "", lines(fresh, "days", "share of the copies that are up to date", percent=False)),
+            Section("Pages collected", "", lines(pages, "days", "pages", percent=False, unit_range=False)),
+            Section("Table", "\n\n".join(NOTES), table=Table([column.name for column in shown], rows)),
+        )
+        best = frame.columns[0].values[0]
+        save(page("Revisits compared", f"{best} keeps {self.web.name} freshest.", sections, command=command), path)
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _share(run: Refreshed) -> Array:
+    held = run.curve.held
+    share: Array = np.divide(run.curve.fresh, held, out=np.full(held.size, np.nan), where=held > 0)
+    return share
+
+
+def compare_revisits(
+    web: Web,
+    revisits: Sequence[str | Revisit] = COMPARED,
+    changes: str | Changes = "web",
+    *,
+    policy: Given = "surf",
+    seeds: Seeds = None,
+    days: float = 180.0,
+    a_day: float | None = None,
+    share: float = 0.5,
+    metric: str = "pagerank",
+    collected: bool = False,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Revisits:
+    """Crawl a web that changes, once with each policy of revisits; the same pages change at the same rates each time.
+
+    ``a_day``: fetches a day, by default a fifteenth of the pages; ``share``: of them for revisits while there is something
+    to discover; ``collected``: all pages are fetched before the clock starts, and all fetches are revisits.
+    """
+    told = parse_changes(changes) if isinstance(changes, str) else changes
+    parsed = [parse_revisit(one) if isinstance(one, str) else one for one in revisits]
+    daily = web.pages / 15 if a_day is None else a_day
+    for name, value, least in (("days", days, 0.0), ("fetches a day", daily, 0.0)):
+        if not least < value < math.inf:
+            raise InputError(f"{name} must be a number above {least:g}, got {value:g}")
+    if not 0 <= share <= 1:
+        raise InputError(f"share must be a number from 0 to 1, got {share:g}")
+    rates, weights = told.rates(web.pages, seed), importance(web, metric)
+    start, ordering = find_seeds(web, seeds), as_policy(policy)
+    runs = []
+    for i, revisit in enumerate(parsed):
+        if progress is not None:
+            progress(revisit.spec(), i, len(parsed))
+        options: dict[str, Any] = {"days": days, "a_day": daily, "share": share, "collected": collected, "seed": seed}
+        runs.append(keep_fresh(web, ordering, revisit, rates, start, weights=weights, **options))
+    spent = "all for revisits of all pages" if collected else f"{share:.0%} for revisits, the rest found by {ordering.spec()}"
+    return Revisits(web, told, tuple(runs), f"{daily:,.0f} fetches a day for {days:g} days, {spent}")

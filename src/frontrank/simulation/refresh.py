@@ -1,0 +1,283 @@
+"""A simulated crawl of a web that changes: a budget of fetches a day, shared between discovery and revisits.
+
+Fetches are evenly spaced. Each goes to the page that has been due for a revisit longest, or to the next page of the ordering:
+where both are possible, a given share of fetches are revisits; where one is not, the other gets the fetch. Pages change as
+Poisson processes with rates of their own. A visit is an event for the ordering too (``on_revisit``); links do not change.
+
+Measures, all over the time from ``since`` on (Cho, Garcia-Molina: Effective page refresh policies for web crawlers, TODS 2003):
+
+    freshness   of a page at a time: 1 if its copy is what the page is, else 0
+    age         of a page at a time: 0 if it is fresh, else the time since the first change that the copy lacks
+    of the collection: the mean over the pages fetched so far, over time; weighted: by the importance of pages
+
+Integrals over time are exact, not sampled: between two visits of a page only its first change matters, and its time is drawn
+anew at each visit, as a Poisson process has no memory. O(log n) for a visit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from frontrank.errors import InputError
+from frontrank.frontiers import heap
+from frontrank.frontiers.heap import ABSENT, Heap
+from frontrank.frontiers.heap import peek as first_due
+from frontrank.frontiers.heap import pop as take_due
+from frontrank.frontiers.heap import put as put_due
+from frontrank.kernels.jit import Array, Kernel, interpreted, kernel
+from frontrank.orderings.online.random import BITS, draw, mix
+from frontrank.orderings.policy import Out, Policy, Queue, State, on_fetch, on_revisit, pop, put
+from frontrank.orderings.revisits.revisit import Revisit, Told
+from frontrank.simulation.changes import DAY
+from frontrank.simulation.engine import Engine
+from frontrank.web.links import Links
+from frontrank.web.seeds import distinct
+from frontrank.web.web import Web
+
+SAMPLES = 200  # points of a curve
+
+
+def wait(told: Told, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
+    raise NotImplementedError  # an open name, bound when the driver is linked
+
+
+class Copies(NamedTuple):
+    """What is known of the copy of each page, and what is not."""
+
+    rate: Array  # changes a second
+    weight: Array
+    first_at: Array  # of the first fetch; NaN: none yet
+    at: Array  # of the last visit
+    changed_at: Array  # the first change after it
+    before: Array  # the wait before it
+    visits: Array  # at which the copy could be compared
+    changes: Array  # how often it was another then
+    seed: Array  # one number: the changes of all pages follow from it, whatever the policy
+
+
+class Sums(NamedTuple):
+    """Integrals over time from ``since`` on: [of all pages, of pages by weight]."""
+
+    held: Array
+    fresh: Array
+    age: Array
+    turns: Array  # fetches of new pages, revisits, revisits that found a change, idle turns
+
+
+class Curve(NamedTuple):
+    """The state of the collection at evenly spaced times."""
+
+    held: Array
+    fresh: Array
+    age: Array
+    weight: Array
+    weight_fresh: Array
+
+
+@kernel
+def _account(copies: Copies, sums: Sums, page: int, now: float, since: float) -> None:
+    """Add what the copy of a page was worth from its last visit until now."""
+    begin = max(copies.at[page], since)
+    if now <= begin:
+        return
+    changed = copies.changed_at[page]
+    fresh = max(0.0, min(changed, now) - begin)
+    old = max(changed, begin)
+    age = 0.0
+    if now > old:
+        age = 0.5 * ((now - changed) ** 2 - (old - changed) ** 2)
+    weight = copies.weight[page]
+    sums.held[0] += now - begin
+    sums.fresh[0] += fresh
+    sums.age[0] += age
+    sums.held[1] += weight * (now - begin)
+    sums.fresh[1] += weight * fresh
+    sums.age[1] += weight * age
+
+
+@kernel
+def _copied(copies: Copies, page: int, now: float) -> None:
+    """The copy of a page is what the page is now."""
+    copies.at[page] = now
+    copies.changed_at[page] = np.inf
+    if copies.rate[page] > 0.0:
+        u = draw(mix((copies.seed[0] + page) & BITS), copies.visits[page])
+        copies.changed_at[page] = now - np.log(1.0 - u) / copies.rate[page]
+
+
+@kernel
+def _visited(copies: Copies, told: Told, due: Heap, page: int, now: float) -> None:
+    """Say when a page comes back that was visited just now."""
+    watched = now - copies.first_at[page]
+    after = wait(told, page, copies.visits[page], copies.changes[page], watched, copies.before[page])
+    copies.before[page] = after
+    due.node[page]["pos"] = ABSENT  # the heap lets a page in once, unless it forgets it
+    if after < np.inf:
+        put_due(due, page, -(now + after))
+
+
+@kernel
+def _sample(copies: Copies, curve: Curve, i: int, now: float) -> None:
+    for page in range(copies.at.size):
+        if not np.isnan(copies.first_at[page]):
+            curve.held[i] += 1.0
+            curve.weight[i] += copies.weight[page]
+            if copies.changed_at[page] > now:
+                curve.fresh[i] += 1.0
+                curve.weight_fresh[i] += copies.weight[page]
+            else:
+                curve.age[i] += now - copies.changed_at[page]
+
+
+@kernel
+def collect(copies: Copies, told: Told, due: Heap, phase: Array) -> None:
+    """Everything is fetched when the clock starts, at moments that lie apart: pages are due in turn, not all at once."""
+    for page in range(phase.size):
+        after = wait(told, page, 0, 0, 0.0, 0.0)
+        begun = -phase[page] * after if after < np.inf else 0.0
+        copies.first_at[page] = begun
+        _copied(copies, page, begun)
+        copies.before[page] = after
+        if after < np.inf:
+            put_due(due, page, -(begun + after))
+
+
+@kernel
+def refresh(
+    state: State,
+    queue: Queue,
+    links: Links,
+    out: Out,
+    told: Told,
+    copies: Copies,
+    due: Heap,
+    sums: Sums,
+    curve: Curve,
+    every_s: float,
+    end_s: float,
+    since_s: float,
+    share: float,
+) -> None:
+    """Fetch every so many seconds until the end."""
+    credit = 0.0
+    sampled = 0
+    turns = int(end_s / every_s)
+    for k in range(turns):
+        now = k * every_s
+        while sampled < curve.held.size and now >= (sampled + 1) * end_s / curve.held.size:
+            _sample(copies, curve, sampled, (sampled + 1) * end_s / curve.held.size)
+            sampled += 1
+        credit = min(2.0, credit + share)  # what revisits did not need is not saved up for them
+        back = first_due(due)
+        ready = back >= 0 and -due.node[back]["key"] <= now
+        page = -1
+        if not (ready and credit >= 1.0):
+            page = pop(queue)
+        if page >= 0:
+            copies.first_at[page] = now
+            _copied(copies, page, now)
+            state.fetched[page] = 1
+            count = on_fetch(state, links, page, out)
+            sums.turns[0] += 1
+        elif ready:
+            credit = max(0.0, credit - 1.0)
+            page = take_due(due)
+            _account(copies, sums, page, now, since_s)
+            copies.visits[page] += 1
+            sums.turns[1] += 1
+            if copies.changed_at[page] <= now:
+                copies.changes[page] += 1
+                sums.turns[2] += 1
+            _copied(copies, page, now)
+            count = on_revisit(state, links, page, out)
+        else:
+            sums.turns[3] += 1
+            continue
+        for j in range(count):
+            put(queue, out.page[j], out.key[j])
+        _visited(copies, told, due, page, now)
+    for page in range(copies.at.size):
+        if not np.isnan(copies.first_at[page]):
+            _account(copies, sums, page, end_s, since_s)
+    while sampled < curve.held.size:
+        _sample(copies, curve, sampled, end_s)
+        sampled += 1
+
+
+@dataclass(frozen=True, eq=False)
+class Refreshed:
+    """What a policy of revisits has made of a changing web."""
+
+    revisit: Revisit
+    pages: int  # of the collection
+    revisits: int
+    found: int  # revisits that found a change
+    idle: int  # fetches that nothing was to be done with
+    freshness: float
+    age_days: float
+    weighted_freshness: float
+    weighted_age_days: float
+    days: Array  # of the curves
+    curve: Curve
+
+
+def keep_fresh(
+    web: Web,
+    policy: Policy,
+    revisit: Revisit,
+    rates: Array,
+    seeds: Array,
+    *,
+    days: float,
+    a_day: float,
+    share: float = 0.5,
+    weights: Array | None = None,
+    collected: bool = False,
+    since_days: float | None = None,
+    seed: int = 0,
+    jit: bool = True,
+) -> Refreshed:
+    """Crawl a web that changes for so many days.
+
+    ``rates``: changes a second of each page; ``a_day``: fetches; ``share``: of them for revisits, as long as there is something
+    to discover; ``collected``: all pages are fetched before the clock starts. Measures are taken from ``since_days`` on, by
+    default over the second half.
+    """
+    if policy.interval() or policy.stepwise():
+        raise InputError(f"{policy.spec()} cannot be simulated with revisits: it ranks now and then, or reads texts; use surf")
+    engine = Engine(policy, web, jit)
+    weights = np.full(web.pages, 1.0) if weights is None else np.asarray(weights, np.float64)
+    copies = Copies(
+        *(np.asarray(rates, np.float64), weights, np.full(web.pages, np.nan), np.zeros(web.pages)),
+        *(np.full(web.pages, np.inf), np.zeros(web.pages)),
+        *(np.zeros(web.pages, np.int64), np.zeros(web.pages, np.int64), np.array([mix(seed & BITS)])),
+    )
+    every_s, end_s = DAY / a_day, days * DAY
+    since = days / 2 if since_days is None else since_days
+    found_by_then = collected or web.pages <= (1.0 - share) * a_day * since  # then all fetches are for revisits
+    told = revisit.told(copies.rate, weights, a_day / DAY * (1.0 if found_by_then else share))
+    due = heap.new(web.pages)
+    bound: dict[str, Kernel] = {"wait": type(revisit).wait}
+    engine.seed(distinct(seeds))
+    if collected:
+        engine.follow(np.arange(web.pages, dtype=np.int32))
+        phase = np.random.default_rng(seed).random(web.pages)
+        engine._link(collect, **bound)(copies, told, due, phase)
+    kernels = policy.kernels()
+    kernels = {name: kernels[name] for name in ("on_fetch", "on_revisit")}
+    kernels |= {"pop": engine.kind.pop, "put": engine.put, "_visited": interpreted(_visited, **bound)}
+    drive = engine._link(refresh, **kernels)
+    sums = Sums(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(4, np.int64))
+    curve = Curve(*(np.zeros(SAMPLES) for _ in Curve._fields))
+    crawl = (engine.state, engine.queue, engine.links, engine.out)
+    drive(*crawl, told, copies, due, sums, curve, every_s, end_s, since * DAY, float(share))
+    held, fresh, aged = sums.held, sums.fresh, sums.age
+    mean = [fresh[i] / held[i] if held[i] else float("nan") for i in (0, 1)]
+    old = [aged[i] / held[i] / DAY if held[i] else float("nan") for i in (0, 1)]
+    at = np.arange(1, SAMPLES + 1) * days / SAMPLES
+    _, revisits, found, idle = sums.turns.tolist()
+    pages = int(np.isfinite(copies.first_at).sum())
+    return Refreshed(revisit, pages, revisits, found, idle, mean[0], old[0], mean[1], old[1], at, curve)
