@@ -279,6 +279,38 @@ def test_pages_that_an_ordering_cannot_tell_apart_come_back_by_their_dates(polic
     assert order == sorted(dates)
 
 
+@pytest.mark.parametrize(("share", "wanted"), [(0.25, 25), (0.0, 0), (1.0, 50)])
+def test_revisits_have_their_share_of_what_is_taken(tmp_path: Path, share: float, wanted: int) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", revisit_share=share, clock=lambda: 100.0)
+    crawl.discover([f"http://h{page}.test/" for page in range(150)])
+    for page in crawl.take_pages(50):
+        crawl.fetched_page(page, [], again_at=50.0 - page)  # the last one fetched is due for longest
+    crawl = reopened(crawl)
+    taken = [page for _ in range(100) for page in crawl.take_pages()]
+    again = [page for page in taken if page < 50]
+    assert len(taken) == 100 and len(again) == wanted
+    assert again == sorted(again, reverse=True) and [page for page in taken if page >= 50] == list(range(50, 150 - wanted))
+    for page in taken:
+        crawl.fetched_page(page, [])
+    assert len(crawl.take_pages(99)) == 50  # what one kind leaves, the other takes
+    assert crawl.revisits == wanted
+
+
+def test_a_revisit_waits_for_its_host_too() -> None:
+    crawl = Crawl("bfs", politeness=Politeness(delay_s=10.0), revisit_share=1.0, clock=lambda: 100.0)
+    crawl.seed(["http://a.test/", "http://b.test/"])
+    for page in crawl.take_pages(2):
+        crawl.fetched_page(page, [], again_at=100.0 + page)
+    assert crawl.take_pages(2, now=109.0) == [] and crawl.next_at() == 110.0
+    assert crawl.take_pages(2, now=110.0) == [0, 1]
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
+def test_a_share_that_is_none_is_refused(share: float) -> None:
+    with pytest.raises(InputError, match="revisit_share must be a share from 0 to 1"):
+        Crawl("bfs", revisit_share=share)
+
+
 def test_a_time_that_is_none_is_refused() -> None:
     crawl = Crawl("bfs")
     crawl.seed([url(0)])

@@ -73,6 +73,7 @@ class Crawl(Queues):
         truth: Callable[[str], float] | None = None,
         workload: Workload | None = None,
         impact_by: str = "",
+        revisit_share: float | None = None,
         notes: dict[str, Any] | None = None,
         clock: Callable[[], float] = time.time,
         group: int = 1,
@@ -89,6 +90,8 @@ class Crawl(Queues):
             stored["workload"] = workload_notes(workload)
         if impact_by:
             stored["impact_by"] = impact_by
+        if revisit_share is not None:
+            stored["revisit_share"] = checked_share(revisit_share)
         if log is not None:
             for key, value in stored.items():
                 log.note(key, value)
@@ -432,12 +435,38 @@ class Crawl(Queues):
             return []
         allowed: list[int] = []
         tried = 0
-        while len(allowed) < n and tried < n + MOST_HELD and (taken := self.frontier.take(n - len(allowed), at)):
+        while len(allowed) < n and tried < n + MOST_HELD and (taken := self._draw(n - len(allowed), at)):
             tried += len(taken)
             allowed += self._taken(taken, at)
         if tried and not self._held:
             self.log.commit()
         return allowed
+
+    def _draw(self, n: int, at: float) -> list[int]:
+        """The best pages; with a share for revisits, so many of all that are taken are those that are due for longest."""
+        share, drawn = self.revisit_share, self._drawn
+        if share is None:
+            return self.frontier.take(n, at)
+        self.frontier.release(at, self.state.fetched)
+        taken: list[int] = []
+        while len(taken) < n:
+            owed = drawn[1] < share * (drawn[0] + 1)
+            page = self.frontier.take_returning(at) if owed else -1
+            if page < 0:
+                page = (self.frontier.pop(at) or [-1])[0]
+            if page < 0 and not owed:
+                page = self.frontier.take_returning(at)
+            if page < 0:
+                break
+            drawn[0] += 1
+            drawn[1] += int(self.state.fetched[page])
+            taken.append(page)
+        return taken
+
+    def share_revisits(self, share: float | None) -> None:
+        """Give revisits that are due this share of what is taken, if there is enough of both; None: the ordering decides."""
+        self.note("revisit_share", None if share is None else checked_share(share))
+        self.revisit_share = share
 
     @alone
     def fetched_page(
@@ -552,6 +581,12 @@ class Crawl(Queues):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def checked_share(share: float) -> float:
+    if not (isinstance(share, int | float) and 0 <= share <= 1):
+        raise InputError(f"revisit_share must be a share from 0 to 1, got {share!r}")
+    return float(share)
 
 
 def check_live(policy: Policy, workload: Workload | None, truth: Callable[[str], float] | None) -> None:

@@ -79,6 +79,8 @@ class Live(Known):
         self.pending: dict[int, list[tuple[Array, Sequence[str]]]] = {}  # links told of pages that have not arrived
         self.rules = Rules()
         self.paused = False
+        self.revisit_share: float | None = log.notes.get("revisit_share")
+        self._drawn = [0, 0]  # pages taken by this process: in all, revisits
         self.attempts: dict[int, int] = {}
         self._held = 0  # how many blocks of events that share a commit are open
         self.ranking = Ranking(self, ranking)
@@ -208,7 +210,7 @@ class Live(Known):
     def _settle(self, page: int) -> None:
         """A page is done with for the first time."""
         self._leave(page)
-        self.frontier.due.remove(page)
+        self.frontier._undue(page)
         if not self.state.fetched[page]:
             self.order.append(page)
         self._arrive(self.state, self.frontier.queue, self.links, self.depths, page, self.out)

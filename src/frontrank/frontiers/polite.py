@@ -495,6 +495,17 @@ def _take_some(queue: Polite, host: int, now: float, each: int, pages: Array, at
 
 
 @kernel
+def may_go(queue: Polite, host: int, now: float) -> bool:
+    """Whether a page of this host that does not wait in its heap may be leased now."""
+    at, counts = queue.hosts[host], queue.counts
+    crowded = at["concurrency"] > 0 and at["leased"] >= at["concurrency"]
+    spent = at["budget"] > 0 and at["taken"] >= at["budget"]
+    enough = at["limit"] > 0 and at["done"] >= at["limit"]
+    full = counts[IN_FLIGHT] > 0 and counts[OUT] >= counts[IN_FLIGHT]
+    return bool(not (crowded or spent or enough or full) and _free_at(queue, host) <= now)
+
+
+@kernel
 def take_queue(queue: Polite, host: int, now: float, each: int, pages: Array) -> int:
     """The same for one host, if it may be asked now."""
     _wake(queue, now)

@@ -14,6 +14,7 @@ from frontrank.frontiers.frontier import HOSTS, LEASED, Counts
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels.jit import Array, compiled, kernel
 
+MOST_PASSED = 50  # revisits whose hosts may not be asked, looked at in one call
 MOST_TAKEN = 100_000  # pages leased in one call, if nobody names a number
 
 
@@ -38,6 +39,7 @@ class PoliteFrontier:
         self.queue = polite.new(pages, 1, p.delay_s, p.per_host, p.in_flight, p.host_budget)
         self.known_hosts = 0
         self.due = Due()
+        self.returning = Due()  # revisits whose time has come, if they are taken apart from the rest
         self._put = compiled(polite.PUTS[kind])
         self._take, self._lease = compiled(take_some), compiled(polite.take)
         self._settle, self._later, self._back = (compiled(f) for f in (polite.settle, polite.later, polite.back))
@@ -45,7 +47,7 @@ class PoliteFrontier:
 
     @property
     def counts(self) -> Counts:
-        counts, later = self.queue.counts, len(self.due)
+        counts, later = self.queue.counts, len(self.due) + len(self.returning)
         return Counts(int(counts[polite.KNOWN]), int(counts[polite.WAIT]) + later, int(counts[polite.OUT]), later)
 
     def grow(self, pages: int, hosts: int) -> None:
@@ -67,6 +69,10 @@ class PoliteFrontier:
 
     def take(self, n: int, now: float) -> list[int]:
         self.release(now)
+        return self.pop(now, n)
+
+    def pop(self, now: float, n: int = 1) -> list[int]:
+        """The same, but for pages whose time has come since the last call."""
         pages = np.empty(n, np.int32)
         taken: list[int] = pages[: self._take(self.queue, now, pages)].tolist()
         return taken
@@ -84,25 +90,52 @@ class PoliteFrontier:
         taken: list[int] = pages[:count].tolist()
         return taken
 
-    def release(self, now: float) -> None:
-        """Pages whose time has come wait for their turn."""
-        while self.due.first() <= now:
-            self._back(self.queue, self.due.pop())
+    def release(self, now: float, apart: Array | None = None) -> None:
+        """Pages whose time has come wait for their turn; those that ``apart`` marks, for ``take_returning``."""
+        while (at := self.due.first()) <= now:
+            page = self.due.pop()
+            if apart is not None and apart[page]:
+                self.returning.put(page, at)
+            else:
+                self._back(self.queue, page)
+        while apart is None and len(self.returning):
+            self._back(self.queue, self.returning.pop())
+
+    def take_returning(self, now: float) -> int:
+        """Lease the revisit that is due for longest among those whose host may be asked; -1 if there is none."""
+        passed: list[tuple[int, float]] = []
+        found = -1
+        while found < 0 and len(self.returning) and len(passed) < MOST_PASSED:
+            at, page = self.returning.first(), self.returning.pop()
+            if compiled(polite.may_go)(self.queue, int(self.queue.host[page]), now):
+                self._lease(self.queue, page, now)
+                found = page
+            else:
+                passed.append((page, at))
+        for page, at in passed:
+            self.returning.put(page, at)
+        return found
+
+    def _undue(self, page: int) -> None:
+        self.due.remove(page)
+        self.returning.remove(page)
 
     def lease(self, page: int, now: float) -> None:
         if self.queue.mark[page] != LEASED:
-            self.due.remove(page)
+            self._undue(page)
             self._lease(self.queue, page, now)
 
     def settle(self, page: int) -> None:
-        self.due.remove(page)
+        self._undue(page)
         self._settle(self.queue, page)
 
     def later(self, page: int, until: float) -> None:
+        self.returning.remove(page)
         self._later(self.queue, page)
         self.due.put(page, until)
 
     def schedule(self, page: int, until: float, key: float) -> None:
+        self.returning.remove(page)
         compiled(polite.schedule)(self.queue, page, key)
         self.due.put(page, until)
 
@@ -111,11 +144,11 @@ class PoliteFrontier:
         compiled(polite.put)(self.queue, page, key)
 
     def forget(self, page: int) -> None:
-        self.due.remove(page)
+        self._undue(page)
         compiled(polite.forget)(self.queue, page)
 
     def back(self, page: int) -> None:
-        self.due.remove(page)
+        self._undue(page)
         self._back(self.queue, page)
 
     def limit(
@@ -148,7 +181,10 @@ class PoliteFrontier:
         compiled(polite.place_all)(queue, known)
 
     def next_at(self) -> float:
-        return min(float(self._next_at(self.queue)), self.due.first())
+        first = min(float(self._next_at(self.queue)), self.due.first())
+        some = self.queue.host[self.returning.items[: min(len(self.returning), MOST_PASSED)]]
+        free = np.maximum(self.queue.hosts["ready_at"][some], self.queue.hosts["blocked"][some])
+        return float(min(first, free.min(initial=np.inf)))
 
     def mark(self, page: int) -> int:
         return int(self.queue.mark[page])
@@ -179,9 +215,15 @@ class PoliteFrontier:
 
     # Snapshots ----------------------------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, Array]:
-        return {"known_hosts": np.array([self.known_hosts]), **self.due.arrays(), **self.queue._asdict()}
+        return {"known_hosts": np.array([self.known_hosts]), **self._times(), **self.queue._asdict()}
+
+    def _times(self) -> dict[str, Array]:
+        """Revisits are due, whoever takes them."""
+        due, returning = self.due.arrays(), self.returning.arrays()
+        return {name: np.concatenate([due[name], returning[name]]) for name in due}
 
     def restore(self, arrays: dict[str, Array]) -> None:
         self.known_hosts = int(arrays["known_hosts"][0])
         self.due.restore(arrays)
+        self.returning = Due()
         self.queue = polite.Polite(**{name: arrays[name] for name in polite.Polite._fields})

@@ -18,7 +18,6 @@ from frontrank.crawl.crawl import Crawl, check_live
 from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.recovery import first_workload
 from frontrank.errors import SpecError, nearest
-from frontrank.frontiers.frontier import WAITING
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy, orderings
@@ -113,7 +112,7 @@ def _compared(before: Crawl, after: Crawl, most: int) -> Compared:
 
 def _order(crawl: Crawl) -> Array:
     """All waiting pages, the next first."""
-    count = int((crawl.frontier.queue.mark == WAITING).sum())
+    count = crawl.frontier.counts.waiting - crawl.frontier.counts.later
     return crawl.frontier.best(max(count, 1))
 
 
