@@ -15,6 +15,11 @@ COMMANDS = {
     "crawl": "Crawl the web: polite, durable, resumable, in the order of any ordering.",
     "status": "How far a crawl is, and what it would fetch next.",
     "trace": "What happened in a crawl, one event a line.",
+    "boost": "Have pages whose URL matches go first, in a crawl that may be running.",
+    "limit": "Budgets and paces of hosts and of families of pages, in a crawl that may be running.",
+    "block": "Take nothing from a host for a while, in a crawl that may be running.",
+    "pause": "Have a crawl hand out nothing, until it is resumed.",
+    "resume": "Have a paused crawl go on.",
     "web": "Serve a known web over HTTP on loopback, to test crawlers on.",
     "recommend": "Which ordering? Tried on your web, or from a table.",
     "simulate": "Crawl a known web with one or more orderings, and measure them.",
@@ -31,7 +36,7 @@ COMMANDS = {
     "orderings": "List the orderings with their parameters.",
     "plugins": "List what installed packages add: orderings, sources, metrics, scorers.",
 }
-MODULES = {"import": "import_"}  # a command that is a word of Python's own
+MODULES = {"import": "import_"} | {name: f"control:{name}" for name in ("boost", "limit", "block", "pause", "resume")}
 HIDDEN = {"policies": "orderings"}  # what a command was called before
 
 
@@ -45,7 +50,8 @@ class Commands(click.Group):
         name = HIDDEN.get(name, name)
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"frontrank.cli.{MODULES.get(name, name)}").command
+        module, _, attribute = MODULES.get(name, name).partition(":")
+        command: click.Command = getattr(import_module(f"frontrank.cli.{module}"), attribute or "command")
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import math
 import re
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from frontrank.crawl import events
+from frontrank.crawl import events, inbox
+from frontrank.crawl.journal import Journal
 from frontrank.crawl.live import Live, alone
 from frontrank.crawl.rules import Rule
 from frontrank.errors import InputError
@@ -142,8 +145,18 @@ class Control(Live):
             self._do(events.Scheduled(at, page, at))
         self._acknowledge()
 
+    def _heed(self) -> None:
+        """Look now and then whether another process has said something; what it said may take a while, so beside the crawl."""
+        if not isinstance(self.log, Journal) or time.monotonic() < self._heed_at:
+            return
+        self._heed_at = time.monotonic() + inbox.LOOK_S
+        if not (self._heeding and self._heeding.is_alive()) and (said := inbox.waiting(self.log.folder)):
+            self._heeding = threading.Thread(target=inbox.heed, args=(self, said), name="frontrank-control", daemon=True)
+            self._heeding.start()
+
     def _may_take(self, at: float) -> bool:
         """Whether pages are handed out at all, now that leases that have run out are back."""
+        self._heed()
         self._expire_due(at)
         return not (self.paused or self.done() or self._waits_for_ranking())
 

@@ -80,6 +80,8 @@ class Live(Known):
         self.rules = Rules()
         self.paused = False
         self.revisit_share: float | None = log.notes.get("revisit_share")
+        self._heed_at = 0.0  # when to look for what other processes say
+        self._heeding: threading.Thread | None = None
         self._drawn = [0, 0]  # pages taken by this process: in all, revisits
         self.attempts: dict[int, int] = {}
         self._held = 0  # how many blocks of events that share a commit are open

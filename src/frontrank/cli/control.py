@@ -1,0 +1,173 @@
+"""frontrank boost, limit, block, pause, resume: control of a crawl, by its directory or by the address of a service.
+
+A crawl that runs heeds what is written into its directory; one that does not is opened, told, and closed again. A service is
+told by its HTTP side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+ADDRESS = re.compile(r"(https?://)?[^/\\]+:\d+/?$")
+
+
+def _target(command: F) -> F:
+    options = (
+        click.argument("target", metavar="DIR|ADDRESS"),
+        click.option("--crawl", default="DEFAULT", metavar="ID", help="Which crawl of a service (default: DEFAULT)."),
+        click.option("--token-file", metavar="FILE", help="The token of a service."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command(name="boost", context_settings={"ignore_unknown_options": True})
+@_target
+@click.argument("pattern", metavar="REGEX")
+@click.argument("by", metavar="BY")
+def boost(target: str, crawl: str, token_file: str | None, pattern: str, by: str) -> None:
+    """Have pages whose URL matches REGEX go before all others, those known and those to come; below 0: after them.
+
+    DIR is a crawl, which may be running; ADDRESS the HTTP side of a service, such as 127.0.0.1:7072. Boosts of several patterns
+    add up; 0 ends that of a pattern.
+
+    \b
+    frontrank boost my-crawl '/news/' +2
+    frontrank boost my-crawl '[.]pdf$' -1
+    frontrank boost 127.0.0.1:7072 '/news/' 0
+    """
+    from frontrank.errors import InputError
+
+    if not re.fullmatch(r"[+-]?\d{1,9}", by):
+        raise InputError(f"BY must be a whole number, such as +2 or -1, got {by!r}")
+    _tell(target, crawl, token_file, "boost", pattern=pattern, by=int(by))
+
+
+@click.command(name="limit")
+@_target
+@click.option("--host", metavar="NAME", help="Of this host, or queue.")
+@click.option("--family", metavar="REGEX", help="Of all pages whose URL matches, whatever their hosts.")
+@click.option("--budget", type=int, metavar="PAGES", help="How many may be fetched; 0: any number.")
+@click.option("--delay", type=float, metavar="SECONDS", help="Between two of them.")
+@click.option("--concurrency", type=int, metavar="N", help="How many at once, of a host; 0: any number.")
+def limit(
+    target: str,
+    crawl: str,
+    token_file: str | None,
+    host: str | None,
+    family: str | None,
+    budget: int | None,
+    delay: float | None,
+    concurrency: int | None,
+) -> None:
+    """Set the budget and the pace of a host, or of a family of pages. What is not given stays as it is.
+
+    \b
+    frontrank limit my-crawl --host www.example.org --delay 5
+    frontrank limit my-crawl --family '[?&]page=' --budget 1000
+    """
+    from frontrank.errors import InputError
+
+    if (host is None) == (family is None):
+        raise InputError("limit needs --host NAME or --family REGEX, one of them")
+    given: dict[str, Any] = {"budget": budget, "delay_s": delay, "concurrency": concurrency}
+    given = {name: value for name, value in given.items() if value is not None}
+    if not given:
+        raise InputError("limit needs --budget, --delay or --concurrency")
+    if family is None:
+        _tell(target, crawl, token_file, "host", name=host, **given)
+    elif concurrency is not None:
+        raise InputError("--concurrency is for a host; a family has --budget and --delay")
+    else:
+        _tell(target, crawl, token_file, "limit_family", pattern=family, **given)
+
+
+@click.command(name="block")
+@_target
+@click.argument("host", metavar="HOST")
+@click.option("--for", "seconds", type=float, default=3600.0, metavar="SECONDS", help="For how long (3600); 0 ends it.")
+def block(target: str, crawl: str, token_file: str | None, host: str, seconds: float) -> None:
+    """Take nothing from HOST for a while; 0 seconds end a block.
+
+    \b
+    frontrank block my-crawl www.example.org --for 7200
+    """
+    import time
+
+    from frontrank.errors import InputError
+
+    if not 0 <= seconds <= 1e9:
+        raise InputError(f"--for must be a number of seconds from 0, got {seconds:g}")
+    if _is_address(target):
+        _post(target, crawl, token_file, "block", {"host": host, "seconds": seconds})
+        return
+    _tell(target, crawl, token_file, "block_until", name=host, until=time.time() + seconds if seconds else 0.0)
+
+
+@click.command(name="pause")
+@_target
+def pause(target: str, crawl: str, token_file: str | None) -> None:
+    """Have a crawl hand out nothing, until it is resumed. What is in flight arrives."""
+    _tell(target, crawl, token_file, "pause")
+
+
+@click.command(name="resume")
+@_target
+def resume(target: str, crawl: str, token_file: str | None) -> None:
+    """Have a paused crawl go on."""
+    _tell(target, crawl, token_file, "resume")
+
+
+def _is_address(target: str) -> bool:
+    return bool(ADDRESS.match(target)) and not Path(target).exists()
+
+
+def _tell(target: str, crawl: str, token_file: str | None, verb: str, **given: Any) -> None:
+    from frontrank.crawl.inbox import tell
+
+    if _is_address(target):
+        path = {"host": "limits", "limit_family": "families"}.get(verb, verb)
+        _post(target, crawl, token_file, path, {"host" if name == "name" else name: value for name, value in given.items()})
+    elif tell(Path(target), verb, **given):
+        print(f"{target}: done")
+    else:
+        print(f"{target}: said, but the process at work there has not heeded it yet; it will when it takes the next page")
+
+
+def _post(target: str, crawl: str, token_file: str | None, path: str, body: dict[str, Any]) -> None:
+    import json
+    import urllib.error
+    import urllib.request
+    from urllib.parse import quote
+
+    from frontrank.errors import InputError
+
+    base = target if "://" in target else f"http://{target}"
+    heads = {"Content-Type": "application/json"}
+    if token_file:
+        try:
+            heads["Authorization"] = f"Bearer {Path(token_file).read_text(encoding='utf-8').strip()}"
+        except OSError as error:
+            raise InputError(f"{token_file}: the token cannot be read ({error.strerror}); give the file of it") from None
+    url = f"{base.rstrip('/')}/api/v1/crawls/{quote(crawl, safe='')}/{path}"
+    request = urllib.request.Request(url, json.dumps(body).encode(), heads)
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            answer.read()
+    except urllib.error.HTTPError as error:
+        try:
+            said = json.loads(error.read(65_536))["error"]
+        except (ValueError, KeyError, TypeError):
+            said = f"HTTP {error.code}"
+        raise InputError(f"{target}: {said}") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "reason", error)
+        raise InputError(f"{target}: cannot be asked ({why}); give the directory of a crawl, or a running service") from None
+    print(f"{target}, {crawl}: done")

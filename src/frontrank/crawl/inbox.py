@@ -1,0 +1,95 @@
+"""Words to a crawl that another process is at work on: files in a folder of its directory, which it heeds within a second.
+
+    DIR/control/1700000000000000000-3f.json    {"verb": "boost", "given": {"pattern": "/news/", "by": 2}}
+
+A file is written beside and renamed, heeded in the order of names, and removed once the event is stored: a crawl that dies in
+between heeds it again, which changes nothing. Whoever may write to the directory may control the crawl.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import secrets
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frontrank.crawl.journal import FILE, is_locked
+from frontrank.errors import FrontrankError, InputError, StorageError
+
+if TYPE_CHECKING:
+    from frontrank.crawl.control import Control
+
+logger = logging.getLogger("frontrank.crawl")
+
+FOLDER = "control"
+VERBS = ("boost", "limit_family", "host", "block", "block_until", "pause", "resume")
+LOOK_S = 0.5  # how often a crawl looks
+PATIENCE_S = 10.0  # for a crawl to heed
+LONGEST = 65_536  # bytes of a file
+
+
+def tell(folder: Path, verb: str, **given: Any) -> bool:
+    """Say something to the crawl of a directory, running or not. False if it runs, and has not heeded it yet."""
+    from frontrank.crawl.crawl import Crawl
+
+    if not (folder / FILE).is_file():
+        raise StorageError(f"{folder}: not a crawl ({FILE} is missing); name the directory of one")
+    if not is_locked(folder):
+        crawl = Crawl.recover(folder)
+        try:
+            getattr(crawl, verb)(**given)
+        finally:
+            crawl.close()
+        return True
+    getattr(Crawl("bfs"), verb)(**given)  # refuse here what the crawl would refuse
+    said = _write(folder / FOLDER, {"verb": verb, "given": given})
+    until = time.monotonic() + PATIENCE_S
+    while said.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    return not said.exists()
+
+
+def _write(folder: Path, said: dict[str, Any]) -> Path:
+    try:
+        folder.mkdir(exist_ok=True)
+        name = f"{time.time_ns():020d}-{secrets.token_hex(4)}"
+        beside = folder / f".{name}"
+        beside.write_text(json.dumps(said), encoding="utf-8")
+        os.replace(beside, folder / f"{name}.json")
+    except OSError as error:
+        raise StorageError(f"{folder}: cannot be written ({error.strerror}); run it as the user whose crawl it is") from None
+    return folder / f"{name}.json"
+
+
+def waiting(folder: Path) -> list[Path]:
+    """What was said and not heeded yet, in its order."""
+    try:
+        return sorted(folder / FOLDER / name for name in os.listdir(folder / FOLDER) if name.endswith(".json"))
+    except OSError:
+        return []
+
+
+def heed(crawl: Control, files: list[Path]) -> None:
+    """Do what was said. What cannot be done is told to the log, and passed over."""
+    for file in files:
+        try:
+            verb, given = _read(file)
+            getattr(crawl, verb)(**given)
+            crawl.log.commit()
+        except StorageError:
+            return  # the crawl has ended: the next one heeds it
+        except (FrontrankError, TypeError, ValueError, OSError) as error:
+            logger.warning("%s cannot be heeded (%s)", file.name, error)
+        file.unlink(missing_ok=True)
+
+
+def _read(file: Path) -> tuple[str, dict[str, Any]]:
+    if file.stat().st_size > LONGEST:
+        raise InputError(f"must have at most {LONGEST:,} bytes")
+    said = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(said, dict) or said.get("verb") not in VERBS or not isinstance(said.get("given"), dict):
+        raise InputError(f"must be one of {', '.join(VERBS)}, with what is given")
+    return said["verb"], said["given"]

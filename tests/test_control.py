@@ -1,0 +1,103 @@
+"""Control of a crawl that another process is at work on, by its directory: commands, and what they leave in the log."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from frontrank.crawl import inbox
+from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.status import events
+from tests.patience import eventually
+
+NAMES = [f"http://h{page % 3}.test/{page}" for page in range(9)]
+
+
+def frontrank(*args: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "frontrank", *map(str, args)], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Crawl:
+    made = Crawl("bfs", tmp_path / "c")
+    made.discover(NAMES)
+    return made
+
+
+def test_a_crawl_that_does_not_run_is_told_and_closed(tmp_path: Path, crawl: Crawl) -> None:
+    crawl.close()
+    folder = tmp_path / "c"
+    for words in (
+        ("boost", folder, "/[78]$", "+2"),
+        ("boost", folder, "h0", "-1"),
+        ("limit", folder, "--host", "h1.test", "--budget", 1, "--delay", 0.5),
+        ("limit", folder, "--family", "/8$", "--budget", 0, "--delay", 3),
+        ("block", folder, "h2.test", "--for", 1000),
+        ("pause", folder),
+    ):
+        done = frontrank(*words)
+        assert (done.returncode, done.stdout) == (0, f"{folder}: done\n"), done.stderr
+    told = [event for event in events(folder) if event["kind"] in ("rule", "host", "block", "pause")]
+    assert [event["kind"] for event in told] == ["rule", "rule", "host", "rule", "block", "pause"]
+    assert told[2]["host"] == "h1.test" and told[2]["budget"] == 1 and told[2]["delay_s"] == 0.5
+    crawl = Crawl.recover(folder)
+    assert crawl.paused and crawl.take(9) == []
+    crawl.resume()
+    assert crawl.take(9) == [NAMES[7], NAMES[0], NAMES[3], NAMES[6]]
+    crawl.close()
+
+
+def test_a_crawl_that_runs_heeds_what_is_said_in_its_order(tmp_path: Path, crawl: Crawl) -> None:
+    crawl.take(1)
+    script = "from pathlib import Path; from frontrank.crawl.inbox import tell; import sys\n"
+    script += "print([tell(Path(sys.argv[1]), 'boost', pattern='/8$', by=b) for b in (1, 5, 3)])"
+    saying = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "c")], stdout=subprocess.PIPE, text=True)
+    eventually(lambda: crawl.take(0) == [] and saying.poll() is not None)
+    assert saying.communicate()[0] == "[True, True, True]\n"
+    assert crawl.rules.json()[0]["boost"] == 3 and crawl.take() == [NAMES[8]]
+    assert list((tmp_path / "c" / "control").iterdir()) == []
+    crawl.close()
+
+
+def test_what_cannot_be_heeded_is_passed_over(tmp_path: Path, crawl: Crawl) -> None:
+    folder = tmp_path / "c" / "control"
+    folder.mkdir()
+    said = (
+        {"verb": "close", "given": {}},
+        {"verb": "boost", "given": {"pattern": "["}},
+        {"verb": "pause", "given": {"x": 1}},
+        [],
+    )
+    for number, one in enumerate(said):
+        (folder / f"{number}.json").write_text(json.dumps(one))
+    (folder / "4.json").write_bytes(b"\xff{")
+    (folder / "5.json").write_text(json.dumps({"verb": "pause", "given": {}}))
+    inbox.heed(crawl, inbox.waiting(tmp_path / "c"))
+    assert crawl.paused and inbox.waiting(tmp_path / "c") == []
+    crawl.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("boost", "C", "[", "+1"), "pattern must be a regular expression, got '['"),
+        (("boost", "C", "a", "1.5"), "BY must be a whole number, such as +2 or -1, got '1.5'"),
+        (("boost", "missing", "a", "1"), "missing: not a crawl (trace.db is missing)"),
+        (("limit", "C", "--budget", "1"), "--host NAME or --family REGEX"),
+        (("limit", "C", "--host", "a"), "--budget, --delay or --concurrency"),
+        (("limit", "C", "--host", "a", "--delay", "-1"), "delay_s must be a number of seconds, got -1.0"),
+        (("limit", "C", "--family", "a", "--concurrency", "1"), "--concurrency is for a host"),
+        (("block", "C", "a", "--for", "-1"), "--for must be a number of seconds from 0, got -1"),
+        (("pause", "127.0.0.1:1"), "127.0.0.1:1: cannot be asked"),
+        (("pause", "127.0.0.1:1", "--token-file", "none"), "none: the token cannot be read"),
+    ],
+)
+def test_bad_words_are_told_in_one_sentence(tmp_path: Path, crawl: Crawl, words: tuple[str, ...], says: str) -> None:
+    done = frontrank(*(str(tmp_path / "c") if word == "C" else word for word in words))
+    assert done.returncode == 2 and says in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert len(done.stderr.splitlines()) == 1 and crawl.log.seq == 1
+    crawl.close()
