@@ -43,7 +43,7 @@ from frontrank.crawl.memory_log import MemoryLog
 from frontrank.crawl.queues import Queues
 from frontrank.crawl.ranking import INLINE
 from frontrank.errors import InputError
-from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, LATER, WAITING
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, LATER, LEASED, WAITING
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels import hashtable as names
 from frontrank.orderings.policy import Policy
@@ -525,6 +525,15 @@ class Crawl(Queues):
         self._do(events.Failed(at, page, reason, where))
         self._settled(at)
         return False
+
+    @alone
+    def give_back(self, pages: Sequence[int], now: float | None = None) -> None:
+        """Pages that were taken wait again at once, where they stood: whoever had them is gone. Others are left alone."""
+        at = self._tick(now)
+        for page in pages:
+            if self.frontier.mark(page) == LEASED:
+                self._do(events.Expired(at, page))
+        self._acknowledge()
 
     @alone
     def drop_page(self, page: int, reason: str = "dropped", now: float | None = None) -> None:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from frontrank.pages import bounded, html
 from frontrank.pages.html import Page
 from frontrank.pages.skim import skim
-from frontrank.pages.workers import CPU_S, LEAST_WALL_S, MOST_BYTES, PATIENCE, Closed, Died, TooLong, start
+from frontrank.pages.workers import CPU_S, LEAST_WALL_S, PATIENCE, Closed, Died, TooLong, started
 
 T = TypeVar("T")
 
@@ -114,7 +114,7 @@ class Workers:
         async with self._room:
             if self._closed:
                 raise Closed
-            worker = self._free.pop() if self._free else await Worker.started()
+            worker = self._free.pop() if self._free else await Worker.start()
             self._busy.add(worker)
             whole = False
             try:
@@ -147,8 +147,8 @@ class Worker:
         self.process, self.reader, self.writer = process, reader, writer
 
     @classmethod
-    async def started(cls) -> Worker:
-        process, line = start(MOST_BYTES)
+    async def start(cls) -> Worker:
+        process, line = started()
         reader, writer = await asyncio.open_connection(sock=line)
         return cls(process, reader, writer)
 

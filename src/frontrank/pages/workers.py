@@ -48,10 +48,10 @@ class Closed(Exception):
     """No calls are taken any more."""
 
 
-def start(most_bytes: int = MOST_BYTES) -> tuple[subprocess.Popen[bytes], socket.socket]:
-    """A process that serves, and our end of the line to it; raises Died."""
+def started(script: str = START, most_bytes: int = MOST_BYTES) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """A process that runs this script, and our end of the line to it; raises Died."""
     ours, theirs = socket.socketpair()
-    script = START.format(path=sys.path, socket=theirs.fileno(), most_bytes=most_bytes)
+    script = script.format(path=sys.path, socket=theirs.fileno(), most_bytes=most_bytes)
     with theirs:
         try:
             # In a session of its own: Ctrl-C is for the process that started it.
@@ -74,7 +74,7 @@ class Worker:
 
     def __init__(self, most_bytes: int) -> None:
         self.ready = False
-        self.process, ours = start(most_bytes)
+        self.process, ours = started(most_bytes=most_bytes)
         self.line = Connection(ours.detach())
 
     def call(self, wall_s: float, cpu_s: float, function: Callable[..., T], given: tuple[object, ...]) -> T:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from math import inf
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from frontrank.fetching.crawler.arrivals import Arrivals, Scores
 from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.fetcher import Answer, Fetcher, How
+from frontrank.fetching.fetchers import FetcherDied, Fetchers
 from frontrank.fetching.parsing import Judging
 from frontrank.fetching.robots import Robots
 from frontrank.pages.urls import host_of
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("frontrank.fetching.crawler")
 
+MOST_DEATHS = 3  # of fetchers: then it may be the page that kills them
 IDLE_S = 1.0  # the longest wait between two looks at the frontier
 
 
@@ -44,11 +47,13 @@ class Engine:
         self.job, self.crawl = job, job.crawl
         self.arrivals = Arrivals(job, scope, impact)
         self.own = Fetcher(How.of(job.options, job.crawl.reads_texts))
-        self.fetching: Fetching = self.own
+        count = job.options.fetchers
+        self.fetching: Fetching = Fetchers(self.own.how, count) if count > 1 else self.own
+        self.deaths: Counter[int] = Counter()  # of fetchers that had a page
         self.robots = Robots(job.options.agent, self.own.robots_txt, job.crawl) if job.options.robots else None
         self.judging = Judging()
         scorings = [one.close for one in job.crawl.scoring.values()]  # first: threads wait for them
-        job.closers += [*scorings, self.own.close, self.judging.close]
+        job.closers += [*scorings, self.own.close, self.fetching.close, self.judging.close]
         self.out: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
 
@@ -120,6 +125,14 @@ class Engine:
             scores = await self._scores(url, answer)
         except Closed:
             return  # the crawl ends at once: the page is asked for when it goes on
+        except FetcherDied:
+            self.deaths[page] += 1
+            if self.deaths[page] < MOST_DEATHS:
+                with self.arrivals.or_end():
+                    self.crawl.give_back([page])
+                return
+            answer, scores = Answer(NotFetched("fetcher died", True)), {}
+        self.deaths.pop(page, None)
         self.arrivals.settle(page, url, answer, scores)
 
     async def _answer(self, url: str) -> Answer:

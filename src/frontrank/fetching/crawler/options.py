@@ -173,6 +173,14 @@ class Options:
     proxy: str = option(
         "", SENDER, "Send all requests through this HTTP proxy. It is stored with the crawl.", metavar="URL", wrong=_wrong_proxy
     )
+    fetchers: int = option(
+        1,
+        SENDER,
+        "Processes that fetch and parse; the order, the pace of a host and the journal stay one. 1: the crawl's own.",
+        metavar="N",
+        least=1,
+        most=64,
+    )
     allow_private: bool = option(False, SENDER, "Fetch from loopback, private and link-local addresses, too.")
     warc: bool = option(True, KEPT, "Keep the pages as WARC files, not only the trace.", changes=False)
     queries: str = option(
