@@ -151,6 +151,8 @@ def test_several_pages_of_a_queue_are_leased_for_as_long_as_is_asked(tmp_path: P
     assert crawl.take_queues(queue="unknown", now=1.0) == []
     crawl = reopened(crawl)
     assert [crawl.leases[page] for page in (0, 6, 7)] == [5.0, 5.0, 61.0]
+    taken = [event["url"] for event in events(tmp_path / "c") if event["kind"] == "take"]
+    assert taken == [url(page) for page in (0, 5, 1, 6, 2, 7)]
     assert crawl.take_queues(now=6.0) == [0, 5, 1, 6, 3, 8, 4, 9]
 
 

@@ -173,5 +173,5 @@ class Control(Live):
                 else:
                     self._do(events.Held(at, page, free_at))
         elif taken:
-            self._do(events.Taken(at, taken, until))
+            self._do((events.Taken if until is None else events.TakenTogether)(at, taken, until))
         return allowed

@@ -225,8 +225,8 @@ class Live(Known):
             self.ranking.stale = True
             self._arrive_again(self.state, self.frontier.queue, self.links, self.depths, page, self.out)
 
-    def _meet(self, first: int, urls: Sequence[str], placed: Mapping[int, str]) -> None:
-        super()._meet(first, urls, placed)
+    def _meet(self, first: int, urls: Sequence[str], placed: Mapping[int, str], names: Sequence[str]) -> None:
+        super()._meet(first, urls, placed, names)
         if self.rules.boosting:
             for page, url in enumerate(urls, first):
                 if priority := self.rules.priority(url):

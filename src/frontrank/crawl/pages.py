@@ -25,13 +25,13 @@ HOSTS_CACHED = 50_000
 MOST_LINKS = 2**32  # room reserved for targets
 
 
-def name_of(url: str, queue: str | None) -> str:
+def name_of(url: str, queue: str | None, host: str | None = None) -> str:
     """What a page is known by: its URL, and its queue if that is given and not its host's.
 
     >>> name_of("http://a.org/", None) == name_of("http://a.org/", "a.org") != name_of("http://a.org/", "slow")
     True
     """
-    return url if not queue or queue == host_of(url) else f"{queue}\0{url}"
+    return url if not queue or queue == (host_of(url) if host is None else host) else f"{queue}\0{url}"
 
 
 class Known:
@@ -93,8 +93,17 @@ class Known:
         """The number of the page of this URL in this queue (none: that of its host), -1 if it is not known."""
         return int(self._find(self.table, names.fingerprint(name_of(url, queue))))
 
-    def _pages(self, urls: Sequence[str], keys: Array, queues: Sequence[str | None] | None = None) -> Array:
-        """The numbers of these pages; those not known before are, from now on. No queue: that of the host."""
+    def _pages(
+        self,
+        urls: Sequence[str],
+        keys: Array,
+        queues: Sequence[str | None] | None = None,
+        hosts: Sequence[str] | None = None,
+    ) -> Array:
+        """The numbers of these pages; those not known before are, from now on. No queue: that of the host.
+
+        ``hosts``: theirs, if the caller has looked already.
+        """
         self.table = names.roomy(self.table, len(urls))
         numbers = np.empty(len(urls), np.int32)
         first = self.known
@@ -105,26 +114,30 @@ class Known:
                 at = at[-fresh:]
                 urls, keys = [urls[place] for place in at.tolist()], keys[at]
                 queues = None if queues is None else [queues[place] for place in at.tolist()]
+                hosts = None if hosts is None else [hosts[place] for place in at.tolist()]
             self.log.add_urls(first, urls, keys.tolist())
-            placed = self._queues_of(first, urls, queues)
+            hosts = [host_of(url) for url in urls] if hosts is None else hosts
+            placed = self._queues_of(first, urls, queues, hosts)
             if placed:
                 self.log.place(placed)
             if int(self.now) > self._born:
                 self._born = int(self.now)
                 self.log.born(first, self.now)
-            self._meet(first, urls, placed)
+            self._meet(first, urls, placed, hosts)
         return numbers
 
-    def _queues_of(self, first: int, urls: Sequence[str], queues: Sequence[str | None] | None) -> dict[int, str]:
+    def _queues_of(
+        self, first: int, urls: Sequence[str], queues: Sequence[str | None] | None, hosts: Sequence[str]
+    ) -> dict[int, str]:
         """Which of these pages, numbered from first on, wait in a queue that is not their host's."""
         if queues is None and self.queue_by is None:
             return {}
         given = [self.queue_by(url) for url in urls] if queues is None and self.queue_by else queues or ()
-        return {first + i: queue for i, queue in enumerate(given) if queue and queue != host_of(urls[i])}
+        return {first + i: queue for i, queue in enumerate(given) if queue and queue != hosts[i]}
 
-    def _meet(self, first: int, urls: Sequence[str], placed: Mapping[int, str]) -> None:
-        """Pages with these names are known now, numbered from first on; placed: those in queues of their own."""
-        hosts = self._hosts([host_of(url) for url in urls], first)
+    def _meet(self, first: int, urls: Sequence[str], placed: Mapping[int, str], names: Sequence[str]) -> None:
+        """Pages with these names and hosts are known now, numbered from first on; placed: those in queues of their own."""
+        hosts = self._hosts(names, first)
         end = first + len(urls)
         queues = hosts
         if placed:

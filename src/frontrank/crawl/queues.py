@@ -78,8 +78,11 @@ class Queues(Control):
         if anchors and len(anchors) != len(urls):
             raise InputError(f"there must be one anchor for each of {len(urls)} URLs, got {len(anchors)}")
         at = self._tick(now)
-        known = urls if queues is None else [name_of(url, queue) for url, queue in zip(urls, queues, strict=True)]
-        pages = self._pages(urls, names.fingerprints(known), queues)
+        known, hosts = urls, None
+        if queues is not None:
+            hosts = [host_of(url) for url in urls]
+            known = [name_of(*one) for one in zip(urls, queues, hosts, strict=True)]
+        pages = self._pages(urls, names.fingerprints(known), queues, hosts)
         fresh = np.isin(self.frontier.marks(pages), (ABSENT, FORGOTTEN))
         _, first = np.unique(pages, return_index=True)
         if len(first) < len(pages):

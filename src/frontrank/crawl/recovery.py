@@ -33,6 +33,7 @@ from frontrank.kernels.jit import Array, Kernel, compiled, interpreted, kernel
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import from_data, spec_of, to_data
+from frontrank.pages.urls import host_of
 from frontrank.web.links import Links
 from frontrank.web.view import Workload, workload_from
 
@@ -188,7 +189,7 @@ def replay_names(crawl: Crawl, log: Log) -> None:
         first = crawl.known
         crawl.table = names.roomy(crawl.table, len(urls))
         compiled(names.number_all)(crawl.table, np.array(keys, np.int64), np.empty(len(urls), np.int32))
-        crawl._meet(first, urls, log.queues(first, first + len(urls)))
+        crawl._meet(first, urls, log.queues(first, first + len(urls)), [host_of(url) for url in urls])
 
 
 class Replay:
@@ -204,6 +205,7 @@ class Replay:
 
     def batch(self, rows: list[Row]) -> None:
         """Apply these rows: the kernel's in stretches that end where Python is needed, or a ranking follows by counting."""
+        rows = events.apart(rows)
         kinds = np.array([row[1] for row in rows], np.int64)
         ranks = self._ranks(rows, kinds)
         slow = ~np.isin(kinds, QUICK) | self._again(rows, kinds) if self.fused else np.ones(len(rows), bool)

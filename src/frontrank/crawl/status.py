@@ -200,7 +200,7 @@ def events(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     log = Journal.open(Path(path), read_only=True)
     try:
         for rows in log.rows():
-            for row in rows:
+            for row in kinds.apart(rows):
                 yield shown(row, log.url(row.page) if row.page >= 0 else None)
     finally:
         log.close()
