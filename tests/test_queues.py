@@ -15,6 +15,7 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.status import events
 from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
+from frontrank.pages.groups import read_groups
 from frontrank.sources.synthetic import synthetic
 from frontrank.web.web import Web
 
@@ -415,3 +416,54 @@ def test_a_crawl_of_an_earlier_version_has_queues_from_now_on(tmp_path: Path) ->
     crawl = Crawl.recover(tmp_path / "c", clock=lambda: 0.0)
     crawl.discover([url(0)], queues=["other"])
     assert crawl.queues() == ["h0.test", "other"]
+
+
+# Groups of hosts ---------------------------------------------------------------------------------------------------------
+def test_hosts_of_a_group_share_one_pace_and_what_is_said_of_one_of_them(tmp_path: Path) -> None:
+    names = ["http://www.bbc.co.uk/", "http://news.bbc.co.uk/", "http://a.org/", "http://b.org/"]
+    crawl = Crawl("bfs", tmp_path / "c", queue_by="domain", politeness=Politeness(delay_s=5.0), clock=lambda: 0.0)
+    crawl.seed(names)
+    assert crawl.take(9, now=0.0) == [names[0], names[2], names[3]]
+    crawl = reopened(crawl)
+    crawl.host("news.bbc.co.uk", delay_s=50.0, now=1.0)
+    assert crawl.take(9, now=5.0) == [names[1]] and sorted(crawl.queues(inactive=True)) == ["a.org", "b.org", "bbc.co.uk"]
+    crawl.discover(["http://www.bbc.co.uk/2"], now=6.0)
+    crawl = reopened(crawl)
+    assert crawl.take(9, now=54.0) == [] and crawl.take(9, now=55.0) == ["http://www.bbc.co.uk/2"]
+    by_list = Crawl("bfs", queue_by={"a.org": "a.org", "b.org": "a.org"}, politeness=Politeness(per_host=1))
+    by_list.seed(names)
+    assert by_list.take(9) == names[:3]
+
+
+def test_the_order_of_an_ordering_that_reads_hosts_is_the_same_in_groups() -> None:
+    orders = []
+    for groups in ("host", "domain"):
+        crawl = Crawl("fpr:m=3", queue_by=groups)
+        crawl.seed([f"http://h{page % 4}.one.org/{page}" for page in range(8)])
+        for _ in range(30):
+            name = crawl.take()[0]
+            page = number(name)
+            crawl.fetched(name, [f"http://h{at % 4}.one.org/{at}" for at in (page * 3 + 1, page + 2, page * 7 % 50)])
+        orders.append(list(crawl.order))
+    assert orders[0] == orders[1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("", "names no host"),
+        ("a.org b.org\nb.org c.org", "line 2: b.org is in a group already"),
+        ("a/b", "line 1: 'a/b' is not"),
+    ],
+)
+def test_bad_groups_are_told_in_one_sentence(tmp_path: Path, lines: str, says: str) -> None:
+    (tmp_path / "groups").write_text(lines)
+    with pytest.raises(InputError, match=says):
+        read_groups(str(tmp_path / "groups"))
+    with pytest.raises(InputError, match="must be host, domain, or a file, got 'hosts'"):
+        read_groups("hosts")
+
+
+def test_groups_are_read_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "groups").write_text("a.org B.org # one machine\n\nc.org\n")
+    assert read_groups(str(tmp_path / "groups")) == {"a.org": "a.org", "b.org": "a.org", "c.org": "c.org"}

@@ -49,6 +49,7 @@ from frontrank.kernels import hashtable as names
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
+from frontrank.pages.groups import HOST, Groups
 from frontrank.pages.scorers import Judged
 from frontrank.web.view import Workload, workload_notes
 from frontrank.web.web import IMPACTS
@@ -74,6 +75,7 @@ class Crawl(Queues):
         workload: Workload | None = None,
         impact_by: str = "",
         revisit_share: float | None = None,
+        queue_by: Groups = HOST,
         notes: dict[str, Any] | None = None,
         clock: Callable[[], float] = time.time,
         group: int = 1,
@@ -90,6 +92,8 @@ class Crawl(Queues):
             stored["workload"] = workload_notes(workload)
         if impact_by:
             stored["impact_by"] = impact_by
+        if queue_by != HOST:
+            stored["queue_by"] = queue_by
         if revisit_share is not None:
             stored["revisit_share"] = checked_share(revisit_share)
         if log is not None:

@@ -18,6 +18,7 @@ from frontrank.kernels import hashtable as names
 from frontrank.kernels.growing import GROWTH, grown
 from frontrank.kernels.jit import Array, compiled
 from frontrank.orderings.policy import Out, Policy
+from frontrank.pages.groups import HOST, grouping
 from frontrank.pages.urls import host_of
 from frontrank.web.links import NO_VALUES, Links
 
@@ -65,7 +66,7 @@ class Known:
         self.host_page = np.full(1, -1, np.int32)  # the first known page of each host: it has the host's name
         self.depths = np.full(capacity, UNLINKED, np.uint16)
         self.worth = np.zeros(capacity if "impact" in self.needs else 0)  # of each page, as far as it was told
-        self.queue_by: Callable[[str], str] | None = None  # the queue of a URL, where it is not its host's
+        self.queue_by = grouping(log.notes.get("queue_by", HOST))  # the queue of a URL, where it is not its host's
         self._number_all, self._find = compiled(names.number_all), compiled(names.find)
 
     @property
@@ -153,6 +154,8 @@ class Known:
 
     def _host(self, name: str) -> int:
         """The number of a host, or of a queue whose name is known as it is written."""
+        if self.queue_by is not None:  # what is said of a host holds for its group
+            name = self.queue_by(f"http://{name}/") or name
         known = self.find_host(name)
         return known if known >= 0 else int(self._hosts([name.lower()], -1)[0])
 

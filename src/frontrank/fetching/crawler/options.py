@@ -150,6 +150,14 @@ class Options:
         metavar="S",
     )
     per_host: int = option(1, POLITE, "Requests in flight to one host, at most. 0: no limit.", metavar="N")
+    politeness_by: str = option(
+        "host",
+        POLITE,
+        "What delay, --per-host and budgets of hosts hold for: each host, all hosts of a registered domain, or groups of hosts "
+        "from a file, one group a line.",
+        metavar="host|domain|FILE",
+        changes=False,
+    )
     in_flight: int = option(16, POLITE, "Requests in flight in all, at most.", metavar="N", least=1, most=10_000)
     robots: bool = option(True, POLITE, "Obey robots.txt; --no-robots is for sites of your own.")
     contact: str = option(

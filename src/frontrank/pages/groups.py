@@ -1,0 +1,60 @@
+"""Groups of hosts that share one pace and one budget: a registered domain, or hosts that somebody knows to be one machine.
+
+host      each host by itself (the default)
+domain    all hosts of a registered domain: news.bbc.co.uk and www.bbc.co.uk
+FILE      one group a line, hosts with blanks between them; a host that is in none stands by itself
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from frontrank.errors import InputError
+from frontrank.pages.urls import host_of, registered_domain
+
+HOST, DOMAIN = "host", "domain"
+Groups = str | Mapping[str, str]  # host, domain, or the group of each host that has one
+
+
+def grouping(groups: Groups) -> Callable[[str], str] | None:
+    """The group of a URL's host; None if each host stands by itself.
+
+    >>> by = grouping({"a.org": "a.org", "b.org": "a.org"})
+    >>> by("http://b.org/1"), by("http://c.org/"), grouping("domain")("http://news.bbc.co.uk/")
+    ('a.org', 'c.org', 'bbc.co.uk')
+    """
+    if groups == HOST:
+        return None
+    if groups == DOMAIN:
+        return lambda url: registered_domain(host_of(url))
+    assert not isinstance(groups, str)
+
+    def of(url: str) -> str:
+        host = host_of(url)
+        return groups.get(host, host)
+
+    return of
+
+
+def read_groups(given: str) -> Groups:
+    """What an option says: host, domain, or a file of groups. A group is called by its first host."""
+    if given in (HOST, DOMAIN):
+        return given
+    try:
+        lines = Path(given).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"groups of hosts must be host, domain, or a file, got {given!r} ({why})") from None
+    groups: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        hosts = line.split("#", 1)[0].lower().split()
+        for host in hosts:
+            if host_of(f"http://{host}/") != host:
+                raise InputError(f"{given}, line {number}: {host!r} is not a host name; write names, such as www.example.org")
+            if host in groups:
+                raise InputError(f"{given}, line {number}: {host} is in a group already; each host may be in one")
+            groups[host] = hosts[0]
+    if not groups:
+        raise InputError(f"{given}: names no host; write one group a line, hosts with blanks between them")
+    return groups
