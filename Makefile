@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test check lint bounds core bench docs proto clean
+.PHONY: help demo test check lint bounds core bench bench-service docs proto clean
 
 help:
 	@echo "make demo    crawl a small generated web for real, and compare eleven orderings on it (about 3 minutes the first time)"
@@ -12,6 +12,7 @@ help:
 	@echo "make bounds  the kernels' tests once more, with numba's bounds checks"
 	@echo "make core    the core alone in an environment of its own: its size, its start, and what it says without the extras"
 	@echo "make bench   speed and memory, beside a baseline measured in the same run"
+	@echo "make bench-service   the service's; beside a URLFrontier that runs: make bench-service PEER=localhost:7071"
 	@echo "make docs    the generated pages of docs/ again"
 	@echo "make proto   the messages of the gRPC service again, after a change of urlfrontier.proto"
 	@echo "make clean   remove .venv and the results of the demo"
@@ -40,6 +41,9 @@ core:
 bench: .venv/tested-with
 	$(PIP) install -q -e ".[bench]"
 	$(BIN)/python -m benchmarks
+
+bench-service: .venv/tested-with
+	$(BIN)/python -m benchmarks.service $(if $(PEER),--peer $(PEER))
 
 docs: .venv/tested-with
 	$(BIN)/python docs/generate.py

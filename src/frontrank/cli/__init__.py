@@ -13,6 +13,7 @@ from frontrank.errors import EXTRA_OF, FrontrankError, MissingExtra
 COMMANDS = {
     "demo": "The whole story on a small generated web, in under a minute.",
     "crawl": "Crawl the web: polite, durable, resumable, in the order of any ordering.",
+    "serve": "Serve crawls to fetchers in any language, over gRPC.",
     "status": "How far a crawl is, and what it would fetch next.",
     "trace": "What happened in a crawl, one event a line.",
     "boost": "Have pages whose URL matches go first, in a crawl that may be running.",

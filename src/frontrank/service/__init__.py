@@ -4,8 +4,27 @@
 
     with Client("localhost:7071") as client:
         client.put(["https://example.org/"])
-        for url in client.get():
+        for page in client.get():
             ...
 
 No decision about the order is made here: that is the ordering's of each crawl. May import: lab and what lies below.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from frontrank.service.async_client import AsyncClient
+    from frontrank.service.client import Client
+    from frontrank.service.crawls import Crawls
+
+__all__ = ["AsyncClient", "Client", "Crawls"]
+_HOME = {"AsyncClient": "async_client", "Client": "client", "Crawls": "crawls"}  # read when first asked for
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

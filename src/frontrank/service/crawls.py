@@ -124,6 +124,11 @@ class Crawls:
             self._crawls[name] = found
             return found
 
+    def all_orderings(self) -> list[Policy]:
+        """Those of crawls that are there, and of those that may come."""
+        with self._alone:
+            return [self.policy, *self.orderings.values(), *(crawl.policy for crawl in self._crawls.values())]
+
     # What is done to them ---------------------------------------------------------------------------------------------------
     def delete(self, given: str = DEFAULT) -> None:
         """Forget a crawl, and remove its directory."""
@@ -243,7 +248,7 @@ class Crawls:
             if held <= UNBORN:
                 shutil.rmtree(path)
             return
-        crawl = Crawl.recover(path, clock=self.clock, sync_s=self.sync_s, ranking=BACKGROUND)
+        crawl = Crawl.recover(path, clock=self.clock, sync_s=self.sync_s, ranking=BACKGROUND, keep_leases=True)
         name = crawl_id(str(crawl.notes.get("crawl_id", unquote(path.name))))
         if name in self._crawls:
             crawl.abandon()

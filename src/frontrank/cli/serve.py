@@ -1,0 +1,96 @@
+"""frontrank serve: crawls as a service, for fetchers in any language."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from frontrank import stopping
+from frontrank.cli.screen import progress
+from frontrank.errors import InputError, need
+
+if TYPE_CHECKING:
+    from frontrank.service.crawls import Crawls
+
+
+@click.command(name="serve")
+@click.argument("directory", metavar="DIR")
+@click.option(
+    "--policy", default="surf", show_default=True, metavar="ORDERING", help="Ordering of crawls that are yet to come."
+)
+@click.option(
+    "--crawl", "orderings", multiple=True, metavar="ID=ORDERING", help="Another one for the crawl of this ID; repeatable."
+)
+@click.option("--delay", "delay_s", type=float, metavar="S", help="Seconds between two answers from one queue. [default: 1]")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen at.")
+@click.option("--port", default=7071, show_default=True, help="Port of gRPC; 0 picks a free one.")
+@click.option("--http-port", default=7072, show_default=True, help="Port of HTTP, with the dashboard; 0 picks a free one.")
+@click.option("--no-http", is_flag=True, help="gRPC alone.")
+@click.option("--token-file", default="", metavar="FILE", help="Calls must bring the token in this file.")
+@click.option("--tls-cert", default="", metavar="FILE", help="Certificate (PEM), with --tls-key: serve over TLS.")
+@click.option("--tls-key", default="", metavar="FILE", help="Key of the certificate (PEM).")
+@click.option("--insecure", is_flag=True, help="Listen beyond this machine without a token or TLS.")
+@click.option("--json", "as_json", is_flag=True, help="Print where it listens as one line of JSON.")
+def command(directory: str, as_json: bool, **options: Any) -> None:
+    """Serve the crawls in DIR until Ctrl-C: over gRPC, in URLFrontier's protocol, which StormCrawler speaks, and over HTTP.
+
+    \b
+    frontrank serve frontier --policy surf
+    frontrank serve frontier --crawl news=opic --crawl shops=fica
+    """
+    need("h2", "google.protobuf", *(() if options["no_http"] else ("starlette", "uvicorn")))
+    from frontrank.service.counters import Counters
+    from frontrank.service.frontier import Frontier
+    from frontrank.service.grpc_server import GrpcServer
+    from frontrank.service.http import http_server
+    from frontrank.service.security import security
+
+    host, stop, counters = options["host"], threading.Event(), Counters()
+    protected = security(host, *(options[name] for name in ("token_file", "tls_cert", "tls_key", "insecure")))
+    with _crawls(directory, options) as crawls, stopping.gracefully(stop.set), ExitStack() as parts:
+        where = {"grpc": parts.enter_context(GrpcServer(Frontier(crawls, counters), host, options["port"], protected)).address}
+        if not options["no_http"]:
+            port, token, tls = options["http_port"], protected.token, protected.tls
+            pages = http_server(crawls, host=host, port=port, token=token, tls=tls, counters=counters)
+            where["http"] = parts.enter_context(pages).url
+        _tell(directory, where, crawls.ids(), as_json)
+        stop.wait()
+
+
+def _crawls(directory: str, options: dict[str, Any]) -> Crawls:
+    from frontrank.service.crawls import POLITE, Crawls
+    from frontrank.service.warm import warm
+
+    orderings = {}
+    for given in options["orderings"]:
+        name, found, ordering = given.partition("=")
+        if not found or not ordering:
+            raise InputError(f"--crawl must be ID=ORDERING, such as news=opic, got {given!r}")
+        orderings[name] = ordering
+    politeness = None if options["delay_s"] is None else replace(POLITE, delay_s=options["delay_s"])
+    with progress() as tell:
+        tell(f"opening {directory}", 0, 0)
+        crawls = Crawls(directory, options["policy"], politeness, orderings)
+        try:
+            for policy in {ordering.spec(): ordering for ordering in crawls.all_orderings()}.values():
+                tell(policy.spec(), 0, 0)
+                warm(policy)
+        except BaseException:
+            crawls.close()
+            raise
+    return crawls
+
+
+def _tell(directory: str, where: dict[str, str], crawls: list[str], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({**where, "crawls": crawls}), flush=True)
+        return
+    print(f"{directory} is served; crawls: {', '.join(crawls) or 'none yet'}")
+    for name, address in where.items():
+        print(f"  {name:<6}{address}")
+    print("Ctrl-C stops it.", flush=True)

@@ -1,0 +1,214 @@
+"""What clients ask of the service: each verb as a call to make, and how to read its answers. Both clients use the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from google.protobuf.message import Message
+
+from frontrank.errors import InputError
+from frontrank.service import wire
+
+BATCH = 100  # URLs of one message
+MOST = 2**31 - 1
+T = TypeVar("T")
+Metadata = Mapping[str, Sequence[str]]
+Link = str | tuple[str, str]  # a URL, or a URL and its anchor
+
+
+class Page(NamedTuple):
+    """A URL to fetch, and what its crawl keeps with it."""
+
+    url: str
+    queue: str
+    metadata: dict[str, list[str]]
+    crawl: str
+
+
+class Stats(NamedTuple):
+    """URLs of a queue, or of a crawl."""
+
+    active: int  # waiting, scheduled or leased
+    leased: int
+    completed: int
+    queues: int
+    active_queues: int
+
+
+class Known(NamedTuple):
+    """What is known of a URL. ``again_at``: from when on it may be fetched, in seconds since 1970; 0: never again."""
+
+    url: str
+    queue: str
+    metadata: dict[str, list[str]]
+    again_at: int
+    since: int  # when it became known
+
+
+@dataclass(frozen=True)
+class Ask(Generic[T]):
+    """A call of one method, with one message or a stream of them, and what its answers mean."""
+
+    method: str
+    message: Message | Iterator[Message]
+    read: Callable[[list[Any]], T]
+
+
+# URLs in and out --------------------------------------------------------------------------------------------------------------
+def put(urls: Iterable[Link], crawl: str, parent: str, queue: str, metadata: Metadata | None) -> Ask[list[bool]]:
+    infos = _infos(urls, crawl, parent, queue, metadata)
+    parts = [infos[first : first + BATCH] for first in range(0, len(infos), BATCH)]
+    batches = (wire.DiscoveredBatch(ID=str(number), items=part) for number, part in enumerate(parts))
+    return Ask("PutDiscovered", batches, _news)
+
+
+def _news(answers: list[wire.BatchAck]) -> list[bool]:
+    in_order = sorted(answers, key=lambda answer: int(answer.ID))
+    return [status == wire.AckMessage.OK for answer in in_order for status in answer.statuses]
+
+
+def fetched(
+    url: str, links: Iterable[Link], again_at: float, crawl: str, queue: str, metadata: Metadata | None
+) -> Ask[list[bool]]:
+    """The links, and then the page they were found on."""
+    if not 0 <= again_at <= 2**62:
+        raise InputError(f"again_at must be 0 (never) or a time in seconds since 1970, got {again_at}")
+    found = [wire.DiscoveredURLItem(info=info) for info in _infos(links, crawl, url, "", None)]
+    page = wire.KnownURLItem(info=_info(url, queue, crawl, metadata or {}), refetchable_from_date=int(again_at))
+    items = [wire.URLItem(discovered=item, ID=str(place)) for place, item in enumerate(found)]
+    items.append(wire.URLItem(known=page, ID=str(len(items))))
+
+    def read(answers: list[wire.AckMessage]) -> list[bool]:
+        taken = [answer.status == wire.AckMessage.OK for answer in sorted(answers, key=lambda answer: int(answer.ID))]
+        if not taken.pop():
+            raise InputError(f"the service did not take {url!r}: a URL needs a host or a queue, and a length that fits")
+        return taken
+
+    return Ask("PutURLs", iter(items), read)
+
+
+def get(queues: int, per_queue: int, lease_s: float, queue: str, crawl: str) -> Ask[list[Page]]:
+    for name, value in (("queues", queues), ("per_queue", per_queue), ("lease_s", lease_s)):
+        if not 0 <= value <= MOST:
+            raise InputError(f"{name} must be a number from 0 on, got {value}")
+    seconds = max(1, round(lease_s)) if lease_s else 0
+    message = wire.GetParams(
+        max_queues=queues, max_urls_per_queue=per_queue, delay_requestable=seconds, key=queue, crawlID=crawl
+    )
+    return Ask("GetURLs", message, lambda found: [Page(one.url, one.key, _lists(one), one.crawlID) for one in found])
+
+
+# What is known ----------------------------------------------------------------------------------------------------------------
+def stats(queue: str, crawl: str) -> Ask[Stats]:
+    def read(found: list[wire.Stats]) -> Stats:
+        (one,) = found
+        return Stats(one.size, one.inProcess, one.counts["completed"], one.numberOfQueues, one.counts["active_queues"])
+
+    return Ask("GetStats", wire.QueueWithinCrawlParams(key=queue, crawlID=crawl), read)
+
+
+def status(url: str, queue: str, crawl: str) -> Ask[Known]:
+    return Ask("GetURLStatus", wire.URLStatusRequest(url=url, key=queue, crawlID=crawl), lambda found: _known(found[0]))
+
+
+def queues(start: int, size: int, inactive: bool, crawl: str) -> Ask[list[str]]:
+    message = wire.Pagination(start=start, size=size, include_inactive=inactive, crawlID=crawl)
+    return Ask("ListQueues", message, lambda found: list(found[0].values))
+
+
+def urls(queue: str, start: int, size: int, containing: str, crawl: str) -> Ask[list[Known]]:
+    message = wire.ListUrlParams(start=start, size=size, key=queue, crawlID=crawl, filter=containing)
+    return Ask("ListURLs", message, lambda found: [_known(one) for one in found])
+
+
+def count(queue: str, containing: str, crawl: str) -> Ask[int]:
+    return Ask("CountURLs", wire.CountUrlParams(key=queue, crawlID=crawl, filter=containing), _value)
+
+
+def crawls() -> Ask[list[str]]:
+    return Ask("ListCrawls", wire.Local(), lambda found: list(found[0].values))
+
+
+# Control ----------------------------------------------------------------------------------------------------------------------
+def block(queue: str, until: float, crawl: str) -> Ask[None]:
+    if not 0 <= until <= 2**62:
+        raise InputError(f"a queue must be blocked until a time in seconds since 1970, got {until}")
+    return Ask("BlockQueueUntil", wire.BlockQueueParams(key=queue, time=int(until), crawlID=crawl), _nothing)
+
+
+def delay(seconds: int, queue: str, crawl: str) -> Ask[None]:
+    if not 0 <= seconds <= MOST:
+        raise InputError(f"a delay must be a number of seconds from 0 on, got {seconds}")
+    return Ask("SetDelay", wire.QueueDelayParams(key=queue, delay_requestable=int(seconds), crawlID=crawl), _nothing)
+
+
+def limit(queue: str, completed: int, crawl: str) -> Ask[None]:
+    if not 0 <= completed <= MOST:
+        raise InputError(f"a limit must be a number of URLs from 0 on, got {completed}")
+    return Ask("SetCrawlLimit", wire.CrawlLimitParams(key=queue, limit=completed, crawlID=crawl), _nothing)
+
+
+def set_active(state: bool) -> Ask[None]:
+    return Ask("SetActive", wire.Active(state=state), _nothing)
+
+
+def active() -> Ask[bool]:
+    return Ask("GetActive", wire.Local(), lambda found: bool(found[0].state))
+
+
+def delete_queue(queue: str, crawl: str) -> Ask[int]:
+    def read(found: list[wire.Long]) -> int:
+        return 0 if found[0].value >= 2**63 else int(found[0].value)  # -1: there was none
+
+    return Ask("DeleteQueue", wire.QueueWithinCrawlParams(key=queue, crawlID=crawl), read)
+
+
+def delete_crawl(crawl: str) -> Ask[int]:
+    return Ask("DeleteCrawl", wire.DeleteCrawlMessage(value=crawl), _value)
+
+
+def purge(days: int, queue: str, crawl: str) -> Ask[int]:
+    if not 0 <= days <= MOST:
+        raise InputError(f"an age must be a number of days from 0 on, got {days}")
+    return Ask("PurgeURLs", wire.PurgeUrlParams(key=queue, crawlID=crawl, days=days), _value)
+
+
+# ------------------------------------------------------------------------------------------------------------------------------
+def _infos(urls: Iterable[Link], crawl: str, parent: str, queue: str, metadata: Metadata | None) -> list[wire.URLInfo]:
+    made = []
+    for link in [urls] if isinstance(urls, str) else urls:
+        url, anchor = link if isinstance(link, tuple) else (link, "")
+        said = {**(metadata or {}), **({"parent": [parent]} if parent else {}), **({"anchor": [anchor]} if anchor else {})}
+        made.append(_info(url, queue, crawl, said))
+    return made
+
+
+def _info(url: str, queue: str, crawl: str, metadata: Metadata) -> wire.URLInfo:
+    try:
+        made = wire.URLInfo(url=url, key=queue, crawlID=crawl)
+        for name, values in metadata.items():
+            made.metadata[name].values.extend([values] if isinstance(values, str) else values)
+    except (TypeError, ValueError) as error:  # bytes, a number, a lone surrogate
+        raise InputError(
+            f"a URL, its queue and its metadata must be text; {url!r} came with something else ({error})"
+        ) from None
+    return made
+
+
+def _known(found: wire.URLItem) -> Known:
+    info = found.known.info
+    return Known(info.url, info.key, _lists(info), found.known.refetchable_from_date, found.creation_date)
+
+
+def _lists(found: wire.URLInfo) -> dict[str, list[str]]:
+    return {name: list(values.values) for name, values in found.metadata.items()}
+
+
+def _value(found: list[wire.Long]) -> int:
+    return int(found[0].value)
+
+
+def _nothing(found: list[Any]) -> None:
+    return None

@@ -1,0 +1,144 @@
+"""AsyncClient: the verbs of ``Client``, for asyncio.
+
+    async with AsyncClient("localhost:7071") as client:
+        await client.put(["https://example.org/"])
+        for page in await client.get(queues=10):
+            html = ...
+            await client.fetched(page.url, links=["https://example.org/a"], queue=page.queue)
+
+It is made inside a running event loop, and belongs to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from frontrank.service import asks
+from frontrank.service.asks import Ask, Known, Link, Metadata, Page, Stats
+from frontrank.service.calls import OPTIONS, TIMEOUT_S, Calls, credentials, grpc
+
+T = TypeVar("T")
+
+
+class AsyncClient:
+    """One crawl of a service, as in ``Client``."""
+
+    def __init__(
+        self,
+        address: str = "localhost:7071",
+        crawl: str = "DEFAULT",
+        *,
+        token: str = "",
+        tls_ca: str = "",
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        self.crawl = crawl
+        if tls_ca:
+            channel = grpc.aio.secure_channel(address, credentials(tls_ca), OPTIONS)
+        else:
+            channel = grpc.aio.insecure_channel(address, OPTIONS)
+        self._calls = Calls(channel, address, token, timeout_s)
+
+    async def close(self) -> None:
+        await self._calls.channel.close()
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
+
+    async def _do(self, ask: Ask[T]) -> T:
+        try:
+            return ask.read(await self._calls.answers_async(ask))
+        except grpc.RpcError as error:
+            raise self._calls.error(error) from None
+
+    # URLs in and out --------------------------------------------------------------------------------------------------------
+    async def put(
+        self, urls: Iterable[Link], *, parent: str = "", queue: str = "", metadata: Metadata | None = None
+    ) -> list[bool]:
+        """URLs that were found (on the page ``parent``), each alone or with its anchor; True for each that is new.
+
+        They wait in the queues of their hosts, or in ``queue``. What was put survives the end of the service.
+        """
+        return await self._do(asks.put(urls, self.crawl, parent, queue, metadata))
+
+    async def get(self, queues: int = 0, per_queue: int = 1, lease_s: float = 30.0, queue: str = "") -> list[Page]:
+        """URLs to fetch, best first, of so many queues (0: all), so many of each; or of one ``queue``.
+
+        They are this client's for ``lease_s`` seconds; what is not reported by then waits again.
+        """
+        return await self._do(asks.get(queues, per_queue, lease_s, queue, self.crawl))
+
+    async def fetched(
+        self, url: str, links: Iterable[Link] = (), *, again_at: float = 0, queue: str = "", metadata: Metadata | None = None
+    ) -> list[bool]:
+        """A URL was fetched, and has these links; True for each that is new. ``again_at``: when it is to be fetched again."""
+        return await self._do(asks.fetched(url, links, again_at, self.crawl, queue, metadata))
+
+    async def known(self, url: str, again_at: float = 0, *, queue: str = "", metadata: Metadata | None = None) -> None:
+        """A URL is done with (0), or is to be fetched at a time, in seconds since 1970. It need not be known or leased."""
+        await self._do(asks.fetched(url, (), again_at, self.crawl, queue, metadata))
+
+    # What is known ------------------------------------------------------------------------------------------------------------
+    async def stats(self, queue: str = "") -> Stats:
+        """How many URLs a queue has, or the whole crawl."""
+        return await self._do(asks.stats(queue, self.crawl))
+
+    async def status(self, url: str, queue: str = "") -> Known:
+        """What is known of a URL; NotFound if nothing."""
+        return await self._do(asks.status(url, queue, self.crawl))
+
+    async def queues(self, start: int = 0, size: int = 100, inactive: bool = False) -> list[str]:
+        """Names of queues that have URLs to give, or of all."""
+        return await self._do(asks.queues(start, size, inactive, self.crawl))
+
+    async def urls(self, queue: str = "", start: int = 0, size: int = 100, containing: str = "") -> list[Known]:
+        """URLs (of a queue), those that are done with too."""
+        return await self._do(asks.urls(queue, start, size, containing, self.crawl))
+
+    async def count(self, queue: str = "", containing: str = "") -> int:
+        """How many URLs there are, those that are done with too."""
+        return await self._do(asks.count(queue, containing, self.crawl))
+
+    async def crawls(self) -> list[str]:
+        """The IDs of all crawls of the service that have URLs."""
+        return await self._do(asks.crawls())
+
+    # Control ------------------------------------------------------------------------------------------------------------------
+    async def block(self, queue: str, until: float) -> None:
+        """Get nothing of a queue before this time, in seconds since 1970; 0 ends it."""
+        await self._do(asks.block(queue, until, self.crawl))
+
+    async def delay(self, seconds: int, queue: str = "") -> None:
+        """Between two answers from a queue; without one, from every queue of the service that has no delay of its own."""
+        await self._do(asks.delay(seconds, queue, self.crawl))
+
+    async def limit(self, queue: str, completed: int) -> None:
+        """Get nothing of a queue of which so many URLs are completed; 0 is any number."""
+        await self._do(asks.limit(queue, completed, self.crawl))
+
+    async def active(self) -> bool:
+        """Whether the service hands out URLs."""
+        return await self._do(asks.active())
+
+    async def pause(self) -> None:
+        """Get nothing of any crawl of the service, until ``resume``."""
+        await self._do(asks.set_active(False))
+
+    async def resume(self) -> None:
+        await self._do(asks.set_active(True))
+
+    async def delete_queue(self, queue: str) -> int:
+        """Forget all URLs of a queue; returns how many were active."""
+        return await self._do(asks.delete_queue(queue, self.crawl))
+
+    async def delete_crawl(self) -> int:
+        """Remove the whole crawl; returns how many URLs were active."""
+        return await self._do(asks.delete_crawl(self.crawl))
+
+    async def purge(self, days: int, queue: str = "") -> int:
+        """Forget URLs that are known for longer than this; returns how many."""
+        return await self._do(asks.purge(days, queue, self.crawl))

@@ -1,0 +1,76 @@
+"""How clients reach a service: a channel, its methods by name, and refusals as errors of ours."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from google.protobuf.descriptor import MethodDescriptor
+
+from frontrank.errors import InputError, NotFound, ServiceError, need
+from frontrank.service import wire
+from frontrank.service.asks import Ask
+
+need("grpc")
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")  # a crawl in the same process forks; gRPC has no part in its children
+
+import grpc  # noqa: E402
+import grpc.aio  # noqa: E402
+
+__all__ = ["OPTIONS", "TIMEOUT_S", "Calls", "credentials", "grpc"]
+SERVICE = wire.DESCRIPTOR.services_by_name["URLFrontier"]
+TIMEOUT_S = 60.0
+MOST_BYTES = 64 * 2**20
+OPTIONS = [("grpc.max_receive_message_length", MOST_BYTES), ("grpc.max_send_message_length", MOST_BYTES)]
+
+
+class Calls:
+    """The methods of a service over a channel, of ``grpc`` or of ``grpc.aio``."""
+
+    def __init__(self, channel: Any, address: str, token: str, timeout_s: float) -> None:
+        self.channel, self.address, self.timeout_s = channel, address, timeout_s
+        self.metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        self._methods = {method.name: self._method(method) for method in SERVICE.methods}
+
+    def _method(self, method: MethodDescriptor) -> Any:
+        kind = f"{'stream' if method.client_streaming else 'unary'}_{'stream' if method.server_streaming else 'unary'}"
+        return getattr(self.channel, kind)(
+            f"/{SERVICE.full_name}/{method.name}",
+            request_serializer=lambda message: message.SerializeToString(),
+            response_deserializer=getattr(wire, method.output_type.name).FromString,
+        )
+
+    def _call(self, ask: Ask[Any]) -> Any:
+        return self._methods[ask.method](ask.message, timeout=self.timeout_s, metadata=self.metadata)
+
+    def answers(self, ask: Ask[Any]) -> list[Any]:
+        call = self._call(ask)
+        return list(call) if SERVICE.methods_by_name[ask.method].server_streaming else [call]
+
+    async def answers_async(self, ask: Ask[Any]) -> list[Any]:
+        call = self._call(ask)
+        return [answer async for answer in call] if SERVICE.methods_by_name[ask.method].server_streaming else [await call]
+
+    def error(self, error: Any) -> Exception:
+        code, sentence = error.code(), error.details() or ""
+        if code == grpc.StatusCode.INVALID_ARGUMENT:
+            return InputError(sentence)
+        if code == grpc.StatusCode.NOT_FOUND:
+            return NotFound(sentence or "the service does not know it")
+        if code == grpc.StatusCode.UNAVAILABLE:
+            return ServiceError(
+                f"{self.address} does not answer ({sentence}); is the service running there? frontrank serve DIR"
+            )
+        if code == grpc.StatusCode.DEADLINE_EXCEEDED:
+            return ServiceError(
+                f"{self.address} did not answer within {self.timeout_s:g} s; try again, or with a longer timeout_s"
+            )
+        return ServiceError(f"{self.address}: {sentence or 'the call failed'} ({code.name})")
+
+
+def credentials(tls_ca: str) -> Any:
+    try:
+        with open(tls_ca, "rb") as file:
+            return grpc.ssl_channel_credentials(file.read())
+    except OSError as error:
+        raise InputError(f"{tls_ca}: the certificate cannot be read ({error.strerror})") from None

@@ -1,0 +1,145 @@
+"""Client: a service's crawl, for programs that fetch. ``AsyncClient`` has the same verbs for asyncio.
+
+    with Client("localhost:7071") as client:
+        client.put(["https://example.org/"])
+        for page in client.get(queues=10):
+            html = ...
+            client.fetched(page.url, links=[("https://example.org/a", "its anchor")], queue=page.queue)
+
+It speaks to any service of URLFrontier's protocol, ours or others. One client may be used by many threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from frontrank.service import asks
+from frontrank.service.asks import Ask, Known, Link, Metadata, Page, Stats
+from frontrank.service.calls import OPTIONS, TIMEOUT_S, Calls, credentials, grpc
+
+T = TypeVar("T")
+
+
+class Client:
+    """One crawl of a service.
+
+    ``token``: the service's, if it has one. ``tls_ca``: the file of a certificate (PEM) that is trusted: TLS is spoken then.
+    """
+
+    def __init__(
+        self,
+        address: str = "localhost:7071",
+        crawl: str = "DEFAULT",
+        *,
+        token: str = "",
+        tls_ca: str = "",
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        self.crawl = crawl
+        if tls_ca:
+            channel = grpc.secure_channel(address, credentials(tls_ca), OPTIONS)
+        else:
+            channel = grpc.insecure_channel(address, OPTIONS)
+        self._calls = Calls(channel, address, token, timeout_s)
+
+    def close(self) -> None:
+        self._calls.channel.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _do(self, ask: Ask[T]) -> T:
+        try:
+            return ask.read(self._calls.answers(ask))
+        except grpc.RpcError as error:
+            raise self._calls.error(error) from None
+
+    # URLs in and out --------------------------------------------------------------------------------------------------------
+    def put(self, urls: Iterable[Link], *, parent: str = "", queue: str = "", metadata: Metadata | None = None) -> list[bool]:
+        """URLs that were found (on the page ``parent``), each alone or with its anchor; True for each that is new.
+
+        They wait in the queues of their hosts, or in ``queue``. What was put survives the end of the service.
+        """
+        return self._do(asks.put(urls, self.crawl, parent, queue, metadata))
+
+    def get(self, queues: int = 0, per_queue: int = 1, lease_s: float = 30.0, queue: str = "") -> list[Page]:
+        """URLs to fetch, best first, of so many queues (0: all), so many of each; or of one ``queue``.
+
+        They are this client's for ``lease_s`` seconds; what is not reported by then waits again.
+        """
+        return self._do(asks.get(queues, per_queue, lease_s, queue, self.crawl))
+
+    def fetched(
+        self, url: str, links: Iterable[Link] = (), *, again_at: float = 0, queue: str = "", metadata: Metadata | None = None
+    ) -> list[bool]:
+        """A URL was fetched, and has these links; True for each that is new. ``again_at``: when it is to be fetched again."""
+        return self._do(asks.fetched(url, links, again_at, self.crawl, queue, metadata))
+
+    def known(self, url: str, again_at: float = 0, *, queue: str = "", metadata: Metadata | None = None) -> None:
+        """A URL is done with (0), or is to be fetched at a time, in seconds since 1970. It need not be known or leased."""
+        self._do(asks.fetched(url, (), again_at, self.crawl, queue, metadata))
+
+    # What is known ------------------------------------------------------------------------------------------------------------
+    def stats(self, queue: str = "") -> Stats:
+        """How many URLs a queue has, or the whole crawl."""
+        return self._do(asks.stats(queue, self.crawl))
+
+    def status(self, url: str, queue: str = "") -> Known:
+        """What is known of a URL; NotFound if nothing."""
+        return self._do(asks.status(url, queue, self.crawl))
+
+    def queues(self, start: int = 0, size: int = 100, inactive: bool = False) -> list[str]:
+        """Names of queues that have URLs to give, or of all."""
+        return self._do(asks.queues(start, size, inactive, self.crawl))
+
+    def urls(self, queue: str = "", start: int = 0, size: int = 100, containing: str = "") -> list[Known]:
+        """URLs (of a queue), those that are done with too."""
+        return self._do(asks.urls(queue, start, size, containing, self.crawl))
+
+    def count(self, queue: str = "", containing: str = "") -> int:
+        """How many URLs there are, those that are done with too."""
+        return self._do(asks.count(queue, containing, self.crawl))
+
+    def crawls(self) -> list[str]:
+        """The IDs of all crawls of the service that have URLs."""
+        return self._do(asks.crawls())
+
+    # Control ------------------------------------------------------------------------------------------------------------------
+    def block(self, queue: str, until: float) -> None:
+        """Get nothing of a queue before this time, in seconds since 1970; 0 ends it."""
+        self._do(asks.block(queue, until, self.crawl))
+
+    def delay(self, seconds: int, queue: str = "") -> None:
+        """Between two answers from a queue; without one, from every queue of the service that has no delay of its own."""
+        self._do(asks.delay(seconds, queue, self.crawl))
+
+    def limit(self, queue: str, completed: int) -> None:
+        """Get nothing of a queue of which so many URLs are completed; 0 is any number."""
+        self._do(asks.limit(queue, completed, self.crawl))
+
+    def active(self) -> bool:
+        """Whether the service hands out URLs."""
+        return self._do(asks.active())
+
+    def pause(self) -> None:
+        """Get nothing of any crawl of the service, until ``resume``."""
+        self._do(asks.set_active(False))
+
+    def resume(self) -> None:
+        self._do(asks.set_active(True))
+
+    def delete_queue(self, queue: str) -> int:
+        """Forget all URLs of a queue; returns how many were active."""
+        return self._do(asks.delete_queue(queue, self.crawl))
+
+    def delete_crawl(self) -> int:
+        """Remove the whole crawl; returns how many URLs were active."""
+        return self._do(asks.delete_crawl(self.crawl))
+
+    def purge(self, days: int, queue: str = "") -> int:
+        """Forget URLs that are known for longer than this; returns how many."""
+        return self._do(asks.purge(days, queue, self.crawl))

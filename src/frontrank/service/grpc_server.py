@@ -1,0 +1,140 @@
+"""The gRPC side at work: URLFrontier's methods on a port, in a thread of its own, beside whatever else the process does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message import DecodeError, Message
+
+from frontrank.errors import FrontrankError, InputError, NotFound, StorageError
+from frontrank.service import wire
+from frontrank.service.frontier import Frontier
+from frontrank.service.rpc import Headers, Method, Refused, Server, Status, bearer
+from frontrank.service.security import Security
+
+PORT = 7071
+SERVICE = wire.DESCRIPTOR.services_by_name["URLFrontier"]
+BATCHES, ITEMS = 4, 400  # of discovered URLs, and URLs alone, which one call answers: others wait meanwhile
+STATUSES: tuple[tuple[type[Exception], Status], ...] = (  # the first that fits
+    (NotFound, Status.NOT_FOUND),
+    (StorageError, Status.UNAVAILABLE),
+    (FrontrankError, Status.INVALID_ARGUMENT),
+)
+BROKEN = "the crawl cannot be read or written at the moment; the service's own output says why"
+
+
+class GrpcServer:
+    """Serving from ``start`` to ``stop``; ``address`` says where. Port 0 is a free one."""
+
+    def __init__(self, frontier: Frontier, host: str = "127.0.0.1", port: int = PORT, security: Security | None = None) -> None:
+        self.frontier, self.host, self.port = frontier, host, port
+        self.security = security or Security()
+        self._loop = asyncio.new_event_loop()
+        self._server = Server(methods(frontier), self._admit)
+        self._thread: threading.Thread | None = None
+
+    @property
+    def address(self) -> str:
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{shown}:{self.port}"
+
+    def start(self) -> GrpcServer:
+        try:
+            started = self._server.start(self.host, self.port, self.security.context())
+            self.port = self._loop.run_until_complete(started)
+        except (OSError, OverflowError, UnicodeError) as error:
+            self._loop.close()
+            why = getattr(error, "strerror", None) or error
+            raise InputError(f"cannot listen at {self.address} ({why}); give another address or port") from None
+        self.frontier.address = self.address
+        self._thread = threading.Thread(target=self._loop.run_forever, name="frontrank-grpc", daemon=True)
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Let calls that are under way end, and wait for it."""
+        if self._thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(self._server.stop(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        self._thread = None
+
+    def __enter__(self) -> GrpcServer:
+        return self.start()
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def _admit(self, headers: Headers) -> None:
+        token = self.security.token
+        if token and not hmac.compare_digest(bearer(headers), token.encode()):
+            raise Refused(Status.UNAUTHENTICATED, "a token is needed: send it as metadata authorization: Bearer TOKEN")
+
+
+def methods(frontier: Frontier) -> dict[str, Method]:
+    """All methods of the protocol, by their path."""
+    return {f"/{SERVICE.full_name}/{method.name}": _method(frontier, method) for method in SERVICE.methods}
+
+
+def verb(name: str) -> str:
+    """What a method is called in Python.
+
+    >>> [verb(name) for name in ("GetURLs", "BlockQueueUntil", "GetURLStatus", "SetDelay")]
+    ['get_urls', 'block_queue_until', 'get_url_status', 'set_delay']
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=URL)(?=S[a-z])", "_", name).lower()
+
+
+def _method(frontier: Frontier, method: MethodDescriptor) -> Method:
+    call = getattr(frontier, verb(method.name))
+    asked: type[Message] = getattr(wire, method.input_type.name)
+    if method.client_streaming:
+        at_once = BATCHES if method.name == "PutDiscovered" else ITEMS
+        return Method(lambda messages: _many(call, asked, messages), streams=True, at_once=at_once)
+    if method.server_streaming:
+        return Method(lambda messages: _told(call(_parsed(asked, messages[0]))))
+    return Method(lambda messages: _one(call, asked, messages))
+
+
+def _many(call: Callable[[list[Any]], Sequence[Message]], asked: type[Message], messages: Sequence[bytes]) -> list[list[bytes]]:
+    with _sentences():
+        return [[answer.SerializeToString() for answer in call([_parsed(asked, message) for message in messages])]]
+
+
+def _one(call: Callable[[Any], Message], asked: type[Message], messages: Sequence[bytes]) -> list[list[bytes]]:
+    with _sentences():
+        return [[call(_parsed(asked, messages[0])).SerializeToString()]]
+
+
+def _told(chunks: Iterable[Sequence[bytes]]) -> Iterator[Sequence[bytes]]:
+    with _sentences():
+        yield from chunks
+
+
+def _parsed(asked: type[Message], message: bytes) -> Message:
+    try:
+        return asked.FromString(message)
+    except DecodeError:
+        raise Refused(Status.INVALID_ARGUMENT, f"a {asked.DESCRIPTOR.name} was expected, and these bytes are none") from None
+
+
+@contextlib.contextmanager
+def _sentences() -> Iterator[None]:
+    """Errors that a caller can mend become statuses; of our own files it learns nothing."""
+    try:
+        yield
+    except FrontrankError as error:
+        status = next(status for kind, status in STATUSES if isinstance(error, kind))
+        if status == Status.UNAVAILABLE:
+            print(f"frontrank: {error}", file=sys.stderr, flush=True)
+        raise Refused(status, BROKEN if status == Status.UNAVAILABLE else str(error)) from None

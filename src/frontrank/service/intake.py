@@ -1,0 +1,181 @@
+"""How URLs come into crawls by URLFrontier's messages.
+
+Links reach the ordering by metadata: ``parent`` is the URL of the page on which a URL was found (or the last of ``url.path``,
+which StormCrawler keeps), ``anchor`` what the link said there. A known URL that is sent back was fetched: with date 0 it is
+done with, else it comes back at that date; the links that were told of it count from then on.
+
+What is acknowledged survives the end of the process: all URLs of one crawl that came together share one commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from frontrank.crawl.crawl import Crawl
+from frontrank.pages.urls import host_of
+from frontrank.service import counters as counted
+from frontrank.service import wire
+from frontrank.service.counters import Counters
+from frontrank.service.crawls import Crawls
+from frontrank.service.limits import LONGEST_KEY, LONGEST_URL, MOST_METADATA
+
+LATEST = 253_402_300_799  # the end of year 9999
+OK, SKIPPED = wire.AckMessage.OK, wire.AckMessage.SKIPPED
+
+
+class Intake:
+    """URLs in, by message; how many came is counted."""
+
+    def __init__(self, crawls: Crawls, counters: Counters) -> None:
+        self.crawls, self.counters = crawls, counters
+
+    def put_urls(self, items: Sequence[wire.URLItem]) -> list[wire.AckMessage]:
+        """One answer an item. Those of one crawl share a commit."""
+        answers = [wire.AckMessage(ID=item.ID or _info(item).url, status=SKIPPED) for item in items]
+        by_crawl: dict[str, list[int]] = {}
+        for place, item in enumerate(items):
+            info = _info(item)
+            if _fits(info):
+                by_crawl.setdefault(info.crawlID, []).append(place)
+        for name, places in by_crawl.items():
+            crawl = self.crawls.made(name)
+            with crawl.together():
+                self._put(crawl, items, places, answers)
+        self._count(items)
+        return answers
+
+    def _put(
+        self, crawl: Crawl, items: Sequence[wire.URLItem], places: Sequence[int], answers: Sequence[wire.AckMessage]
+    ) -> None:
+        run: list[int] = []  # discovered URLs one after another, told together
+        for place in [*places, -1]:
+            if place >= 0 and items[place].HasField("discovered"):
+                run.append(place)
+                continue
+            if run:
+                found = self._discover(crawl, [items[one].discovered.info for one in run])
+                for one, status in zip(run, found, strict=True):
+                    answers[one].status = status
+                run = []
+            if place >= 0:
+                self._know(crawl, items[place].known)
+                answers[place].status = OK
+
+    def put_discovered(self, batches: Sequence[wire.DiscoveredBatch]) -> list[wire.BatchAck]:
+        """One answer a batch. All share one commit."""
+        infos = [info for batch in batches for info in batch.items]
+        statuses: list[wire.AckMessage.Status] = [SKIPPED] * len(infos)
+        by_crawl: dict[str, list[int]] = {}
+        for place, info in enumerate(infos):
+            if _fits(info):
+                by_crawl.setdefault(info.crawlID, []).append(place)
+        for name, places in by_crawl.items():
+            crawl = self.crawls.made(name)
+            with crawl.together():
+                found = self._discover(crawl, [infos[place] for place in places])
+            for place, status in zip(places, found, strict=True):
+                statuses[place] = status
+        answers, first = [], 0
+        for batch in batches:
+            stop = first + len(batch.items)
+            answers.append(wire.BatchAck(ID=batch.ID, statuses=statuses[first:stop]))
+            first = stop
+        self.counters.add(counted.PUT_URLS, len(infos))
+        self.counters.add(counted.DISCOVERED, len(infos))
+        self.counters.add(counted.IGNORED, statuses.count(SKIPPED))
+        return answers
+
+    def _count(self, items: Sequence[wire.URLItem]) -> None:
+        discovered = sum(item.HasField("discovered") for item in items)
+        self.counters.add(counted.PUT_URLS, len(items))
+        self.counters.add(counted.DISCOVERED, discovered)
+        completed = sum(item.HasField("known") and not item.known.refetchable_from_date for item in items)
+        self.counters.add(counted.COMPLETED, completed)
+
+    def _discover(self, crawl: Crawl, infos: Sequence[wire.URLInfo]) -> list[wire.AckMessage.Status]:
+        """URLs that fetchers found; those of one parent are told together."""
+        statuses: list[wire.AckMessage.Status] = [SKIPPED] * len(infos)
+        by_parent: dict[str, list[int]] = {}
+        for place, info in enumerate(infos):
+            by_parent.setdefault(_parent(info), []).append(place)
+        for parent, places in by_parent.items():
+            told = [infos[place] for place in places]
+            page = _number_of_parent(crawl, parent, told[0].key) if parent else -1
+            anchors = [" ".join(_said(info, "anchor")) for info in told] if parent else []
+            urls, queues = [info.url for info in told], [info.key for info in told]
+            pages, fresh = crawl.discover_pages(urls, page, anchors if any(anchors) else (), _own(urls, queues))
+            new = [(place, page) for place, page, one in zip(places, pages.tolist(), fresh.tolist(), strict=True) if one]
+            for place, _ in new:
+                statuses[place] = OK
+            crawl.attach_all({page: _metadata(infos[place]) for place, page in new if infos[place].metadata})
+        return statuses
+
+    def _know(self, crawl: Crawl, known: wire.KnownURLItem) -> None:
+        """A URL that was fetched, somewhere, some time."""
+        info, date = known.info, known.refetchable_from_date
+        pages, fresh = crawl.discover_pages([info.url], queues=[info.key])  # nobody linked to one that was not known
+        page, again_at = int(pages[0]), float(min(date, LATEST))
+        if not date:
+            crawl.fetched_page(page, None, any_state=True, scores={})
+            return
+        if fresh[0]:
+            crawl.schedule_page(page, again_at)
+        else:
+            crawl.fetched_page(page, None, any_state=True, again_at=again_at, scores={})
+        if info.metadata:
+            crawl.attach_all({page: _metadata(info)})
+
+
+def host_in(url: str) -> str:
+    """The queue of a URL that comes without one, as the reference service cuts it; empty if there is none.
+
+    >>> [host_in(url) for url in ("http://a.org:80/x", "a.org?b", "https://A.org&c", "http:///x", "")]
+    ['a.org', 'a.org', 'A.org', '', '']
+    """
+    host = url.partition("://")[2] if "://" in url else url
+    for sign in ":/?&":
+        host = host.partition(sign)[0]
+    return host
+
+
+def _own(urls: Sequence[str], queues: list[str]) -> list[str] | None:
+    """None if each URL waits in the queue of its host, which is quicker."""
+    return None if all(queue == host_of(url) for url, queue in zip(urls, queues, strict=True)) else queues
+
+
+def _info(item: wire.URLItem) -> wire.URLInfo:
+    return item.discovered.info if item.HasField("discovered") else item.known.info
+
+
+def _fits(info: wire.URLInfo) -> bool:
+    """Whether a URL can be taken in; its key is there from then on."""
+    url, key = info.url, info.key
+    if not key:
+        key = info.key = host_in(url)
+    return (
+        0 < len(key) <= LONGEST_KEY and 0 < len(url) <= LONGEST_URL and (not info.metadata or info.ByteSize() <= MOST_METADATA)
+    )
+
+
+def _parent(info: wire.URLInfo) -> str:
+    return (_said(info, "parent") or _said(info, "url.path") or [""])[-1]
+
+
+def _said(info: wire.URLInfo, name: str) -> Sequence[str]:
+    return info.metadata[name].values if name in info.metadata else ()  # asking for one that is not there would make it
+
+
+def _metadata(info: wire.URLInfo) -> bytes:
+    """The metadata of a message alone, as bytes that may be appended to another. Nothing else is left of it."""
+    for field in ("url", "key", "crawlID"):
+        info.ClearField(field)
+    return info.SerializeToString()
+
+
+def _number_of_parent(crawl: Crawl, url: str, queue: str) -> int:
+    """The page of a parent, which waits in the queue of its host, or in that of its child."""
+    for name in (None, queue):
+        page = crawl.number(url, name)
+        if page >= 0:
+            return page
+    return crawl.page(url)

@@ -1,0 +1,129 @@
+"""frontrank serve as a process: how it starts, ends, and is killed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from frontrank.errors import FrontrankError
+from frontrank.service import Client
+from frontrank.service.crawls import Crawls
+from tests.patience import PATIENCE_S, eventually
+
+COMMAND = [sys.executable, "-m", "frontrank", "serve"]
+
+
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
+    """A server, and where it listens. It is killed at the end, if it has not ended."""
+    command = [*COMMAND, str(folder), "--policy", "bfs", "--port", "0", "--json", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None and server.stderr is not None
+            line = server.stdout.readline()
+            assert line, server.stderr.read()
+            yield server, json.loads(line)
+        finally:
+            server.kill()
+
+
+def test_it_serves_both_sides_until_it_is_asked_to_end(tmp_path: Path) -> None:
+    with serving(tmp_path / "served", "--http-port", "0", "--crawl", "news=opic") as (server, where):
+        assert where["grpc"].startswith("127.0.0.1:") and where["http"].startswith("http://127.0.0.1:")
+        assert where["crawls"] == []
+        with Client(where["grpc"], "news") as client:
+            assert client.put(["http://a.org/"]) == [True]
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(PATIENCE_S) == 0
+    with Crawls(tmp_path / "served") as crawls:
+        assert crawls.get("news").policy.spec() == "opic" and crawls.get("news").waiting == 1
+
+
+class Load:
+    """Clients at work on a service until it is gone, and what was acknowledged to them."""
+
+    def __init__(self) -> None:
+        self.put: dict[str, list[str]] = {"a": [], "b": []}  # by queue
+        self.done: list[str] = []
+
+    def run(self, address: str, server: subprocess.Popen[str]) -> None:
+        """Kill the server in the middle of it."""
+        before, done = len(self.put["a"]), len(self.done)
+        works = [lambda name=name: self._putting(address, name) for name in self.put]
+        threads = [threading.Thread(target=work) for work in [*works, lambda: self._fetching(address)]]
+        for thread in threads:
+            thread.start()
+        eventually(lambda: len(self.put["a"]) > before + 300 and len(self.done) > done + 20)
+        server.send_signal(signal.SIGKILL)
+        for thread in threads:
+            thread.join()
+
+    def _putting(self, address: str, name: str) -> None:
+        with Client(address, timeout_s=PATIENCE_S) as client, suppress(FrontrankError):
+            while True:
+                first = len(self.put[name])
+                urls = [f"http://{name}.org/{n}" for n in range(first, first + 20)]
+                client.put(urls)
+                self.put[name] += urls
+
+    def _fetching(self, address: str) -> None:
+        with Client(address, timeout_s=PATIENCE_S) as client, suppress(FrontrankError):
+            while True:
+                for page in client.get(per_queue=2, lease_s=3600):
+                    client.fetched(page.url)
+                    self.done.append(page.url)
+
+
+def test_what_was_acknowledged_survives_a_kill_under_load_in_order(tmp_path: Path) -> None:
+    load = Load()
+    for _ in range(2):
+        with serving(tmp_path / "served", "--no-http", "--delay", "0") as (server, where):
+            load.run(where["grpc"], server)
+    with serving(tmp_path / "served", "--no-http") as (_, where), Client(where["grpc"], timeout_s=PATIENCE_S) as client:
+        known = {one.url: one for one in client.urls(size=10**6)}
+        assert {url for urls in load.put.values() for url in urls} <= set(known)
+        assert all(known[url].again_at == 0 for url in load.done)
+        for name, urls in load.put.items():
+            left = [page.url for page in client.get(queue=f"{name}.org", per_queue=10_000)]
+            assert len(left) > 100 and left == sorted(left, key=lambda url: int(url.rpartition("/")[2]))
+            assert set(urls[-100:]) <= set(left)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            ["--host", "0.0.0.0"],
+            "0.0.0.0 can be reached from other machines, so the service needs a token (--token-file) and TLS",
+        ),
+        (["--policy", "no-such"], "unknown ordering 'no-such'"),
+        (["--policy", "oracle"], "only a simulation knows"),
+        (["--crawl", "news"], "--crawl must be ID=ORDERING, such as news=opic, got 'news'"),
+        (["--delay", "-1"], "delay_s must be"),
+        (["--tls-cert", "missing"], "--tls-cert was given without --tls-key"),
+        (["--token-file", "missing"], "missing: the token cannot be read"),
+        (["--host", "no.such.host.invalid", "--insecure"], "cannot listen at no.such.host.invalid:7071"),
+        (["--port", "99999"], "cannot listen at 127.0.0.1:99999"),
+    ],
+)
+def test_bad_input_is_one_sentence(options: list[str], sentence: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "new", "--policy", "bfs", *options], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert sentence in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "new" / "DEFAULT").exists()
+
+
+def test_a_folder_that_is_served_is_not_served_twice(tmp_path: Path) -> None:
+    with Crawls(tmp_path):
+        done = subprocess.run([*COMMAND, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "another service is at work on this folder" in done.stderr

@@ -1,0 +1,568 @@
+"""The service over gRPC: URLFrontier's behaviour with an ordering behind it, clients, restarts, bad input."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontrank.crawl.crawl import Crawl
+from frontrank.errors import InputError, NotFound, ServiceError
+from frontrank.service import wire
+from frontrank.service.async_client import AsyncClient
+from frontrank.service.client import Client
+from frontrank.service.crawls import Crawls
+from frontrank.service.frontier import Frontier
+from frontrank.service.grpc_server import SERVICE, GrpcServer
+from frontrank.service.limits import LONGEST_KEY, LONGEST_URL, MOST_METADATA
+from frontrank.service.security import Security
+from tests.patience import PATIENCE_S
+from tests.test_service_security import TOKEN, certificate
+
+__all__ = ["certificate"]
+NOW = 1_800_000_000.0
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Service:
+    """A served folder, with a clock of its own."""
+
+    def __init__(self, folder: Path, clock: Clock, policy: str = "bfs", security: Security | None = None) -> None:
+        self.clock = clock
+        self.crawls = Crawls(folder, policy, clock=clock)
+        self.server = GrpcServer(Frontier(self.crawls, clock=clock), port=0, security=security).start()
+        self.client = Client(self.server.address, timeout_s=PATIENCE_S)
+
+    def named(self, crawl: str) -> Client:
+        return Client(self.server.address, crawl, timeout_s=PATIENCE_S)
+
+    def call(self, name: str, message: Any) -> Any:
+        """A call as it is, without a client of ours between."""
+        answers = self.client._calls
+        made = answers._methods[name](message, timeout=PATIENCE_S)
+        return list(made) if SERVICE.methods_by_name[name].server_streaming else made
+
+    def close(self) -> None:
+        self.client.close()
+        self.server.stop()
+        self.crawls.close()
+
+
+@contextmanager
+def served(folder: Path, clock: Clock | None = None, **more: Any) -> Iterator[Service]:
+    made = Service(folder, clock or Clock(), **more)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    with served(tmp_path / "served") as made:
+        yield made
+
+
+def got(pages: list[Any]) -> list[str]:
+    return [page.url for page in pages]
+
+
+# URLs in and out ----------------------------------------------------------------------------------------------------
+def test_a_url_is_new_once_and_goes_to_one_client_at_a_time(service: Service) -> None:
+    client = service.client
+    assert client.put(["http://a.org/", "http://b.org/", "http://a.org/"]) == [True, True, False]
+    assert client.put(["http://b.org/", "http://c.org/"]) == [False, True]
+    assert got(client.get()) == ["http://a.org/", "http://b.org/", "http://c.org/"]
+    assert client.get() == []
+
+
+def test_a_url_that_is_done_with_never_comes_again(service: Service) -> None:
+    client = service.client
+    client.put(["http://a.org/"])
+    client.known("http://a.org/")
+    service.clock.now += 1e6
+    assert client.get() == [] and client.put(["http://a.org/"]) == [False]
+    assert client.stats() == (0, 0, 1, 1, 0)
+
+
+def test_a_lease_ends(service: Service) -> None:
+    client = service.client
+    client.put(["http://a.org/"])
+    assert got(client.get(lease_s=5)) == ["http://a.org/"]
+    assert client.stats("a.org").leased == 1
+    service.clock.now += 4.9
+    assert client.get() == []
+    service.clock.now += 0.2
+    assert client.stats("a.org") == (1, 0, 0, 1, 1), "nobody had to ask for URLs first"
+    assert got(client.get()) == ["http://a.org/"]
+
+
+def test_dates_say_from_when_on(service: Service) -> None:
+    client = service.client
+    client.known("http://a.org/later", NOW + 100)
+    client.known("http://a.org/now", NOW)
+    client.known("http://a.org/long-due", NOW - 10_000)
+    assert got(client.get(per_queue=9, lease_s=1000)) == ["http://a.org/long-due", "http://a.org/now"]
+    service.clock.now += 100
+    assert got(client.get(per_queue=9)) == ["http://a.org/later"]
+
+
+def test_a_page_comes_back_at_its_date(service: Service) -> None:
+    client = service.client
+    client.put(["http://a.org/"])
+    client.get()
+    client.fetched("http://a.org/", ["http://b.org/"], again_at=NOW + 50, metadata={"etag": ["x"]})
+    assert client.status("http://a.org/").again_at == NOW + 50
+    assert got(client.get(lease_s=1000)) == ["http://b.org/"]
+    service.clock.now += 51
+    (page,) = client.get()
+    assert (page.url, page.metadata) == ("http://a.org/", {"etag": ["x"]})
+
+
+def test_queues_take_turns_and_rest(service: Service) -> None:
+    client = service.client
+    client.put([f"http://h{n % 3}.org/{n}" for n in range(12)])
+    assert got(client.get(queues=2, per_queue=2)) == [
+        "http://h0.org/0",
+        "http://h0.org/3",
+        "http://h1.org/1",
+        "http://h1.org/4",
+    ]
+    assert got(client.get(queues=2, per_queue=2)) == ["http://h2.org/2", "http://h2.org/5"]
+    service.clock.now += 1.5
+    assert client.get(per_queue=2) == [], "two are out of each"
+    assert got(client.get(per_queue=3, queue="h1.org")) == ["http://h1.org/7", "http://h1.org/10"]
+
+
+def test_the_order_is_the_orderings(tmp_path: Path) -> None:
+    """The same events in a Crawl of our own, and by messages, lead to the same order."""
+    draw = random.Random(7)
+    urls = [f"http://h{n % 5}.org/{n}" for n in range(60)]
+    links = {url: [(draw.choice(urls), f"anchor {n}") for n in range(6)] for url in urls}
+    with served(tmp_path / "served", policy="opic") as service:
+        service.client.delay(0)
+        alone = Crawl("opic")
+        service.client.put(urls[:2])
+        alone.discover(urls[:2])
+        order = []
+        while pages := service.client.get(queues=1, per_queue=1):
+            (taken,) = alone.take_queues(1, 1)
+            assert pages[0].url == alone.url(taken)
+            order.append(pages[0].url)
+            found = links[pages[0].url]
+            service.client.fetched(pages[0].url, found)
+            alone.discover([url for url, _ in found], pages[0].url, [anchor for _, anchor in found])
+            alone.fetched(pages[0].url, None)
+    assert len(order) > 30 and order != [url for url in urls if url in order], "it is not the order of discovery"
+
+
+def test_the_parent_may_come_as_stormcrawler_tells_it(tmp_path: Path) -> None:
+    with served(tmp_path / "served", policy="backlink") as service:
+        client = service.client
+        client.put(["http://a.org/", "http://b.org/", "http://x.org/rare", "http://y.org/linked"])
+        for n, page in enumerate(("http://a.org/", "http://b.org/")):
+            path = wire.StringList(values=["http://seed.org/", page])
+            info = wire.URLInfo(url="http://y.org/linked", metadata={"url.path": path, "n": wire.StringList(values=[str(n)])})
+            service.call("PutDiscovered", iter([wire.DiscoveredBatch(items=[info])]))
+            client.known(page)
+        assert got(client.get(queues=1)) == ["http://y.org/linked"]
+
+
+def test_metadata_stays_with_a_url(service: Service) -> None:
+    client, said = service.client, {"depth": ["3"], "tags": ["a", "ü", ""], "none": []}
+    client.put(["http://a.org/"], metadata=said)
+    client.put(["http://b.org/"])
+    assert client.status("http://a.org/").metadata == said
+    assert {page.url: page.metadata for page in client.get()} == {"http://a.org/": said, "http://b.org/": {}}
+    assert client.urls("a.org")[0].metadata == said
+
+
+def test_queues_have_names_of_their_own(service: Service) -> None:
+    client = service.client
+    assert client.put(["http://a.org/1", "http://b.org/2"], queue="slow") == [True, True]
+    assert client.put(["http://a.org/1"]) == [True], "a page is known by its URL and its queue"
+    client.put(["http://gac.icann.org?language_id=9", "HTTP://Upper.org/"])
+    assert sorted(client.queues()) == ["Upper.org", "a.org", "gac.icann.org", "slow"]
+    assert [(page.url, page.queue) for page in client.get(queue="slow", per_queue=5)] == [
+        ("http://a.org/1", "slow"),
+        ("http://b.org/2", "slow"),
+    ]
+    client.known("http://a.org/1", queue="slow")
+    assert (client.stats("slow").completed, client.stats("a.org").completed) == (1, 0)
+
+
+# Crawls ----------------------------------------------------------------------------------------------------
+def test_crawls_are_apart(service: Service) -> None:
+    news, default = service.named("news"), service.client
+    assert default.crawls() == []
+    assert news.put(["http://a.org/"]) == default.put(["http://a.org/"]) == [True]
+    assert default.crawls() == ["DEFAULT", "news"]
+    assert news.stats().active == default.stats().active == 1
+    assert news.delete_crawl() == 1 and news.delete_crawl() == 0
+    assert default.crawls() == ["DEFAULT"] and news.stats().active == 0
+    assert got(default.get()) == ["http://a.org/"]
+
+
+def test_any_crawl_or_one_or_none(service: Service) -> None:
+    for name in ("one", "two"):
+        service.named(name).put([f"http://{name}.org/"])
+    assert service.call("GetURLs", wire.GetParams(crawlID="")) == [], "a blank ID is none here"
+    assert service.call("GetURLs", wire.GetParams(key="one.org")) == [], "a queue alone says too little"
+    found = service.call("GetURLs", wire.GetParams(anyCrawlID=wire.AnyCrawlID()))
+    assert sorted((info.crawlID, info.url) for info in found) == [("one", "http://one.org/"), ("two", "http://two.org/")]
+    service.clock.now += 60
+    assert len(service.call("GetURLs", wire.GetParams(max_queues=1))) == 1
+    service.client.put(["http://a.org/"])
+    assert len(service.call("GetURLs", wire.GetParams(key="a.org", crawlID=""))) == 1
+
+
+# What is known ----------------------------------------------------------------------------------------------------
+def test_what_is_known_of_a_url(service: Service) -> None:
+    client = service.client
+    client.put(["http://a.org/"])
+    service.clock.now += 10
+    assert client.status("http://a.org/") == ("http://a.org/", "a.org", {}, NOW, NOW)
+    client.known("http://b.org/done")
+    assert client.status("http://b.org/done", "b.org").again_at == 0
+    for url, queue in (("http://a.org/x", ""), ("http://a.org/", "other")):
+        with pytest.raises(NotFound, match="is not known in queue"):
+            client.status(url, queue)
+    with pytest.raises(InputError, match="must have a host, or a key must be given"):
+        client.status("")
+
+
+def test_urls_are_listed_and_counted(service: Service) -> None:
+    client = service.client
+    client.put([f"http://h{n % 2}.org/Page{n}" for n in range(2_500)])
+    client.known("http://h0.org/Page0")
+    assert client.count() == 2_500 and client.count("h0.org") == 1_250 and client.count("h2.org") == 0
+    assert len(client.urls()) == 100, "unless more are asked for"
+    assert [one.url for one in client.urls("h1.org", start=1_248, size=10)] == [
+        "http://h1.org/Page2497",
+        "http://h1.org/Page2499",
+    ]
+    assert client.count(containing="Page24") == 111 and client.count(containing="page24") == 0
+    asked = wire.CountUrlParams(filter="pAGE24", ignoreCase=True)
+    assert service.call("CountURLs", asked).value == 111
+    assert [one.url for one in client.urls(containing="Page24", start=109)] == [
+        "http://h0.org/Page2498",
+        "http://h1.org/Page2499",
+    ]
+    assert client.urls()[0].again_at == 0 and client.urls()[1].again_at == NOW
+    assert service.named("other").urls() == [] and service.named("other").count() == 0
+
+
+def test_queues_are_listed(service: Service) -> None:
+    client = service.client
+    client.put([f"http://h{n}.org/" for n in range(150)])
+    client.block("h0.org", NOW + 10)
+    client.known("http://h1.org/")
+    assert len(client.queues()) == 100 and client.queues(size=200) == [f"h{n}.org" for n in range(2, 150)]
+    assert client.queues(size=3, inactive=True) == ["h0.org", "h1.org", "h2.org"]
+    assert client.queues(start=147, size=5) == ["h149.org"]
+    assert client.stats() == (149, 0, 1, 150, 149)
+    assert client.stats("nobody.org") == (0, 0, 0, 0, 0)
+
+
+# Control ----------------------------------------------------------------------------------------------------
+def test_a_blocked_queue_gives_nothing(service: Service) -> None:
+    client = service.client
+    client.put(["http://a.org/", "http://b.org/"])
+    client.block("a.org", NOW + 100)
+    client.block("nobody.org", NOW + 100)
+    assert got(client.get()) == ["http://b.org/"]
+    client.block("a.org", 0)
+    assert got(client.get()) == ["http://a.org/"]
+
+
+def test_a_limit_counts_what_is_completed(service: Service) -> None:
+    client = service.client
+    client.put(["http://a.org/1", "http://a.org/2"])
+    client.limit("a.org", 1)
+    client.known(client.get()[0].url)
+    service.clock.now += 5
+    assert client.get() == []
+    client.limit("a.org", 0)
+    assert got(client.get()) == ["http://a.org/2"]
+    with pytest.raises(NotFound, match=r"has no queue 'nobody\.org'"):
+        client.limit("nobody.org", 1)
+
+
+def test_delays_of_one_queue_and_of_all(service: Service) -> None:
+    client = service.client
+    client.put([f"http://{host}.org/{n}" for n in range(4) for host in "ab"])
+    client.delay(10, "a.org")
+    assert len(client.get(per_queue=9, lease_s=1)) == 8
+    service.clock.now += 2
+    assert {page.queue for page in client.get(lease_s=1)} == {"b.org"}
+    service.clock.now += 9
+    assert {page.queue for page in client.get(lease_s=1)} == {"a.org", "b.org"}
+    client.delay(100)
+    service.clock.now += 11
+    assert {page.queue for page in client.get(lease_s=1)} <= {"a.org", "b.org"}
+    service.clock.now += 11
+    assert {page.queue for page in client.get(lease_s=1)} == {"a.org"}, "it has a delay of its own"
+
+
+def test_a_deleted_queue_is_gone_with_all_that_was_said_of_it(service: Service) -> None:
+    client = service.client
+    client.put(["http://a.org/1", "http://a.org/2", "http://b.org/"], metadata={"m": ["x"]})
+    client.known("http://a.org/2")
+    client.block("a.org", NOW + 1000)
+    assert client.delete_queue("a.org") == 1
+    assert client.stats("a.org").queues == 0 and client.count() == 1
+    assert service.call("DeleteQueue", wire.QueueWithinCrawlParams(key="a.org")).value == 2**64 - 1
+    with pytest.raises(NotFound):
+        client.status("http://a.org/1")
+    assert client.put(["http://a.org/1", "http://a.org/2"]) == [True, True]
+    assert [(page.url, page.metadata) for page in client.get(queue="a.org", per_queue=5)] == [
+        ("http://a.org/1", {}),
+        ("http://a.org/2", {}),
+    ]
+
+
+def test_old_urls_are_purged(service: Service) -> None:
+    client = service.client
+    client.put(["http://a.org/old", "http://b.org/old"])
+    service.clock.now += 3 * 86_400
+    client.put(["http://a.org/new"])
+    assert client.purge(5) == 0 and client.purge(2, "a.org") == 1 and client.purge(2) == 1
+    assert [one.url for one in client.urls()] == ["http://a.org/new"]
+    assert client.put(["http://a.org/old"]) == [True]
+
+
+def test_nothing_is_handed_out_while_paused(service: Service) -> None:
+    client = service.client
+    client.put(["http://a.org/"])
+    client.pause()
+    assert not client.active() and client.get() == [] and client.put(["http://b.org/"]) == [True]
+    client.resume()
+    assert client.active() and len(client.get()) == 2
+
+
+def test_the_rest_of_the_protocol_answers(service: Service) -> None:
+    assert list(service.call("ListNodes", wire.Empty()).values) == [service.server.address]
+    for level in range(5):
+        service.call("SetLogLevel", wire.LogLevelParams(package="root", level=level))  # type: ignore[arg-type]
+
+
+# Restarts ----------------------------------------------------------------------------------------------------
+def test_nothing_of_the_control_state_is_lost_by_a_restart(tmp_path: Path) -> None:
+    clock = Clock()
+    with served(tmp_path, clock) as service:
+        client = service.client
+        client.put([f"http://{host}.org/{n}" for n in range(3) for host in "abcdef"], metadata={"m": ["x"]})
+        client.block("a.org", NOW + 100)
+        client.delay(50, "b.org")
+        client.limit("c.org", 1)
+        client.known("http://c.org/0")
+        client.known("http://d.org/0", NOW + 200, metadata={"m": ["y"]})
+        assert len(client.get(queue="e.org", per_queue=3, lease_s=30)) == 3
+        assert got(client.get(queue="b.org", lease_s=5)) == ["http://b.org/0"]
+        service.crawls.get().boost(r"/2$", 5)
+        client.pause()
+    with served(tmp_path, clock) as service:
+        client = service.client
+        assert not client.active()
+        client.resume()
+        assert client.stats("e.org").leased == 3, "fetchers elsewhere did not end with the service"
+        clock.now += 10
+        assert got(client.get(per_queue=2, lease_s=1000)) == [
+            "http://d.org/2",
+            "http://d.org/1",
+            "http://f.org/2",
+            "http://f.org/0",
+        ]
+        clock.now += 30
+        assert {page.queue for page in client.get()} == {"e.org"}, "leases ended; b rests, a is blocked, c has its limit"
+        clock.now += 20
+        assert got(client.get(queue="b.org")) == ["http://b.org/2"]
+        clock.now += 50
+        assert got(client.get(queue="a.org")) == ["http://a.org/2"]
+        clock.now += 100
+        assert client.status("http://d.org/0") == ("http://d.org/0", "d.org", {"m": ["y"]}, NOW + 200, NOW)
+
+
+# Bad input ----------------------------------------------------------------------------------------------------
+def statuses(service: Service, infos: list[wire.URLInfo]) -> list[int]:
+    (answer,) = service.call("PutDiscovered", iter([wire.DiscoveredBatch(ID="b", items=infos)]))
+    assert answer.ID == "b"
+    items = [wire.URLItem(known=wire.KnownURLItem(info=info), ID=str(n)) for n, info in enumerate(infos)]
+    answers = service.call("PutURLs", iter(items))
+    assert [ack.status for ack in sorted(answers, key=lambda ack: int(ack.ID))] == list(answer.statuses)
+    return list(answer.statuses)
+
+
+def test_urls_that_do_not_fit_are_skipped_and_others_are_not(service: Service) -> None:
+    large = {"m": wire.StringList(values=["x" * MOST_METADATA])}
+    infos = [
+        wire.URLInfo(url="http://good.org/"),
+        wire.URLInfo(url=""),
+        wire.URLInfo(url="http:///no-host"),
+        wire.URLInfo(url="", key="k"),
+        wire.URLInfo(url="http://a.org/", key="k" * (LONGEST_KEY + 1)),
+        wire.URLInfo(url="http://a.org/", key="k" * LONGEST_KEY),
+        wire.URLInfo(url="http://a.org/" + "x" * LONGEST_URL),
+        wire.URLInfo(url="http://a.org/", metadata=large),
+        wire.URLInfo(url="not a URL at all"),
+    ]
+    assert statuses(service, infos) == [0, 1, 1, 1, 1, 0, 1, 1, 0]
+
+
+def test_an_item_that_is_nothing_is_skipped(service: Service) -> None:
+    (answer,) = service.call("PutURLs", iter([wire.URLItem(ID="x")]))
+    assert (answer.ID, answer.status) == ("x", wire.AckMessage.SKIPPED)
+    (answer,) = service.call("PutURLs", iter([wire.URLItem(known=wire.KnownURLItem(info=wire.URLInfo(url="http://a.org/")))]))
+    assert (answer.ID, answer.status) == ("http://a.org/", wire.AckMessage.OK), "without an ID, the URL is"
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda client: client.put([5]), "must be text"),
+        (lambda client: client.put(["http://a.org/\ud800"]), "must be text"),
+        (lambda client: client.known("http://a.org/", -1), "again_at must be"),
+        (lambda client: client.known("http://a.org/", float("nan")), "again_at must be"),
+        (lambda client: client.known("http:///"), "did not take"),
+        (lambda client: client.get(queues=-1), "queues must be"),
+        (lambda client: client.get(lease_s=1e12), "lease_s must be"),
+        (lambda client: client.block("a.org", -5), "blocked until"),
+        (lambda client: client.delay(-5), "a delay must be"),
+        (lambda client: client.limit("a.org", -5), "a limit must be"),
+        (lambda client: client.purge(-5), "an age must be"),
+    ],
+)
+def test_bad_values_are_said(service: Service, ask: Callable[[Client], Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        ask(service.client)
+
+
+def test_an_id_that_cannot_be_is_refused(service: Service) -> None:
+    with pytest.raises(InputError, match="the ID of a crawl must have at most 1,000 characters"):
+        service.named("x" * 1001).put(["http://a.org/"])
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with served(tmp_path_factory.mktemp("target") / "served") as made:
+        made.client.put(["http://a.org/"])
+        yield made
+
+
+messages = st.one_of(
+    st.binary(max_size=60),
+    st.builds(
+        lambda url, key, crawl, tags: wire.URLInfo(
+            url=url, key=key, crawlID=crawl, metadata={tag: wire.StringList(values=[tag]) for tag in tags}
+        ).SerializeToString(),
+        st.text(max_size=20),
+        st.text(max_size=5),
+        st.sampled_from(["", "DEFAULT", "../x", "é\0"]),
+        st.lists(st.sampled_from(["parent", "anchor", "url.path", "m"]), max_size=3),
+    ).flatmap(
+        lambda info: st.sampled_from(
+            [info, b"\x0a" + bytes([len(info) % 128]) + info, b"\x12" + bytes([len(info) % 128]) + info]
+        )
+    ),
+)
+
+
+@settings(max_examples=120)
+@given(st.sampled_from(sorted(set(SERVICE.methods_by_name) - {"SetLogLevel"})), st.lists(messages, max_size=4))
+def test_random_messages_are_answered_or_refused(target: Service, name: str, some: list[bytes]) -> None:
+    method = SERVICE.methods_by_name[name]
+    kind = f"{'stream' if method.client_streaming else 'unary'}_{'stream' if method.server_streaming else 'unary'}"
+    call = getattr(target.client._calls.channel, kind)(f"/{SERVICE.full_name}/{name}")
+    asked = iter(some) if method.client_streaming else b"".join(some)
+    try:
+        made = call(asked, timeout=PATIENCE_S)
+        assert made is not None and (not method.server_streaming or list(made) is not None)
+    except grpc.RpcError as error:
+        code, sentence = error.code(), error.details()  # type: ignore[attr-defined]
+        assert code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND)
+        assert sentence and "served" not in sentence, "no path of ours"
+    assert target.client.crawls() is not None
+
+
+# Who may call ----------------------------------------------------------------------------------------------------
+def test_a_token_is_asked_for(tmp_path: Path) -> None:
+    with served(tmp_path, security=Security(TOKEN)) as service:
+        for token in ("", "wrong", TOKEN + "x", TOKEN[:-1]):
+            with Client(service.server.address, token=token) as client:
+                for ask in (client.stats, client.get, lambda client=client: client.put(["http://a.org/"])):
+                    with pytest.raises(ServiceError, match="a token is needed"):
+                        ask()
+        with Client(service.server.address, token=TOKEN) as client:
+            assert client.put(["http://a.org/"]) == [True]
+
+
+def test_tls(tmp_path: Path, certificate: tuple[str, str]) -> None:
+    with served(tmp_path, security=Security(TOKEN, certificate)) as service:
+        with Client(service.server.address, token=TOKEN, tls_ca=certificate[0], timeout_s=PATIENCE_S) as client:
+            assert client.put([f"http://a.org/{n}" for n in range(3_000)]) == [True] * 3_000
+            assert len(client.get(per_queue=3_000)) == 3_000
+        with Client(service.server.address, token=TOKEN, timeout_s=PATIENCE_S) as client, pytest.raises(ServiceError):
+            client.stats()
+    with pytest.raises(InputError, match="the certificate cannot be read"):
+        Client("localhost:1", tls_ca=str(tmp_path / "missing"))
+
+
+def test_a_service_that_is_not_there_is_said() -> None:
+    with (
+        Client("127.0.0.1:1") as client,
+        pytest.raises(ServiceError, match=r"127\.0\.0\.1:1 does not answer .* frontrank serve"),
+    ):
+        client.stats()
+
+
+def test_a_port_that_is_taken_is_said(service: Service) -> None:
+    with pytest.raises(InputError, match="cannot listen at"):
+        GrpcServer(Frontier(service.crawls), port=service.server.port).start()
+
+
+# The client for asyncio ----------------------------------------------------------------------------------------------------
+def test_both_clients_have_the_same_verbs() -> None:
+    def verbs(kind: type) -> dict[str, str]:
+        found = inspect.getmembers(kind, inspect.isfunction)
+        return {name: str(inspect.signature(verb)) for name, verb in found if not name.startswith("_")}
+
+    assert verbs(Client) == verbs(AsyncClient)
+    assert all(
+        verb.__doc__ or name in ("close", "resume")
+        for name, verb in inspect.getmembers(Client, inspect.isfunction)
+        if name[0] != "_"
+    )
+
+
+def test_the_client_for_asyncio(service: Service) -> None:
+    async def crawl() -> list[str]:
+        order = []
+        async with AsyncClient(service.server.address, timeout_s=PATIENCE_S) as client:
+            assert await client.put(["http://a.org/"]) == [True]
+            while pages := await client.get():
+                order += got(pages)
+                await client.fetched(pages[0].url, [f"http://h{len(order)}.org/"] if len(order) < 4 else [])
+            assert (await client.stats()).completed == 4
+            with pytest.raises(NotFound):
+                await client.status("http://nobody.org/")
+            await asyncio.gather(*(client.put([f"http://x.org/{n}"]) for n in range(20)))
+            assert await client.count("x.org") == 20
+        return order
+
+    assert asyncio.run(crawl()) == ["http://a.org/", "http://h1.org/", "http://h2.org/", "http://h3.org/"]
