@@ -36,6 +36,8 @@ PAGE = {
     "dashboard.html": "text/html; charset=utf-8",
     "dashboard.css": "text/css; charset=utf-8",
     "dashboard.js": "text/javascript; charset=utf-8",
+    "ask.js": "text/javascript; charset=utf-8",
+    "draw.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
 STATUSES: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
