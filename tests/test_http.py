@@ -119,16 +119,10 @@ def test_scores_and_coverage_are_the_crawl_s(crawls: Crawls, asked: Asked) -> No
 def test_hosts_have_their_limits(crawls: Crawls, asked: Asked) -> None:
     _, told = asked.get(API + "/hosts", n=2)
     assert told["known"] == 3
-    assert told["hosts"][0] == {
-        "host": "a.example",
-        "waiting": crawls.get().busiest_hosts(1)[0]["waiting"],
-        "leased": 0,
-        "taken": crawls.get().busiest_hosts(1)[0]["taken"],
-        "concurrency": 0,
-        "budget": 0,
-        "delay_s": 0.0,
-        "rests_s": 0.0,
-    }
+    host, row = told["hosts"][0], crawls.get().busiest_hosts(1)[0]
+    same = ("host", "waiting", "leased", "later", "done", "taken", "concurrency", "budget", "limit")
+    assert {key: host[key] for key in same} == {key: row[key] for key in same}
+    assert (host["host"], host["delay_s"], host["rests_s"], host["blocked_s"]) == ("a.example", 0.0, 0.0, 0.0)
 
 
 def test_a_comparison_is_what_the_other_ordering_would_do_on_the_same_crawl(crawls: Crawls, asked: Asked) -> None:
@@ -219,9 +213,51 @@ def test_a_blocked_host_gives_no_page_and_stays_blocked_after_a_restart(tmp_path
         for host in ("a.example", "b.example", "c.example"):
             assert asked.post(API + "/block", {"host": host, "seconds": 1e6})[0] == 200
         assert crawls.get().take() == []
-        assert all(host["rests_s"] > 9e5 for host in asked.get(API + "/hosts")[1]["hosts"])
+        assert all(host["blocked_s"] > 9e5 for host in asked.get(API + "/hosts")[1]["hosts"])
     with Crawls(tmp_path / "service") as crawls:
         assert crawls.get().take() == []
+
+
+def test_a_block_is_ended_by_zero_seconds(own: tuple[Crawls, Asked]) -> None:
+    crawls, asked = own
+    for seconds in (1e6, 0):
+        for host in ("a.example", "b.example", "c.example"):
+            assert asked.post(API + "/block", {"host": host, "seconds": seconds})[0] == 200
+    assert crawls.get().take() != []
+
+
+def test_a_paused_crawl_gives_no_page_until_it_is_resumed(tmp_path: Path) -> None:
+    with grown(tmp_path / "service") as crawls, serving(crawls) as asked:
+        assert asked.post(API + "/pause", {})[0] == 200
+        assert asked.get(API + "/status")[1]["paused"] and crawls.get().take() == []
+    with Crawls(tmp_path / "service") as crawls, serving(crawls) as asked:
+        assert crawls.get().take() == [], "it is paused after a restart, too"
+        assert asked.post(API + "/resume", {})[0] == 200
+        assert not asked.get(API + "/status")[1]["paused"] and crawls.get().take() != []
+
+
+def test_boosted_pages_go_first_and_the_rule_is_told_until_it_ends(own: tuple[Crawls, Asked]) -> None:
+    crawls, asked = own
+    before = [page["url"] for page in crawls.get().next(3)]
+    status, told = asked.post(API + "/boost", {"pattern": r"/cal/7\d$", "by": 3})
+    assert (status, told["done"]) == (200, "10 known pages match, and all to come")
+    pages = asked.get(API + "/next", n=11)[1]["pages"]
+    assert {page["url"] for page in pages[:10]} == {f"http://a.example/cal/{day}" for day in range(70, 80)}
+    assert {page["standing"] for page in pages[:10]} == {"before all"} and pages[10]["standing"] == "ranked"
+    rule = {"pattern": r"/cal/7\d$", "boost": 3, "budget": 0, "delay_s": 0.0, "taken": 0}
+    assert asked.get(API + "/status")[1]["rules"] == [rule]
+    assert asked.post(API + "/boost", {"pattern": r"/cal/7\d$", "by": 0})[0] == 200
+    assert [page["url"] for page in asked.get(API + "/next", n=3)[1]["pages"]] == before
+    status, told = asked.post(API + "/boost", {"pattern": "(", "by": 1})
+    assert status == 400 and "regular expression" in told["error"]
+
+
+def test_a_family_with_a_budget_gives_no_more_pages_than_that(own: tuple[Crawls, Asked]) -> None:
+    crawls, asked = own
+    assert asked.post(API + "/families", {"pattern": "/cal/", "budget": 2})[0] == 200
+    taken = [url for _ in range(20) for url in crawls.get().take(5)]
+    assert sum("/cal/" in url for url in taken) == 2
+    assert asked.post(API + "/families", {"pattern": "/cal/"})[0] == 400
 
 
 def test_limits_of_a_host_are_set_one_by_one(own: tuple[Crawls, Asked]) -> None:

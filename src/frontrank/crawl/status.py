@@ -122,7 +122,7 @@ def coverage(crawl: Crawl, most: int = 20) -> dict[str, Any]:
     mark, depth = crawl.frontier.queue.mark[:known], crawl.depths[:known]
     taken = crawl.frontier.hosts()["taken"]
     deep = np.where(depth == UNLINKED, most, np.minimum(depth, most))  # nobody can say how deep an unlinked page is
-    settled, seen = mark == GONE, mark != ABSENT
+    settled, seen = (mark == GONE) | (crawl.state.fetched[:known] > 0), mark != ABSENT  # one that comes back was fetched
     counts = [np.bincount(deep[which], minlength=most + 1).tolist() for which in (seen, settled)]
     rows = [{"depth": at, "known": of, "settled": done} for at, (of, done) in enumerate(zip(*counts, strict=True)) if of]
     return {

@@ -6,7 +6,6 @@ They are called in threads, never in the event loop. ``priority`` is None where 
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass
 from typing import Any, cast
@@ -23,6 +22,7 @@ from frontrank.service.http import past, replays, shapes
 from frontrank.service.http.desk import Desk, Source
 
 STATUS_S, HOSTS_S, WHOLE_S, COMPARED_S = 1.0, 2.0, 5.0, 60.0  # how long answers are kept
+FOREVER_S = 1e12
 NOTHING: dict[str, Any] = {"pages_per_s": {"lately": 0.0, "overall": 0.0}, "reasons": {}, "complete": True}
 
 
@@ -85,7 +85,6 @@ def _status(desk: Desk, source: Source) -> shapes.Status:
     made = {
         **told,
         "id": source.name,
-        "paused": bool(told.get("paused", False)),
         "read_only": source.read_only,
         "running": running,
         "pages_per_s": rate,
@@ -109,11 +108,14 @@ def hosts(asked: Asked) -> shapes.Hosts:
     now = time.time()
     made: list[shapes.Host] = []
     for row in asked.source.ask("busiest_hosts", asked.given["n"]):
-        rests = max(row["ready_at"] - now, 0.0)
-        kept = ("host", "waiting", "leased", "taken", "concurrency", "budget")
-        one = {key: row[key] for key in kept} | {"delay_s": row["delay"], "rests_s": rests}
-        made.append(cast(shapes.Host, one))
+        kept = ("host", "waiting", "leased", "later", "done", "taken", "concurrency", "budget", "limit")
+        waits = {"rests_s": _until(row["ready_at"], now), "blocked_s": _until(row["blocked"], now)}
+        made.append(cast(shapes.Host, {key: row[key] for key in kept} | {"delay_s": row["delay"]} | waits))
     return {"known": told["hosts"]["known"], "hosts": made}
+
+
+def _until(moment: float, now: float) -> float:
+    return min(max(moment - now, 0.0), FOREVER_S)
 
 
 def explain(asked: Asked) -> shapes.Explained:
@@ -171,7 +173,7 @@ def _standing(row: dict[str, Any]) -> dict[str, Any]:
         standing = "before all"
     elif key <= -BEYOND:
         standing = "after all"
-    elif key == UNRANKED:
+    elif key <= UNRANKED:
         standing = "not ranked yet"
     depth = None if row["depth"] == UNLINKED else row["depth"]
     return {**row, "priority": key if standing == "ranked" else None, "standing": standing, "depth": depth}
@@ -180,27 +182,41 @@ def _standing(row: dict[str, Any]) -> dict[str, Any]:
 # Actions ------------------------------------------------------------------------------------------------------------------
 def block(asked: Asked) -> shapes.Done:
     host, seconds = asked.given["host"], asked.given["seconds"]
-    asked.desk.crawl(asked.crawl).block(host, seconds)
+    crawl = asked.desk.crawl(asked.crawl)
+    crawl.block_until(host, crawl.clock() + seconds if seconds else 0.0)
     return _done(asked, f"nothing is taken from {host} for {seconds:g} s" if seconds else f"{host} may be asked again")
 
 
 def limit_host(asked: Asked) -> shapes.Done:
     given = {name: value for name, value in asked.given.items() if name != "host" and value is not None}
     if not given:
-        raise InputError("at least one limit must be given: delay_s, concurrency or budget")
+        raise InputError("at least one limit must be given: delay_s, concurrency, budget or limit")
     asked.desk.crawl(asked.crawl).host(asked.given["host"], **given)
     return _done(asked, f"{asked.given['host']} has new limits")
+
+
+def pause(asked: Asked) -> shapes.Done:
+    asked.desk.crawl(asked.crawl).pause()
+    return _done(asked, "paused: no page is taken until it is resumed")
+
+
+def resume(asked: Asked) -> shapes.Done:
+    asked.desk.crawl(asked.crawl).resume()
+    return _done(asked, "resumed")
+
+
+def boost(asked: Asked) -> shapes.Done:
+    pattern, by = asked.given["pattern"], asked.given["by"]
+    found = asked.desk.crawl(asked.crawl).boost(pattern, by)
+    return _done(asked, f"{found:,} known pages match, and all to come" if by else "the boost is ended")
+
+
+def limit_family(asked: Asked) -> shapes.Done:
+    given = asked.given
+    asked.desk.crawl(asked.crawl).limit_family(given["pattern"], budget=given["budget"], delay_s=given["delay_s"])
+    return _done(asked, "the family has new limits")
 
 
 def _done(asked: Asked, what: str) -> shapes.Done:
     asked.desk.forget()
     return {"done": what}
-
-
-def regex(text: str) -> str:
-    """A regular expression, if it is one."""
-    try:
-        re.compile(text)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise InputError(f"pattern must be a regular expression: {error}") from None
-    return text

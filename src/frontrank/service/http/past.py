@@ -5,7 +5,7 @@ an answer about a crawl of millions comes soon and says that it is not complete 
 of the log holds up no writer, and the interpreter of a service is not shared with it.
 
 Memory is bounded: time in at most ``BUCKETS`` steps (they double when there are more), ``REASONS`` reasons, ``PATTERNS``
-families, and four bytes for each page.
+families, and five bytes for each page.
 """
 
 from __future__ import annotations
@@ -95,6 +95,7 @@ class Alikes:
         self.number: dict[str, int] = {}
         self.known, self.settled = array("l"), array("l")
         self.of_page = array("i")
+        self.done = bytearray()  # of each page, whether it was settled: one that comes back is counted once
         self.on_host: Counter[str] = Counter()
 
     def meet(self, urls: Iterable[str]) -> None:
@@ -110,9 +111,11 @@ class Alikes:
                     self.settled.append(0)
             self.known[at] += 1
             self.of_page.append(at)
+            self.done.append(0)
 
     def settle(self, page: int) -> None:
-        if page < len(self.of_page):
+        if page < len(self.done) and not self.done[page]:
+            self.done[page] = 1
             self.settled[self.of_page[page]] += 1
 
     def largest(self, most: int) -> list[Family]:

@@ -13,6 +13,7 @@ from frontrank.service.http.fields import Field
 API = "/api/v1"
 OF_CRAWL = API + "/crawls/{crawl}"
 LONGEST_HOST, LONGEST_REGEX = 255, 1_000
+MOST_PAGES = 2**31 - 1  # as frontiers count them
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ def _count(name: str, about: str, default: int, most: int) -> Field:
 
 
 HOST = Field("host", "string", "the name of a host, or of a queue", longest=LONGEST_HOST)
+PATTERN = Field("pattern", "string", "a regular expression, looked for in URLs", longest=LONGEST_REGEX, format="regex")
 OPERATIONS = (
     Operation("listCrawls", API + "/crawls", "All crawls, and how far each is.", answers.crawls, shapes.CrawlList),
     Operation(
@@ -170,7 +172,32 @@ OPERATIONS = (
             HOST,
             Field("delay_s", "number", "seconds between two pages", None, 0, 86_400),
             Field("concurrency", "integer", "pages in flight at once; 0: no limit", None, 0, 10_000),
-            Field("budget", "integer", "pages to take in all; 0: no limit", None, 0, 1_000_000_000),
+            Field("budget", "integer", "pages to take in all, revisits too; 0: no limit", None, 0, MOST_PAGES),
+            Field("limit", "integer", "pages to be done with; 0: no limit", None, 0, MOST_PAGES),
+        ),
+        method="POST",
+    ),
+    Operation("pause", OF_CRAWL + "/pause", "Take no page until resumed.", answers.pause, shapes.Done, method="POST"),
+    Operation("resume", OF_CRAWL + "/resume", "Take pages again.", answers.resume, shapes.Done, method="POST"),
+    Operation(
+        "boost",
+        OF_CRAWL + "/boost",
+        "Pages whose URL matches, known or to come, go before all others; below 0, after them. Boosts of patterns add up.",
+        answers.boost,
+        shapes.Done,
+        (PATTERN, Field("by", "integer", "larger is sooner; 0 ends it", least=-1_000_000, most=1_000_000)),
+        method="POST",
+    ),
+    Operation(
+        "limitFamily",
+        OF_CRAWL + "/families",
+        "A budget or a pace for all pages whose URL matches; what is not given stays as it is.",
+        answers.limit_family,
+        shapes.Done,
+        (
+            PATTERN,
+            Field("budget", "integer", "pages to take in all; 0: no limit", None, 0, MOST_PAGES),
+            Field("delay_s", "number", "seconds between two pages; 0: none", None, 0, 86_400),
         ),
         method="POST",
     ),

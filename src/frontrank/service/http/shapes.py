@@ -50,6 +50,14 @@ class Rate(TypedDict):
     overall: float
 
 
+class Rule(TypedDict):
+    pattern: str
+    boost: int
+    budget: int
+    delay_s: float
+    taken: int
+
+
 class Status(TypedDict):
     id: str
     policy: str
@@ -57,7 +65,9 @@ class Status(TypedDict):
     fetched: int
     failed: int
     waiting: int
+    scheduled: int
     leased: int
+    revisits: int
     paused: bool
     read_only: bool
     running: bool
@@ -67,6 +77,7 @@ class Status(TypedDict):
     left_s: float | None
     left_until: str | None
     hosts: HostCounts
+    rules: list[Rule]
     gauges: dict[str, float]
     rankings_failed: int
     events: int
@@ -94,8 +105,12 @@ class Host(TypedDict):
     taken: int
     concurrency: int
     budget: int
+    limit: int
+    later: int
+    done: int
     delay_s: float
     rests_s: float
+    blocked_s: float
 
 
 class Hosts(TypedDict):

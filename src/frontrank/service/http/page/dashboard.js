@@ -6,6 +6,7 @@ import { $, bars, chart, count, empty, filled, make, moment, percent, rows, shor
 const NEXT = 50;
 let crawl = null;
 let status = null;
+let shownRules = "";
 let stream = new AbortController();
 
 // Status ---------------------------------------------------------------------------------------------------------------------
@@ -17,10 +18,10 @@ function facts(told) {
     ["fetched", count(told.fetched), `${percent(told.fetched / Math.max(told.known, 1))} of known`],
     ["pages a second", short(Number(rate.lately.toPrecision(3))), `${short(Number(rate.overall.toPrecision(3)))} overall`],
     ["time left", left, until],
-    ["waiting", count(told.waiting), ""],
+    ["waiting", count(told.waiting), told.scheduled ? `${count(told.scheduled)} of them later` : ""],
     ["in flight", count(told.leased), `${count(told.hosts.in_flight)} hosts`],
     ["failed", count(told.failed), percent(told.failed / Math.max(told.fetched + told.failed, 1))],
-    ["known", count(told.known), ""],
+    ["known", count(told.known), told.revisits ? `${count(told.revisits)} revisits` : ""],
     ["hosts", count(told.hosts.known), `${count(told.hosts.with_waiting)} waiting, ${count(told.hosts.resting)} resting`],
   ];
 }
@@ -41,8 +42,35 @@ function show(told) {
   const gauges = Object.entries(told.gauges).map(([name, value]) => `${name} ${value >= 0 && value <= 1 ? percent(value) : short(value)}`);
   const last = told.last_event ? [`last event ${moment(told.last_event)}`] : [];
   $("progress-text").textContent = [`${whole} (${percent(share)})`, ...gauges, ...last].join(" · ");
+  if (JSON.stringify(told.rules) !== shownRules) {
+    shownRules = JSON.stringify(told.rules);
+    rules(told.rules);
+  }
   $("pause").textContent = told.paused ? "Resume" : "Pause";
   document.title = `${count(told.fetched)} pages · ${told.id} · frontrank`;
+}
+
+function rules(told) {
+  $("rules").hidden = !told.length;
+  const words = (rule) => [
+    rule.boost ? `boosted by ${count(rule.boost)}` : "",
+    rule.budget ? `${count(rule.taken)} of ${count(rule.budget)} pages taken` : "",
+    rule.delay_s ? `${short(rule.delay_s)} s apart` : "",
+  ].filter(Boolean).join(", ");
+  rows("rules-table", told.map((rule) =>
+    make("tr", {},
+      make("td", { class: "url" }, make("code", {}, rule.pattern)),
+      make("td", {}, words(rule)),
+      make("td", {}, make("div", { class: "row" }, acting("End", `end the rule ${rule.pattern}`, () => end(rule)))))));
+}
+
+async function end(rule) {
+  try {
+    if (rule.boost) await act("boost", { pattern: rule.pattern, by: 0 });
+    if (rule.budget || rule.delay_s) await act("families", { pattern: rule.pattern, budget: 0, delay_s: 0 });
+  } catch (error) {
+    trouble(error);
+  }
 }
 
 function pill(text, kind) {
@@ -156,10 +184,10 @@ async function hosts() {
       make("td", { class: "number" }, limit(one.budget)),
       make("td", { class: "number" }, limit(one.concurrency)),
       make("td", { class: "number" }, one.delay_s ? `${short(one.delay_s)} s` : "–"),
-      make("td", { class: "number" }, one.rests_s >= 0.5 ? spoken(one.rests_s) : "–"),
+      make("td", { class: "number" }, one.blocked_s ? `blocked ${spoken(one.blocked_s)}` : one.rests_s >= 0.5 ? spoken(one.rests_s) : "–"),
       make("td", {}, make("div", { class: "row" },
-        one.rests_s > 60
-          ? acting("Unblock", `unblock ${one.host}`, () => act("block", { host: one.host, seconds: 0 }))
+        one.blocked_s
+          ? acting("Unblock", `unblock ${one.host}`, () => act("block", { host: one.host, seconds: 0 }).catch(trouble))
           : acting("Block…", `block ${one.host}`, () => block(one.host)),
         acting("Limits…", `limits of ${one.host}`, () => limitHost(one)))))));
   $("hosts-note").textContent = told.hosts.length < told.known ? `the ${count(told.hosts.length)} busiest of ${count(told.known)}` : "";
@@ -207,7 +235,7 @@ function explained(told) {
   const host = hostOf(told.url);
   return [
     make("dl", { class: "facts" }, ...known.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
-    make("p", { class: "hint" }, `${count(told.links_known)} fetched pages ${told.counted}.`),
+    make("p", { class: "hint" }, `Fetched pages ${told.counted}: ${count(told.links_known)}.`),
     lines.length ? make("div", { class: "scroll" }, table) : empty("None of them changed its priority."),
     make("div", { class: "row end" },
       acting("Boost this page…", "boost this page", () => boost(`^${literal(told.url)}$`)),
@@ -279,7 +307,8 @@ function acting(text, about, act) {
 async function act(name, body) {
   const told = await post(crawl, name, body);
   notice("");
-  pill(told.done, "good");
+  $("said").textContent = `Done: ${told.done}.`;
+  show(await get(crawl, "status"));
   await refresh(true);
 }
 

@@ -1,0 +1,207 @@
+"""The dashboard in a real browser: what it shows is what the crawl says, as text, and what is done there is done."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from frontrank.service.crawls import Crawls
+from frontrank.service.http import http_server
+from tests.patience import PATIENCE_S, eventually
+from tests.served import CALENDAR, MARKUP, Asked, grown, serving
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Crawls, Asked]]:
+    with grown(tmp_path_factory.mktemp("service") / "crawls") as crawls:
+        crawls.get().prioritise(crawls.get().find("http://c.example/0"), 5)
+        with serving(crawls) as asked:
+            yield crawls, asked
+
+
+class Opened:
+    """A page, what it complained about, and whom it asked."""
+
+    def __init__(self, browser: Any, url: str, width: int = 1280, scheme: str = "light") -> None:
+        self.page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        self.page.set_default_timeout(PATIENCE_S * 1000)
+        self.trouble: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.trouble.append(message.text))
+        self.page.on("pageerror", lambda error: self.trouble.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.trouble.append(f"a script ran: {dialog.message}"))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(url)
+
+    def whole(self) -> Opened:
+        for panel in (
+            "#next tbody tr",
+            "#families tbody tr",
+            "#hosts tbody tr",
+            "#errors .track",
+            "#coverage .track",
+            ".chart svg",
+        ):
+            self.page.wait_for_selector(panel)
+        return self
+
+    def texts(self, selector: str) -> list[str]:
+        found: list[str] = self.page.locator(selector).all_inner_texts()
+        return found
+
+
+@pytest.fixture
+def opened(browser: Any, served: tuple[Crawls, Asked]) -> Iterator[Opened]:
+    made = Opened(browser, served[1].url).whole()
+    yield made
+    assert made.trouble == []
+    made.page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_everything_is_shown_and_fits(browser: Any, served: tuple[Crawls, Asked], width: int, scheme: str) -> None:
+    crawls, asked = served
+    made = Opened(browser, asked.url, width, scheme).whole()
+    assert made.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert made.texts("#next tbody td:nth-child(2)") == [page["url"] for page in crawls.get().next(50)]
+    facts = dict(zip(made.texts("#facts dt"), made.texts("#facts dd"), strict=True))
+    assert facts["fetched"].split()[0] == "6" and facts["known"] == str(crawls.get().known)
+    assert made.texts("#policy") == ["backlink"]
+    dark = made.page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    assert dark == (scheme == "dark")
+    assert {url.split("/")[2] for url in made.asked} == {asked.url.split("/")[2]}, "nothing is asked of anybody else"
+    assert made.trouble == []
+    made.page.close()
+
+
+def test_markup_of_the_web_is_text(opened: Opened) -> None:
+    page = opened.page
+    page.fill("#search-text", "<script>")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#found-body table")
+    assert opened.texts("#found-body .link") == [MARKUP]
+    page.locator("#found-body .link").click()
+    page.wait_for_selector("#page-body .facts")
+    assert opened.texts("#page-title") == [MARKUP]
+    assert "http 404 <b>" in opened.texts("#errors span:first-child")
+    assert page.evaluate("[...document.querySelectorAll('main script, dialog script, main b b')].length") == 0
+
+
+def test_a_page_is_explained_by_keyboard_alone(served: tuple[Crawls, Asked], opened: Opened) -> None:
+    page = opened.page
+    first = opened.texts("#next .link")[1]  # the first goes by its own priority
+    page.keyboard.press("n")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#page-body .facts")
+    assert opened.texts("#page-title") == [first]
+    facts = dict(zip(opened.texts("#page-body dt"), opened.texts("#page-body dd"), strict=True))
+    assert (facts["state"], facts["place"].split()[0]) == ("waiting", "2")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#page", state="hidden")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "search-text"
+
+
+def test_another_ordering_is_tried_before_one_commits_to_it(served: tuple[Crawls, Asked], opened: Opened) -> None:
+    page = opened.page
+    page.fill("#compare-policy", "dfs")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#compared tbody tr")
+    _, told = served[1].get("/api/v1/crawls/DEFAULT/compare", policy="dfs", n=50)
+    assert opened.texts("#compared .link") == [one["url"] for one in told["head"]]
+    assert f"{told['shared']} of the next {told['pages']}" in opened.texts("#compare-note")[0]
+    page.fill("#compare-policy", "nonsense")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#compare-hint:has-text('nonsense')")
+    opened.trouble = [said for said in opened.trouble if "400" not in said]  # browsers print each refusal
+
+
+def test_traps_are_marked(opened: Opened) -> None:
+    first = opened.texts("#families tbody tr:first-child td")
+    assert (first[0], first[1], first[4]) == ("a.example/cal/#", str(CALENDAR), "possible trap")
+
+
+def test_what_happens_is_shown_without_a_reload(browser: Any, tmp_path: Path) -> None:
+    with grown(tmp_path / "crawls") as crawls, serving(crawls) as asked:
+        made = Opened(browser, asked.url).whole()
+        crawl = crawls.get()
+        crawl.fetched(crawl.take()[0], ["http://new.example/"])
+        crawl.prioritise(crawl.find("http://new.example/"), 9)
+        made.page.wait_for_selector("#facts div:first-child dd:has-text('7')")
+        made.page.wait_for_selector("#next .link:has-text('http://new.example/')")
+        made.page.close()
+
+
+def test_actions_change_the_crawl(browser: Any, tmp_path: Path) -> None:
+    with grown(tmp_path / "crawls") as crawls, serving(crawls) as asked:
+        made = Opened(browser, asked.url).whole()
+        page, crawl = made.page, crawls.get()
+        page.keyboard.press("p")
+        page.wait_for_selector("#state:has-text('paused')")
+        assert crawl.paused
+        page.click("#pause")
+        page.wait_for_selector("#state:has-text('live')")
+        assert not crawl.paused
+        page.locator("#families button:has-text('Boost')").first.click()
+        page.fill("#ask input[name=by]", "2")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#rules tbody tr")
+        assert "/cal/" in crawl.next(1)[0]["url"]
+        assert page.locator("#next tbody tr").first.inner_text().count("before all") == 1
+        page.locator("#rules button").click()
+        page.wait_for_selector("#rules", state="hidden")
+        page.locator("#hosts button:has-text('Block')").first.click()
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#hosts:has-text('blocked')")
+        assert crawl.busiest_hosts(1)[0]["blocked"] > crawl.clock()
+        page.click("#boost")
+        page.fill("#ask input[name=pattern]", "(")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#ask-error:has-text('regular expression')")
+        assert [said for said in made.trouble if "400" not in said] == []
+        page.close()
+
+
+def test_a_token_is_asked_for_and_kept_for_the_tab(browser: Any, tmp_path: Path) -> None:
+    with grown(tmp_path / "crawls") as crawls, serving(crawls, token="s3cret") as asked:
+        made = Opened(browser, asked.url)
+        made.page.wait_for_selector("#ask input[type=password]")
+        assert made.texts("#next tbody tr") == []
+        made.page.fill("#ask input[name=token]", "s3cret")
+        made.page.keyboard.press("Enter")
+        made.whole()
+        made.page.reload()
+        made.whole()
+        made.page.close()
+
+
+def test_a_crawl_that_is_only_watched_offers_no_actions(browser: Any, tmp_path: Path) -> None:
+    with grown(tmp_path / "crawls"):
+        pass
+    with http_server(folders={"mine": tmp_path / "crawls" / "DEFAULT"}, port=0) as server:
+        made = Opened(browser, server.url).whole()
+        assert made.texts("#state") == ["stopped"]
+        eventually(lambda: made.page.locator("main button:not(.link):not([type=submit]):not(:disabled)").count() == 0)
+        assert made.page.locator("#actions button:not(:disabled)").count() == 0
+        assert made.trouble == []
+        made.page.close()
