@@ -69,6 +69,8 @@ def _facts(told: dict[str, Any]) -> list[tuple[str, str]]:
     lately = "in the last 5 min" if told["running"] else "in its last 5 min"
     made = [("fetched", f"{told['fetched']:,}"), ("failed", f"{told['failed']:,}"), ("waiting", f"{told['waiting']:,}")]
     made += [("in flight", f"{told['leased']:,}"), ("known", f"{told['known']:,}")]
+    if told["revisits"]:
+        made.append(("revisits", f"{told['revisits']:,}; {told['scheduled']:,} pages scheduled"))
     made.append(("hosts", f"{hosts['known']:,}; {hosts['with_waiting']:,} with waiting pages, {hosts['resting']:,} resting"))
     if told["budget"]:
         left = f", about {spoken(told['left_s'])} left" if told["left_s"] is not None else ""

@@ -8,18 +8,20 @@ its own (fetchers.py); an ``Answer`` is plain data.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from frontrank.fetching import robots
+from frontrank.fetching.copies import Copy, header_of, words_of
 from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.http.client import Client
-from frontrank.fetching.http.message import Headers, Response
+from frontrank.fetching.http.message import Response
 from frontrank.fetching.limits import decoded
 from frontrank.fetching.parsing import Parsing
 from frontrank.fetching.private import Lookup, Names, getaddrinfo
 from frontrank.pages import html, urls
-from frontrank.pages.warc_writer import records
+from frontrank.pages.warc_writer import date_of, digest, new_id, records
 
 if TYPE_CHECKING:
     from frontrank.fetching.crawler.options import Options
@@ -41,6 +43,7 @@ class How:
     allow_private: bool = False
     text: bool = True  # the words of a page are wanted, not only its links
     warc: bool = False
+    copies: bool = False  # what is needed to visit a page again is wanted
 
     @classmethod
     def of(cls, options: Options, text: bool) -> How:
@@ -51,8 +54,9 @@ class How:
             options.max_links,
             options.proxy,
             options.allow_private,
-            text,
+            text or bool(options.revisit),
             options.warc,
+            bool(options.revisit),
         )
 
 
@@ -66,6 +70,8 @@ class Answer:
     retry_after: bytes | None = None
     records: tuple[bytes, bytes] | None = None  # for the WARC file: request and response
     found: html.Page | None = None  # what stood on an HTML page; its links are clean
+    copy: Copy | None = None  # what is to be known when the page comes back
+    unchanged: bool = False  # the page is what it was, to the byte: nothing of it was read
 
 
 class Fetcher:
@@ -75,9 +81,10 @@ class Fetcher:
         self.client = Client(how.agent, names=self.names, proxy=how.proxy, timeout_s=how.timeout_s)
         self.parsing = Parsing()
 
-    async def fetch(self, url: str, info: bytes = b"", more: Headers | None = None) -> Answer:
-        """Fetch a page; ``info`` is the WARC file's own record, ``more`` are further headers of the request."""
+    async def fetch(self, url: str, info: bytes = b"", before: Copy | None = None) -> Answer:
+        """Fetch a page; ``info`` is the WARC file's own record, ``before`` the copy that there is of it."""
         try:
+            more = before.headers() if before is not None else None
             response = await self.client.get(url, most=self.how.max_size, more=more)
             response = replace(response, body=decoded(response.headers, response.body, self.how.max_size))
         except NotFetched as error:
@@ -85,20 +92,37 @@ class Fetcher:
         answer = Answer(status=response.status, retry_after=response.header(b"retry-after"))
         if response.status in REDIRECTS:
             answer.location = (response.header(b"location") or b"").decode("utf-8", "replace")
-        if self.how.warc:
-            answer.records = records(
-                url,
-                response.status,
-                response.headers,
-                response.body,
-                request_headers=response.asked,
-                protocol=response.protocol,
-                address=response.address,
-                info=info,
-            )
+        payload = digest(response.body).decode() if self.how.copies else ""
+        if before is not None:
+            answer.unchanged = response.status == 304 or (response.status == 200 and payload == before.payload)
+        kept = self._keep(url, response, answer, info, before) if self.how.warc else ("", "")
+        if answer.unchanged and before is not None:
+            answer.copy = before.seen_again(response)
+            return answer
         if has_links(response):
             answer.found = await self._read(url, response)
+        if self.how.copies:
+            words = words_of(answer.found, answer.location.encode() or response.body)
+            answer.copy = Copy(header_of(response, b"etag"), header_of(response, b"last-modified"), words, payload, *kept)
         return answer
+
+    def _keep(self, url: str, response: Response, answer: Answer, info: bytes, before: Copy | None) -> tuple[str, str]:
+        """Make the records of a page; returns the id and date by which a later one can refer to its payload."""
+        now, record = time.time(), new_id()
+        answer.records = records(
+            url,
+            response.status,
+            response.headers,
+            response.body,
+            request_headers=response.asked,
+            protocol=response.protocol,
+            address=response.address,
+            info=info,
+            now=now,
+            record=record,
+            unchanged=before.original if before is not None and answer.unchanged else None,
+        )
+        return (record.decode(), date_of(now).decode()) if response.status == 200 else ("", "")
 
     async def _read(self, url: str, response: Response) -> html.Page:
         given = (response.body, url, charset_of(response), self.how.max_links, self.how.text)

@@ -7,6 +7,9 @@ Content-Encoding and Transfer-Encoding become X-Crawler-Content-Encoding and X-C
 is the length of what is kept (a differing one stays as X-Crawler-Content-Length). All other headers stay as they came.
 Digests are SHA-1 in base 32, of the block and of the payload.
 
+A page that came back as it was is a *revisit* record: the head of the answer, and where its payload lies. Its profile says how
+that is known: the server said so (304), or the payload has the same digest.
+
 The request stands before its response, since a crawl's trace knows where responses end: whatever follows the last one it
 knows was torn, and ``resume`` cuts it off. When ``write`` returns, the system has every record; ``sync`` puts it on disk.
 One thread writes; any thread may sync at any time, without holding up the writer.
@@ -27,6 +30,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from types import TracebackType
+from typing import NamedTuple
 
 from frontrank.errors import InputError, SourceError
 
@@ -36,7 +40,17 @@ GZIP = 31
 LEVEL = 1
 NOT_AS_KEPT = (b"content-encoding", b"transfer-encoding")
 REASONS = {status.value: status.phrase for status in HTTPStatus}
+NOT_MODIFIED = b"http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+IDENTICAL = b"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 TRUNCATIONS = ("length", "time", "disconnect", "unspecified")
+
+
+class Original(NamedTuple):
+    """The record that holds the payload which a revisit found unchanged."""
+
+    record: str
+    date: str
+    payload: str  # its digest
 
 
 class Warc:
@@ -179,11 +193,11 @@ class Warc:
             raise self._refused(error, name) from None
         with self._lock:
             self.name, self.end, self._file = name, 0, file
-        self._info = _new_id()
+        self._info = new_id()
         fields = f"software: {self.software}\r\nformat: WARC File Format 1.1\r\n".encode()
         about = [(b"WARC-Filename", self.name.encode())]
         try:
-            self._append(_record(b"warcinfo", self._info, _date(None), about, b"application/warc-fields", b"", fields))
+            self._append(_record(b"warcinfo", self._info, date_of(None), about, b"application/warc-fields", b"", fields))
             _sync_folder(self.folder)
         except InputError:
             with self._lock:
@@ -226,11 +240,17 @@ def records(
     truncated: str | None = None,
     info: bytes = b"",
     now: float | None = None,
+    record: bytes | None = None,
+    unchanged: Original | None = None,
 ) -> tuple[bytes, bytes]:
-    """The records of a request (empty if its headers are not given) and of its response, ready to be appended to a file."""
+    """The records of a request (empty if its headers are not given) and of its response, ready to be appended to a file.
+
+    ``record``: the id of the response, a new one if not given. ``unchanged``: the payload is what it was in this record; the
+    response becomes a revisit, without its payload.
+    """
     if truncated is not None and truncated not in TRUNCATIONS:
         raise InputError(f"truncated is {truncated!r}, expected {', '.join(TRUNCATIONS)} or None")
-    date, record = _date(now), _new_id()
+    date, record = date_of(now), new_id() if record is None else record
     about = [(b"WARC-Target-URI", _line(url))]
     if info:
         about.append((b"WARC-Warcinfo-ID", info))
@@ -240,9 +260,18 @@ def records(
     if request_headers is not None:
         head = _http_head(f"{method} {_asked_for(url)} HTTP/1.1", request_headers)
         links = [*about, (b"WARC-Concurrent-To", record)]
-        asked = _record(b"request", _new_id(), date, links, b"application/http; msgtype=request", head, b"")
+        asked = _record(b"request", new_id(), date, links, b"application/http; msgtype=request", head, b"")
     phrase = REASONS.get(status, "") if reason is None else reason
     head = _http_head(f"{protocol} {status} {phrase}", _as_kept(headers, len(body)))
+    if unchanged is not None:
+        about += [
+            (b"WARC-Profile", NOT_MODIFIED if status == 304 else IDENTICAL),
+            (b"WARC-Refers-To", _line(unchanged.record)),
+            (b"WARC-Refers-To-Target-URI", _line(url)),
+            (b"WARC-Refers-To-Date", _line(unchanged.date)),
+            (b"WARC-Payload-Digest", _line(unchanged.payload)),
+        ]
+        return asked, _record(b"revisit", record, date, about, b"application/http; msgtype=response", head, b"")
     if truncated is not None:
         about.append((b"WARC-Truncated", truncated.encode()))
     return asked, _record(b"response", record, date, about, b"application/http; msgtype=response", head, body)
@@ -307,8 +336,8 @@ def _record(
         (b"WARC-Record-ID", record),
         (b"WARC-Date", date),
         *about,
-        (b"WARC-Block-Digest", _digest(block)),
-        *([(b"WARC-Payload-Digest", _digest(payload))] if kind == b"response" else []),
+        (b"WARC-Block-Digest", digest(block)),
+        *([(b"WARC-Payload-Digest", digest(payload))] if kind == b"response" else []),
         (b"Content-Type", content_type),
         (b"Content-Length", b"%d" % len(block)),
     ]
@@ -351,15 +380,16 @@ def _asked_for(url: str) -> str:
     return rest[at:] if rest[at : at + 1] == "/" else f"/{rest[at:]}"
 
 
-def _digest(data: bytes) -> bytes:
+def digest(data: bytes) -> bytes:
+    """SHA-1 in base 32, as WARC files have it."""
     return b"sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest())
 
 
-def _new_id() -> bytes:
+def new_id() -> bytes:
     return f"<urn:uuid:{uuid.uuid4()}>".encode()
 
 
-def _date(now: float | None) -> bytes:
+def date_of(now: float | None) -> bytes:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)).encode()
 
 

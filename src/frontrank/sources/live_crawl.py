@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.crawl.events import Asked, Failed, Fetched, Seeded, Valued
+from frontrank.crawl.events import UNCHANGED, Asked, Failed, Fetched, Seeded, Valued
 from frontrank.crawl.journal import FILE, Journal
 from frontrank.crawl.recovery import stored_spec
 from frontrank.errors import SourceError, need
@@ -95,6 +95,7 @@ class Found(NamedTuple):
 
 def _read(journal: Journal) -> Found:
     found = Found([], [], [], [], [], [], [], [], [])
+    place: dict[int, int] = {}
     for event in (row for rows in journal.rows() for row in rows):
         if event.kind == Seeded.kind:
             found.seeds.append(event.page)
@@ -104,12 +105,12 @@ def _read(journal: Journal) -> Found:
             found.told.append(Valued.of(event))
         elif event.kind == Asked.kind:
             found.queries.append(Asked.of(event).workload)
-        elif event.kind == Fetched.kind:
-            found.pages.append(event.page)
-            found.blobs.append(event.links or b"")
-            found.anchors.append(event.anchors or "")
-            found.titles.append(event.title or "")
-            found.impact.append(event.impact or 0.0)
+        elif event.kind == Fetched.kind and not (event.status == UNCHANGED and event.page in place):
+            told = (event.page, event.links or b"", event.anchors or "", event.title or "", event.impact or 0.0)
+            at = place.setdefault(event.page, len(found.pages))
+            columns: tuple[list[Any], ...] = found[:5]
+            for column, value in zip(columns, told, strict=True):
+                column[at : at + 1] = [value]  # a page that came back stays where it was, with what it is now
     return found
 
 

@@ -14,11 +14,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import can_ada
 
 from frontrank.errors import FrontrankError, StorageError
+from frontrank.fetching.crawler.revisiting import Revisiting
 from frontrank.fetching.crawler.scope import scope_of
 from frontrank.fetching.fetcher import REDIRECTS
 from frontrank.fetching.retry_after import rest_s
@@ -46,6 +47,7 @@ class Arrivals:
 
     def __init__(self, job: Job, scope: Scope, impact: Callable[[str], float] | None = None) -> None:
         self.job, self.scope, self.impact = job, scope, impact
+        self.revisiting = Revisiting(job.crawl, job.options) if job.options.revisit else None
         self.hops: dict[int, int] = {}  # redirects that led to a page which has not arrived yet
 
     def settle(self, page: int, url: str, answer: Answer, scores: Scores) -> None:
@@ -80,6 +82,8 @@ class Arrivals:
         if not again:
             self.hops.pop(page, None)
             self.job.lost(reason)
+            if self.revisiting is not None:
+                self.revisiting.failed(page, reason)
 
     def _settle(self, page: int, url: str, answer: Answer, scores: Scores) -> None:
         status = answer.status
@@ -92,9 +96,9 @@ class Arrivals:
         elif status >= 400 or status < 200:
             self.failed(page, url, f"http {status}", status in MAY_PASS, where)
         elif answer.found is not None:
-            self._read(page, url, answer.found, where, status, scores)
+            self._read(page, url, answer, answer.found, where, scores)
         else:
-            self._fetched(page, url, (), where=where, status=status)
+            self._fetched(page, url, answer, (), where=where)
 
     def _rest(self, page: int, url: str, answer: Answer) -> None:
         """Leave a host alone that asks for it."""
@@ -116,7 +120,7 @@ class Arrivals:
             self.job.count("too many redirects")
         elif self._moved(page, target) or self._may_follow(page, target):
             links.append((target, ""))
-        self._fetched(page, url, links, where=where, status=answer.status)
+        self._fetched(page, url, answer, links, where=where)
         for target, _ in links:
             number = self.job.crawl.find(target)
             if self.job.crawl.mark(number) != GONE:
@@ -132,7 +136,7 @@ class Arrivals:
         self.scope = scope_of(self.job.options, moved)
         return self.scope.why_not(target) is None
 
-    def _read(self, page: int, url: str, found: html.Page, where: Where | None, status: int, scores: Scores) -> None:
+    def _read(self, page: int, url: str, answer: Answer, found: html.Page, where: Where | None, scores: Scores) -> None:
         for scorer, judged in scores.items():
             if isinstance(judged, str):
                 logger.warning("scorer %s %s: %s", scorer, judged, url, extra={"job": self.job})
@@ -146,23 +150,27 @@ class Arrivals:
             self.job.count("nofollow", len(found.links))
             links = ()
         kept = [link for link in links if self._may_follow(page, link[0])]
-        self._fetched(page, url, kept, found.title, found.text, where=where, status=status, scores=scores)
+        self._fetched(page, url, answer, kept, found.title, found.text, where=where, scores=scores)
 
     def _fetched(
         self,
         page: int,
         url: str,
+        answer: Answer,
         links: Iterable[Link],
         title: str = "",
         text: str = "",
         *,
         where: Where | None,
-        status: int,
         scores: Scores | None = None,
     ) -> None:
         impact = self.impact(url) if self.impact else 0.0
         self.hops.pop(page, None)
-        self.job.crawl.fetched(url, links, title, text, impact, status=status, where=where, scores=scores or {})
+        told: dict[str, Any] = {"status": answer.status, "where": where, "scores": scores or {}}
+        if self.revisiting is not None:
+            self.revisiting.fetched(page, url, answer, links, title, text, impact, **told)
+        else:
+            self.job.crawl.fetched(url, links, title, text, impact, **told)
 
     def _may_follow(self, page: int, url: str) -> bool:
         reason = self.scope.why_not(url)

@@ -91,6 +91,8 @@ def _facts(job: Job, pace: Pace) -> Any:
         facts.add_column(justify="right")
     facts.add_row("fetched", f"{crawl.fetched_count:,}", "failed", f"{crawl.failed_count:,}", "in flight", f"{crawl.leased:,}")
     facts.add_row("waiting", f"{crawl.waiting:,}", "known", f"{crawl.known:,}", "pages/s", f"{pace.over(RATE_S):,.1f}")
+    if crawl.revisits:
+        facts.add_row("revisits", f"{crawl.revisits:,}")
     for name, value in crawl.gauges().items():
         facts.add_row(name, f"{value:.4f}")
     return facts

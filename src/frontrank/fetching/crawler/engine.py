@@ -15,6 +15,7 @@ from contextlib import suppress
 from math import inf
 from typing import TYPE_CHECKING, Protocol
 
+from frontrank.fetching.copies import Copy
 from frontrank.fetching.crawler.arrivals import Arrivals, Scores
 from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.fetcher import Answer, Fetcher, How
@@ -37,7 +38,7 @@ IDLE_S = 1.0  # the longest wait between two looks at the frontier
 class Fetching(Protocol):
     """Who fetches pages: a Fetcher in this process, or several in processes of their own."""
 
-    async def fetch(self, url: str, info: bytes = b"") -> Answer: ...
+    async def fetch(self, url: str, info: bytes = b"", before: Copy | None = None) -> Answer: ...
 
     def close(self) -> None: ...
 
@@ -93,16 +94,20 @@ class Engine:
 
     def _take(self) -> float:
         """Take all pages that may go now; returns in how many seconds more may."""
-        job = self.job
+        job, revisiting = self.job, self.arrivals.revisiting
         while job.may_take():
             wait = job.wait_s()
             if wait > 0:
                 return wait
+            if revisiting is not None:
+                revisiting.lift()
             pages = self.crawl.take_pages(job.room())
             if not pages:
                 at = self.crawl.next_at()
                 return inf if at is None else max(at - self.crawl.clock(), 0.001)
             job.took()
+            if revisiting is not None:
+                revisiting.took(len(pages))
             for page in pages:
                 task = asyncio.ensure_future(self._one(page))
                 self.out.add(task)
@@ -121,7 +126,7 @@ class Engine:
     async def _one(self, page: int) -> None:
         url = self.crawl.url(page)
         try:
-            answer = await self._answer(url)
+            answer = await self._answer(page, url)
             scores = await self._scores(url, answer)
         except Closed:
             return  # the crawl ends at once: the page is asked for when it goes on
@@ -135,14 +140,16 @@ class Engine:
         self.deaths.pop(page, None)
         self.arrivals.settle(page, url, answer, scores)
 
-    async def _answer(self, url: str) -> Answer:
+    async def _answer(self, page: int, url: str) -> Answer:
         try:
             self.own.names.usable(url)
             if self.robots is not None and not self.robots.known(url):
                 await self.robots.check(url)
         except NotFetched as error:
             return Answer(error)
-        return await self.fetching.fetch(url, self.job.warc.info() if self.job.warc is not None else b"")
+        info = self.job.warc.info() if self.job.warc is not None else b""
+        before = self.arrivals.revisiting.before(page) if self.arrivals.revisiting is not None else None
+        return await self.fetching.fetch(url, info, before)
 
     async def _scores(self, url: str, answer: Answer) -> Scores:
         found = answer.found

@@ -42,7 +42,7 @@ class Job:
         self.counts: Counter[str] = Counter(crawl.notes.get("counts", {}))
         self.failures: Counter[str] = crawl.history.reasons()
         self.begun = time.monotonic()
-        self.settled_before = len(crawl.order)
+        self.settled_before = len(crawl.order) + crawl.revisits
         self.worked_before = float(crawl.notes.get(WORKED, 0.0))
         self.reading = options.sitemaps and "sitemaps" not in crawl.notes  # sitemaps
         self.held = self.reading  # nothing is taken yet: the hosts whose sitemaps come first are not known
@@ -66,8 +66,9 @@ class Job:
 
     @property
     def asked(self) -> int:
-        """Pages settled that were asked for: what the budget counts."""
-        return asked_for(len(self.crawl.order), self.failures)
+        """Pages settled that were asked for, revisits too: what the budget counts."""
+        lost_again = self.failures.total() - self.crawl.failed_count  # pages that had been there, and failed when they came back
+        return asked_for(len(self.crawl.order), self.failures) + self.crawl.revisits + lost_again
 
     def may_take(self) -> bool:
         """Whether another page may be taken; if not now or ever, the reason is kept."""

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import frontrank
 from frontrank.errors import FrontrankError, InputError
-from frontrank.fetching.crawler.values import KINDS, SIZE, Option
+from frontrank.fetching.crawler.values import KINDS, SHARE, SIZE, Option
 
 if TYPE_CHECKING:
     from frontrank.frontiers.politeness import Politeness
 
 START, STOP, REACH = "Where to start and in which order", "When to stop", "How far to go"
+AGAIN = "Pages that come back"
 POLITE, SENDER, KEPT = "Politeness", "Requests", "What is kept"
 AGENT = f"frontrank/{frontrank.__version__}"
 
@@ -60,6 +61,17 @@ def _wrong_pattern(given: str) -> str:
         re.compile(given)
     except (re.error, OverflowError, RecursionError) as error:
         return f"must be a regular expression, got {given!r}: {error}"
+    return ""
+
+
+def _wrong_revisit(given: str) -> str:
+    from frontrank.orderings.revisits import parse
+
+    try:
+        if given:
+            parse(given, live=True)
+    except FrontrankError as error:
+        return f"must be a policy of revisits, got {given!r}: {error}"
     return ""
 
 
@@ -110,6 +122,21 @@ class Options:
         metavar="S",
     )
     until: str | None = option(None, STOP, "Stop at a coverage that rankmass guarantees: coverage=0.9.", metavar="RULE")
+    revisit: str = option(
+        "",
+        AGAIN,
+        "When fetched pages come back: fixed:every=1d, adaptive or gain. Such a crawl ends by its budget, its time, or Ctrl-C.",
+        metavar="R",
+        wrong=_wrong_revisit,
+    )
+    revisit_share: float = option(
+        0.3,
+        AGAIN,
+        "Of all pages taken, the share that are revisits, as long as some are due and something new waits.",
+        metavar="SHARE",
+        most=1.0,
+        kind=SHARE,
+    )
     scope: str = option(
         "host",
         REACH,

@@ -67,6 +67,8 @@ class Summary:
     run_pages: int
     run_s: float
     budget: int = 0
+    revisits: int = 0
+    unchanged: int = 0  # revisits that found the page to be what it was, to the byte
     statuses: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
     retries: int = 0
@@ -132,6 +134,8 @@ class Summary:
             f"ordered by {self.policy}; {ENDS.get(self.ended, self.ended)}",
             f"this run: {self.run_pages:,} pages in {self.run_s:,.1f} s ({self.pages_per_s:,.1f} pages/s)",
         ]
+        if self.revisits:
+            lines.append(f"{self.revisits:,} revisits, {self.unchanged:,} of them unchanged to the byte")
         lines += [f"{name}: {value:.4g}" for name, value in self.gauges.items()]
         if self.failures:
             lines.append("failed: " + _listed(self.failures))
@@ -162,6 +166,7 @@ def summarise(job: Job) -> Summary:
     crawl = job.crawl
     crawl.commit()
     history = crawl.history
+    statuses = history.statuses()
     spent, deep = limited_hosts(crawl, job.options.max_depth)
     return Summary(
         folder=os.fspath(crawl.folder or ""),
@@ -171,10 +176,12 @@ def summarise(job: Job) -> Summary:
         failed=crawl.failed_count,
         known=crawl.known,
         waiting=crawl.waiting,
-        run_pages=len(crawl.order) - job.settled_before,
+        run_pages=len(crawl.order) + crawl.revisits - job.settled_before,
         run_s=job.elapsed_s,
         budget=job.options.budget,
-        statuses={str(status): count for status, count in history.statuses().most_common()},
+        revisits=crawl.revisits,
+        unchanged=statuses[304],
+        statuses={str(status): count for status, count in statuses.most_common()},
         failures=dict(job.failures.most_common()),
         retries=history.retries(),
         not_followed=dict(job.counts.most_common()),

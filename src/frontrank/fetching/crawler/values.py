@@ -4,6 +4,7 @@
     whole     3              --in-flight 3                  in-flight = 3
     seconds   90.0           --time 90, 90s, 1.5m, 2h, 1d   time = 90, or "2h"
     size      10_000_000     --max-size 10MB                max-size = "10MB"
+    share     0.3            --revisit-share 0.3            revisit-share = 0.3
     text      "fpr"          --policy fpr                   policy = "fpr"
     texts     ("a", "b")     --exclude a --exclude b        exclude = ["a", "b"]
     switch    True           --sitemaps, --no-sitemaps      sitemaps = true
@@ -25,6 +26,7 @@ from frontrank.specs import SECONDS, with_unit
 BYTES = {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9}
 LONG, LARGE = "seconds, or a number with s, m, h or d, such as 30m", "bytes, or a number with kB, MB or GB, such as 10MB"
 WHOLE, TIME, SIZE, TEXT, TEXTS, SWITCH = "whole", "seconds", "size", "text", "texts", "switch"
+SHARE = "share"
 KINDS = {"int": WHOLE, "float": TIME, "str": TEXT, "str | None": TEXT, "tuple[str, ...]": TEXTS, "bool": SWITCH}
 
 
@@ -62,18 +64,20 @@ class Option:
                 value = int(given)
             elif self.kind in (TIME, SIZE):
                 value = _number(given, written, self.kind)
+            elif self.kind == SHARE and re.fullmatch(r"\s*[+-]?(\d+\.?\d*|\.\d+)\s*", given):
+                value = float(given)
             elif self.kind == TEXTS:
                 value = (given,)
         elif self.kind == TEXTS and isinstance(given, list | tuple):
             value = tuple(given)
-        elif self.kind == TIME and type(given) is int:
+        elif self.kind in (TIME, SHARE) and type(given) is int:
             value = float(given)
         self.check(value, written)
         return value
 
     def check(self, value: Any, written: str) -> None:
         """Raise InputError if this is not a value of the option's kind, or out of its limits."""
-        if self.kind in (WHOLE, SIZE, TIME):
+        if self.kind in (WHOLE, SIZE, TIME, SHARE):
             self._check_number(value, written)
         elif self.kind == SWITCH:
             if not isinstance(value, bool):
@@ -91,11 +95,12 @@ class Option:
                 raise InputError(f"{written} {said}")
 
     def _check_number(self, value: Any, written: str) -> None:
-        whole = self.kind != TIME
+        whole = self.kind not in (TIME, SHARE)
         number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
         if number and math.isfinite(value) and self.least <= value <= self.most:
             return
-        unit = {WHOLE: "a whole number", SIZE: "a whole number of bytes", TIME: "a number of seconds"}[self.kind]
+        units = {WHOLE: "a whole number", SIZE: "a whole number of bytes", TIME: "a number of seconds", SHARE: "a number"}
+        unit = units[self.kind]
         limits = f"from {self.least:g}" + (f" to {self.most:,.0f}" if self.most < math.inf else "")
         raise InputError(f"{written} must be {unit} {limits}, got {value!r}")
 
