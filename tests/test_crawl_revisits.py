@@ -238,6 +238,15 @@ def test_new_pages_go_first_and_a_share_of_all_are_revisits(tmp_path: Path) -> N
         assert told.revisits == pytest.approx(expected, abs=2)
 
 
+def test_fetchers_of_their_own_ask_in_the_same_way(tmp_path: Path) -> None:
+    site = Site()
+    with served(site) as home:
+        told = crawl(_options(home, fetchers=2, budget=40), tmp_path / "crawl")
+    assert told.revisits > 10
+    assert told.unchanged > 5
+    assert site.conditional["/tagged"][1] == {"If-None-Match": '"one"'}
+
+
 def test_adaptive_waits_longer_for_what_does_not_change(tmp_path: Path) -> None:
     site = Site()
     with served(site) as home:

@@ -1,6 +1,6 @@
 """Fetchers in processes of their own: they ask for pages, unpack, parse and pack them; the crawl hands out and settles.
 
-    crawl  ──  (number, url, info)  ──►  fetcher      one frontier, so one pace a host, however many fetchers there are
+    crawl  ──  (number, url, info, before)  ──►  fetcher      one frontier, so one pace a host, however many fetchers there are
            ◄──  (number, Answer)  ────
 
 What goes to and fro in one turn of an event loop goes as one message. Pages of a host go to the same fetcher while it has no
@@ -24,6 +24,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frontrank.errors import InputError
+from frontrank.fetching.copies import Copy
 from frontrank.fetching.fetcher import Answer, Fetcher, How
 from frontrank.pages.urls import host_of
 from frontrank.pages.workers import Closed, Died, started
@@ -103,11 +104,11 @@ class Remote:
         remote.line.send(how)
         return remote
 
-    def ask(self, url: str, info: bytes) -> asyncio.Future[Answer]:
+    def ask(self, url: str, info: bytes, before: Copy | None) -> asyncio.Future[Answer]:
         self._number += 1
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.out[self._number] = answer
-        self.line.send((self._number, url, info))
+        self.line.send((self._number, url, info, before))
         return answer
 
     def _came(self, message: list[Any]) -> None:
@@ -142,7 +143,7 @@ class Fetchers:
         self._deaths = 0
         self._closed = False
 
-    async def fetch(self, url: str, info: bytes = b"") -> Answer:
+    async def fetch(self, url: str, info: bytes = b"", before: Copy | None = None) -> Answer:
         """As Fetcher.fetch; raises FetcherDied if the fetcher that had it is gone."""
         if not all(remote is not None and remote.alive for remote in self.remotes):
             await self._start()
@@ -150,7 +151,7 @@ class Fetchers:
         least = min(remotes, key=lambda remote: len(remote.out))
         own = remotes[zlib.crc32(host_of(url).encode()) % len(remotes)]
         chosen = own if own.alive and len(own.out) <= len(least.out) + AHEAD else least
-        asked = chosen.ask(url, info)
+        asked = chosen.ask(url, info, before)
         try:
             return await asked
         finally:
@@ -194,8 +195,8 @@ async def _serve(given: socket.socket) -> None:
     fetchers: list[Fetcher] = []
     tasks: set[asyncio.Task[None]] = set()
 
-    async def one(number: int, url: str, info: bytes) -> None:
-        line.send((number, await fetchers[0].fetch(url, info)))
+    async def one(number: int, url: str, info: bytes, before: Copy | None) -> None:
+        line.send((number, await fetchers[0].fetch(url, info, before)))
 
     def came(message: list[Any]) -> None:
         for what in message:

@@ -67,7 +67,9 @@ class Job:
     @property
     def asked(self) -> int:
         """Pages settled that were asked for, revisits too: what the budget counts."""
-        lost_again = self.failures.total() - self.crawl.failed_count  # pages that had been there, and failed when they came back
+        lost_again = (
+            self.failures.total() - self.crawl.failed_count
+        )  # pages that had been there, and failed when they came back
         return asked_for(len(self.crawl.order), self.failures) + self.crawl.revisits + lost_again
 
     def may_take(self) -> bool:
