@@ -27,7 +27,7 @@ logger = logging.getLogger("frontrank.fetching.crawler")
 
 MOST_FILES, MOST_URLS = 50, 1_000_000  # files of one host; URLs in all
 HOSTS_AT_ONCE = 8
-LEFT_ALONE_S, RENEWED_S = 1.0, 0.5  # a host whose sitemaps are read is blocked for so long, again and again
+LEFT_ALONE_S, RENEWED_S = 3.0, 0.5  # a host whose sitemaps are read is blocked for so long, again and again
 SLICE = 500  # URLs that are looked at before other work has its turn
 SEEDED_AT_ONCE = 5_000  # takes the crawl about 50 ms
 TOOK_TOO_LONG = "reading a sitemap took too long"
