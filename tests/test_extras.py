@@ -26,6 +26,11 @@ INSIDE_HTTP = (
     SOURCE / "service" / "http" / "app.py",
     SOURCE / "service" / "http" / "server.py",
 )  # by `need` in http/__init__.py
+# By `need` in service/__init__.py and cli/serve.py.
+INSIDE_GRPC = tuple(
+    SOURCE / "service" / f"{name}.py"
+    for name in ("asks", "async_client", "calls", "client", "frontier", "grpc_server", "intake", "rpc", "wire")
+)
 WITHOUT = "import sys; from frontrank.errors import EXTRA_OF; sys.modules.update(dict.fromkeys(EXTRA_OF))"
 
 
@@ -56,6 +61,7 @@ def test_the_core_loads_no_package_of_an_extra(program: str, tmp_path: Path) -> 
     [
         (["crawl", "http://example.org/", "--out", "new"], "selectolax", "crawl"),
         (["demo"], "selectolax", "crawl"),
+        (["serve", "new"], "h2", "service"),
         (["report", "edges.txt"], "jinja2", "lab"),
         (["simulate", "edges.txt", "--policy", "bfs", "--out", "new"], "jinja2", "lab"),
         (["reproduce", "cho98", "--out", "new"], "jinja2", "lab"),
@@ -107,7 +113,9 @@ def _name(requirement: str) -> str:
 def test_every_import_of_an_extra_is_announced() -> None:
     """Elsewhere than inside these: within a function, after need(), so that the library says the same as the command."""
     rooms = [
-        path for path in sorted(SOURCE.rglob("*.py")) if not path.is_relative_to(INSIDE_SCRAPY) and path not in INSIDE_HTTP
+        path
+        for path in sorted(SOURCE.rglob("*.py"))
+        if not path.is_relative_to(INSIDE_SCRAPY) and path not in INSIDE_HTTP + INSIDE_GRPC
     ]
     found = [(path, *one) for path in rooms for one in _imports(ast.parse(path.read_text()), set())]
     assert len(found) > 10

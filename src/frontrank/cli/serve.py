@@ -43,7 +43,7 @@ def command(directory: str, as_json: bool, **options: Any) -> None:
     frontrank serve frontier --policy surf
     frontrank serve frontier --crawl news=opic --crawl shops=fica
     """
-    need("h2", "google.protobuf", *(() if options["no_http"] else ("starlette", "uvicorn")))
+    need("h2", "google", *(() if options["no_http"] else ("starlette", "uvicorn")))
     from frontrank.service.counters import Counters
     from frontrank.service.frontier import Frontier
     from frontrank.service.grpc_server import GrpcServer

@@ -15,6 +15,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from frontrank.errors import need
+
 if TYPE_CHECKING:
     from frontrank.service.async_client import AsyncClient
     from frontrank.service.client import Client
@@ -27,4 +29,6 @@ _HOME = {"AsyncClient": "async_client", "Client": "client", "Crawls": "crawls"} 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name != "Crawls":
+        need("grpc", "google")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -7,15 +7,14 @@ from typing import Any
 
 from google.protobuf.descriptor import MethodDescriptor
 
-from frontrank.errors import InputError, NotFound, ServiceError, need
+from frontrank.errors import InputError, NotFound, ServiceError
 from frontrank.service import wire
 from frontrank.service.asks import Ask
 
-need("grpc")
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")  # a crawl in the same process forks; gRPC has no part in its children
 
-import grpc  # noqa: E402
-import grpc.aio  # noqa: E402
+import grpc
+import grpc.aio
 
 __all__ = ["OPTIONS", "TIMEOUT_S", "Calls", "credentials", "grpc"]
 SERVICE = wire.DESCRIPTOR.services_by_name["URLFrontier"]
