@@ -12,6 +12,7 @@ TYPE_CHECKING = False  # typing's own would be imported first, and that takes as
 if TYPE_CHECKING:
     from typing import Any
 
+    from frontrank.crawl.async_crawl import AsyncCrawl
     from frontrank.crawl.crawl import Crawl
     from frontrank.errors import FrontrankError
     from frontrank.frontiers.politeness import Politeness
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 
 # Name to module: read when first asked for, so that importing frontrank costs nothing.
 _HOME = {
+    "AsyncCrawl": "crawl.async_crawl",
     "Column": "kernels.jit",
     "Crawl": "crawl.crawl",
     "CrawlView": "web.view",
@@ -54,6 +56,7 @@ _HOME = {
     "row": "web.links",
 }
 __all__ = [
+    "AsyncCrawl",
     "Column",
     "Crawl",
     "CrawlView",

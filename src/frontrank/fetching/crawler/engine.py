@@ -94,20 +94,16 @@ class Engine:
 
     def _take(self) -> float:
         """Take all pages that may go now; returns in how many seconds more may."""
-        job, revisiting = self.job, self.arrivals.revisiting
+        job = self.job
         while job.may_take():
             wait = job.wait_s()
             if wait > 0:
                 return wait
-            if revisiting is not None:
-                revisiting.lift()
             pages = self.crawl.take_pages(job.room())
             if not pages:
                 at = self.crawl.next_at()
                 return inf if at is None else max(at - self.crawl.clock(), 0.001)
             job.took()
-            if revisiting is not None:
-                revisiting.took(len(pages))
             for page in pages:
                 task = asyncio.ensure_future(self._one(page))
                 self.out.add(task)
