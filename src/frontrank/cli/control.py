@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
@@ -22,6 +22,7 @@ def _target(command: F) -> F:
         click.argument("target", metavar="DIR|ADDRESS"),
         click.option("--crawl", default="DEFAULT", metavar="ID", help="Which crawl of a service (default: DEFAULT)."),
         click.option("--token-file", metavar="FILE", help="The token of a service."),
+        click.option("--json", "as_json", is_flag=True, help="Print it as JSON."),
     )
     for option in reversed(options):
         command = option(command)
@@ -32,7 +33,7 @@ def _target(command: F) -> F:
 @_target
 @click.argument("pattern", metavar="REGEX")
 @click.argument("by", metavar="BY")
-def boost(target: str, crawl: str, token_file: str | None, pattern: str, by: str) -> None:
+def boost(target: str, crawl: str, token_file: str | None, as_json: bool, pattern: str, by: str) -> None:
     """Have pages whose URL matches REGEX go before all others, those known and those to come; below 0: after them.
 
     DIR is a crawl, which may be running; ADDRESS the HTTP side of a service, such as 127.0.0.1:7072. Boosts of several patterns
@@ -47,7 +48,7 @@ def boost(target: str, crawl: str, token_file: str | None, pattern: str, by: str
 
     if not re.fullmatch(r"[+-]?\d{1,9}", by):
         raise InputError(f"BY must be a whole number, such as +2 or -1, got {by!r}")
-    _tell(target, crawl, token_file, "boost", pattern=pattern, by=int(by))
+    _tell(Said(target, crawl, token_file, as_json), "boost", pattern=pattern, by=int(by))
 
 
 @click.command(name="limit")
@@ -61,6 +62,7 @@ def limit(
     target: str,
     crawl: str,
     token_file: str | None,
+    as_json: bool,
     host: str | None,
     family: str | None,
     budget: int | None,
@@ -82,18 +84,18 @@ def limit(
     if not given:
         raise InputError("limit needs --budget, --delay or --concurrency")
     if family is None:
-        _tell(target, crawl, token_file, "host", name=host, **given)
+        _tell(Said(target, crawl, token_file, as_json), "host", name=host, **given)
     elif concurrency is not None:
         raise InputError("--concurrency is for a host; a family has --budget and --delay")
     else:
-        _tell(target, crawl, token_file, "limit_family", pattern=family, **given)
+        _tell(Said(target, crawl, token_file, as_json), "limit_family", pattern=family, **given)
 
 
 @click.command(name="block")
 @_target
 @click.argument("host", metavar="HOST")
 @click.option("--for", "seconds", type=float, default=3600.0, metavar="SECONDS", help="For how long (3600); 0 ends it.")
-def block(target: str, crawl: str, token_file: str | None, host: str, seconds: float) -> None:
+def block(target: str, crawl: str, token_file: str | None, as_json: bool, host: str, seconds: float) -> None:
     """Take nothing from HOST for a while; 0 seconds end a block.
 
     \b
@@ -105,43 +107,61 @@ def block(target: str, crawl: str, token_file: str | None, host: str, seconds: f
 
     if not 0 <= seconds <= 1e9:
         raise InputError(f"--for must be a number of seconds from 0, got {seconds:g}")
+    said = Said(target, crawl, token_file, as_json)
     if _is_address(target):
-        _post(target, crawl, token_file, "block", {"host": host, "seconds": seconds})
-        return
-    _tell(target, crawl, token_file, "block_until", name=host, until=time.time() + seconds if seconds else 0.0)
+        _post(said, "block", {"host": host, "seconds": seconds})
+    else:
+        _tell(said, "block_until", name=host, until=time.time() + seconds if seconds else 0.0)
 
 
 @click.command(name="pause")
 @_target
-def pause(target: str, crawl: str, token_file: str | None) -> None:
+def pause(target: str, crawl: str, token_file: str | None, as_json: bool) -> None:
     """Have a crawl hand out nothing, until it is resumed. What is in flight arrives."""
-    _tell(target, crawl, token_file, "pause")
+    _tell(Said(target, crawl, token_file, as_json), "pause")
 
 
 @click.command(name="resume")
 @_target
-def resume(target: str, crawl: str, token_file: str | None) -> None:
+def resume(target: str, crawl: str, token_file: str | None, as_json: bool) -> None:
     """Have a paused crawl go on."""
-    _tell(target, crawl, token_file, "resume")
+    _tell(Said(target, crawl, token_file, as_json), "resume")
 
 
 def _is_address(target: str) -> bool:
     return bool(ADDRESS.match(target)) and not Path(target).exists()
 
 
-def _tell(target: str, crawl: str, token_file: str | None, verb: str, **given: Any) -> None:
+class Said(NamedTuple):
+    """To whom something is said, and how the answer is shown."""
+
+    target: str
+    crawl: str
+    token_file: str | None
+    as_json: bool
+
+    def show(self, done: bool) -> None:
+        from frontrank.cli.screen import show_json
+
+        if self.as_json:
+            show_json({"target": self.target, "done": done})
+        elif done:
+            print(f"{self.target}: done")
+        else:
+            print(f"{self.target}: said; the process at work there has not heeded it yet, and will when it takes a page")
+
+
+def _tell(said: Said, verb: str, **given: Any) -> None:
     from frontrank.crawl.inbox import tell
 
-    if _is_address(target):
+    if _is_address(said.target):
         path = {"host": "limits", "limit_family": "families"}.get(verb, verb)
-        _post(target, crawl, token_file, path, {"host" if name == "name" else name: value for name, value in given.items()})
-    elif tell(Path(target), verb, **given):
-        print(f"{target}: done")
+        _post(said, path, {"host" if name == "name" else name: value for name, value in given.items()})
     else:
-        print(f"{target}: said, but the process at work there has not heeded it yet; it will when it takes the next page")
+        said.show(tell(Path(said.target), verb, **given))
 
 
-def _post(target: str, crawl: str, token_file: str | None, path: str, body: dict[str, Any]) -> None:
+def _post(said: Said, path: str, body: dict[str, Any]) -> None:
     import json
     import urllib.error
     import urllib.request
@@ -149,6 +169,7 @@ def _post(target: str, crawl: str, token_file: str | None, path: str, body: dict
 
     from frontrank.errors import InputError
 
+    target, crawl, token_file, _ = said
     base = target if "://" in target else f"http://{target}"
     heads = {"Content-Type": "application/json"}
     if token_file:
@@ -163,11 +184,11 @@ def _post(target: str, crawl: str, token_file: str | None, path: str, body: dict
             answer.read()
     except urllib.error.HTTPError as error:
         try:
-            said = json.loads(error.read(65_536))["error"]
+            why = json.loads(error.read(65_536))["error"]
         except (ValueError, KeyError, TypeError):
-            said = f"HTTP {error.code}"
-        raise InputError(f"{target}: {said}") from None
+            why = f"HTTP {error.code}"
+        raise InputError(f"{target}: {why}") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "reason", error)
         raise InputError(f"{target}: cannot be asked ({why}); give the directory of a crawl, or a running service") from None
-    print(f"{target}, {crawl}: done")
+    said.show(True)
