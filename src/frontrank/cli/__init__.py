@@ -14,6 +14,7 @@ COMMANDS = {
     "demo": "The whole story on a small generated web, in under a minute.",
     "crawl": "Crawl the web: polite, durable, resumable, in the order of any ordering.",
     "serve": "Serve crawls to fetchers in any language, over gRPC.",
+    "fetch": "Fetch pages for a crawl that is served elsewhere.",
     "status": "How far a crawl is, and what it would fetch next.",
     "trace": "What happened in a crawl, one event a line.",
     "boost": "Have pages whose URL matches go first, in a crawl that may be running.",

@@ -41,6 +41,16 @@ def contact_of(given: str) -> str:
     return given if given.startswith(("http://", "https://")) and "." in host_of(given) else ""
 
 
+def agent_of(user_agent: str, contact: str) -> str:
+    """What a crawler calls itself in a request.
+
+    >>> agent_of("robin/1.0", "crawl@example.org")
+    'robin/1.0 (+mailto:crawl@example.org)'
+    """
+    name, contact = user_agent or AGENT, contact_of(contact)
+    return f"{name} (+{contact})" if contact and contact not in name else name
+
+
 def _wrong_contact(given: str) -> str:
     fine = not given or contact_of(given)
     return "" if fine else f"must be a URL or an e-mail address, such as https://example.org/bot, got {given!r}"
@@ -253,8 +263,7 @@ class Options:
     @property
     def agent(self) -> str:
         """What is sent as User-Agent."""
-        name, contact = self.user_agent or AGENT, contact_of(self.contact)
-        return f"{name} (+{contact})" if contact and contact not in name else name
+        return agent_of(self.user_agent, self.contact)
 
     @property
     def politeness(self) -> Politeness:

@@ -1,0 +1,285 @@
+"""frontrank fetch: takes pages from a service, fetches them with the guards of ``frontrank crawl``, reports what it found.
+
+    got          best first, leased; no more than ``in_flight`` at a time, of one queue no more than ``per_host``
+    arrived      its links that stay in scope are told to the service, then that it is done with
+    failed       it comes back after 1, 2, 4, ... seconds if the reason may pass, at most ``retries`` times; the metadata
+                 ``attempts`` and ``error`` say so. Then it is done with
+    robots.txt   is this fetcher's to read; a Crawl-delay, and a host that asks to be left alone, are told to the service
+    the end      pages that are out are given back at once; after a kill they wait again when their leases end
+
+Any number of fetchers may work on one crawl, anywhere: order and pace are the service's. The scope is that of the page on which
+a link was found, since a service knows no seeds. A service that does not answer for a while is waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from frontrank.errors import ServiceError
+from frontrank.fetching.crawler.arrivals import MAY_PASS, MOST_HOPS, resolved
+from frontrank.fetching.crawler.scope import Scope
+from frontrank.fetching.failures import NotFetched
+from frontrank.fetching.fetcher import REDIRECTS, Answer, Fetcher, How
+from frontrank.fetching.fetchers import FetcherDied, Fetchers
+from frontrank.fetching.retry_after import rest_s
+from frontrank.fetching.robots import Robots
+from frontrank.frontiers.politeness import Politeness
+from frontrank.pages.html import LONGEST_URL
+from frontrank.pages.urls import host_of
+from frontrank.pages.warc_writer import Warc
+from frontrank.pages.workers import Closed
+from frontrank.service.asks import Page
+from frontrank.service.async_client import AsyncClient
+
+T = TypeVar("T")
+
+LOOK_S = 0.25  # between two questions to a service that has nothing to give
+LOST_S, LOST_MOST_S = 1.0, 30.0  # before a service that does not answer is asked again; doubles
+PATIENCE_S = 2.0  # with pages that are on their way when a signal comes
+ATTEMPTS, HOPS = "attempts", "redirects"  # metadata of a page
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fetcher is asked to do."""
+
+    how: How
+    address: str
+    crawl: str = "DEFAULT"
+    token: str = ""
+    tls_ca: str = ""
+    scope: str = "host"
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    in_flight: int = 16
+    per_host: int = 1
+    retries: int = 2
+    robots: bool = True
+    fetchers: int = 1
+    warc: str = ""  # a directory, if pages are to be kept
+    budget: int = 0  # pages; 0: no limit
+    idle_s: float = 0.0  # stop when there was nothing to fetch for so long; 0: never
+
+    @property
+    def lease_s(self) -> float:
+        return 4 * self.how.timeout_s + 30.0
+
+
+@dataclass
+class Told:
+    """What came of it."""
+
+    ended: str = ""
+    fetched: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    not_followed: Counter[str] = field(default_factory=Counter)
+    new: int = 0  # URLs that the service had not known
+
+    def json(self) -> dict[str, Any]:
+        failed = sum(self.failures.values())
+        counts = {"failures": dict(self.failures), "not_followed": dict(self.not_followed)}
+        return {"ended": self.ended, "fetched": self.fetched, "failed": failed, "new": self.new, **counts}
+
+
+class Paces:
+    """What robots.txt says of hosts, passed on to the service."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.politeness = Politeness(delay_s=1.0, retries=work.plan.retries)
+
+    def host(self, name: str, *, delay_s: float) -> None:
+        self.work.later(self.work.client.delay(math.ceil(delay_s), queue=name))
+
+    def block(self, name: str, seconds: float) -> None:
+        self.work.later(self.work.client.block(name, time.time() + seconds))
+
+
+class Work:
+    """One fetcher at work."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.told = plan, Told()
+        self.client = AsyncClient(plan.address, plan.crawl, token=plan.token, tls_ca=plan.tls_ca)
+        self.own = Fetcher(plan.how)
+        self.fetching = Fetchers(plan.how, plan.fetchers) if plan.fetchers > 1 else self.own
+        self.robots = Robots(plan.how.agent, self.own.robots_txt, Paces(self)) if plan.robots else None
+        self.warc = Warc(plan.warc) if plan.warc else None
+        self.scope = lru_cache(4096)(lambda host: Scope((f"http://{host}/",), plan.scope, plan.include, plan.exclude))
+        self.out: dict[asyncio.Task[None], Page] = {}
+        self.wake = asyncio.Event()
+        self.error: BaseException | None = None
+        self._asides: set[asyncio.Future[Any]] = set()
+
+    def end(self, reason: str) -> None:
+        self.told.ended = self.told.ended or reason
+        self.wake.set()
+
+    async def run(self, seeds: list[str]) -> Told:
+        try:
+            await (self.client.put(seeds) if seeds else self.client.active())  # an address that is wrong is told now
+            await self._take()
+            if self.out:
+                await asyncio.wait(self.out, timeout=PATIENCE_S if self.told.ended == "interrupted" else None)
+        finally:
+            await self._close()
+        if self.error is not None:
+            raise self.error
+        return self.told
+
+    async def _close(self) -> None:
+        left = dict(self.out)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, *self._asides, return_exceptions=True)
+        with suppress(Exception):  # they wait again when their leases end
+            await asyncio.gather(*(self._give_back(page) for page in left.values()))
+        self.fetching.close()
+        self.own.close()
+        if self.warc is not None:
+            self.warc.close()
+        await self.client.close()
+
+    # Pages from the service ---------------------------------------------------------------------------------------------------
+    async def _take(self) -> None:
+        busy = time.monotonic()
+        while not self.told.ended:
+            self.wake.clear()
+            room = self.plan.in_flight - len(self.out)
+            if self.plan.budget:
+                room = min(room, self.plan.budget - self._done() - len(self.out))
+            pages = await self._pages(room) if room > 0 else []
+            for page in pages:
+                task = asyncio.ensure_future(self._one(page))
+                self.out[task] = page
+                task.add_done_callback(self._ended)
+            if self.out or pages:
+                busy = time.monotonic()
+            if self.plan.budget and self._done() >= self.plan.budget:
+                self.end("budget")
+            elif self.plan.idle_s and time.monotonic() - busy >= self.plan.idle_s:
+                self.end("idle")
+            elif not pages:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_S):
+                        await self.wake.wait()
+
+    async def _pages(self, room: int) -> list[Page]:
+        of_one = min(self.plan.per_host or room, room)
+        return await self._patiently(lambda: self.client.get(room // of_one, of_one, self.plan.lease_s)) or []
+
+    def _done(self) -> int:
+        return self.told.fetched + sum(self.told.failures.values())
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self.out.pop(task, None)
+        self.wake.set()
+        if not task.cancelled() and task.exception() is not None:
+            self.error = self.error or task.exception()
+            self.end("failed")
+
+    def later(self, what: Coroutine[Any, Any, Any]) -> None:
+        """Have it done beside all else."""
+        aside = asyncio.ensure_future(what)
+        self._asides.add(aside)
+        aside.add_done_callback(self._asides.discard)
+
+    async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T | None:
+        """Ask until the service answers, or the fetcher is to end."""
+        wait = LOST_S
+        while True:
+            try:
+                return await call()
+            except ServiceError:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(wait):
+                        while not self.told.ended:
+                            self.wake.clear()
+                            await self.wake.wait()
+                if self.told.ended:
+                    return None
+                wait = min(2 * wait, LOST_MOST_S)
+
+    # One page -----------------------------------------------------------------------------------------------------------------
+    async def _one(self, page: Page) -> None:
+        try:
+            answer = await self._answer(page.url)
+        except (FetcherDied, Closed):
+            await self._give_back(page)
+            return
+        if answer.error is not None:
+            await self._failed(page, answer.error.reason, answer.error.retry)
+            return
+        if self.warc is not None and answer.records is not None:
+            self.warc.append(*answer.records)
+        rest = rest_s(answer.status, answer.retry_after, 2.0 ** self._number(page, ATTEMPTS))
+        if rest:
+            await self._patiently(lambda: self.client.block(page.queue, time.time() + rest))
+        if answer.status >= 400 or answer.status < 200:
+            await self._failed(page, f"http {answer.status}", answer.status in MAY_PASS)
+        else:
+            await self._fetched(page, answer)
+
+    async def _answer(self, url: str) -> Answer:
+        try:
+            self.own.names.usable(url)
+            if self.robots is not None and not self.robots.known(url):
+                await self.robots.check(url)
+        except NotFetched as error:
+            return Answer(error)
+        return await self.fetching.fetch(url, self.warc.info() if self.warc is not None else b"")
+
+    async def _fetched(self, page: Page, answer: Answer) -> None:
+        scope = self.scope(host_of(page.url))
+        links, metadata = answer.found.links if answer.found is not None and not answer.found.nofollow else [], None
+        if answer.status in REDIRECTS and answer.location:
+            hops = self._number(page, HOPS) + 1
+            target = resolved(page.url, answer.location)
+            links = [(target, "")] if target and len(target) <= LONGEST_URL and hops <= MOST_HOPS else []
+            metadata = {HOPS: [str(hops)]}
+        kept = []
+        for link in links:
+            reason = scope.why_not(link[0])
+            if reason is None:
+                kept.append(link)
+            else:
+                self.told.not_followed[reason] += 1
+        if kept:
+            new = await self._patiently(lambda: self.client.put(kept, parent=page.url, metadata=metadata))
+            self.told.new += sum(new or ())
+        await self._patiently(
+            lambda: self.client.known(page.url, 0, queue=page.queue, metadata={"status": [str(answer.status)]})
+        )
+        self.told.fetched += 1
+
+    async def _failed(self, page: Page, reason: str, retry: bool) -> None:
+        attempt = self._number(page, ATTEMPTS) + 1
+        again = retry and attempt <= self.plan.retries
+        due = time.time() + Politeness().pause(attempt) if again else 0
+        metadata = {**page.metadata, ATTEMPTS: [str(attempt)], "error": [reason]}
+        await self._patiently(lambda: self.client.known(page.url, due, queue=page.queue, metadata=metadata))
+        if not again:
+            self.told.failures[reason] += 1
+
+    async def _give_back(self, page: Page) -> None:
+        """It waits again from now on."""
+        await self.client.known(page.url, time.time(), queue=page.queue, metadata=page.metadata)
+
+    def _number(self, page: Page, name: str) -> int:
+        said = page.metadata.get(name, ["0"])[0]
+        return int(said) if said.isascii() and said.isdecimal() and len(said) < 6 else 0
+
+
+async def fetch(plan: Plan, seeds: list[str], begun: Callable[[Work], None] = lambda work: None) -> Told:
+    """Fetch until the plan says so, or ``work.end`` is called."""
+    work = Work(plan)
+    begun(work)
+    return await work.run(seeds)

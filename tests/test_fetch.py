@@ -1,0 +1,199 @@
+"""frontrank fetch: fetchers anywhere, on a crawl that a service keeps."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from frontrank.lab.webserver import run_in_process
+from frontrank.service.client import Client
+from frontrank.service.crawls import POLITE, Crawls
+from frontrank.service.frontier import Frontier
+from frontrank.service.grpc_server import GrpcServer
+from tests.patience import PATIENCE_S
+from tests.test_crawler import WEB, Site, links, served
+
+
+class Clock:
+    """The real one, and what it is ahead."""
+
+    ahead_s = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead_s
+
+
+@contextmanager
+def service(folder: Path, clock: Clock | None = None, port: int = 0) -> Iterator[Client]:
+    clock = clock or Clock()
+    crawls = Crawls(folder, "bfs", replace(POLITE, delay_s=0.0), clock=clock)
+    server = GrpcServer(Frontier(crawls, clock=clock), port=port).start()
+    try:
+        with Client(server.address, timeout_s=PATIENCE_S) as client:
+            client.address = server.address  # type: ignore[attr-defined]
+            yield client
+    finally:
+        server.stop()
+        crawls.close()
+
+
+def command(client: Client, *args: str) -> list[str]:
+    return [sys.executable, "-m", "frontrank", "fetch", "--from", client.address, "--json", *args]  # type: ignore[attr-defined]
+
+
+def fetch(client: Client, *args: str) -> dict[str, Any]:
+    done = subprocess.run(command(client, *args), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[list[str]]:
+    """How to fetch from a proxy that serves a web of 400 pages."""
+    from frontrank.lab.webserver import Options as Served
+    from frontrank.lab.webserver.site import Site as Sites
+    from frontrank.sources import load
+
+    with run_in_process(WEB) as url:
+        yield [*Sites(load(WEB), Served()).seeds(), "--proxy", url, "--scope", "any", "--no-robots", "--per-host", "8"]
+
+
+def until(true: Any) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def test_fetchers_share_a_crawl_and_a_killed_one_loses_nothing(web: list[str], tmp_path: Path) -> None:
+    clock = Clock()
+    with service(tmp_path / "frontier", clock) as client:
+        args = [*web, "--idle", "4"]
+        slow = subprocess.Popen(command(client, *args, "--in-flight", "4"), stdout=subprocess.DEVNULL)
+        until(lambda: client.stats().completed >= 20)
+        slow.kill()
+        slow.wait()
+        before = client.stats()
+        assert 20 <= before.completed < 400
+        clock.ahead_s = 1000.0  # the leases of the dead one have ended
+        others = [
+            subprocess.Popen(command(client, *args, "--warc", str(tmp_path / name)), stdout=subprocess.PIPE, text=True)
+            for name in ("one", "two")
+        ]
+        told = [json.loads(other.communicate(timeout=PATIENCE_S)[0]) for other in others]
+        after = client.stats()
+    assert (after.completed, after.active, after.leased) == (400, 0, 0)
+    assert all(one["ended"] == "idle" and not one["failures"] for one in told)
+    assert sum(one["fetched"] for one in told) == 400 - before.completed, "each page by one of them"
+    kept = Counter(url for name in ("one", "two") for url in responses(tmp_path / name))
+    assert len(kept) == sum(kept.values()) == 400 - before.completed
+
+
+def responses(folder: Path) -> list[str]:
+    found = []
+    for path in folder.glob("*.warc.gz"):
+        with open(path, "rb") as file:
+            found += [r.rec_headers["WARC-Target-URI"] for r in ArchiveIterator(file) if r.rec_type == "response"]
+    return found
+
+
+def test_a_signal_gives_pages_back_at_once(tmp_path: Path) -> None:
+    class Endless(Site):
+        def do_GET(self) -> None:
+            self.asked.append((time.monotonic(), self.path, ""))
+            time.sleep(PATIENCE_S)
+
+    with service(tmp_path / "frontier") as client, served(Endless) as url:
+        args = command(client, *(f"{url}/{n}" for n in range(3)), "--allow-private", "--no-robots", "--per-host", "3")
+        # A busy machine must not cut off what a signal asks for.
+        patient = f"from frontrank import stopping as s; from frontrank.cli import main; s.GRACE_S = {PATIENCE_S}; main()"
+        process = subprocess.Popen([sys.executable, "-c", patient, *args[3:]], stdout=subprocess.PIPE, text=True)
+        until(lambda: client.stats().leased == 3)
+        process.send_signal(signal.SIGTERM)
+        said = process.communicate(timeout=PATIENCE_S)[0]
+        assert json.loads(said)["ended"] == "interrupted"
+        stats = client.stats()
+        assert (stats.leased, stats.active, stats.completed) == (0, 3, 0)
+
+
+class Odd(Site):
+    """robots.txt, redirects, failures of both kinds, a host that asks for rest."""
+
+    PAGES = {
+        "/robots.txt": "User-agent: *\nDisallow: /private\nCrawl-delay: 1.5\n",
+        "/": links("/moved", "/chain/1", "/gone", "/flaky", "/private", "/a", "http://other.example/"),
+        "/target": links("/a"),
+        "/a": links("/"),
+    }
+
+    def do_GET(self) -> None:
+        self.asked.append((time.monotonic(), self.path, self.headers["User-Agent"]))
+        before = sum(1 for _, other, _ in self.asked[:-1] if other == self.path)
+        if self.path == "/moved":
+            self.answer(301, location="/target")
+        elif self.path.startswith("/chain/"):
+            self.answer(302, location=f"/chain/{int(self.path[7:]) + 1}")
+        elif self.path == "/flaky" and not before:
+            self.answer(503)
+        elif self.path == "/flaky":
+            self.answer(200, links())
+        elif self.path in self.PAGES:
+            self.answer(200, self.PAGES[self.path], kind="text/plain" if self.path == "/robots.txt" else "text/html")
+        else:
+            self.answer(404)
+
+
+def test_what_a_server_may_answer_and_what_the_service_is_told(tmp_path: Path) -> None:
+    with service(tmp_path / "frontier") as client, served(Odd) as url:
+        told = fetch(
+            client, f"{url}/", "--allow-private", "--idle", "5", "--user-agent", "robin/1.0", "--contact", "a@b.example"
+        )
+        asked = Counter(path for _, path, _ in Odd.asked)
+        agents = {agent for _, _, agent in Odd.asked}
+        stats = client.stats()
+    assert agents == {"robin/1.0 (+mailto:a@b.example)"}
+    assert told["failures"] == {"http 404": 1, "robots.txt": 1} and told["not_followed"] == {"other host": 1}
+    assert asked["/flaky"] == 2 and asked["/gone"] == asked["/robots.txt"] == asked["/target"] == 1 and not asked["/private"]
+    assert asked["/chain/11"] == 1 and not asked["/chain/12"], "ten redirects, then no more"
+    assert stats.active == 0 and stats.completed == told["fetched"] + told["failed"]
+    times = [at for at, path, _ in Odd.asked if path != "/robots.txt"]
+    assert len(times) > 10
+
+
+def test_a_fetcher_waits_for_a_service_that_is_started_again(web: list[str], tmp_path: Path) -> None:
+    with service(tmp_path / "frontier") as client:
+        port = int(client.address.rpartition(":")[2])  # type: ignore[attr-defined]
+        process = subprocess.Popen(command(client, *web, "--idle", "8", "--in-flight", "4"), stdout=subprocess.PIPE, text=True)
+        until(lambda: client.stats().completed >= 20)
+    with service(tmp_path / "frontier", port=port) as client:
+        told = json.loads(process.communicate(timeout=PATIENCE_S)[0])
+        stats = client.stats()
+    assert told["ended"] == "idle" and not told["failures"]
+    assert stats.completed >= 390, "all but what was out when the service ended, which waits for its leases"
+    assert stats.completed + stats.active == 400
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
+    for args, sentence in (
+        (["--from", "127.0.0.1:9"], "127.0.0.1:9 does not answer"),
+        (["--from", "127.0.0.1:9", "example.org"], "has no scheme"),
+        (["--from", "127.0.0.1:9", "--in-flight", "0"], "--in-flight must be a whole number from 1"),
+        (["--from", "127.0.0.1:9", "--token-file", str(tmp_path / "none")], "the token cannot be read"),
+        ([], "--from"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "frontrank", "fetch", *args], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        )
+        assert done.returncode == 2 and sentence in done.stderr and "Traceback" not in done.stderr, done.stderr
