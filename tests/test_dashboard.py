@@ -11,7 +11,7 @@ import pytest
 
 from frontrank.service.crawls import Crawls
 from frontrank.service.http import http_server
-from tests.patience import PATIENCE_S, eventually
+from tests.patience import PATIENCE_S
 from tests.served import CALENDAR, MARKUP, Asked, grown, serving
 
 pytestmark = pytest.mark.browser
@@ -195,13 +195,15 @@ def test_a_token_is_asked_for_and_kept_for_the_tab(browser: Any, tmp_path: Path)
         made.page.close()
 
 
-def test_a_crawl_that_is_only_watched_offers_no_actions(browser: Any, tmp_path: Path) -> None:
+def test_a_crawl_in_a_directory_is_shown_and_controlled(browser: Any, tmp_path: Path) -> None:
     with grown(tmp_path / "crawls"):
         pass
     with http_server(folders={"mine": tmp_path / "crawls" / "DEFAULT"}, port=0) as server:
         made = Opened(browser, server.url).whole()
         assert made.texts("#state") == ["stopped"]
-        eventually(lambda: made.page.locator("main button:not(.link):not([type=submit]):not(:disabled)").count() == 0)
-        assert made.page.locator("#actions button:not(:disabled)").count() == 0
+        made.page.click("#pause")
+        made.page.wait_for_selector("#pause:has-text('Resume')")
         assert made.trouble == []
         made.page.close()
+    with Crawls(tmp_path / "crawls") as crawls:
+        assert crawls.get().paused

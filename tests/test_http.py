@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
+import subprocess
+import sys
+import threading
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,7 +63,7 @@ def test_status_says_what_the_crawl_says_of_itself(crawls: Crawls, asked: Asked)
         "events": crawl.log.seq,
     }
     assert told["pages_per_s"]["overall"] > 0
-    assert (told["running"], told["read_only"], told["left_until"]) == (True, False, "frontier empty")
+    assert (told["running"], told["left_until"]) == (True, "frontier empty")
 
 
 def test_all_crawls_are_listed(asked: Asked) -> None:
@@ -240,7 +245,7 @@ def test_boosted_pages_go_first_and_the_rule_is_told_until_it_ends(own: tuple[Cr
     crawls, asked = own
     before = [page["url"] for page in crawls.get().next(3)]
     status, told = asked.post(API + "/boost", {"pattern": r"/cal/7\d$", "by": 3})
-    assert (status, told["done"]) == (200, "10 known pages match, and all to come")
+    assert (status, told["done"]) == (200, "pages that match go before all others")
     pages = asked.get(API + "/next", n=11)[1]["pages"]
     assert {page["url"] for page in pages[:10]} == {f"http://a.example/cal/{day}" for day in range(70, 80)}
     assert {page["standing"] for page in pages[:10]} == {"before all"} and pages[10]["standing"] == "ranked"
@@ -392,19 +397,68 @@ def test_a_port_that_is_taken_is_a_sentence(asked: Asked) -> None:
         http_server(folders={}, port=asked.server.port)
 
 
-# A crawl that is only watched -----------------------------------------------------------------------------------------------
+# A crawl of another process ------------------------------------------------------------------------------------------------
 def test_a_directory_is_watched_while_another_process_works_on_it(tmp_path: Path) -> None:
     with Crawl("fpr", tmp_path / "crawl", notes={"options": {"budget": 100}}) as crawl:
         grow(crawl)
         with http_server(folders={"DEFAULT": tmp_path / "crawl"}, port=0) as server:
             asked = Asked(server)
             _, told = asked.get(API + "/status")
-            assert (told["read_only"], told["running"], told["fetched"], told["budget"]) == (True, True, 6, 100)
+            assert (told["running"], told["fetched"], told["budget"]) == (True, 6, 100)
             assert told["left_until"] == "budget spent"
             _, told = asked.get(API + "/next", n=5)
             assert [page["url"] for page in told["pages"]] == [page["url"] for page in crawl.next(5)]
             assert asked.get(API + "/explain", url=MARKUP)[0] == 200
-            status, told = asked.post(API + "/block", {"host": "a.example", "seconds": 1})
-            assert status == 409 and "watched" in told["error"]
             crawl.fetched(crawl.take()[0])
             eventually(lambda: asked.get(API + "/status")[1]["fetched"] == 7)
+        assert _paused(tmp_path / "crawl", crawl)
+    with http_server(folders={"DEFAULT": tmp_path / "crawl"}, port=0) as server:
+        asked = Asked(server)
+        assert asked.get(API + "/status")[1]["running"] is False
+        assert asked.post(API + "/resume", {})[0] == 200
+        eventually(lambda: asked.get(API + "/status")[1]["paused"] is False)
+
+
+def _paused(folder: Path, crawl: Crawl) -> bool:
+    """Whether a crawl that is at work heeds a pause that was said over HTTP."""
+    done = threading.Event()
+
+    def work() -> None:
+        while not done.is_set() and not crawl.paused:
+            crawl.take(0)  # it heeds while it takes
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        with http_server(folders={"DEFAULT": folder}, port=0) as server:
+            return Asked(server).post(API + "/pause", {})[0] == 200 and crawl.paused
+    finally:
+        done.set()
+        thread.join()
+
+
+# The command ----------------------------------------------------------------------------------------------------------------
+def test_the_command_shows_crawls_until_it_is_stopped(tmp_path: Path) -> None:
+    with Crawl("bfs", tmp_path / "crawl") as crawl:
+        grow(crawl)
+    command = [sys.executable, "-m", "frontrank", "dashboard", str(tmp_path / "crawl"), "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
+        name = quote(told["crawls"][0], safe="")
+        with urllib.request.urlopen(f"{told['http']}/api/v1/crawls/{name}/status") as answer:
+            assert json.load(answer)["fetched"] == 6
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate()
+    assert (process.returncode, said) == (143, b"frontrank: interrupted\n") or (process.returncode, said) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    ("args", "word"),
+    [(["nowhere"], "not a crawl"), (["crawl", "--host", "0.0.0.0"], "token"), (["crawl", "--tls-cert", "x"], "--tls-key")],
+)
+def test_the_command_refuses_before_it_listens(tmp_path: Path, args: list[str], word: str) -> None:
+    Crawl("bfs", tmp_path / "crawl").close()
+    command = [sys.executable, "-m", "frontrank", "dashboard", *args]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and word in done.stderr

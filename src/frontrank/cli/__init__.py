@@ -22,6 +22,8 @@ COMMANDS = {
     "block": "Take nothing from a host for a while, in a crawl that may be running.",
     "pause": "Have a crawl hand out nothing, until it is resumed.",
     "resume": "Have a paused crawl go on.",
+    "dashboard": "A page to watch a crawl on, and to control it.",
+    "mcp": "Answer a language model's questions about a crawl (Model Context Protocol).",
     "web": "Serve a known web over HTTP on loopback, to test crawlers on.",
     "recommend": "Which ordering? Tried on your web, or from a table.",
     "simulate": "Crawl a known web with one or more orderings, and measure them.",

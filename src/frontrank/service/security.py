@@ -43,7 +43,7 @@ def security(host: str, token_file: str = "", tls_cert: str = "", tls_key: str =
     if bool(tls_cert) != bool(tls_key):
         given, missing = ("--tls-cert", "--tls-key") if tls_cert else ("--tls-key", "--tls-cert")
         raise InputError(f"{given} was given without {missing}; TLS needs both files")
-    made = Security(_token(token_file) if token_file else "", (tls_cert, tls_key) if tls_cert else None)
+    made = Security(read_token(token_file) if token_file else "", (tls_cert, tls_key) if tls_cert else None)
     lacking = [
         what for what, there in (("a token (--token-file)", made.token), ("TLS (--tls-cert, --tls-key)", made.tls)) if not there
     ]
@@ -74,7 +74,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _token(path: str) -> str:
+def read_token(path: str) -> str:
+    """The token in a file."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read(4096).strip()

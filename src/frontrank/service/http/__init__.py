@@ -45,7 +45,7 @@ def http_server(
     tls: tuple[str, str] | None = None,
     counters: Counters | None = None,
 ) -> HttpServer:
-    """The HTTP side of these crawls, or of crawls in directories that are only watched. ``tls``: certificate and key files."""
+    """The HTTP side of these crawls, or of crawls in directories, be they at work or not. ``tls``: certificate and key."""
     need("starlette", "uvicorn")
     from frontrank.service.http.app import App
     from frontrank.service.http.desk import Desk

@@ -55,7 +55,7 @@ def crawls(asked: Asked) -> shapes.CrawlList:
     for name in asked.desk.ids():
         told = status_of(asked.desk, name)
         made.append(cast(shapes.Listed, {key: told[key] for key in shapes.Listed.__annotations__}))  # type: ignore[literal-required]
-    return {"version": __version__, "read_only": asked.desk.read_only, "crawls": made}
+    return {"version": __version__, "crawls": made}
 
 
 def orderings(asked: Asked) -> shapes.Orderings:
@@ -85,7 +85,6 @@ def _status(desk: Desk, source: Source) -> shapes.Status:
     made = {
         **told,
         "id": source.name,
-        "read_only": source.read_only,
         "running": running,
         "pages_per_s": rate,
         "budget": budget or None,
@@ -182,8 +181,7 @@ def _standing(row: dict[str, Any]) -> dict[str, Any]:
 # Actions ------------------------------------------------------------------------------------------------------------------
 def block(asked: Asked) -> shapes.Done:
     host, seconds = asked.given["host"], asked.given["seconds"]
-    crawl = asked.desk.crawl(asked.crawl)
-    crawl.block_until(host, crawl.clock() + seconds if seconds else 0.0)
+    asked.source.tell("block_until", name=host, until=time.time() + seconds if seconds else 0.0)
     return _done(asked, f"nothing is taken from {host} for {seconds:g} s" if seconds else f"{host} may be asked again")
 
 
@@ -191,29 +189,31 @@ def limit_host(asked: Asked) -> shapes.Done:
     given = {name: value for name, value in asked.given.items() if name != "host" and value is not None}
     if not given:
         raise InputError("at least one limit must be given: delay_s, concurrency, budget or limit")
-    asked.desk.crawl(asked.crawl).host(asked.given["host"], **given)
+    asked.source.tell("host", name=asked.given["host"], **given)
     return _done(asked, f"{asked.given['host']} has new limits")
 
 
 def pause(asked: Asked) -> shapes.Done:
-    asked.desk.crawl(asked.crawl).pause()
+    asked.source.tell("pause")
     return _done(asked, "paused: no page is taken until it is resumed")
 
 
 def resume(asked: Asked) -> shapes.Done:
-    asked.desk.crawl(asked.crawl).resume()
+    asked.source.tell("resume")
     return _done(asked, "resumed")
 
 
 def boost(asked: Asked) -> shapes.Done:
     pattern, by = asked.given["pattern"], asked.given["by"]
-    found = asked.desk.crawl(asked.crawl).boost(pattern, by)
-    return _done(asked, f"{found:,} known pages match, and all to come" if by else "the boost is ended")
+    asked.source.tell("boost", pattern=pattern, by=by)
+    return _done(
+        asked, "pages that match go before all others" if by > 0 else "they go after all others" if by else "it is ended"
+    )
 
 
 def limit_family(asked: Asked) -> shapes.Done:
     given = asked.given
-    asked.desk.crawl(asked.crawl).limit_family(given["pattern"], budget=given["budget"], delay_s=given["delay_s"])
+    asked.source.tell("limit_family", pattern=given["pattern"], budget=given["budget"], delay_s=given["delay_s"])
     return _done(asked, "the family has new limits")
 
 

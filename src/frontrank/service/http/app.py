@@ -25,7 +25,7 @@ from frontrank.pages.workers import Closed, Died, TooLong
 from frontrank.service.counters import Counters
 from frontrank.service.http import answers, fields, guard, metrics, openapi
 from frontrank.service.http.answers import Asked, NotKnown
-from frontrank.service.http.desk import Busy, Desk, ReadOnly
+from frontrank.service.http.desk import Busy, Desk
 from frontrank.service.http.routes import API, EVENTS, OPERATIONS, Operation
 from frontrank.service.http.stream import Streams
 
@@ -43,7 +43,6 @@ PAGE = {
 STATUSES: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
     (UnknownCrawl, 404),
     (NotKnown, 404),
-    (ReadOnly, 409),
     (Busy, 429),
     (StorageError, 503),
     (FrontrankError, 400),

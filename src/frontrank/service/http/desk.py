@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.errors import FrontrankError, InputError, UnknownCrawl, nearest
+from frontrank.errors import FrontrankError, UnknownCrawl, nearest
 from frontrank.pages.workers import Workers
 from frontrank.service.http import replays
 
@@ -43,14 +43,15 @@ class Registry(Protocol):
 class Served:
     """A crawl of this process."""
 
-    read_only = False
-
     def __init__(self, name: str, crawl: Crawl) -> None:
         self.name, self.crawl = name, crawl
         self.folder = None if crawl.folder is None else str(crawl.folder)
 
     def ask(self, method: str, *given: Any) -> Any:
         return getattr(self.crawl, method)(*given)
+
+    def tell(self, verb: str, **given: Any) -> Any:
+        return getattr(self.crawl, verb)(**given)
 
     def notes(self) -> dict[str, Any]:
         return self.crawl.notes
@@ -60,15 +61,16 @@ class Served:
 
 
 class Watched:
-    """A crawl in a directory, which another process may be at work on: it is looked at, and never changed."""
-
-    read_only = True
+    """A crawl in a directory, which another process may be at work on. That process is told by the crawl's inbox."""
 
     def __init__(self, name: str, folder: str, workers: Workers) -> None:
         self.name, self.folder, self.workers = name, folder, workers
 
     def ask(self, method: str, *given: Any) -> Any:
         return self.workers.call(replays.watched, self.folder, method, given)
+
+    def tell(self, verb: str, **given: Any) -> Any:
+        return self.workers.call(replays.tell, self.folder, verb, given)
 
     def notes(self) -> dict[str, Any]:
         return dict(self.workers.call(replays.notes, self.folder))
@@ -93,10 +95,6 @@ class Desk:
         self._flights: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    @property
-    def read_only(self) -> bool:
-        return self.crawls is None
-
     def ids(self) -> list[str]:
         return sorted(self.folders) if self.crawls is None else self.crawls.ids()
 
@@ -109,13 +107,6 @@ class Desk:
             if crawl is not None:
                 return Served(name or "DEFAULT", crawl)
         raise UnknownCrawl(f"there is no crawl {name[:80]!r}{nearest(name[:80], self.ids()[:50])}")
-
-    def crawl(self, name: str) -> Crawl:
-        """A crawl to act on."""
-        source = self.source(name)
-        if isinstance(source, Watched):
-            raise ReadOnly("this crawl is only watched here, and cannot be changed; ask the process that runs it")
-        return source.crawl
 
     def trouble(self) -> bool:
         """Whether the journal of a crawl cannot be written any more."""
@@ -164,7 +155,3 @@ class Desk:
     def close(self) -> None:
         for workers in (self.past, self.replays, self.watching):
             workers.close()
-
-
-class ReadOnly(InputError):
-    """A crawl that is only watched was to be changed."""

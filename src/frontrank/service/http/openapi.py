@@ -14,7 +14,6 @@ REFUSALS = {
     401: "The token is missing or wrong.",
     403: "The request came from a page of another origin, or by a name that is not this service's.",
     404: "There is no such crawl, or the crawl does not know the page.",
-    409: "The crawl is only watched here, and cannot be changed.",
     413: "The body is too long.",
     414: "The URL of the request is too long.",
     415: "The body is not JSON.",
@@ -49,7 +48,7 @@ def document(token: bool) -> dict[str, Any]:
 def _operation(operation: Operation) -> dict[str, Any]:
     statuses = [400, 401, 403, 414, 503]
     statuses += [404] if operation.of_crawl else []
-    statuses += [409, 413, 415] if operation.acts else []
+    statuses += [413, 415] if operation.acts else []
     statuses += [429] if operation.slow else []
     made: dict[str, Any] = {
         "operationId": operation.name,

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from frontrank.crawl import inbox
 from frontrank.crawl.crawl import Crawl, check_live
 from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.recovery import first_workload
@@ -62,6 +63,13 @@ def ordering(spec: str) -> Policy:
 def watched(folder: str, method: str, given: tuple[Any, ...]) -> Any:
     """What a crawl in a directory says, be it at work or not: a method of Crawl, called on one moment of it."""
     return getattr(_crawl(folder), method)(*given)
+
+
+def tell(folder: str, verb: str, given: dict[str, Any]) -> Any:
+    """Have a crawl do something, be it at work or not."""
+    found = inbox.tell(Path(folder), verb, **given)
+    _forget(folder)
+    return found
 
 
 def notes(folder: str) -> dict[str, Any]:
@@ -121,6 +129,12 @@ def _places(order: Array, known: int) -> Array:
     places = np.zeros(known, np.int64)
     places[order] = np.arange(1, order.size + 1)
     return places
+
+
+def _forget(folder: str) -> None:
+    held = _held.pop(folder, None)
+    if held is not None:
+        held[0].close()
 
 
 def _crawl(folder: str) -> Crawl:

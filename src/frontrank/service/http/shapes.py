@@ -33,7 +33,6 @@ class Listed(TypedDict):
 
 class CrawlList(TypedDict):
     version: str
-    read_only: bool
     crawls: list[Listed]
 
 
@@ -69,7 +68,6 @@ class Status(TypedDict):
     leased: int
     revisits: int
     paused: bool
-    read_only: bool
     running: bool
     pages_per_s: Rate
     budget: int | None

@@ -301,7 +301,7 @@ async function compare(policy) {
 
 // Actions --------------------------------------------------------------------------------------------------------------------
 function acting(text, about, act) {
-  return make("button", { type: "button", "aria-label": about, disabled: status?.read_only ? "" : null, onclick: act, "data-key": about }, text);
+  return make("button", { type: "button", "aria-label": about, onclick: act, "data-key": about }, text);
 }
 
 async function act(name, body) {
@@ -410,7 +410,7 @@ async function begin() {
   const names = told.crawls.map((one) => one.id);
   $("version").textContent = `frontrank ${told.version}`;
   $("crawl").replaceChildren(...names.map((name) => make("option", { value: name }, name)));
-  for (const button of $("actions").children) button.disabled = told.read_only || !names.length;
+  for (const button of $("actions").children) button.disabled = !names.length;
   if (!names.length) {
     pill("no crawl yet", "");
     notice("This service has no crawl yet. It begins with the first URL that is put.");

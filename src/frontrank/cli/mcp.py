@@ -1,0 +1,46 @@
+"""frontrank mcp: a server of the Model Context Protocol on standard input and output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+
+@click.command(name="mcp")
+@click.argument("directory", metavar="[DIR]", required=False)
+@click.option("--address", metavar="ADDRESS", help="The HTTP side of a service, in place of DIR: 127.0.0.1:7072.")
+@click.option("--crawl", default="DEFAULT", show_default=True, metavar="ID", help="Which crawl of the service.")
+@click.option("--token-file", metavar="FILE", help="The token of the service.")
+def command(directory: str | None, address: str | None, crawl: str, token_file: str | None) -> None:
+    """Let a language model ask about the crawl in DIR, or of a service: status, next, explain, compare, simulate, recommend.
+
+    It speaks the Model Context Protocol on standard input and output, and changes nothing. The crawl may be running.
+
+    \b
+    frontrank mcp my-crawl
+    frontrank mcp --address 127.0.0.1:7072
+    """
+    from frontrank.crawl.journal import FILE
+    from frontrank.errors import InputError
+    from frontrank.service.http.desk import Desk
+    from frontrank.service.mcp import Server, tools_of_directory, tools_of_service
+    from frontrank.service.security import read_token
+
+    if (directory is None) == (address is None):
+        raise InputError("mcp needs the directory of a crawl, or --address of a service, one of them")
+    with os.fdopen(os.dup(1), "wb") as out:
+        os.dup2(2, 1)  # what anything prints must not come between the messages
+        if address is not None:
+            Server(tools_of_service(address, crawl, read_token(token_file) if token_file else "")).serve(sys.stdin.buffer, out)
+            return
+        folder = Path(directory or "")
+        if not (folder / FILE).is_file():
+            raise InputError(f"{directory}: not a crawl ({FILE} is missing); name the directory of one")
+        desk = Desk(folders={folder.name or "crawl": folder})
+        try:
+            Server(tools_of_directory(folder, desk)).serve(sys.stdin.buffer, out)
+        finally:
+            desk.close()
