@@ -36,6 +36,7 @@ EXTRA_OF = {
     "sklearn": "search",
     "threadpoolctl": "search",
     "duckdb": "duckdb",
+    "crawlee": "crawlee",
     "grpc": "service",
     "h2": "service",
     "google": "service",
