@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from frontrank import Web
+from frontrank import Crawl, Web
+from frontrank.crawl.snapshots import leaves
 from frontrank.kernels.jit import compiled
 from frontrank.orderings.registry import parse
 from frontrank.simulation.engine import Engine
@@ -135,3 +138,48 @@ def test_orderings_that_need_no_count_rank_new_pages_as_if_just_discovered(spec:
     web = Web.from_edges([0, 0], [1, 2], pages=5, urls=urls, hosts=np.arange(5, dtype=np.int32))
     engine = _crawled(spec, web, 1)
     assert {3, 4} <= set(_again(engine, 0, [3, 4]))
+
+
+@pytest.mark.parametrize("spec", ["surf", "opic", "backlink", "pagerank:every=9"])
+def test_recovery_repeats_what_pages_that_came_back_did_to_an_ordering(spec: str, tmp_path: Path) -> None:
+    draw = np.random.default_rng(8)
+    crawl = Crawl(spec, tmp_path / "crawl", clock=lambda: 0.0)
+    crawl.seed([f"http://h{i}.example/" for i in range(3)], now=0.0)
+    for now in range(1, 160):
+        for url in crawl.take(2, now=float(now)):
+            host = int(draw.integers(0, 6))
+            links = [f"http://h{host}.example/{n}" for n in draw.integers(0, 60, int(draw.integers(0, 5)))]
+            crawl.fetched(
+                url, links, now=float(now), again_after=float(draw.integers(1, 40)), status=304 if now % 5 == 0 else 200
+            )
+    assert crawl.revisits > 30
+    before, taken = [leaf.copy() for leaf in leaves(crawl.state)], crawl.take(100, now=200.0)
+    crawl.abandon()
+    again = Crawl.recover(tmp_path / "crawl", clock=lambda: 200.0)
+    assert again.take(100) == taken
+    for one, other in zip(before, leaves(again.state), strict=True):
+        size = min(len(one), len(other))
+        assert one[:size].tobytes() == other[:size].tobytes()
+    again.abandon()
+
+
+def test_a_live_crawl_by_opic_estimates_importance_better_with_every_round() -> None:
+    web = _strongly_connected()
+    clock = [0.0]
+    crawl = Crawl("opic", clock=lambda: clock[0])
+    crawl.seed("http://a.example/0")
+    errors = []
+    for rounds in range(30):
+        for _ in range(web.pages):
+            clock[0] += 1.0
+            for url in crawl.take():
+                page = int(url.rpartition("/")[2])
+                targets = [f"http://a.example/{q}" for q in web.targets_of(page)]
+                crawl.fetched(url, targets, again_after=float(web.pages))
+        if crawl.known == web.pages and rounds in (3, 29):
+            ranking = crawl.policy.ranking(crawl.state)
+            assert ranking is not None
+            number = [int(crawl.url(page).rpartition("/")[2]) for page in range(crawl.known)]
+            errors.append(abs(ranking[: crawl.known] - _stationary(web)[number]).sum())
+    assert crawl.revisits > 20 * web.pages
+    assert errors[1] < errors[0] / 3

@@ -220,8 +220,8 @@ def priorities_are_finite(policy: Policy, web: Web) -> None:
 
 
 def revisits_are_events(policy: Policy, web: Web) -> None:
-    """Pages come back with other links, and one comes that nobody told of: keys are finite, compiled and interpreted runs
-    leave the same state, and the crawl goes on, each page once."""
+    """Pages come back with other links, one with its first, and one comes that nobody told of: keys are finite, compiled and
+    interpreted runs leave the same state, and the crawl goes on, each page once."""
     states = []
     for jit in (True, False):
         engine = Engine(policy, web, jit=jit)
@@ -253,6 +253,10 @@ def _with_revisits(engine: Engine, link: Callable[[Kernel], Kernel]) -> Array:
         for q, key in (*zip(pages.tolist(), keys.tolist(), strict=True), *((q, UNRANKED) for q in unwritten)):
             put(engine.queue, q, key)
         known.update(pages.tolist(), unwritten)
+    again = int(order[reached // 2])  # it had no links at first, and is seen for the first time with some
+    count = link(policy.kernels()["on_fetch"])(engine.state, links, again, engine.out)
+    for q, key in zip(engine.out.page[:count].tolist(), engine.out.key[:count].tolist(), strict=True):
+        put(engine.queue, q, key)
     stranger = min(set(range(web.pages)) - known, default=None)
     if stranger is not None and reached < web.pages:
         put(engine.queue, stranger, UNRANKED)

@@ -22,6 +22,7 @@ from frontrank.web.web import Web
 INNER = ("quality", "bfs", "backlink")
 QUALITY, BACKLINK = 0, 2
 DEEPEST = 8
+WAITS, LEFT = 1, 2  # of state.seen
 BEHIND = -1e304  # the key of a page that is not the first of its group; what is beyond 1e305 is a priority in the frontier
 NODE = np.dtype([("key", np.float64), ("seq", np.int64), ("child", np.int32), ("next", np.int32), ("prev", np.int32)])
 OF_GROUPS = {  # by group of any level: directories, and those above them up to the host
@@ -76,7 +77,7 @@ def _key(state: State, page: int) -> float:
 def _join(state: State, page: int) -> None:
     """A page begins to wait."""
     group = state.group[page]
-    state.seen[page] = 1
+    state.seen[page] = WAITS
     state.node[page]["key"] = _inner(state, page)
     state.node[page]["seq"] = state.count[0]
     state.count[0] += 1
@@ -86,6 +87,7 @@ def _join(state: State, page: int) -> None:
 @kernel
 def _leave(state: State, page: int) -> None:
     group = state.group[page]
+    state.seen[page] = LEFT  # it may arrive once more, with its first links
     state.top[group] = without(state.node, wide(state.top[group]), wide(page))
     if state.first[group] == page:
         state.first[group] = -1
@@ -296,7 +298,7 @@ class Group(Policy):
     @staticmethod
     @kernel
     def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
-        if state.seen[page] == 1:
+        if state.seen[page] == WAITS:
             _leave(state, page)
         s = state.quality[page]
         groups = _touch(state, state.group[page], 0)

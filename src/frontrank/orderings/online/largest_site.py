@@ -11,13 +11,14 @@ from frontrank.orderings.policy import Out, Policy, State
 from frontrank.web.links import Links, row
 
 NONE = -1
+WAITS, LEFT = 1, 2  # of state.seen
 
 
 @kernel
 def _join(state: State, page: int) -> None:
     """A page begins to wait: it goes to the end of its host's line."""
     host = state.host[page]
-    state.seen[page] = 1
+    state.seen[page] = WAITS
     state.behind[page] = NONE
     if state.first[host] == NONE:
         state.first[host] = page
@@ -121,9 +122,9 @@ class LargestSite(Policy):
     @staticmethod
     @kernel
     def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
-        if state.seen[page] == 1:  # if not, it was asked for out of turn, and never stood in line
+        if state.seen[page] == WAITS:  # if not, it was asked for out of turn, or arrives once more, with its first links
             _leave(state, page)
-        state.seen[page] = 1
+        state.seen[page] = LEFT
         return _discover(state, links, page, out)
 
     on_revisit = staticmethod(_discover)

@@ -166,7 +166,7 @@ def _windowed(state: State, links: Links, page: int, out: Out) -> int:
                 state.place[p] = -1
                 count = _pass_on(state, links, p, out, count)
             state.size[2] += 1
-        if state.size[3] == state.size[0]:  # nothing waits, so there is nothing to decide
+        if state.size[3] >= state.size[0]:  # nothing waits, so there is nothing to decide
             return _write(state, out, count)
         count = _new_batch(state, out, count)
 
