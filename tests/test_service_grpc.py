@@ -46,7 +46,8 @@ class Service:
     def __init__(self, folder: Path, clock: Clock, policy: str = "bfs", security: Security | None = None) -> None:
         self.clock = clock
         self.crawls = Crawls(folder, policy, clock=clock)
-        self.server = GrpcServer(Frontier(self.crawls, clock=clock), port=0, security=security).start()
+        self.frontier = Frontier(self.crawls, clock=clock)
+        self.server = GrpcServer(self.frontier, port=0, security=security).start()
         self.client = Client(self.server.address, timeout_s=PATIENCE_S)
 
     def named(self, crawl: str) -> Client:
@@ -360,6 +361,24 @@ def test_the_rest_of_the_protocol_answers(service: Service) -> None:
     assert list(service.call("ListNodes", wire.Empty()).values) == [service.server.address]
     for level in range(5):
         service.call("SetLogLevel", wire.LogLevelParams(package="root", level=level))  # type: ignore[arg-type]
+
+
+def test_calls_and_urls_are_counted(service: Service) -> None:
+    client, counters = service.client, service.frontier.counters
+    client.put([f"http://a.org/{n}" for n in range(150)])
+    client.put(["http://a.org/1"])
+    client.fetched(client.get(per_queue=2)[0].url, ["http://b.org/"])
+    assert counters.all() == {
+        "frontier_getURLs_calls_total": 1,
+        "frontier_getURLs_total": 2,
+        "frontier_putURLs_calls_total": 1,
+        "frontier_putDiscovered_calls_total": 2,
+        "frontier_putURLs_total": 153,
+        "frontier_putURLs_discovered_total": 152,
+        "frontier_putURLs_ignored_total": 1,
+        "frontier_putURLs_completed_total": 1,
+    }
+    assert counters.latency()[0] == 1
 
 
 # Restarts ----------------------------------------------------------------------------------------------------

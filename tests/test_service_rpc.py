@@ -146,6 +146,21 @@ def test_compressed_messages_are_refused(channel: grpc.Channel) -> None:
     assert code == grpc.StatusCode.UNIMPLEMENTED and "compressed" in sentence
 
 
+def test_headers_that_are_too_long_are_refused(channel: grpc.Channel, running: Running) -> None:
+    one = channel.unary_unary("/t.T/One")
+    with pytest.raises(grpc.RpcError):
+        one(b"", metadata=[("x", "y" * 20_000)], timeout=PATIENCE_S)
+    assert one(b"still", timeout=PATIENCE_S) == b"still"
+
+
+def test_who_does_not_read_holds_up_nobody(channel: grpc.Channel, running: Running) -> None:
+    lazy = channel.unary_stream("/t.T/Down")(b"10000000", timeout=PATIENCE_S)
+    with grpc.insecure_channel(f"127.0.0.1:{running.port}") as other:
+        for n in range(50):
+            assert other.unary_unary("/t.T/One")(str(n).encode(), timeout=PATIENCE_S) == str(n).encode()
+    lazy.cancel()
+
+
 def test_a_call_may_not_be_admitted(channel: grpc.Channel) -> None:
     one, many = channel.unary_unary("/t.T/One"), channel.stream_stream("/t.T/Many")
     wrong = (("authorization", "Bearer wrong"),)

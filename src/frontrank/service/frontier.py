@@ -103,7 +103,7 @@ class Frontier:
 
     def _named(self, name: str) -> list[tuple[str, Crawl]]:
         """As in the reference service, a blank name is none here."""
-        crawl = self.crawls.find(name) if name else None
+        crawl = self.crawls.find(name) if name.strip() else None
         return [] if crawl is None else [(name, crawl)]
 
     def _infos(self, name: str, crawl: Crawl, pages: Sequence[int], names: Sequence[tuple[str, str]]) -> list[bytes]:

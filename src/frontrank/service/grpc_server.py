@@ -16,13 +16,14 @@ from google.protobuf.message import DecodeError, Message
 
 from frontrank.errors import FrontrankError, InputError, NotFound, StorageError
 from frontrank.service import wire
+from frontrank.service.counters import PUT_CALLS, PUT_DISCOVERED_CALLS
 from frontrank.service.frontier import Frontier
 from frontrank.service.rpc import Headers, Method, Refused, Server, Status, bearer
 from frontrank.service.security import Security
 
 PORT = 7071
 SERVICE = wire.DESCRIPTOR.services_by_name["URLFrontier"]
-BATCHES, ITEMS = 4, 400  # of discovered URLs, and URLs alone, which one call answers: others wait meanwhile
+BATCHES, ITEMS = 2, 200  # of discovered URLs, and URLs alone, which one call answers: others wait meanwhile
 STATUSES: tuple[tuple[type[Exception], Status], ...] = (  # the first that fits
     (NotFound, Status.NOT_FOUND),
     (StorageError, Status.UNAVAILABLE),
@@ -99,8 +100,8 @@ def _method(frontier: Frontier, method: MethodDescriptor) -> Method:
     call = getattr(frontier, verb(method.name))
     asked: type[Message] = getattr(wire, method.input_type.name)
     if method.client_streaming:
-        at_once = BATCHES if method.name == "PutDiscovered" else ITEMS
-        return Method(lambda messages: _many(call, asked, messages), streams=True, at_once=at_once)
+        at_once, name = (BATCHES, PUT_DISCOVERED_CALLS) if method.name == "PutDiscovered" else (ITEMS, PUT_CALLS)
+        return Method(lambda messages: _many(call, asked, messages), True, at_once, lambda: frontier.counters.add(name))
     if method.server_streaming:
         return Method(lambda messages: _told(call(_parsed(asked, messages[0]))))
     return Method(lambda messages: _one(call, asked, messages))

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.pages.urls import host_of
 from frontrank.service import counters as counted
 from frontrank.service import wire
 from frontrank.service.counters import Counters
@@ -41,7 +40,7 @@ class Intake:
             crawl = self.crawls.made(name)
             with crawl.together():
                 self._put(crawl, items, places, answers)
-        self._count(items)
+        self._count(items, answers)
         return answers
 
     def _put(
@@ -85,10 +84,11 @@ class Intake:
         self.counters.add(counted.IGNORED, statuses.count(SKIPPED))
         return answers
 
-    def _count(self, items: Sequence[wire.URLItem]) -> None:
-        discovered = sum(item.HasField("discovered") for item in items)
+    def _count(self, items: Sequence[wire.URLItem], answers: Sequence[wire.AckMessage]) -> None:
+        statuses = [answer.status for item, answer in zip(items, answers, strict=True) if item.HasField("discovered")]
         self.counters.add(counted.PUT_URLS, len(items))
-        self.counters.add(counted.DISCOVERED, discovered)
+        self.counters.add(counted.DISCOVERED, len(statuses))
+        self.counters.add(counted.IGNORED, statuses.count(SKIPPED))
         completed = sum(item.HasField("known") and not item.known.refetchable_from_date for item in items)
         self.counters.add(counted.COMPLETED, completed)
 
@@ -103,7 +103,7 @@ class Intake:
             page = _number_of_parent(crawl, parent, told[0].key) if parent else -1
             anchors = [" ".join(_said(info, "anchor")) for info in told] if parent else []
             urls, queues = [info.url for info in told], [info.key for info in told]
-            pages, fresh = crawl.discover_pages(urls, page, anchors if any(anchors) else (), _own(urls, queues))
+            pages, fresh = crawl.discover_pages(urls, page, anchors if any(anchors) else (), queues)
             new = [(place, page) for place, page, one in zip(places, pages.tolist(), fresh.tolist(), strict=True) if one]
             for place, _ in new:
                 statuses[place] = OK
@@ -136,11 +136,6 @@ def host_in(url: str) -> str:
     for sign in ":/?&":
         host = host.partition(sign)[0]
     return host
-
-
-def _own(urls: Sequence[str], queues: list[str]) -> list[str] | None:
-    """None if each URL waits in the queue of its host, which is quicker."""
-    return None if all(queue == host_of(url) for url, queue in zip(urls, queues, strict=True)) else queues
 
 
 def _info(item: wire.URLItem) -> wire.URLInfo:

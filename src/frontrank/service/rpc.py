@@ -90,12 +90,13 @@ class Refused(Exception):
 class Method:
     """What a call of one path does: messages that came, as bytes, to chunks of messages. It runs in a worker thread.
 
-    One that streams is called again and again, with some messages each time; others once, with one.
+    One that streams is called again and again, with some messages each time; others once, with one. ``begins``: for counting.
     """
 
     call: Callable[[Sequence[bytes]], Iterable[Sequence[bytes]]]
     streams: bool = False
     at_once: int = AT_ONCE
+    begins: Callable[[], None] = lambda: None
 
 
 Headers = Mapping[bytes, bytes]
@@ -306,6 +307,7 @@ class Call:
 
     async def _answer(self) -> None:
         loop, pool = asyncio.get_running_loop(), self.connection.server.pool
+        self.method.begins()
         while messages := await self._messages():
             chunks = await loop.run_in_executor(pool, self.method.call, messages)
             if isinstance(chunks, list):
