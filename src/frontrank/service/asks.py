@@ -160,7 +160,7 @@ def active() -> Ask[bool]:
 
 def delete_queue(queue: str, crawl: str) -> Ask[int]:
     def read(found: list[wire.Long]) -> int:
-        return 0 if found[0].value >= 2**63 else int(found[0].value)  # -1: there was none
+        return 0 if found[0].value >= 2**63 else int(found[0].value)  # -1, of some services: there was none
 
     return Ask("DeleteQueue", wire.QueueWithinCrawlParams(key=queue, crawlID=crawl), read)
 

@@ -24,7 +24,6 @@ LEASE_S = 30
 LISTED = 100  # if no size is asked for
 CHUNK = 1_000  # URLs that are listed at once
 TAKEN = 250  # URLs that are taken at once, about: the client reads them while the next are taken
-ABSENT_QUEUE = 2**64 - 1  # -1, as the reference service says it
 DAY_S = 86_400
 LEVELS = {
     wire.LogLevelParams.TRACE: logging.DEBUG,
@@ -189,7 +188,7 @@ class Frontier:
         crawl = self.crawls.find(asked.crawlID)
         counts = None if crawl is None else crawl.queue_counts(asked.key)
         if crawl is None or counts is None or not counts.known:
-            return wire.Long(value=ABSENT_QUEUE)
+            return wire.Long(value=0)
         with crawl.together():
             crawl.forget_pages(crawl.pages_of(asked.key).tolist())
             crawl.host(asked.key, delay_s=crawl.politeness.delay_s, limit=0)
