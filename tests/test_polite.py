@@ -314,3 +314,17 @@ def test_so_many_pages_are_out_and_no_more() -> None:
 def test_a_page_costs_at_most_29_bytes() -> None:
     queue = polite.new(1000)
     assert sum(array.nbytes for array in queue if array.size == 1000) <= 29 * 1000
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=40), st.integers(1, 45))
+def test_the_best_few_are_the_first_of_all_in_their_order(pages: list[tuple[int, int]], count: int) -> None:
+    queue = polite.new(64, 4)
+    for page, (key, host) in enumerate(pages):
+        queue.host[page] = host
+        polite.put(queue, page, float(key))
+    for _ in range(len(pages) // 3):
+        polite.pop(queue, 0.0)
+    whole = polite.best(queue, polite.FEW + 1).tolist()
+    few = np.empty(count, np.int32)
+    assert sorted(few[: polite.best_few(queue, 64, few)].tolist()) == sorted(whole[:count])
+    assert polite.best(queue, count).tolist() == whole[:count]

@@ -15,7 +15,7 @@ import numpy as np
 from frontrank.crawl.events import Failed, Fetched
 from frontrank.crawl.log import Log, Row
 from frontrank.crawl.memory_log import MemoryLog
-from frontrank.crawl.status import STATES
+from frontrank.crawl.status import STATES, priorities, priority
 from frontrank.errors import InputError
 from frontrank.frontiers.frontier import ABSENT, GONE, WAITING
 from frontrank.orderings.ranker import UNRANKED
@@ -72,10 +72,8 @@ def _place(crawl: Crawl, page: int) -> int:
     """How many waiting pages go before it, by priority alone, and itself."""
     queue = crawl.frontier.queue
     waiting = np.flatnonzero(queue.mark == WAITING)
-    held, order = queue.node["key"][waiting].tolist(), queue.node["seq"][waiting]
-    means = crawl.policy.priority
-    keys = np.array([means(crawl.state, one, key) for one, key in zip(waiting.tolist(), held, strict=True)])
-    mine, seq = means(crawl.state, page, float(queue.node["key"][page])), queue.node["seq"][page]
+    order, keys = queue.node["seq"][waiting], priorities(crawl, waiting, queue.node["key"][waiting])
+    mine, seq = priority(crawl, page), queue.node["seq"][page]
     return int(((keys > mine) | ((keys == mine) & (order < seq))).sum()) + 1
 
 

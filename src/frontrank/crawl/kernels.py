@@ -6,7 +6,7 @@ that say so. The order is the same as in a simulation.
 
 from __future__ import annotations
 
-from frontrank.frontiers.frontier import ABSENT, FORGOTTEN
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE
 from frontrank.frontiers.polite import Polite, settle
 from frontrank.kernels.jit import Array, kernel
 from frontrank.orderings.policy import Out, State, on_fetch, on_revisit, on_seed, on_start, put
@@ -14,6 +14,17 @@ from frontrank.orderings.ranker import UNRANKED
 from frontrank.web.links import Links, row
 
 UNLINKED = 65535  # the depth of a page that no link has led to yet
+
+
+@kernel
+def count_depths(mark: Array, fetched: Array, depth: Array, known: Array, settled: Array) -> None:
+    """Count pages by depth, the deepest and those of no depth together: those ever put, and those fetched or gone."""
+    for page in range(mark.size):
+        if mark[page] != ABSENT and mark[page] != FORGOTTEN:
+            at = min(depth[page], known.size - 1)
+            known[at] += 1
+            if mark[page] == GONE or fetched[page] != 0:  # one that comes back was fetched
+                settled[at] += 1
 
 
 @kernel

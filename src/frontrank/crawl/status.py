@@ -11,11 +11,11 @@ import numpy as np
 
 from frontrank.crawl import events as kinds
 from frontrank.crawl.journal import Journal, is_locked
-from frontrank.crawl.kernels import UNLINKED
+from frontrank.crawl.kernels import count_depths
 from frontrank.crawl.log import Row
 from frontrank.frontiers.frontier import ABSENT, GONE, LATER, LEASED, WAITING
-from frontrank.frontiers.polite import BEYOND
-from frontrank.kernels.jit import Array
+from frontrank.frontiers.polite import BEYOND, WAIT
+from frontrank.kernels.jit import Array, compiled
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import UNRANKED
 from frontrank.pages.urls import host_of
@@ -85,14 +85,14 @@ def overview(crawl: Crawl) -> dict[str, Any]:
 def scores(crawl: Crawl, bins: int = 40) -> dict[str, Any]:
     """How the priorities of waiting pages are distributed, on a scale of powers if they span many. Of many pages, some."""
     queue = crawl.frontier.queue
-    waiting = np.flatnonzero(queue.mark == WAITING)
-    some = waiting[:: -(-waiting.size // SAMPLE)] if waiting.size else waiting
+    waiting = int(queue.counts[WAIT])
+    step = max(1, -(-waiting // SAMPLE))
+    some = step * np.flatnonzero(queue.mark[: crawl.known : step] == WAITING)
     keys = queue.node["key"][some]
     ranked = (np.abs(keys) < BEYOND) & (keys > UNRANKED)
-    meant = crawl.policy.priority
-    found = np.array([meant(crawl.state, *one) for one in zip(some[ranked].tolist(), keys[ranked].tolist(), strict=True)])
+    found = priorities(crawl, some[ranked], keys[ranked])
     told: dict[str, Any] = {
-        "waiting": int(waiting.size),
+        "waiting": waiting,
         "sampled": int(some.size),
         "prioritised": int((np.abs(keys) >= BEYOND).sum()),
         "unranked": int(((keys <= UNRANKED) & (keys > -BEYOND)).sum()),
@@ -118,13 +118,11 @@ def _histogram(values: Array, bins: int) -> dict[str, Any]:
 
 def coverage(crawl: Crawl, most: int = 20) -> dict[str, Any]:
     """How much of what is known was fetched: pages, hosts, and pages by their depth."""
-    known = crawl.known
-    mark, depth = crawl.frontier.queue.mark[:known], crawl.depths[:known]
     taken = crawl.frontier.hosts()["taken"]
-    deep = np.where(depth == UNLINKED, most, np.minimum(depth, most))  # nobody can say how deep an unlinked page is
-    settled, seen = (mark == GONE) | (crawl.state.fetched[:known] > 0), mark != ABSENT  # one that comes back was fetched
-    counts = [np.bincount(deep[which], minlength=most + 1).tolist() for which in (seen, settled)]
-    rows = [{"depth": at, "known": of, "settled": done} for at, (of, done) in enumerate(zip(*counts, strict=True)) if of]
+    seen, settled = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int64)
+    compiled(count_depths)(crawl.frontier.queue.mark[: crawl.known], crawl.state.fetched, crawl.depths, seen, settled)
+    counts = enumerate(zip(seen.tolist(), settled.tolist(), strict=True))
+    rows = [{"depth": at, "known": known, "settled": done} for at, (known, done) in counts if known]
     return {
         "known": int(seen.sum()),
         "settled": int(settled.sum()),
@@ -151,6 +149,14 @@ def pages(crawl: Crawl, numbers: Sequence[int]) -> list[dict[str, Any]]:
         worth = priority(crawl, page) if state in (WAITING, LEASED, LATER) else None
         made.append({"url": crawl.url(page), "state": STATES[state], "priority": worth, "depth": crawl.depth(page)})
     return made
+
+
+def priorities(crawl: Crawl, pages: Array, keys: Array) -> Array:
+    """The priorities of pages that have these keys, as their ordering means them."""
+    if type(crawl.policy).priority is Policy.priority:
+        return keys
+    meant = crawl.policy.priority
+    return np.array([meant(crawl.state, page, key) for page, key in zip(pages.tolist(), keys.tolist(), strict=True)])
 
 
 def priority(crawl: Crawl, page: int) -> float:

@@ -130,7 +130,7 @@ def explain(asked: Asked) -> shapes.Explained:
 
 def search(asked: Asked) -> shapes.Search:
     given = asked.given
-    found = asked.desk.past.call(past.search, asked.folder(), given["text"], 0, given["n"] + 1)
+    found = asked.desk.searching.call(past.search, asked.folder(), given["text"], 0, given["n"] + 1)
     source = asked.source
     rows = source.ask("pages_shown", [page for page, _ in found[: given["n"]]])
     return {"pages": cast(list[shapes.Found], [_standing(row) for row in rows]), "more": len(found) > given["n"]}

@@ -1,7 +1,7 @@
 """The desk: where the crawls of a service are asked. Quick reads are made here, slow ones in processes of their own.
 
     here            methods of Crawl that hold its lock for milliseconds
-    past            a process that reads logs bit by bit (``past``)
+    past            a process that reads logs bit by bit (``past``), and another that looks for URLs in them
     replays         a process that replays logs (``replays``): seconds to minutes, one at a time
 
 What was read is kept for a moment: ten dashboards cost as much as one. Questions that would take a replay are refused
@@ -88,6 +88,7 @@ class Desk:
     def __init__(self, crawls: Registry | None = None, folders: dict[str, Path] | None = None) -> None:
         self.crawls, self.folders = crawls, {name: str(path.resolve()) for name, path in (folders or {}).items()}
         self.past = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
+        self.searching = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
         self.replays = Workers(1, REPLAY_S, MOST_BYTES, wall_s=2 * REPLAY_S)
         self.watching = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
         self._waiting = threading.BoundedSemaphore(MOST_WAITING)
@@ -153,5 +154,5 @@ class Desk:
             self._kept.clear()
 
     def close(self) -> None:
-        for workers in (self.past, self.replays, self.watching):
+        for workers in (self.past, self.searching, self.replays, self.watching):
             workers.close()
