@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import socket
 import struct
 import threading
@@ -14,7 +15,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontrank.service.rpc import MOST_BYTES, MOST_STREAMS, WINDOW, Headers, Method, Refused, Server, Status, bearer, framed
+from frontrank.service.rpc import (
+    LEAVING,
+    MOST_BYTES,
+    MOST_STREAMS,
+    WINDOW,
+    Headers,
+    Method,
+    Refused,
+    Server,
+    Status,
+    bearer,
+    framed,
+)
 from tests.patience import PATIENCE_S, eventually
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -159,6 +172,18 @@ def test_who_does_not_read_holds_up_nobody(channel: grpc.Channel, running: Runni
         for n in range(50):
             assert other.unary_unary("/t.T/One")(str(n).encode(), timeout=PATIENCE_S) == str(n).encode()
     lazy.cancel()
+
+
+def test_a_stream_that_waits_is_ended_when_the_server_is() -> None:
+    running = Running()
+    with grpc.insecure_channel(f"127.0.0.1:{running.port}") as channel:
+        said: queue.Queue[bytes | None] = queue.Queue()
+        stream = channel.stream_stream("/t.T/Many")(iter(said.get, None), timeout=PATIENCE_S)
+        said.put(b"one")
+        assert next(stream) == b"one"
+        running.stop()
+        assert refusal(lambda: next(stream)) == (grpc.StatusCode.UNAVAILABLE, LEAVING)
+        said.put(None)
 
 
 def test_a_call_may_not_be_admitted(channel: grpc.Channel) -> None:

@@ -62,6 +62,7 @@ SETTINGS = {
 }
 PREFIX = struct.Struct(">?I")  # compressed or not, length
 TYPE = b"application/grpc"
+LEAVING = "the service is ending; call it again when it is back"
 
 
 class Status(IntEnum):
@@ -124,16 +125,19 @@ class Server:
         return int(self._server.sockets[0].getsockname()[1])
 
     async def stop(self, grace_s: float = GRACE_S) -> None:
-        """No new calls; those under way may end within the grace."""
+        """No new calls; those that are being answered may end within the grace, those that wait for messages end now."""
         if self._server is not None:
             self._server.close()
         for connection in list(self.connections):
-            connection.go_away()
+            connection.leaving = True
+            for call in [call for call in connection.calls.values() if not call.at_work]:
+                call.cancel()
+                connection.close_stream(call.stream, Refused(Status.UNAVAILABLE, LEAVING), call.begun, call.ended)
         under_way = [call.task for connection in self.connections for call in connection.calls.values() if call.task]
         if under_way:
             await asyncio.wait(under_way, timeout=grace_s)
         for connection in list(self.connections):
-            connection.end()
+            connection.go_away()
         self.pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -256,10 +260,10 @@ class Connection(asyncio.Protocol):
         self.flush()
 
     def go_away(self) -> None:
-        self.leaving = True
         with contextlib.suppress(H2Error):
-            self.h2.close_connection(last_stream_id=max(self.calls, default=0))
+            self.h2.close_connection()
         self.flush()
+        self.end()
 
     def end(self) -> None:
         if self.transport is not None:
@@ -275,6 +279,7 @@ class Call:
         self.window_open = asyncio.Event()
         self.begun = False  # headers are sent
         self.ended = False  # the client has no more to say
+        self.at_work = False  # messages are being answered
         self._bytes = bytearray()
         self._unacknowledged = 0
         self._arrived = asyncio.Event()
@@ -309,6 +314,7 @@ class Call:
         loop, pool = asyncio.get_running_loop(), self.connection.server.pool
         self.method.begins()
         while messages := await self._messages():
+            self.at_work = True
             chunks = await loop.run_in_executor(pool, self.method.call, messages)
             if isinstance(chunks, list):
                 for chunk in chunks:
@@ -319,6 +325,7 @@ class Call:
                     await self._send(framed(chunk))
             if not self.method.streams:
                 return
+            self.at_work = False
         if not self.method.streams:
             raise Refused(Status.INVALID_ARGUMENT, "a message was expected, and none came")
         self._begin()
