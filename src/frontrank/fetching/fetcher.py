@@ -129,7 +129,7 @@ class Fetcher:
         found = self.parsing.at_once(*given)
         if found is None:
             found = await self.parsing.page(urls.host_of(url), *given)
-        return replace(found, links=[(urls.clean(target), anchor) for target, anchor in found.links])
+        return replace(found, links=[(cleaned(target), anchor) for target, anchor in found.links])
 
     async def robots_txt(self, url: str) -> Response:
         """As much of a robots.txt as is read."""
@@ -144,6 +144,11 @@ class Fetcher:
     def close(self) -> None:
         self.client.close()
         self.parsing.close()
+
+
+def cleaned(url: str) -> str:
+    """urls.clean of a URL that is canonical: most have nothing that could be dropped."""
+    return urls.clean(url) if "?" in url or ";" in url else url
 
 
 def has_links(response: Response) -> bool:

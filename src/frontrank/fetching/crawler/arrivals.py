@@ -118,8 +118,10 @@ class Arrivals:
             self.job.count("too long")
         elif hops > MOST_HOPS:
             self.job.count("too many redirects")
-        elif self._moved(page, target) or self._may_follow(page, target):
+        elif self._moved(page, target):
             links.append((target, ""))
+        else:
+            links = self._followed(page, [(target, "")])
         self._fetched(page, url, answer, links, where=where)
         for target, _ in links:
             number = self.job.crawl.find(target)
@@ -149,7 +151,7 @@ class Arrivals:
         if found.nofollow:
             self.job.count("nofollow", len(found.links))
             links = ()
-        kept = [link for link in links if self._may_follow(page, link[0])]
+        kept = self._followed(page, links)
         self._fetched(page, url, answer, kept, found.title, found.text, where=where, scores=scores)
 
     def _fetched(
@@ -172,14 +174,20 @@ class Arrivals:
         else:
             self.job.crawl.fetched(url, links, title, text, impact, **told)
 
-    def _may_follow(self, page: int, url: str) -> bool:
-        reason = self.scope.why_not(url)
-        crawl = self.job.crawl
-        if reason is None and crawl.depth(page) >= self.job.options.max_depth and crawl.find(url) < 0:
-            reason = "depth"
-        if reason is not None:
-            self.job.count(reason)
-        return reason is None
+    def _followed(self, page: int, links: Iterable[Link]) -> list[Link]:
+        """Those that belong to the crawl; the others are counted."""
+        why_not, crawl = self.scope.why_not, self.job.crawl
+        is_deepest = crawl.depth(page) >= self.job.options.max_depth
+        kept: list[Link] = []
+        for link in links:
+            reason = why_not(link[0])
+            if reason is None and is_deepest and crawl.find(link[0]) < 0:
+                reason = "depth"
+            if reason is None:
+                kept.append(link)
+            else:
+                self.job.count(reason)
+        return kept
 
 
 def resolved(base: str, location: str) -> str:

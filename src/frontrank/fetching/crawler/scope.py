@@ -70,7 +70,7 @@ class Scope:
             return f"other {self.reach}"
         if self._include and not any(expression.search(url) for expression in self._include):
             return "not included"
-        if any(expression.search(url) for expression in self._exclude):
+        if self._exclude and any(expression.search(url) for expression in self._exclude):
             return "excluded"
         return "path repeats" if repeats(url) else None
 
