@@ -18,7 +18,12 @@ import pytest
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError
+from frontrank.frontiers.politeness import FREE
+from frontrank.service.client import Client
+from frontrank.service.counters import Counters
 from frontrank.service.crawls import Crawls
+from frontrank.service.frontier import Frontier
+from frontrank.service.grpc_server import GrpcServer
 from frontrank.service.http import http_server, stream
 from frontrank.service.http.desk import MOST_WAITING
 from frontrank.service.http.guard import LONGEST_BODY, LONGEST_TARGET
@@ -184,6 +189,22 @@ def test_metrics_have_urlfrontier_s_names_and_each_line_is_well_formed(asked: As
         if not line.startswith("# "):
             name, value = line.rsplit(" ", 1)
             assert name.partition("{")[0].isidentifier() and float(value) >= 0
+
+
+def test_metrics_count_what_fetchers_ask_for(tmp_path: Path) -> None:
+    counters = Counters()
+    with (
+        Crawls(tmp_path / "service", "bfs", FREE) as crawls,
+        GrpcServer(Frontier(crawls, counters), "127.0.0.1", 0) as frontier,
+        http_server(crawls, port=0, counters=counters) as server,
+        Client(frontier.address) as client,
+    ):
+        client.put(["http://a.example/1", "http://a.example/2", "http://a.example/1"])
+        assert len(client.get(queues=10, per_queue=10)) == 2
+        lines = Asked(server).raw("GET", "/metrics")[2].decode().splitlines()
+    assert "frontier_getURLs_total 2" in lines and "frontier_putURLs_ignored_total 1" in lines
+    assert any(line.startswith("frontier_getURLs_latency_seconds_count ") and not line.endswith(" 0") for line in lines)
+    assert 'frontrank_pages{crawl="DEFAULT",state="leased"} 2' in lines
 
 
 def test_live_updates_come_when_something_happens(own: tuple[Crawls, Asked], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ function facts(told) {
     ["pages a second", short(Number(rate.lately.toPrecision(3))), `${short(Number(rate.overall.toPrecision(3)))} overall`],
     ["time left", left, until],
     ["waiting", count(told.waiting), told.scheduled ? `${count(told.scheduled)} of them later` : ""],
-    ["in flight", count(told.leased), `${count(told.hosts.in_flight)} hosts`],
+    ["in flight", count(told.leased), `of ${count(told.hosts.in_flight)} ${told.hosts.in_flight === 1 ? "host" : "hosts"}`],
     ["failed", count(told.failed), percent(told.failed / Math.max(told.fetched + told.failed, 1))],
     ["known", count(told.known), told.revisits ? `${count(told.revisits)} revisits` : ""],
     ["hosts", count(told.hosts.known), `${count(told.hosts.with_waiting)} waiting, ${count(told.hosts.resting)} resting`],
