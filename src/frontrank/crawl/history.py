@@ -40,25 +40,25 @@ class History:
     def best(self, n: int) -> list[tuple[float, str, str]]:
         """Score, URL and title of the pages that the ordering's scorer (the first, of several) likes most."""
         scorer = self.crawl.policy.scorers()[0]
-        judged: list[tuple[float, int, str]] = []
+        judged: dict[int, tuple[float, int, str]] = {}  # of a page that came back, what is said of it now
         for page, title, note in self.log.select(("page", "title", "note"), (Fetched.kind,)):
             score = json.loads(note or "{}").get(scorer)
             if isinstance(score, float | int) and score > 0:
-                judged.append((score, page, title or ""))
-        judged.sort(key=lambda one: -one[0])
-        return [(score, self.crawl.url(page), title) for score, page, title in judged[:n]]
+                judged[page] = (score, page, title or "")
+        best = sorted(judged.values(), key=lambda one: -one[0])[:n]
+        return [(score, self.crawl.url(page), title) for score, page, title in best]
 
     def retries(self) -> int:
         return sum(1 for _ in self.log.select(("seq",), (Retried.kind,)))
 
     def first(self, n: int) -> list[tuple[str, str, int]]:
         """URL, title and status of the pages that were fetched first."""
-        found: list[tuple[str, str, int]] = []
+        found: dict[int, tuple[str, str, int]] = {}
         for page, title, status in self.log.select(("page", "title", "status"), (Fetched.kind,)):
             if len(found) == n:
                 break
-            found.append((self.crawl.url(page), title or "", status))
-        return found
+            found.setdefault(page, (self.crawl.url(page), title or "", status))
+        return list(found.values())
 
     def times(self) -> tuple[Array, Array]:
         """When each page was settled, and whether it was fetched (or failed)."""

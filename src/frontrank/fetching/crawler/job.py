@@ -31,9 +31,9 @@ NOT_ASKED = (  # reasons for which a page was never asked for: they use up no bu
 INTERRUPTED, BUDGET, TIME, RULE, EMPTY, FAILED = "interrupted", "budget", "time", "stopping rule", "frontier empty", "failed"
 
 
-def asked_for(settled: int, failures: Mapping[str, int]) -> int:
-    """How many of the settled pages were asked for."""
-    return settled - sum(failures.get(reason, 0) for reason in NOT_ASKED)
+def asked_for(fetched: int, revisits: int, failures: Mapping[str, int]) -> int:
+    """How many pages were asked for: those that came, or came back, and those that failed after they had been asked for."""
+    return fetched + revisits + sum(count for reason, count in failures.items() if reason not in NOT_ASKED)
 
 
 class Job:
@@ -67,10 +67,7 @@ class Job:
     @property
     def asked(self) -> int:
         """Pages settled that were asked for, revisits too: what the budget counts."""
-        lost_again = (
-            self.failures.total() - self.crawl.failed_count
-        )  # pages that had been there, and failed when they came back
-        return asked_for(len(self.crawl.order), self.failures) + self.crawl.revisits + lost_again
+        return asked_for(self.crawl.fetched_count, self.crawl.revisits, self.failures)
 
     def may_take(self) -> bool:
         """Whether another page may be taken; if not now or ever, the reason is kept."""

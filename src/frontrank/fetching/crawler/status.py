@@ -53,7 +53,7 @@ def rates(times: Array, now: float, worked_s: float | None) -> dict[str, float]:
 
 def _budget(budget: int, told: dict[str, Any]) -> dict[str, Any]:
     """How much of the budget is spent, and when it will be, at the rate of the last minutes."""
-    asked = asked_for(told["fetched"] + told["failed"], told["failed_by_reason"])
+    asked = asked_for(told["fetched"], told["revisits"], told["failed_by_reason"])
     left = time_left(budget - asked, told["pages_per_s"]["lately"]) if budget and told["running"] else None
     return {"budget": budget or None, "asked": asked, "left_s": left}
 

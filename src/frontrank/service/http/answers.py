@@ -79,7 +79,7 @@ def _status(desk: Desk, source: Source) -> shapes.Status:
     happened = NOTHING if source.folder is None else desk.past.call(past.summary, source.folder, now)
     notes = source.notes()
     budget = int(notes.get("options", {}).get("budget", 0) or 0)
-    asked = asked_for(told["fetched"] + told["failed"], happened["reasons"])
+    asked = asked_for(told["fetched"], told["revisits"], happened["reasons"] or {"failed": told["failed"]})
     rate = happened["pages_per_s"]
     left = time_left(budget - asked if budget else told["waiting"], rate["lately"]) if running else None
     made = {
