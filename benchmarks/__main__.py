@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from benchmarks import durable, frontier, memory, scale, scrapy_throughput, speed, stalls, walks
+from benchmarks import durable, fetchers, frontier, memory, scale, scrapy_throughput, speed, stalls, walks
 from benchmarks.show import Result, verdict
 from benchmarks.startup import start_up
 from frontrank.sources import load
@@ -33,7 +33,7 @@ def live(folder: Path, small: bool) -> list[Result]:
     results += durable.recovery(folder, 100_000 if small else 1_000_000)
     results += stalls.stalls(folder, 100_000 if small else 1_000_000)
     results += stalls.recovery_after_kill(folder, 120_000 if small else 1_200_000)
-    return results + scrapy_throughput.throughput()
+    return results + scrapy_throughput.throughput() + fetchers.throughput(500 if small else 1_500)
 
 
 def lab(folder: Path, small: bool) -> list[Result]:
