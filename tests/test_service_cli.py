@@ -120,7 +120,7 @@ def test_bad_input_is_one_sentence(options: list[str], sentence: str, tmp_path: 
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert sentence in done.stderr and len(done.stderr.splitlines()) == 1
-    assert not (tmp_path / "new" / "DEFAULT").exists()
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_folder_that_is_served_is_not_served_twice(tmp_path: Path) -> None:

@@ -48,10 +48,12 @@ def command(directory: str, as_json: bool, **options: Any) -> None:
     from frontrank.service.frontier import Frontier
     from frontrank.service.grpc_server import GrpcServer
     from frontrank.service.http import http_server
-    from frontrank.service.security import security
+    from frontrank.service.security import check_address, security
 
     host, stop, counters = options["host"], threading.Event(), Counters()
     protected = security(host, *(options[name] for name in ("token_file", "tls_cert", "tls_key", "insecure")))
+    for port in (options["port"], *(() if options["no_http"] else (options["http_port"],))):
+        check_address(host, port)
     with _crawls(directory, options) as crawls, stopping.gracefully(stop.set), ExitStack() as parts:
         where = {"grpc": parts.enter_context(GrpcServer(Frontier(crawls, counters), host, options["port"], protected)).address}
         if not options["no_http"]:

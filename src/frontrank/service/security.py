@@ -1,4 +1,4 @@
-"""Who may call the service: checked once, before anything is opened.
+"""Who may call the service, and where: checked once, before anything is opened.
 
 on loopback     anybody on this machine; with a token, who has it
 elsewhere       who has the token, over TLS; anything less is refused, unless it is said to be meant (--insecure)
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import socket
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +73,20 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def check_address(host: str, port: int) -> None:
+    """Raise InputError if nobody can listen there: to be asked before the work, not after."""
+    try:
+        if not 0 <= port < 2**16:  # the system would take the rest of a division
+            raise OverflowError("a port must be from 0 to 65,535")
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        with socket.socket(family, kind, protocol) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(address)
+    except (OSError, OverflowError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot listen at {host}:{port} ({why}); give another address or port") from None
 
 
 def read_token(path: str) -> str:
