@@ -23,6 +23,7 @@ from frontrank.fetching.fetcher import How
 from frontrank.lab.webserver import run_in_process
 from tests.hostile import EVILS, HostileServer
 from tests.patience import PATIENCE_S
+from tests.test_bounded import running
 from tests.test_crawler import WEB, Mapped, command, crawl, events, fetched, on, records, served
 from tests.test_hostile import FAILURES, OPEN, REDIRECTS
 from tests.test_hostile import crawl as crawl_evil
@@ -85,6 +86,22 @@ def test_a_killed_fetcher_is_replaced_and_its_pages_are_fetched_once(web: tuple[
     assert all(taken[url] == 1 + expired[url] for url in order)
     assert sum(expired.values()) <= 8 * len(killed)
     assert sorted(records(out)) == sorted((url, 200) for url in order)
+
+
+def test_fetchers_end_with_a_crawl_that_is_killed(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        command(*on(web), "--out", tmp_path / "crawl", "--delay", "5", "--per-host", "1", "--fetchers", "2"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until = time.monotonic() + PATIENCE_S
+    while len(started := fetchers_of(process.pid)) < 2 and time.monotonic() < until:
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    while any(running(pid) for pid in started) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert len(started) == 2 and not any(running(pid) for pid in started)
 
 
 def test_one_robots_txt_and_one_pace_a_host(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ What goes to and fro in one turn of an event loop goes as one message. Pages of 
 more to do than others, so that connections are used again. A fetcher that dies is replaced; what it had is told by
 ``FetcherDied``, at once: these pages wait again. Those that end as soon as they start end the crawl.
 
-Cost: 0.3 s and 60 MB a fetcher; about 0.15 ms a page for the message, against the milliseconds of fetching and parsing it.
+Cost: 0.4 s of CPU and 45 MB a fetcher; 0.06 ms a page to pack and unpack its message.
 """
 
 from __future__ import annotations

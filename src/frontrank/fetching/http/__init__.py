@@ -6,5 +6,5 @@
 
 Libraries for applications follow redirects, keep cookies and undo codings by themselves; here each of these is the crawl's
 own to decide, and what a hostile server sends has a name (``failures``). Measured on pages of 50 kB on loopback, milliseconds
-of CPU a page: this 0.06, pycurl 0.05, aiohttp 0.28, httpx 3.1; Scrapy's downloader with its engine about 3.
+of CPU a page: this 0.06, pycurl 0.05, aiohttp 0.28, httpx 3.1.
 """
