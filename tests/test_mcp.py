@@ -136,6 +136,11 @@ def test_broken_messages_get_an_error_and_the_next_one_an_answer(folder: Path) -
     assert found[-1] == {"jsonrpc": "2.0", "id": 7, "result": {}}
 
 
+def test_the_tools_can_be_listed_without_a_client(folder: Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "frontrank", "mcp", str(folder), "--json"], capture_output=True, check=True)
+    assert [tool["name"] for tool in json.loads(done.stdout)] == TOOLS
+
+
 @pytest.mark.parametrize(
     ("args", "word"), [([], "one of them"), (["d", "--address", "x:1"], "one of them"), (["no"], "not a crawl")]
 )

@@ -14,7 +14,8 @@ import click
 @click.option("--address", metavar="ADDRESS", help="The HTTP side of a service, in place of DIR: 127.0.0.1:7072.")
 @click.option("--crawl", default="DEFAULT", show_default=True, metavar="ID", help="Which crawl of the service.")
 @click.option("--token-file", metavar="FILE", help="The token of the service.")
-def command(directory: str | None, address: str | None, crawl: str, token_file: str | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the tools that there are as JSON, and end.")
+def command(directory: str | None, address: str | None, crawl: str, token_file: str | None, as_json: bool) -> None:
     """Let a language model ask about the crawl in DIR, or of a service: status, next, explain, compare, simulate, recommend.
 
     It speaks the Model Context Protocol on standard input and output, and changes nothing. The crawl may be running.
@@ -23,6 +24,7 @@ def command(directory: str | None, address: str | None, crawl: str, token_file: 
     frontrank mcp my-crawl
     frontrank mcp --address 127.0.0.1:7072
     """
+    from frontrank.cli.screen import show_json
     from frontrank.crawl.journal import FILE
     from frontrank.errors import InputError
     from frontrank.service.http.desk import Desk
@@ -31,16 +33,21 @@ def command(directory: str | None, address: str | None, crawl: str, token_file: 
 
     if (directory is None) == (address is None):
         raise InputError("mcp needs the directory of a crawl, or --address of a service, one of them")
-    with os.fdopen(os.dup(1), "wb") as out:
-        os.dup2(2, 1)  # what anything prints must not come between the messages
-        if address is not None:
-            Server(tools_of_service(address, crawl, read_token(token_file) if token_file else "")).serve(sys.stdin.buffer, out)
-            return
+    if address is not None:
+        desk, tools = None, tools_of_service(address, crawl, read_token(token_file) if token_file else "")
+    else:
         folder = Path(directory or "")
         if not (folder / FILE).is_file():
             raise InputError(f"{directory}: not a crawl ({FILE} is missing); name the directory of one")
         desk = Desk(folders={folder.name or "crawl": folder})
+        tools = tools_of_directory(folder, desk)
+    if as_json:
+        show_json([tool.told() for tool in tools])
+        return
+    with os.fdopen(os.dup(1), "wb") as out:
+        os.dup2(2, 1)  # what anything prints must not come between the messages
         try:
-            Server(tools_of_directory(folder, desk)).serve(sys.stdin.buffer, out)
+            Server(tools).serve(sys.stdin.buffer, out)
         finally:
-            desk.close()
+            if desk is not None:
+                desk.close()
