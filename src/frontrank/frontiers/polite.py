@@ -22,7 +22,7 @@ says of such a page afterwards does not move it.
 
 A budget counts what was asked for, revisits too; a limit counts pages that are done with.
 
-Memory: 29 bytes for each page (record 24, mark 1, host 4), 100 for each host. Times are seconds; 0 is no limit.
+Memory: 29 bytes for each page (record 24, mark 1, host 4), 104 for each host. Times are seconds; 0 is no limit.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ HOST = np.dtype(
         ("concurrency", "i4"),
         ("budget", "i4"),  # how many may be taken
         ("limit", "i4"),  # how many may be done with
+        ("spare", "i4"),  # 64 bytes, one cache line
         ("delay", "f8"),
         ("ready_at", "f8"),  # -inf: never had to wait
         ("blocked", "f8"),  # until when nothing is taken, whatever its delay says; -inf: never was
@@ -78,7 +79,7 @@ class Polite(NamedTuple):
 def new(pages: int, hosts: int = 1, delay_s: float = 0.0, concurrency: int = 0, in_flight: int = 0, budget: int = 0) -> Polite:
     """delay_s, concurrency and budget are every host's, until ``limit`` says otherwise; in_flight is for all together."""
     politeness = np.zeros(1, HOST)
-    politeness[0] = (-1, 0, 0, 0, 0, 0, concurrency, budget, 0, delay_s, -np.inf, -np.inf)
+    politeness[0] = (-1, 0, 0, 0, 0, 0, concurrency, budget, 0, 0, delay_s, -np.inf, -np.inf)
     counts = np.zeros(6, np.int64)
     counts[IN_FLIGHT] = in_flight
     return Polite._make((*_page_arrays(pages), *_host_arrays(hosts, politeness), counts, politeness, np.zeros(0)))
@@ -208,26 +209,26 @@ def _untimed(queue: Polite, host: int) -> None:
 
 
 @kernel
-def _full(queue: Polite, host: int) -> bool:
-    """Whether no page of this host may go, whatever the time."""
-    at = queue.hosts[host]
-    crowded = at["concurrency"] > 0 and at["leased"] >= at["concurrency"]
-    spent = at["budget"] > 0 and at["taken"] >= at["budget"]
-    enough = at["limit"] > 0 and at["done"] >= at["limit"]
-    return bool(at["top"] < 0 or crowded or spent or enough)
+def _full(hosts: Array, host: int) -> bool:
+    """Whether no page of this host may go, whatever the time. (With the whole queue as an argument a call costs 50 ns.)"""
+    if hosts[host]["top"] < 0:
+        return True
+    concurrency, budget, limit = hosts[host]["concurrency"], hosts[host]["budget"], hosts[host]["limit"]
+    crowded = concurrency > 0 and hosts[host]["leased"] >= concurrency
+    return bool(crowded or (budget > 0 and hosts[host]["taken"] >= budget) or (limit > 0 and hosts[host]["done"] >= limit))
 
 
 @kernel
-def _free_at(queue: Polite, host: int) -> float:
-    at: float = max(queue.hosts[host]["ready_at"], queue.hosts[host]["blocked"])
+def _free_at(hosts: Array, host: int) -> float:
+    at: float = max(hosts[host]["ready_at"], hosts[host]["blocked"])
     return at
 
 
 @kernel
 def _place(queue: Polite, host: int) -> None:
     """Put a host where it now belongs."""
-    counts, free_at = queue.counts, _free_at(queue, host)
-    if _full(queue, host):
+    counts, free_at = queue.counts, _free_at(queue.hosts, host)
+    if _full(queue.hosts, host):
         _unready(queue, host)
         _untimed(queue, host)
     elif queue.ready_node[host]["pos"] >= 0 or free_at == -np.inf:
@@ -247,7 +248,7 @@ def _hold(queue: Polite, host: int, until: float) -> None:
 @kernel
 def _wake(queue: Polite, now: float) -> None:
     """Hosts whose time has come are ready."""
-    while queue.counts[TIMED] > 0 and _free_at(queue, wide(queue.timer_items[0])) <= now:
+    while queue.counts[TIMED] > 0 and _free_at(queue.hosts, wide(queue.timer_items[0])) <= now:
         host = wide(queue.timer_items[0])
         _untimed(queue, host)
         _ready(queue, host)
@@ -257,25 +258,25 @@ def _wake(queue: Polite, now: float) -> None:
 
 
 @kernel
-def _has_priority(queue: Polite, page: int) -> bool:
-    away: float = abs(queue.node[page]["key"])
+def _has_priority(node: Array, page: int) -> bool:
+    away: float = abs(node[page]["key"])
     return BEYOND <= away < np.inf
 
 
 @kernel
-def _give(queue: Polite, page: int, key: float) -> None:
+def _give(node: Array, own: Array, page: int, key: float) -> None:
     """A page that does not wait has this key; with a priority, once that ends."""
-    if _has_priority(queue, page):
-        queue.own[page] = key
+    if _has_priority(node, page):
+        own[page] = key
     else:
-        queue.node[page]["key"] = key
+        node[page]["key"] = key
 
 
 @kernel
-def _discover(queue: Polite, page: int, key: float) -> None:
-    _give(queue, page, key)
-    queue.node[page]["seq"] = queue.counts[KNOWN]
-    queue.counts[KNOWN] += 1
+def _discover(node: Array, own: Array, counts: Array, page: int, key: float) -> None:
+    _give(node, own, page, key)
+    node[page]["seq"] = counts[KNOWN]
+    counts[KNOWN] += 1
 
 
 @kernel
@@ -320,16 +321,19 @@ def _unlease(queue: Polite, page: int, mark: int) -> None:
 @kernel
 def put(queue: Polite, page: int, key: float) -> None:
     """Discover a page or change its key. One that is out keeps the key for its return; one that is gone stays so."""
-    if queue.mark[page] == ABSENT:
-        _discover(queue, page, key)
+    mark = queue.mark[page]
+    if mark == ABSENT or mark == FORGOTTEN:
+        if mark == ABSENT:
+            _discover(queue.node, queue.own, queue.counts, page, key)
+        else:
+            _give(queue.node, queue.own, page, key)
         _wait(queue, page)
-    elif queue.mark[page] == FORGOTTEN:
-        _give(queue, page, key)
-        _wait(queue, page)
-    elif _has_priority(queue, page):
+    elif _has_priority(queue.node, page):
         queue.own[page] = key
     else:
-        _change(queue, page, key)
+        host = wide(queue.host[page])
+        if _change(queue.node, queue.mark, queue.hosts, page, host, key):
+            _place(queue, host)
 
 
 @kernel
@@ -338,7 +342,7 @@ def prioritise(queue: Polite, page: int, key: float) -> None:
 
     Priority 0 gives it back to the ordering, with the key that it gave last. There must be room in ``own``.
     """
-    if _has_priority(queue, page):
+    if _has_priority(queue.node, page):
         if key == 0.0:
             key = queue.own[page]
     elif key == 0.0:
@@ -348,38 +352,38 @@ def prioritise(queue: Polite, page: int, key: float) -> None:
     if queue.mark[page] == ABSENT:
         queue.node[page]["key"] = key
     else:
-        _change(queue, page, key)
+        host = wide(queue.host[page])
+        if _change(queue.node, queue.mark, queue.hosts, page, host, key):
+            _place(queue, host)
 
 
 @kernel
-def _change(queue: Polite, page: int, key: float) -> None:
-    node, mark = queue.node, queue.mark[page]
+def _change(node: Array, mark: Array, hosts: Array, page: int, host: int, key: float) -> bool:
+    """A page has another key; whether its host is to be placed anew. (Arrays, not the queue: a call costs 100 ns less.)"""
     old = node[page]["key"]
-    if mark == GONE or key == old:
-        return
-    if mark != WAITING:
+    if mark[page] == GONE or key == old:
+        return False
+    if mark[page] != WAITING:
         node[page]["key"] = key
-        return
-    host = wide(queue.host[page])
-    top = wide(queue.hosts[host]["top"])
+        return False
+    top = wide(hosts[host]["top"])
     if key > old:
         node[page]["key"] = key
         if page != top:
             cut(node, page)
-            queue.hosts[host]["top"] = joined(node, top, page)
+            hosts[host]["top"] = joined(node, top, page)
     else:
         rest = without(node, top, page)
         node[page]["key"] = key
-        queue.hosts[host]["top"] = with_page(node, rest, page)
-    if page == top or page == queue.hosts[host]["top"]:
-        _place(queue, host)
+        hosts[host]["top"] = with_page(node, rest, page)
+    return bool(page == top or page == hosts[host]["top"])
 
 
 @kernel
 def put_last(queue: Polite, page: int) -> None:
     """Discover a page that goes before all known ones: last in, first out. A known page is not moved."""
     if queue.mark[page] == ABSENT:
-        _discover(queue, page, float(queue.counts[KNOWN]))
+        _discover(queue.node, queue.own, queue.counts, page, float(queue.counts[KNOWN]))
         _wait(queue, page)
 
 
@@ -396,7 +400,7 @@ def take(queue: Polite, page: int, now: float) -> None:
     if mark in (LEASED, GONE, FORGOTTEN):
         return
     if mark == ABSENT:
-        _discover(queue, page, 0.0)
+        _discover(queue.node, queue.own, queue.counts, page, 0.0)
     elif mark == LATER:
         hosts[host]["later"] -= 1
     else:
@@ -434,7 +438,7 @@ def settle(queue: Polite, page: int) -> None:
         _unlease(queue, page, GONE)
     elif mark != GONE:
         if mark == ABSENT:
-            _discover(queue, page, 0.0)
+            _discover(queue.node, queue.own, queue.counts, page, 0.0)
         queue.mark[page] = GONE
         hosts[host]["done"] += 1
         if mark == LATER:
@@ -485,9 +489,9 @@ def _out(queue: Polite, page: int, mark: int) -> None:
 def schedule(queue: Polite, page: int, key: float) -> None:
     """A page waits, again or at first, from a time on that is kept elsewhere; one never heard of, with this key."""
     if queue.mark[page] == ABSENT:
-        _discover(queue, page, key)
+        _discover(queue.node, queue.own, queue.counts, page, key)
     elif queue.mark[page] == FORGOTTEN:
-        _give(queue, page, key)
+        _give(queue.node, queue.own, page, key)
     _out(queue, page, LATER)
 
 
@@ -526,7 +530,7 @@ def take_queues(queue: Polite, now: float, most: int, each: int, pages: Array, v
 @kernel
 def _take_some(queue: Polite, host: int, now: float, each: int, pages: Array, at: int) -> int:
     counts, begin = queue.counts, at
-    while at < pages.size and (each == 0 or at - begin < each) and not _full(queue, host):
+    while at < pages.size and (each == 0 or at - begin < each) and not _full(queue.hosts, host):
         if counts[IN_FLIGHT] > 0 and counts[OUT] >= counts[IN_FLIGHT]:
             break
         page = wide(queue.hosts[host]["top"])
@@ -544,7 +548,7 @@ def may_go(queue: Polite, host: int, now: float) -> bool:
     spent = at["budget"] > 0 and at["taken"] >= at["budget"]
     enough = at["limit"] > 0 and at["done"] >= at["limit"]
     full = counts[IN_FLIGHT] > 0 and counts[OUT] >= counts[IN_FLIGHT]
-    return bool(not (crowded or spent or enough or full) and _free_at(queue, host) <= now)
+    return bool(not (crowded or spent or enough or full) and _free_at(queue.hosts, host) <= now)
 
 
 @kernel
@@ -598,7 +602,7 @@ def next_at(queue: Polite) -> float:
     if counts[READY] > 0:
         return -np.inf
     if counts[TIMED] > 0:
-        return _free_at(queue, wide(queue.timer_items[0]))
+        return _free_at(queue.hosts, wide(queue.timer_items[0]))
     return np.inf
 
 
