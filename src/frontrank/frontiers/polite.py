@@ -322,7 +322,7 @@ def _unlease(queue: Polite, page: int, mark: int) -> None:
 def put(queue: Polite, page: int, key: float) -> None:
     """Discover a page or change its key. One that is out keeps the key for its return; one that is gone stays so."""
     mark = queue.mark[page]
-    if mark == ABSENT or mark == FORGOTTEN:
+    if mark in (ABSENT, FORGOTTEN):
         if mark == ABSENT:
             _discover(queue.node, queue.own, queue.counts, page, key)
         else:
