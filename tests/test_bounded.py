@@ -137,7 +137,6 @@ HOSTILE = {  # each takes the parser minutes, or did
     "attributes of a link": b"<a href=/x " + numbered(b"a%d ", 5 * MB) + b">",
     "unclosed li": b"<span>" * (4 * MB // 6) + b"<li>" * MB,
     "unclosed dd": b"<x>" * MB + b"<dd>" * MB,
-    "unclosed h1": b"<h1>" * (2 * MB),
     "unclosed div": b"<div>" * (2 * MB),
     "unknown end tags": b"<x>" * MB + b"</y>" * MB,
     "end of body": b"<x>" * MB + b"</body>" * MB,
@@ -147,6 +146,7 @@ HOSTILE = {  # each takes the parser minutes, or did
     "adoption": numbered(b"<b id=%d>", 2 * MB) + b"<div>" * (MB // 5) + b"</b>" * (MB // 4),
 }
 LINEAR = {  # hostile to other ways of reading a page
+    "unclosed h1": b"<h1>" * (2 * MB),
     "nested links": b"<a href=/x><object>" * (MB // 16) + b"words " * (MB // 2),
     "one target": b"<a href=/x>some words</a>" * 300_000,
     "many targets": numbered(b"<li><a href=/%d>link</a> words", 9 * MB),
