@@ -33,7 +33,7 @@ lint: .venv/tested-with
 bounds: .venv/tested-with
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.venv/numba-with-bounds $(BIN)/python -m pytest -n 2 --dist load \
 	    -k "not test_contract or growth" \
-	    $(foreach what,fingerprints frontiers growing polite seams crawl crawl_events priority walk links contracts,tests/test_$(what).py)
+	    $(foreach what,fingerprints frontiers growing polite seams crawl crawl_events queues priority walk links contracts,tests/test_$(what).py)
 
 core:
 	PYTHON=$(PYTHON) tests/core_install.sh
