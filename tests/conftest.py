@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -19,6 +20,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Hypothesis' own deadline and its check for slow draws are clocks too.
 settings.register_profile("frontrank", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("frontrank")
+
+
+@pytest.fixture(autouse=True)
+def log_level() -> Iterator[None]:
+    """A service in a test may be asked for another level: it holds for the process."""
+    before = logging.getLogger("frontrank").level
+    yield
+    logging.getLogger("frontrank").setLevel(before)
 
 
 @pytest.fixture
