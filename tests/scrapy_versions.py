@@ -27,7 +27,7 @@ def oldest() -> str:
     '2.13'
     """
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    (found,) = [match[1] for asked in extras["crawl"] if (match := re.fullmatch(r"scrapy>=([\d.]+)", asked))]
+    (found,) = [match[1] for asked in extras["scrapy"] if (match := re.fullmatch(r"scrapy>=([\d.]+)", asked))]
     return found
 
 
@@ -37,7 +37,7 @@ def environment(version: str) -> Path:
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
-    packages = ["-e", f"{ROOT}[crawl]", f"scrapy=={version}.*", "pytest>=8", "hypothesis>=6.100"]
+    packages = ["-e", f"{ROOT}[scrapy]", f"scrapy=={version}.*", "pytest>=8", "hypothesis>=6.100"]
     subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages], check=True)
     return python
 
