@@ -54,7 +54,7 @@ class Gain(Revisit):
     >>> day = 86400.0
     >>> policy = Gain(worth=day, most=90 * day)
     >>> [round(policy.next_wait(40, changes, 40 * day, 60 * day) / day, 1) for changes in (1, 10, 30, 40)]  # in 40 days
-    [9.3, 3.6, 3.6, 90.0]
+    [9.7, 3.7, 90.0, 90.0]
     """
 
     worth: Duration = Duration(86400.0)  # noqa: RUF009
