@@ -378,6 +378,8 @@ def test_a_family_has_a_budget_and_a_pace_whatever_its_hosts(tmp_path: Path) -> 
     crawl.limit_family("[0-3]$", budget=3, now=12.0)
     crawl = reopened(crawl)
     assert crawl.take(9, now=13.0) == [url(2)]
+    crawl.limit_family("[45]$", delay_s=0.0, now=13.0)  # another family's rule does not wake those that wait for this one
+    assert crawl.due(crawl.page(url(3))) == math.inf
     crawl.limit_family("[0-3]$", budget=0, now=14.0)
     assert crawl.take(9, now=15.0) == [url(3)]
 

@@ -162,33 +162,11 @@ def _tell(said: Said, verb: str, **given: Any) -> None:
 
 
 def _post(said: Said, path: str, body: dict[str, Any]) -> None:
-    import json
-    import urllib.error
-    import urllib.request
     from urllib.parse import quote
 
-    from frontrank.errors import InputError
+    from frontrank.service.http.asking import ask
+    from frontrank.service.security import read_token
 
-    target, crawl, token_file, _ = said
-    base = target if "://" in target else f"http://{target}"
-    heads = {"Content-Type": "application/json"}
-    if token_file:
-        try:
-            heads["Authorization"] = f"Bearer {Path(token_file).read_text(encoding='utf-8').strip()}"
-        except OSError as error:
-            raise InputError(f"{token_file}: the token cannot be read ({error.strerror}); give the file of it") from None
-    url = f"{base.rstrip('/')}/api/v1/crawls/{quote(crawl, safe='')}/{path}"
-    request = urllib.request.Request(url, json.dumps(body).encode(), heads)
-    try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            answer.read()
-    except urllib.error.HTTPError as error:
-        try:
-            why = json.loads(error.read(65_536))["error"]
-        except (ValueError, KeyError, TypeError):
-            why = f"HTTP {error.code}"
-        raise InputError(f"{target}: {why}") from None
-    except (OSError, ValueError) as error:
-        why = getattr(error, "reason", error)
-        raise InputError(f"{target}: cannot be asked ({why}); give the directory of a crawl, or a running service") from None
+    token = read_token(said.token_file) if said.token_file else ""
+    ask(said.target, f"/api/v1/crawls/{quote(said.crawl, safe='')}/{path}", token, body, post=True)
     said.show(True)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from frontrank import stopping
-from frontrank.errors import InputError, need
+from frontrank.errors import need
 from frontrank.fetching.crawler.options import agent_of, options
 from frontrank.fetching.crawler.values import SWITCH, TEXTS
 
@@ -62,6 +62,7 @@ def command(
     from frontrank.fetching.fetcher import How
     from frontrank.pages.urls import usable_seed
     from frontrank.service.fetching import Plan
+    from frontrank.service.security import read_token
 
     said = {name: value for name, value in given.items() if value is not None and value != ()}
     asked = {name: options()[name].default for name in USED}
@@ -79,23 +80,13 @@ def command(
         warc=bool(warc),
     )
     same = {name: asked[name] for name in Plan.__dataclass_fields__.keys() & asked.keys()}
-    plan = Plan(how, address, crawl, _token(token_file), tls_ca, warc=warc, idle_s=idle, **same)
+    plan = Plan(how, address, crawl, read_token(token_file) if token_file else "", tls_ca, warc=warc, idle_s=idle, **same)
     told = _run(plan, [usable_seed(url) for url in seeds])
     if as_json:
         click.echo(json.dumps(told))
         return
     reasons = "".join(f", {reason} {count:,}" for reason, count in sorted(told["failures"].items()))
     click.echo(f"{told['fetched']:,} pages fetched, {told['failed']:,} failed{reasons}; {told['new']:,} new URLs found")
-
-
-def _token(path: str) -> str:
-    if not path:
-        return ""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: the token cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
 
 def _run(plan: Any, seeds: list[str]) -> dict[str, Any]:

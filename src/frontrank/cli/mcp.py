@@ -25,7 +25,7 @@ def command(directory: str | None, address: str | None, crawl: str, token_file: 
     frontrank mcp --address 127.0.0.1:7072
     """
     from frontrank.cli.screen import show_json
-    from frontrank.crawl.journal import FILE
+    from frontrank.crawl.journal import check_crawl
     from frontrank.errors import InputError
     from frontrank.service.http.desk import Desk
     from frontrank.service.mcp import Server, tools_of_directory, tools_of_service
@@ -37,8 +37,7 @@ def command(directory: str | None, address: str | None, crawl: str, token_file: 
         desk, tools = None, tools_of_service(address, crawl, read_token(token_file) if token_file else "")
     else:
         folder = Path(directory or "")
-        if not (folder / FILE).is_file():
-            raise InputError(f"{directory}: not a crawl ({FILE} is missing); name the directory of one")
+        check_crawl(folder)
         desk = Desk(folders={folder.name or "crawl": folder})
         tools = tools_of_directory(folder, desk)
     if as_json:

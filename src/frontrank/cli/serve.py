@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from frontrank import stopping
+from frontrank.cli.listening import NAMES, protection_options
 from frontrank.cli.screen import progress
 from frontrank.errors import InputError, need
 
@@ -27,14 +28,10 @@ if TYPE_CHECKING:
     "--crawl", "orderings", multiple=True, metavar="ID=ORDERING", help="Another one for the crawl of this ID; repeatable."
 )
 @click.option("--delay", "delay_s", type=float, metavar="S", help="Seconds between two answers from one queue. [default: 1]")
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen at.")
 @click.option("--port", default=7071, show_default=True, help="Port of gRPC; 0 picks a free one.")
 @click.option("--http-port", default=7072, show_default=True, help="Port of HTTP, with the dashboard; 0 picks a free one.")
 @click.option("--no-http", is_flag=True, help="gRPC alone.")
-@click.option("--token-file", default="", metavar="FILE", help="Calls must bring the token in this file.")
-@click.option("--tls-cert", default="", metavar="FILE", help="Certificate (PEM), with --tls-key: serve over TLS.")
-@click.option("--tls-key", default="", metavar="FILE", help="Key of the certificate (PEM).")
-@click.option("--insecure", is_flag=True, help="Listen beyond this machine without a token or TLS.")
+@protection_options
 @click.option("--json", "as_json", is_flag=True, help="Print where it listens as one line of JSON.")
 def command(directory: str, as_json: bool, **options: Any) -> None:
     """Serve the crawls in DIR until Ctrl-C: over gRPC, in URLFrontier's protocol, which StormCrawler speaks, and over HTTP.
@@ -51,7 +48,7 @@ def command(directory: str, as_json: bool, **options: Any) -> None:
     from frontrank.service.security import check_address, security
 
     host, stop, counters = options["host"], threading.Event(), Counters()
-    protected = security(host, *(options[name] for name in ("token_file", "tls_cert", "tls_key", "insecure")))
+    protected = security(**{name: options[name] for name in NAMES})
     for port in (options["port"], *(() if options["no_http"] else (options["http_port"],))):
         check_address(host, port)
     with _crawls(directory, options) as crawls, stopping.gracefully(stop.set), ExitStack() as parts:

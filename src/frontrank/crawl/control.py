@@ -141,8 +141,10 @@ class Control(Live):
     def _set_rule(self, rule: Rule, now: float | None) -> None:
         at = self._tick(now)
         self._do(events.Ruled(at, rule))
-        for page in self.frontier.due.never():  # those that wait for a budget: it may have grown
-            self._do(events.Scheduled(at, page, at))
+        matches = re.compile(rule.pattern).search
+        for page in self.frontier.due.never():  # those that wait for this family's budget: it may have grown
+            if matches(self.log.url(page)):
+                self._do(events.Scheduled(at, page, at))
         self._acknowledge()
 
     def _heed(self) -> None:

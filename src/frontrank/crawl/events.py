@@ -120,7 +120,7 @@ class TakenTogether(Taken):
 
     @classmethod
     def of(cls, row: Row) -> TakenTogether:
-        return cls(row.time, np.frombuffer(row.links or b"", "<i4").tolist(), row.until)
+        return cls(row.time, pages_of(row).tolist(), row.until)
 
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, links=np.array(self.pages, "<i4").tobytes(), until=self.until)]
@@ -146,7 +146,7 @@ class Fetched:
 
     @classmethod
     def of(cls, row: Row) -> Fetched:
-        links = np.frombuffer(row.links or b"", "<i4")
+        links = pages_of(row)
         said = (row.title or "", None, row.impact or 0.0, row.status or 200, None, read_note(row), row.until)
         return cls(row.time, row.page, links, anchors_of(row), *said)
 
@@ -174,7 +174,7 @@ class Fetched:
     def show(row: Row) -> dict[str, Any]:
         scores = {"scores": read_note(row)} if row.note else {}
         again = {} if row.until is None else {"again_at": row.until}
-        return {"status": row.status, "links": len(row.links or b"") // 4, **scores, **again}
+        return {"status": row.status, "links": count_of(row), **scores, **again}
 
 
 @dataclass(frozen=True, slots=True)
@@ -523,7 +523,7 @@ class Discovered:
 
     @classmethod
     def of(cls, row: Row) -> Discovered:
-        return cls(row.time, row.page, np.frombuffer(row.links or b"", "<i4").astype(np.int32), anchors_of(row))
+        return cls(row.time, row.page, pages_of(row).astype(np.int32), anchors_of(row))
 
     def rows(self) -> list[Row]:
         anchors = storable("\n".join(self.anchors)) if any(self.anchors) else None
@@ -534,7 +534,7 @@ class Discovered:
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
-        return {"links": len(row.links or b"") // 4}
+        return {"links": count_of(row)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -610,7 +610,7 @@ class Forgotten:
 
     @classmethod
     def of(cls, row: Row) -> Forgotten:
-        return cls(row.time, np.frombuffer(row.links or b"", "<i4"))
+        return cls(row.time, pages_of(row))
 
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, links=self.pages.astype("<i4").tobytes())]
@@ -622,7 +622,7 @@ class Forgotten:
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
-        return {"pages": len(row.links or b"") // 4}
+        return {"pages": count_of(row)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -685,7 +685,7 @@ class PrioritisedAll:
 
     @classmethod
     def of(cls, row: Row) -> PrioritisedAll:
-        return cls(row.time, np.frombuffer(row.links or b"", "<i4"), row.status or 0)
+        return cls(row.time, pages_of(row), row.status or 0)
 
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time, status=self.priority, links=self.pages.astype("<i4").tobytes())]
@@ -696,7 +696,7 @@ class PrioritisedAll:
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
-        return {"priority": row.status, "pages": len(row.links or b"") // 4}
+        return {"priority": row.status, "pages": count_of(row)}
 
 
 _ONE_ROW = (Taken, Fetched, Failed, Retried, Expired, Rescored, Limited, Blocked, Reordered, Prioritised, Behaved)
@@ -713,7 +713,7 @@ def apart(rows: list[Row]) -> list[Row]:
     found: list[Row] = []
     for row in rows:
         if row.kind == TakenTogether.kind:
-            pages = np.frombuffer(row.links or b"", "<i4").tolist()
+            pages = pages_of(row).tolist()
             found += [Row(row.seq, Taken.kind, page, row.time, until=row.until) for page in pages]
         else:
             found.append(row)
@@ -737,6 +737,15 @@ def kind_of(row: Row) -> Any:
     if row.kind not in KINDS:
         raise StorageError(f"event {row.seq} is of kind {row.kind}, which this frontrank does not know; use a newer one")
     return KINDS[row.kind]
+
+
+def pages_of(row: Row) -> Array:
+    """The numbers of pages that a row names beside its own: links, most of all."""
+    return np.frombuffer(row.links or b"", "<i4")
+
+
+def count_of(row: Row) -> int:
+    return len(row.links or b"") // 4
 
 
 def anchors_of(row: Row) -> list[str]:

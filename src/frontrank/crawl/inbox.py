@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frontrank.crawl.journal import FILE, is_locked
+from frontrank.crawl.journal import check_crawl, is_locked
 from frontrank.errors import FrontrankError, InputError, StorageError
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ def tell(folder: Path, verb: str, **given: Any) -> bool:
     """Say something to the crawl of a directory, running or not. False if it runs, and has not heeded it yet."""
     from frontrank.crawl.crawl import Crawl
 
-    if not (folder / FILE).is_file():
-        raise StorageError(f"{folder}: not a crawl ({FILE} is missing); name the directory of one")
+    check_crawl(folder)
     if not is_locked(folder):
         crawl = Crawl.recover(folder)
         try:

@@ -105,8 +105,7 @@ class Journal:
     @classmethod
     def open(cls, folder: Path, group: int = 1, sync_s: float = 1.0, read_only: bool = False) -> Journal:
         """Go on with the journal of a directory, or only look at it."""
-        if not (folder / FILE).is_file():
-            raise StorageError(f"{folder}: not a crawl ({FILE} is missing); start one, or name the directory of one")
+        check_crawl(folder)
         with _sentences(folder, "read" if read_only else "written"):
             lock = None if read_only else _locked(folder)
             try:
@@ -389,6 +388,12 @@ def _connected(folder: Path, sync_s: float, read_only: bool = False) -> sqlite3.
         db.close()
         raise
     return db
+
+
+def check_crawl(folder: Path) -> None:
+    """Raise StorageError if a directory does not hold a crawl."""
+    if not (folder / FILE).is_file():
+        raise StorageError(f"{folder}: not a crawl ({FILE} is missing); start one, or name the directory of one")
 
 
 def is_locked(folder: Path) -> bool:

@@ -212,7 +212,7 @@ class Live(Known):
     def _settle(self, page: int) -> None:
         """A page is done with for the first time."""
         self._leave(page)
-        self.frontier._undue(page)
+        self.frontier.undue(page)
         if not self.state.fetched[page]:
             self.order.append(page)
         self._arrive(self.state, self.frontier.queue, self.links, self.depths, page, self.out)

@@ -146,7 +146,7 @@ class Queues(Control):
     @alone
     def queue_counts(self, name: str) -> QueueCounts | None:
         """How many pages of a queue wait, are scheduled, leased, completed; None if there is no such queue."""
-        self._give_back()
+        self._end_leases()
         host = self.find_host(name)
         counts = None if host < 0 else self._counted(self.frontier.hosts(host))
         return counts if counts and counts.known else None
@@ -154,14 +154,14 @@ class Queues(Control):
     @alone
     def counts(self) -> QueueCounts:
         """The same for all queues together."""
-        self._give_back()
+        self._end_leases()
         return self._counted(self.frontier.hosts())
 
     @alone
     def queues(self, inactive: bool = False, now: float | None = None) -> list[str]:
         """The names of queues, in the order in which they became known; without ``inactive``, of those with pages to come
         that are not blocked."""
-        self._give_back(now)
+        self._end_leases(now)
         hosts = self.frontier.hosts()
         active = hosts["waiting"] + hosts["later"] + hosts["leased"]
         at = self.clock() if now is None else now
@@ -176,16 +176,11 @@ class Queues(Control):
             waiting, scheduled, leased, completed, int((active + hosts["done"] > 0).sum()), int((active > 0).sum())
         )
 
-    def _give_back(self, now: float | None = None) -> None:
+    def _end_leases(self, now: float | None = None) -> None:
         """Pages whose lease has run out wait again, also for whoever only looks."""
         if self._lease_ends and not (isinstance(self.log, Journal) and not self.log.writable):
             self._expire_due(self._tick(now))
             self._acknowledge()
-
-    @alone
-    def queue_of(self, page: int) -> str:
-        """The name of the queue that a page waits in."""
-        return self.log.queues(page, page + 1).get(page) or host_of(self.log.url(page))
 
     @alone
     def names(self, pages: Sequence[int]) -> list[tuple[str, str]]:
@@ -204,10 +199,10 @@ class Queues(Control):
     @alone
     def due(self, page: int) -> float:
         """From when on a page may be taken: 0 if it waits, a time if it is scheduled or leased, infinity if it is done with."""
-        self._give_back()
+        self._end_leases()
         mark = self.frontier.mark(page)
         if mark in (LATER, LEASED):
-            return self.frontier.due.at(page) if mark == LATER else self.leases.get(page, 0.0)
+            return self.frontier.due_at(page) if mark == LATER else self.leases.get(page, 0.0)
         return 0.0 if mark == WAITING else math.inf
 
     @alone

@@ -311,7 +311,7 @@ class Replay:
         for page, place in last.items():
             row = rows[place]
             if row.kind != Retried.kind:
-                crawl.frontier._undue(page)
+                crawl.frontier.undue(page)
             if row.kind == Taken.kind:
                 crawl.leases[page] = row.time + crawl.politeness.lease_s if row.until is None else row.until
             elif page in crawl.leases:

@@ -37,6 +37,8 @@ from frontrank.pages.urls import host_of
 if TYPE_CHECKING:
     from protego import Protego
 
+    from frontrank.fetching.private import Names
+
 MOST_BYTES = 500 * 1024
 MOST_HOPS = 5
 KEPT_S = 24 * 3600.0
@@ -222,6 +224,17 @@ class Robots:
         if self.frontier is not None:
             delay_s = max(self.frontier.politeness.delay_s, min(delay_s, LONGEST_DELAY_S))
             self.frontier.host(host_of(origin), delay_s=delay_s)
+
+
+async def refusal(url: str, names: Names, robots: Robots | None) -> NotFetched | None:
+    """Why a page is not to be asked for: its address, or a robots.txt, which is read if it is not known."""
+    try:
+        names.usable(url)
+        if robots is not None and not robots.known(url):
+            await robots.check(url)
+    except NotFetched as error:
+        return error
+    return None
 
 
 def read(body: bytes, agent: str) -> Rules:

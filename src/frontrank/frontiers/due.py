@@ -25,8 +25,7 @@ class Due:
     """
 
     def __init__(self) -> None:
-        self.items, self.node = np.zeros(0, np.int32), np.zeros(0, NODE)
-        self.size = 0
+        self.items, self.node, self.size = np.zeros(0, np.int32), np.zeros(0, NODE), 0
 
     def __len__(self) -> int:
         return self.size
@@ -69,6 +68,6 @@ class Due:
         return {"due": pages, "due_at": -self.node["key"][pages]}
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        self.__init__()  # type: ignore[misc]
+        self.items, self.node, self.size = np.zeros(0, np.int32), np.zeros(0, NODE), 0
         for page, at in zip(arrays["due"].tolist(), arrays["due_at"].tolist(), strict=True):
             self.put(page, at)

@@ -209,13 +209,17 @@ def _untimed(queue: Polite, host: int) -> None:
 
 
 @kernel
-def _full(hosts: Array, host: int) -> bool:
-    """Whether no page of this host may go, whatever the time. (With the whole queue as an argument a call costs 50 ns.)"""
-    if hosts[host]["top"] < 0:
-        return True
+def _spent(hosts: Array, host: int) -> bool:
+    """Whether as many of its pages are out, taken or done with as may be."""
     concurrency, budget, limit = hosts[host]["concurrency"], hosts[host]["budget"], hosts[host]["limit"]
     crowded = concurrency > 0 and hosts[host]["leased"] >= concurrency
     return bool(crowded or (budget > 0 and hosts[host]["taken"] >= budget) or (limit > 0 and hosts[host]["done"] >= limit))
+
+
+@kernel
+def _full(hosts: Array, host: int) -> bool:
+    """Whether no page of this host may go, whatever the time. (With the whole queue as an argument a call costs 50 ns.)"""
+    return bool(hosts[host]["top"] < 0 or _spent(hosts, host))
 
 
 @kernel
@@ -543,12 +547,9 @@ def _take_some(queue: Polite, host: int, now: float, each: int, pages: Array, at
 @kernel
 def may_go(queue: Polite, host: int, now: float) -> bool:
     """Whether a page of this host that does not wait in its heap may be leased now."""
-    at, counts = queue.hosts[host], queue.counts
-    crowded = at["concurrency"] > 0 and at["leased"] >= at["concurrency"]
-    spent = at["budget"] > 0 and at["taken"] >= at["budget"]
-    enough = at["limit"] > 0 and at["done"] >= at["limit"]
+    counts = queue.counts
     full = counts[IN_FLIGHT] > 0 and counts[OUT] >= counts[IN_FLIGHT]
-    return bool(not (crowded or spent or enough or full) and _free_at(queue.hosts, host) <= now)
+    return bool(not (full or _spent(queue.hosts, host)) and _free_at(queue.hosts, host) <= now)
 
 
 @kernel

@@ -116,17 +116,18 @@ class PoliteFrontier:
             self.returning.put(page, at)
         return found
 
-    def _undue(self, page: int) -> None:
+    def undue(self, page: int) -> None:
+        """A page waits for no time to come."""
         self.due.remove(page)
         self.returning.remove(page)
 
     def lease(self, page: int, now: float) -> None:
         if self.queue.mark[page] != LEASED:
-            self._undue(page)
+            self.undue(page)
             self._lease(self.queue, page, now)
 
     def settle(self, page: int) -> None:
-        self._undue(page)
+        self.undue(page)
         self._settle(self.queue, page)
 
     def later(self, page: int, until: float) -> None:
@@ -144,11 +145,11 @@ class PoliteFrontier:
         compiled(polite.put)(self.queue, page, key)
 
     def forget(self, page: int) -> None:
-        self._undue(page)
+        self.undue(page)
         compiled(polite.forget)(self.queue, page)
 
     def back(self, page: int) -> None:
-        self._undue(page)
+        self.undue(page)
         self._back(self.queue, page)
 
     def limit(
@@ -196,6 +197,10 @@ class PoliteFrontier:
     def hosts_of(self, pages: Array | slice) -> Array:
         found: Array = self.queue.host[pages].copy()
         return found
+
+    def due_at(self, page: int) -> float:
+        """The time that a page waits for, or has waited for; infinity if it does not."""
+        return min(self.due.at(page), self.returning.at(page))
 
     def blocked(self, host: int) -> float:
         return float(self.queue.hosts["blocked"][host])

@@ -26,11 +26,10 @@ from typing import Any, TypeVar
 from frontrank.errors import ServiceError
 from frontrank.fetching.crawler.arrivals import MAY_PASS, MOST_HOPS, resolved
 from frontrank.fetching.crawler.scope import Scope
-from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.fetcher import REDIRECTS, Answer, Fetcher, How
 from frontrank.fetching.fetchers import FetcherDied, Fetchers
 from frontrank.fetching.retry_after import rest_s
-from frontrank.fetching.robots import Robots
+from frontrank.fetching.robots import Robots, refusal
 from frontrank.frontiers.politeness import Politeness
 from frontrank.pages.html import LONGEST_URL
 from frontrank.pages.urls import host_of
@@ -229,12 +228,9 @@ class Work:
             await self._fetched(page, answer)
 
     async def _answer(self, url: str) -> Answer:
-        try:
-            self.own.names.usable(url)
-            if self.robots is not None and not self.robots.known(url):
-                await self.robots.check(url)
-        except NotFetched as error:
-            return Answer(error)
+        refused = await refusal(url, self.own.names, self.robots)
+        if refused is not None:
+            return Answer(refused)
         return await self.fetching.fetch(url, self.warc.info() if self.warc is not None else b"")
 
     async def _fetched(self, page: Page, answer: Answer) -> None:

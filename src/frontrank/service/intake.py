@@ -9,7 +9,7 @@ What is acknowledged survives the end of the process: all URLs of one crawl that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.service import counters as counted
@@ -31,16 +31,15 @@ class Intake:
     def put_urls(self, items: Sequence[wire.URLItem]) -> list[wire.AckMessage]:
         """One answer an item. Those of one crawl share a commit."""
         answers = [wire.AckMessage(ID=item.ID or _info(item).url, status=SKIPPED) for item in items]
-        by_crawl: dict[str, list[int]] = {}
-        for place, item in enumerate(items):
-            info = _info(item)
-            if _fits(info):
-                by_crawl.setdefault(info.crawlID, []).append(place)
-        for name, places in by_crawl.items():
+        for name, places in _by_crawl(map(_info, items)).items():
             crawl = self.crawls.made(name)
             with crawl.together():
                 self._put(crawl, items, places, answers)
-        self._count(items, answers)
+        self._count(
+            len(items), [answer.status for item, answer in zip(items, answers, strict=True) if item.HasField("discovered")]
+        )
+        completed = sum(item.HasField("known") and not item.known.refetchable_from_date for item in items)
+        self.counters.add(counted.COMPLETED, completed)
         return answers
 
     def _put(
@@ -64,11 +63,7 @@ class Intake:
         """One answer a batch. All share one commit."""
         infos = [info for batch in batches for info in batch.items]
         statuses: list[wire.AckMessage.Status] = [SKIPPED] * len(infos)
-        by_crawl: dict[str, list[int]] = {}
-        for place, info in enumerate(infos):
-            if _fits(info):
-                by_crawl.setdefault(info.crawlID, []).append(place)
-        for name, places in by_crawl.items():
+        for name, places in _by_crawl(infos).items():
             crawl = self.crawls.made(name)
             with crawl.together():
                 found = self._discover(crawl, [infos[place] for place in places])
@@ -79,18 +74,13 @@ class Intake:
             stop = first + len(batch.items)
             answers.append(wire.BatchAck(ID=batch.ID, statuses=statuses[first:stop]))
             first = stop
-        self.counters.add(counted.PUT_URLS, len(infos))
-        self.counters.add(counted.DISCOVERED, len(infos))
-        self.counters.add(counted.IGNORED, statuses.count(SKIPPED))
+        self._count(len(infos), statuses)
         return answers
 
-    def _count(self, items: Sequence[wire.URLItem], answers: Sequence[wire.AckMessage]) -> None:
-        statuses = [answer.status for item, answer in zip(items, answers, strict=True) if item.HasField("discovered")]
-        self.counters.add(counted.PUT_URLS, len(items))
-        self.counters.add(counted.DISCOVERED, len(statuses))
-        self.counters.add(counted.IGNORED, statuses.count(SKIPPED))
-        completed = sum(item.HasField("known") and not item.known.refetchable_from_date for item in items)
-        self.counters.add(counted.COMPLETED, completed)
+    def _count(self, came: int, discovered: Sequence[wire.AckMessage.Status]) -> None:
+        self.counters.add(counted.PUT_URLS, came)
+        self.counters.add(counted.DISCOVERED, len(discovered))
+        self.counters.add(counted.IGNORED, list(discovered).count(SKIPPED))
 
     def _discover(self, crawl: Crawl, infos: Sequence[wire.URLInfo]) -> list[wire.AckMessage.Status]:
         """URLs that fetchers found; those of one parent are told together."""
@@ -140,6 +130,15 @@ def host_in(url: str) -> str:
 
 def _info(item: wire.URLItem) -> wire.URLInfo:
     return item.discovered.info if item.HasField("discovered") else item.known.info
+
+
+def _by_crawl(infos: Iterable[wire.URLInfo]) -> dict[str, list[int]]:
+    """The places of those that can be taken in, by the ID of their crawl."""
+    found: dict[str, list[int]] = {}
+    for place, info in enumerate(infos):
+        if _fits(info):
+            found.setdefault(info.crawlID, []).append(place)
+    return found
 
 
 def _fits(info: wire.URLInfo) -> bool:

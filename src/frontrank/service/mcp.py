@@ -10,19 +10,18 @@ would bring an HTTP client, a data validation library and a tracing library for 
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from frontrank import __version__
 from frontrank.errors import FrontrankError, InputError
 from frontrank.service.http import fields, replays
 from frontrank.service.http.answers import Asked
+from frontrank.service.http.asking import ask
 from frontrank.service.http.desk import Desk
 from frontrank.service.http.fields import Field
 from frontrank.service.http.routes import OPERATIONS, Operation
@@ -31,7 +30,6 @@ VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # of the pr
 LONGEST_LINE = 1_000_000
 ASKED = {"status": "getStatus", "next": "getNext", "explain": "explain", "compare": "compare"}  # tool: operation
 PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602  # JSON-RPC's codes of errors
-TIMEOUT_S = 600.0
 
 
 @dataclass(frozen=True)
@@ -60,41 +58,23 @@ class Tool:
 def tools_of_directory(folder: Path, desk: Desk) -> list[Tool]:
     name = next(iter(desk.ids()))
 
-    def ask(operation: Operation, given: dict[str, Any]) -> Any:
+    def asked(operation: Operation, given: dict[str, Any]) -> Any:
         return operation.answer(Asked(desk, name, given))
 
-    return [*_asking(ask), *_trying(folder)]
+    return [*_asking(asked), *_trying(folder)]
 
 
 def tools_of_service(address: str, crawl: str, token: str) -> list[Tool]:
-    base = (address if "://" in address else f"http://{address}").rstrip("/")
+    def asked(operation: Operation, given: dict[str, Any]) -> Any:
+        return ask(address, operation.path.replace("{crawl}", quote(crawl, safe="")), token, given)
 
-    def ask(operation: Operation, given: dict[str, Any]) -> Any:
-        path = operation.path.replace("{crawl}", quote(crawl, safe=""))
-        return _got(f"{base}{path}?{urlencode(given)}", token)
-
-    return [*_asking(ask), _advice()]
+    return [*_asking(asked), _advice()]
 
 
-def _asking(ask: Callable[[Operation, dict[str, Any]], Any]) -> Iterable[Tool]:
+def _asking(asked: Callable[[Operation, dict[str, Any]], Any]) -> Iterable[Tool]:
     named = {operation.name: operation for operation in OPERATIONS}
     for tool, name in ASKED.items():
-        yield Tool(tool, named[name].about, named[name].fields, partial(ask, named[name]))
-
-
-def _got(url: str, token: str) -> Any:
-    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})
-    try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
-            return json.load(answer)
-    except urllib.error.HTTPError as error:
-        try:
-            said = str(json.loads(error.read(65_536))["error"])
-        except (ValueError, KeyError, TypeError):
-            said = f"the service answered with status {error.code}"
-        raise InputError(said) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"the service cannot be asked ({getattr(error, 'reason', error)}); is it running?") from None
+        yield Tool(tool, named[name].about, named[name].fields, partial(asked, named[name]))
 
 
 def _trying(folder: Path) -> Iterable[Tool]:

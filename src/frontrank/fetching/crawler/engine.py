@@ -21,7 +21,7 @@ from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.fetcher import Answer, Fetcher, How
 from frontrank.fetching.fetchers import FetcherDied, Fetchers
 from frontrank.fetching.parsing import Judging
-from frontrank.fetching.robots import Robots
+from frontrank.fetching.robots import Robots, refusal
 from frontrank.pages.urls import host_of
 from frontrank.pages.workers import Closed
 
@@ -137,12 +137,9 @@ class Engine:
         self.arrivals.settle(page, url, answer, scores)
 
     async def _answer(self, page: int, url: str) -> Answer:
-        try:
-            self.own.names.usable(url)
-            if self.robots is not None and not self.robots.known(url):
-                await self.robots.check(url)
-        except NotFetched as error:
-            return Answer(error)
+        refused = await refusal(url, self.own.names, self.robots)
+        if refused is not None:
+            return Answer(refused)
         info = self.job.warc.info() if self.job.warc is not None else b""
         before = self.arrivals.revisiting.before(page) if self.arrivals.revisiting is not None else None
         return await self.fetching.fetch(url, info, before)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from frontrank.pages.urls import host_of, pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from frontrank.crawl.crawl import Crawl
 
@@ -29,6 +29,15 @@ class Family(NamedTuple):
     pattern: str
     pages: int
     share: float  # of the pages fetched from their host
+
+    @classmethod
+    def of(cls, shape: str, pages: int, on_host: Mapping[str, int]) -> Family:
+        """So many pages of a shape; ``on_host`` counts the pages of each host."""
+        return cls(shape, pages, pages / max(on_host.get(host_of(f"http://{shape}"), 0), pages))
+
+    @property
+    def possible_trap(self) -> bool:
+        return self.pages >= LEAST and self.share >= SHARE and any(mark in self.pattern for mark in "#*?")
 
     @property
     def exclude(self) -> str:
@@ -60,9 +69,9 @@ def families(urls: Iterable[str]) -> list[Family]:
     for shape, pages in alike.most_common():
         if pages < LEAST or len(found) == TOLD:
             break
-        share = pages / max(on_host[host_of(f"http://{shape}")], pages)
-        if share >= SHARE and ("#" in shape or "*" in shape or "?" in shape):
-            found.append(Family(shape, pages, share))
+        family = Family.of(shape, pages, on_host)
+        if family.possible_trap:
+            found.append(family)
     return found
 
 

@@ -12,6 +12,7 @@
     stream.py       live updates (server-sent events)
     metrics.py      Prometheus
     app.py          all of it as an application; server.py runs it beside whatever else the process does
+    asking.py       the other end: a question to the HTTP side of a service
     page/           the dashboard: plain HTML, CSS and JavaScript
 
 Nothing here slows a crawl: a quick read holds its lock for milliseconds, and is kept for a moment for all who ask the same.

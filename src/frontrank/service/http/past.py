@@ -20,7 +20,6 @@ from typing import Any
 from frontrank.crawl.events import Failed, Fetched, Retried
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.log import Log
-from frontrank.fetching.crawler.traps import LEAST, SHARE
 from frontrank.fetching.crawler.traps import Family as Alike
 from frontrank.pages.urls import host_of, pattern
 from frontrank.service.http.shapes import Errors, Failure, Families, Family, Point, Reason, Series
@@ -124,16 +123,14 @@ class Alikes:
         return [self._told(shape, at) for shape, at in islice(several, most)]
 
     def _told(self, shape: str, at: int) -> Family:
-        known = self.known[at]
-        share = known / max(self.on_host[host_of(f"http://{shape}")], known)
-        open_ended = any(mark in shape for mark in "#*?")
+        alike = Alike.of(shape, self.known[at], self.on_host)
         return {
             "pattern": shape,
-            "known": known,
+            "known": alike.pages,
             "settled": self.settled[at],
-            "share": share,
-            "possible_trap": open_ended and known >= LEAST and share >= SHARE,
-            "regex": Alike(shape, known, share).exclude,
+            "share": alike.share,
+            "possible_trap": alike.possible_trap,
+            "regex": alike.exclude,
         }
 
 
