@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from frontrank.errors import SourceError
 from frontrank.sources import load
-from frontrank.sources.edges import _parse, load_edges
+from frontrank.sources.edge_numbers import _parse
+from frontrank.sources.edges import load_edges
 from frontrank.web.web import Web
 
 SHAPES = {

@@ -23,14 +23,10 @@ def command(source: str, target: str, uncaptured: bool, force: bool, as_json: bo
     frontrank convert crawl-00000.warc.gz crawl.web
     frontrank convert synthetic:pages=1000000,seed=7 million.web
     """
-    from frontrank.sources import load, save
-    from frontrank.sources.web_directory import check_web_target
+    from frontrank.sources import convert
 
-    check_web_target(target, force)
     with progress() as tell:
-        web = load(source, progress=lambda text: tell(text, 0, 0), uncaptured=uncaptured)
-        tell(f"writing {target}", 0, 0)
-        save(web, target, force)
+        web = convert(source, target, force, lambda text: tell(text, 0, 0), uncaptured)
     columns = [column for column in web.COLUMNS if web.has(column)]
     if as_json:
         show_json({"web": {"pages": web.pages, "links": web.links}, "columns": columns, "path": target})

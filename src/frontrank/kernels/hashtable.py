@@ -116,6 +116,16 @@ def move(table: Table, most: int) -> None:
 
 
 @kernel
+def enter(table: Table, key: int) -> int:
+    """Enter a key that is not there; returns its number. There must be room."""
+    number = table.counts[COUNT]
+    table.keys[number] = key
+    table.counts[COUNT] += 1
+    _place(table, key, number)
+    return int(number)
+
+
+@kernel
 def number_all(table: Table, keys: Array, numbers: Array) -> int:
     """The numbers of these keys; new keys get the next ones. Returns how many were new. There must be room."""
     before = table.counts[COUNT]
@@ -123,10 +133,7 @@ def number_all(table: Table, keys: Array, numbers: Array) -> int:
     for i in range(keys.size):
         number = find(table, keys[i])
         if number < 0:
-            number = table.counts[COUNT]
-            table.keys[number] = keys[i]
-            table.counts[COUNT] += 1
-            _place(table, keys[i], number)
+            number = enter(table, keys[i])
         numbers[i] = number
     fresh: int = table.counts[COUNT] - before
     return fresh
@@ -138,8 +145,5 @@ def added(table: Table, key: int) -> bool:
     move(table, MOVES)
     if find(table, key) >= 0:
         return False
-    number = table.counts[COUNT]
-    table.keys[number] = key
-    table.counts[COUNT] += 1
-    _place(table, key, number)
+    enter(table, key)
     return True

@@ -1,4 +1,5 @@
-"""Where webs come from: one function, ``load``, for every format; ``save`` writes the one that loads fastest.
+"""Where webs come from: one function, ``load``, for every format; ``save`` writes the one that loads fastest,
+and ``convert`` goes from any to that one, for many formats without the web in memory.
 
 What lies at the path decides the format (see ``docs/sources.md``):
 
@@ -21,11 +22,12 @@ import os
 from dataclasses import replace
 
 from frontrank.errors import SourceError
-from frontrank.sources.kinds import Progress, is_captured, source_of
-from frontrank.sources.web_directory import save
+from frontrank.sources.kinds import Kind, Progress, is_captured, source_of
+from frontrank.sources.web_directory import check_web_target, save
+from frontrank.web.files import written_beside
 from frontrank.web.web import Web
 
-__all__ = ["load", "save"]
+__all__ = ["convert", "load", "save"]
 
 
 def load(path: str | os.PathLike[str], progress: Progress | None = None, uncaptured: bool = False) -> Web:
@@ -45,3 +47,27 @@ def load(path: str | os.PathLike[str], progress: Progress | None = None, uncaptu
     if not isinstance(web, Web):
         raise SourceError(f"{where}: the source {source!r} must give a Web, got {type(web).__name__}")
     return replace(web, source=where)
+
+
+def convert(
+    path: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    force: bool = False,
+    progress: Progress | None = None,
+    uncaptured: bool = False,
+) -> Web:
+    """Write the web at a path as a web directory, and open that. Edge lists may be larger than memory."""
+    check_web_target(target, force)
+    where = os.fspath(path)
+    source, given = source_of(where)
+    write = source.write if isinstance(source, Kind) else None
+    if write is None or uncaptured:
+        web = load(where, progress, uncaptured)
+        if progress is not None:
+            progress(f"writing {os.fspath(target)}")
+        save(web, target, force)
+    else:
+        with written_beside(target) as beside:
+            beside.mkdir()
+            write(given, beside, progress)
+    return load(target)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from frontrank.errors import SourceError, SpecError, nearest
@@ -29,10 +30,11 @@ class Source(Protocol):
 
 
 class Kind(NamedTuple):
-    """A built-in source."""
+    """A built-in source. ``write``, where it has one, fills a folder as a web directory without the web in memory."""
 
     matches: Callable[[str], bool]
     load: Callable[[str, Progress | None], Web]
+    write: Callable[[str, Path, Progress | None], None] | None = None
 
 
 def _is_live(path: str) -> bool:
@@ -130,6 +132,12 @@ def _load_edges(path: str, progress: Progress | None) -> Web:
     return load_edges(path, progress=progress)
 
 
+def _write_edges(path: str, where: Path, progress: Progress | None) -> None:
+    from frontrank.sources.edges import write_edges
+
+    write_edges(path, where, progress)
+
+
 def _load_synthetic(path: str, progress: Progress | None) -> Web:
     from frontrank.sources.synthetic import synthetic
 
@@ -145,7 +153,7 @@ KINDS = {
     "tsv": Kind(_is_tsv, _load_tsv),
     "bvgraph": Kind(lambda path: bool(bvgraph_bases(path)), _load_bvgraph),
     "warc": Kind(is_captured, _load_captured),
-    LAST: Kind(os.path.isfile, _load_edges),
+    LAST: Kind(os.path.isfile, _load_edges, _write_edges),
 }
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from frontrank.errors import InputError, SourceError, need
 from frontrank.kernels.jit import Array
 from frontrank.web.files import check_target, written_beside
-from frontrank.web.strings import Deferred, Texts
+from frontrank.web.strings import Deferred, Packed, Texts
 from frontrank.web.web import Web
 
 FORMAT = "frontrank-web"
@@ -84,14 +84,22 @@ def write_web(web: Web, where: str) -> None:
         _write_strings(where, "anchors", {"anchor": web.anchors})
     if web.host_names is not None:
         _write_strings(where, "hosts", {"host": web.host_names})
+    columns = [column for column in Web.COLUMNS if web.has(column)]
+    write_manifest(where, web.name, web.pages, web.links, None if web.host_names is None else len(web.host_names), columns)
+
+
+def write_manifest(
+    where: str | os.PathLike[str], name: str, pages: int, links: int, hosts: int | None = None, columns: Sequence[str] = ()
+) -> None:
+    """The last file of a web directory, without which the others are none."""
     manifest = {
         "format": FORMAT,
         "version": VERSION,
-        "name": web.name,
-        "pages": web.pages,
-        "links": web.links,
-        "hosts": None if web.host_names is None else len(web.host_names),
-        "columns": [column for column in Web.COLUMNS if web.has(column)],
+        "name": name,
+        "pages": pages,
+        "links": links,
+        "hosts": hosts,
+        "columns": list(columns),
     }
     with open(os.path.join(where, MANIFEST), "w", encoding="utf-8") as file:
         json.dump(manifest, file, indent=2)
@@ -101,17 +109,37 @@ def write_web(web: Web, where: str) -> None:
 def _write_strings(where: str, name: str, columns: dict[str, Sequence[str]]) -> None:
     if not columns:
         return
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    schema = pa.schema([(column, pa.string()) for column in columns])
-    with pq.ParquetWriter(
-        os.path.join(where, f"{name}.parquet"), schema, compression="zstd", write_page_checksum=True
-    ) as writer:
+    with StringsFile(where, name, list(columns)) as file:
         for begin, end in _spans(len(next(iter(columns.values())))):
-            arrays = [pa.array(_strings(column, begin, end), pa.string()) for column in columns.values()]
-            writer.write_table(pa.table(arrays, schema=schema))
+            file.append(*(_strings(column, begin, end) for column in columns.values()))
+
+
+class StringsFile:
+    """A table of strings of a web directory, written piece by piece; each piece is a row group."""
+
+    def __init__(self, where: str | os.PathLike[str], table: str, columns: list[str]) -> None:
+        need("pyarrow")
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self.rows = 0
+        self._schema = pa.schema([(column, pa.string()) for column in columns])
+        path = os.path.join(where, f"{table}.parquet")
+        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", write_page_checksum=True)
+
+    def append(self, *columns: Any) -> None:
+        """A row for each string; columns are Packed, Arrow arrays or lists."""
+        import pyarrow as pa
+
+        arrays = [column.arrow() if isinstance(column, Packed) else pa.array(column, pa.string()) for column in columns]
+        self._writer.write_table(pa.table(arrays, schema=self._schema))
+        self.rows += len(arrays[0])
+
+    def __enter__(self) -> StringsFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._writer.close()
 
 
 def _spans(length: int) -> Iterator[tuple[int, int]]:

@@ -3,11 +3,13 @@
 In: lines, plain or gzip (told by their first two bytes), with every way of being broken as one SourceError.
 Out: ``check_target`` before the work says whether a result can be written at all; ``written_beside`` after it writes the
 result next to its target and renames it, so that a reader finds the old one or the new one, whole, and never a part.
+``NpyFile`` writes an array of unknown length piece by piece.
 """
 
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import secrets
 import shutil
@@ -15,9 +17,13 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from types import TracebackType
+from typing import IO, Any
+
+import numpy as np
 
 from frontrank.errors import InputError, SourceError
+from frontrank.kernels.jit import Array
 from frontrank.pages.codings import GZIP_MAGIC
 
 LONGEST_LINE = 64 * 2**20
@@ -144,3 +150,44 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+class NpyFile:
+    """A one-dimensional .npy array, written piece by piece; its header is right when the block ends.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "a.npy"
+    >>> with NpyFile(path, np.int32) as file:
+    ...     file.append(np.arange(2))
+    ...     file.append(np.arange(3))
+    >>> np.load(path).tolist()
+    [0, 1, 0, 1, 2]
+    """
+
+    def __init__(self, path: Where, dtype: Any) -> None:
+        self.size = 0
+        self._dtype = np.dtype(dtype)
+        self._file = open(path, "wb")  # noqa: SIM115
+        self._file.write(self._header())
+
+    def append(self, array: Array) -> None:
+        # tofile would only count what is missing on a full disk; this has the reason
+        self._file.write(np.ascontiguousarray(array, self._dtype).data)
+        self.size += array.size
+
+    def _header(self) -> bytes:
+        says = {"descr": self._dtype.str, "fortran_order": False, "shape": (self.size,)}
+        header = io.BytesIO()
+        np.lib.format.write_array_header_1_0(header, says)
+        return header.getvalue()  # padded, so that its length does not depend on the number
+
+    def __enter__(self) -> NpyFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                self._file.seek(0)
+                self._file.write(self._header())
+        finally:
+            self._file.close()

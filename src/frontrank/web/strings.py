@@ -1,13 +1,18 @@
-"""Columns of strings that are not Python objects until they are asked for: in Arrow arrays, in files, picked from others."""
+"""Columns of strings that are not Python objects until they are asked for: in Arrow arrays, in files, picked from others.
+
+``Packed`` is such a column on its way: bytes and where each string ends, as kernels write them and Arrow takes them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
-from frontrank.errors import SourceError
-from frontrank.kernels.jit import Array
+import numpy as np
+
+from frontrank.errors import SourceError, need
+from frontrank.kernels.jit import Array, compiled, kernel
 
 
 class Texts(Sequence[str]):
@@ -76,3 +81,69 @@ class Picked(Sequence[str]):
     def __getitem__(self, at: slice) -> Picked: ...
     def __getitem__(self, at: int | slice) -> str | Picked:
         return Picked(self.strings, self.at[at]) if isinstance(at, slice) else self.strings[int(self.at[at])]
+
+
+class Packed(NamedTuple):
+    """UTF-8 strings one after the other: string i is ``data[offsets[i]:offsets[i + 1]]``.
+
+    >>> found = Packed.picked(np.frombuffer(b"some bytes", np.uint8), np.array([5, 0]), np.array([10, 2]))
+    >>> found.strings()
+    ['bytes', 'so']
+    """
+
+    data: Array  # uint8
+    offsets: Array  # int64, one more than there are strings
+
+    @classmethod
+    def picked(cls, data: Array, begins: Array, ends: Array) -> Packed:
+        """The strings that lie in ``data`` from each of these places to each of those."""
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(ends - begins, dtype=np.int64)])
+        bytes_ = np.empty(int(offsets[-1]), np.uint8)
+        compiled(_pick)(data, begins, bytes_, offsets)
+        return cls(bytes_, offsets)
+
+    @classmethod
+    def of(cls, array: Any) -> Packed:
+        """The strings of an Arrow array of whatever string type; nulls are empty."""
+        need("pyarrow")
+        import pyarrow as pa
+
+        array = array.cast(pa.large_string()).fill_null("")
+        _, offsets, data = array.buffers()
+        at = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+        bytes_ = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
+        return cls(bytes_[int(at[0]) : int(at[-1])], at - at[0])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Packed]) -> Packed:
+        """One after the other."""
+        offsets, end = [np.zeros(1, np.int64)], 0
+        for part in parts:
+            offsets.append(part.offsets[1:] + end)
+            end += int(part.offsets[-1])
+        return cls(np.concatenate([np.empty(0, np.uint8), *(part.data for part in parts)]), np.concatenate(offsets))
+
+    @property
+    def size(self) -> int:
+        return int(self.offsets.size) - 1
+
+    def arrow(self) -> Any:
+        """An Arrow array of strings over the same bytes; less than 2 GiB of them."""
+        need("pyarrow")
+        import pyarrow as pa
+
+        offsets = pa.py_buffer(self.offsets.astype(np.int32))
+        return pa.StringArray.from_buffers(self.size, offsets, pa.py_buffer(np.ascontiguousarray(self.data)))
+
+    def strings(self) -> list[str]:
+        text = self.data.tobytes()
+        at = self.offsets.tolist()
+        return [text[at[i] : at[i + 1]].decode() for i in range(self.size)]
+
+
+@kernel
+def _pick(data: Array, begins: Array, bytes_: Array, offsets: Array) -> None:
+    for i in range(begins.size):
+        shift = begins[i] - offsets[i]
+        for at in range(offsets[i], offsets[i + 1]):
+            bytes_[at] = data[at + shift]

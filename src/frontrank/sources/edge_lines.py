@@ -1,0 +1,42 @@
+"""What both kinds of edge list share: how their lines are read, and what is said of one that cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from frontrank.kernels.jit import Array, kernel
+
+CHUNK = 8 * 2**20
+BOM = b"\xef\xbb\xbf"
+TAB, NEWLINE, RETURN, BLANK = 9, 10, 13, 32
+COMMA, SEMICOLON, MINUS, HASH, PERCENT, QUOTE = 44, 59, 45, 35, 37, 34
+NO_COLUMN, NO_NUMBER, NEGATIVE, TOO_LARGE, NO_URL, ALIKE = -1, -2, -3, -4, -5, -6
+
+COMPLAINTS = {
+    NO_COLUMN: "only one column; expected a source and a target",
+    NO_NUMBER: "not a page number; expected two whole numbers",
+    NEGATIVE: "a page number is negative; expected 0 or more",
+    TOO_LARGE: "a page number is larger than 9223372036854775807, the largest that fits in 64 bits",
+}
+Progress = Callable[[str], None]
+
+
+class Edges(NamedTuple):
+    """An edge list, as its first lines show it."""
+
+    path: str
+    name: str
+    header: int  # the line of column names, or 0
+    chunk: int  # bytes read at a time
+    progress: Progress | None
+
+
+def shown(text: bytes) -> str:
+    said = text.decode(errors="replace").strip()
+    return repr(said if len(said) <= 60 else said[:57] + "...")
+
+
+@kernel
+def is_end(data: Array, at: int) -> bool:
+    return at >= data.size or data[at] == NEWLINE

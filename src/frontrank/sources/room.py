@@ -1,0 +1,42 @@
+"""Whether a web fits in memory: asked before it is read, so that what does not fit is refused with what would do."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from frontrank.errors import SourceError
+
+
+def free_memory() -> int | None:
+    """Bytes that this process may still take without others losing theirs; None where the system does not say."""
+    free = []
+    for line in _lines("/proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            free.append(1024 * int(line.split()[1]))
+    most, used = _lines("/sys/fs/cgroup/memory.max"), _lines("/sys/fs/cgroup/memory.current")
+    if most and used and most[0].isdigit():
+        free.append(int(most[0]) - int(used[0]))
+    return min(free, default=None)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
+def check_room(path: str, links: int, needed: int) -> None:
+    """Raise SourceError if so many bytes are more than there are; it says what to run instead."""
+    free = free_memory()
+    if free is not None and needed > free:
+        stem = os.path.basename(os.path.normpath(path)).removesuffix(".gz").removesuffix(".txt")
+        raise SourceError(
+            f"{path}: about {links:,} links take {_gb(needed)} in memory, and {_gb(free)} are free; "
+            f"write them to disk once, then use that: frontrank convert {path} {stem}.web"
+        )
+
+
+def _gb(bytes_: int) -> str:
+    return f"{max(bytes_, 0) / 1e9:,.1f} GB"
