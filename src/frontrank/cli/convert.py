@@ -22,6 +22,7 @@ def command(source: str, target: str, uncaptured: bool, force: bool, as_json: bo
     frontrank convert uk-2007-05 uk.web
     frontrank convert crawl-00000.warc.gz crawl.web
     frontrank convert synthetic:pages=1000000,seed=7 million.web
+    frontrank convert large:pages=98e6,links=12,frontier=0.3 big.crawl
     """
     from frontrank.sources import convert
 

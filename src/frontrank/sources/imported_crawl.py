@@ -134,13 +134,13 @@ def _write(crawl: Observed, where: str) -> None:
         pq.write_table(
             pa.table(vars(crawl.results)), os.path.join(where, "results.parquet"), compression="zstd", write_page_checksum=True
         )
-    manifest = {
-        "format": FORMAT,
-        "version": VERSION,
-        "fetched": len(crawl.fetched),
-        "queries": None if crawl.queries is None else len(crawl.queries),
-        "results": None if crawl.results is None else len(crawl.results.query),
-    }
+    results = None if crawl.results is None else len(crawl.results.query)
+    write_manifest(where, len(crawl.fetched), None if crawl.queries is None else len(crawl.queries), results)
+
+
+def write_manifest(where: str | os.PathLike[str], fetched: int, queries: int | None = None, results: int | None = None) -> None:
+    """crawl.json: numbers of rows."""
+    manifest = {"format": FORMAT, "version": VERSION, "fetched": fetched, "queries": queries, "results": results}
     with open(os.path.join(where, MANIFEST), "w", encoding="utf-8") as file:
         json.dump(manifest, file, indent=2)
         file.write("\n")

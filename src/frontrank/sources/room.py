@@ -1,11 +1,12 @@
-"""Whether a web fits in memory: asked before it is read, so that what does not fit is refused with what would do."""
+"""Whether a web fits, in memory or on disk: asked before the work, so that what does not fit is refused with what would do."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
-from frontrank.errors import SourceError
+from frontrank.errors import InputError, SourceError
 
 
 def free_memory() -> int | None:
@@ -33,10 +34,19 @@ def check_room(path: str, links: int, needed: int) -> None:
     if free is not None and needed > free:
         stem = os.path.basename(os.path.normpath(path)).removesuffix(".gz").removesuffix(".txt")
         raise SourceError(
-            f"{path}: about {links:,} links take {_gb(needed)} in memory, and {_gb(free)} are free; "
+            f"{path}: about {links:,} links take {gb(needed)} in memory, and {gb(free)} are free; "
             f"write them to disk once, then use that: frontrank convert {path} {stem}.web"
         )
 
 
-def _gb(bytes_: int) -> str:
+def check_disk(folder: str | os.PathLike[str], what: str, needed: int) -> None:
+    """Raise InputError if the disk of this directory has no room for so many bytes."""
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise InputError(
+            f"{what} takes {gb(needed)} on disk, and {gb(free)} are free there; make it smaller, or give another disk"
+        )
+
+
+def gb(bytes_: int) -> str:
     return f"{max(bytes_, 0) / 1e9:,.1f} GB"

@@ -28,13 +28,13 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from frontrank.errors import SpecError, nearest
+from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array, compiled
+from frontrank.sources.specification import Specification, short
 from frontrank.sources.synthetic_links import (
     Rows,
     by_topic,
@@ -78,8 +78,12 @@ def synthetic(spec: str) -> Web:
 
 
 @dataclass(frozen=True)
-class Synthetic:
-    """What a generated web is made by; ``build`` makes it."""
+class Synthetic(Specification):
+    """What a generated web is made by; ``build`` makes it.
+
+    >>> Synthetic(pages=50, links=2.5).name
+    'synthetic:pages=50,links=2.5'
+    """
 
     pages: int = 10_000
     links: float = 20.0  # mean out-degree
@@ -90,6 +94,9 @@ class Synthetic:
     text: int | str = "auto"  # titles, texts and anchors: 1, 0, or auto: up to 20,000 pages
     trap: int = 0  # pages of the endless calendar, among all pages
     seed: int = 0
+    kind = "synthetic"
+    broken = frozenset({"links", "locality", "copying"})
+    words = frozenset({"text"})
 
     def __post_init__(self) -> None:
         self._whole("pages", 1, MAX_PAGES)
@@ -102,31 +109,6 @@ class Synthetic:
         self._whole("seed", 0, 2**63 - 1)
         if self.text not in (0, 1, "auto"):
             raise SpecError(f"synthetic: text must be 0, 1 or auto, got {self.text}")
-
-    @classmethod
-    def parse(cls, spec: str) -> Synthetic:
-        known = [f.name for f in fields(cls)]
-        given: dict[str, Any] = {}
-        for part in spec.split(",") if spec.strip() else []:
-            key, equals, value = (piece.strip() for piece in part.partition("="))
-            if not equals or not key or not value:
-                raise SpecError(f"synthetic: parameters must be key=value, such as pages=100000, got {part!r}")
-            if key not in known:
-                raise SpecError(f"synthetic: there is no parameter {key!r}{nearest(key, known)}")
-            if key in given:
-                raise SpecError(f"synthetic: {key} was given twice; give it once")
-            given[key] = _read(key, value)
-        return cls(**given)
-
-    @property
-    def name(self) -> str:
-        """The specification, without what is at its default.
-
-        >>> Synthetic(pages=50, links=2.5).name
-        'synthetic:pages=50,links=2.5'
-        """
-        told = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
-        return "synthetic:" + ",".join(f"{key}={_short(value)}" for key, value in told)
 
     @property
     def has_text(self) -> bool:
@@ -156,10 +138,10 @@ class Synthetic:
 
     def _layout(self, rng: Array) -> tuple[Layout, Array]:
         """Where every page lies, and the hosts from the largest to the smallest."""
-        hosts = self.hosts or max(1, min(round(self.pages**0.6) // 8, self.pages - self.trap))
+        hosts = self.hosts or usual_hosts(self.pages, self.pages - self.trap)
         by_size = compiled(shuffled)(np.arange(hosts, dtype=np.int32), rng)
         size = np.empty(hosts, np.int64)
-        size[by_size] = _zipf_sizes(self.pages - self.trap, hosts)
+        size[by_size] = zipf_sizes(self.pages - self.trap, hosts)
         whole = size.copy()
         trap_host = by_size[min(1, hosts - 1)]
         whole[trap_host] += self.trap
@@ -188,16 +170,6 @@ class Synthetic:
         links = compiled(close_gaps)(indptr, rows.filled, targets)
         return indptr, targets[:links]
 
-    def _whole(self, key: str, least: int, most: int, why: str = "") -> None:
-        value = getattr(self, key)
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise SpecError(f"synthetic: {key} must be a whole number from {least} to {most}{why}, got {_short(value)}")
-
-    def _number(self, key: str, least: float, most: float, why: str = "") -> None:
-        value = getattr(self, key)
-        if not isinstance(value, int | float) or isinstance(value, bool) or not least <= value <= most:
-            raise SpecError(f"synthetic: {key} must be a number from {least:g} to {most:g}{why}, got {_short(value)}")
-
     def _check_memory(self) -> None:
         needed = self.pages * (44 + 4 * self.links)
         try:
@@ -206,29 +178,18 @@ class Synthetic:
             return
         if needed > there:
             raise SpecError(
-                f"synthetic: pages={self.pages} with links={_short(self.links)} needs {needed / 1e9:,.0f} GB of memory,"
+                f"synthetic: pages={self.pages} with links={short(self.links)} needs {needed / 1e9:,.0f} GB of memory,"
                 f" this machine has {there / 1e9:,.0f}; give fewer pages or links"
             )
 
 
-def _read(key: str, value: str) -> int | float | str:
-    """A number as people write it: 1000, 1_000, 1e6, 0.5. Whole where it should be and is."""
-    if key == "text":
-        return int(value) if value in ("0", "1") else value
-    try:
-        number = float(value)
-        if math.isfinite(number) and key not in ("links", "locality", "copying") and number.is_integer():
-            return int(number) if "e" in value.lower() or "." in value else int(value)
-    except ValueError:
-        raise SpecError(f"synthetic: {key} must be a number, got {value}") from None
-    return number
+def usual_hosts(pages: int, most: int) -> int:
+    """An eighth of pages^0.6."""
+    usual: int = round(pages**0.6) // 8
+    return max(1, min(usual, most))
 
 
-def _short(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _zipf_sizes(pages: int, hosts: int) -> Array:
+def zipf_sizes(pages: int, hosts: int) -> Array:
     """At least one page for each host, the rest in proportion to 1 / rank; what rounding leaves goes to the first."""
     odds = 1.0 / np.arange(1, hosts + 1)
     sizes: Array = 1 + np.floor((pages - hosts) * (odds / math.fsum(odds))).astype(np.int64)

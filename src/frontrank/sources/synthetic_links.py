@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontrank.kernels.jit import Array, kernel
+from frontrank.kernels.splitmix import below, unit
 from frontrank.sources.synthetic_text import Layout
 
 TRAP_NEXT = 7  # days that a day of the calendar links to
@@ -25,38 +26,11 @@ NEAR = 0.1  # a link on the host that is not copied goes to one of the neighbour
 TO_ROOT = 0.5  # a link to another host that is not copied goes to the root
 TRIES = 16
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-S27, S30, S31 = np.uint64(27), np.uint64(30), np.uint64(31)
-S11, S33 = np.uint64(11), np.uint64(33)
-
-
-@kernel
-def _draw(rng: Array) -> Any:
-    """64 random bits (splitmix64)."""
-    rng[0] += GOLDEN
-    z = rng[0]
-    z = (z ^ (z >> S30)) * MIX_1
-    z = (z ^ (z >> S27)) * MIX_2
-    return z ^ (z >> S31)
-
-
-@kernel
-def _below(rng: Array, n: int) -> Any:
-    """A whole number from 0 to n - 1, for n below 2^31."""
-    return (np.int64(_draw(rng) >> S33) * n) >> 31
-
-
-@kernel
-def _unit(rng: Array) -> Any:
-    """A number from 0 to 1, 1 excluded."""
-    return np.int64(_draw(rng) >> S11) * 2.0**-53
-
 
 @kernel
 def shuffled(values: Array, rng: Array) -> Array:
     for k in range(values.size - 1, 0, -1):
-        j = _below(rng, k + 1)
+        j = below(rng, k + 1)
         kept = values[k]
         values[k] = values[j]
         values[j] = kept
@@ -66,7 +40,7 @@ def shuffled(values: Array, rng: Array) -> Array:
 @kernel
 def fill_below(values: Array, n: int, rng: Array) -> None:
     for k in range(values.size):
-        values[k] = _below(rng, n)
+        values[k] = below(rng, n)
 
 
 @kernel
@@ -76,10 +50,10 @@ def inherit(first: Array, size: Array, branching: Array, main_topic: Array, topi
         lo = first[h]
         topic[lo : first[h + 1]] = main_topic[h]
         for i in range(1, size[h]):
-            if _unit(rng) < INHERIT:
+            if unit(rng) < INHERIT:
                 topic[lo + i] = topic[lo + (i - 1) // branching[h]]
             else:
-                topic[lo + i] = _below(rng, topics)
+                topic[lo + i] = below(rng, topics)
     return topic
 
 
@@ -118,16 +92,16 @@ def plan(layout: Layout, pages: int, links: float, rng: Array) -> Array:
     for h in range(hosts):
         sites += layout.size[h]
         for i in range(layout.size[h]):
-            if children_of(layout, h, layout.first[h] + i) > 0 or _unit(rng) >= DANGLING:
-                root = np.sqrt(1.0 - _unit(rng))
-                draw[layout.first[h] + i] = min(LARGEST_DRAW, _unit(rng) / (root * np.sqrt(np.sqrt(root))))
+            if children_of(layout, h, layout.first[h] + i) > 0 or unit(rng) >= DANGLING:
+                root = np.sqrt(1.0 - unit(rng))
+                draw[layout.first[h] + i] = min(LARGEST_DRAW, unit(rng) / (root * np.sqrt(np.sqrt(root))))
                 total += draw[layout.first[h] + i]
     scale = max(0.0, links * sites - (sites - hosts)) / max(total, 1.0)
     indptr = np.zeros(pages + 1, np.int64)
     for h in range(hosts):
         for i in range(layout.size[h]):
             p = layout.first[h] + i
-            free = min(np.int64(scale * draw[p] + _unit(rng)), sites // 2) if draw[p] > 0 else 0
+            free = min(np.int64(scale * draw[p] + unit(rng)), sites // 2) if draw[p] > 0 else 0
             indptr[p + 1] = children_of(layout, h, layout.first[h] + i) + free + is_door(layout, p)
     for p in range(layout.trap_first, layout.trap_last):
         indptr[p + 1] = min(TRAP_NEXT, layout.trap_last - 1 - p) + (1 if p > layout.trap_first else 0)
@@ -208,7 +182,7 @@ def grow(layout: Layout, order: Array, rows: Rows, stay: float, copying: float, 
         free = rows.indptr[page + 1] - begin - children_of(layout, layout.host[page], page) - is_door(layout, page)
         local = 0
         for _ in range(free):
-            if _unit(rng) < stay:
+            if unit(rng) < stay:
                 local += 1
         used = _navigate(layout, page, local, rows, rng)
         _wander(layout, order, page, local - used, free - local, rows, copying, rng)
@@ -232,14 +206,14 @@ def _navigate(layout: Layout, p: Any, local: int, rows: Rows, rng: Array) -> Any
     root, n, b = layout.first[h], layout.size[h], layout.branching[h]
     i = p - root
     used = 0
-    if used < local and i > 0 and _unit(rng) < NAVIGATION:
+    if used < local and i > 0 and unit(rng) < NAVIGATION:
         _add(root, p, rows)
         used += 1
-    if used < local and i > b and _unit(rng) < NAVIGATION:
+    if used < local and i > b and unit(rng) < NAVIGATION:
         _add(root + (i - 1) // b, p, rows)
         used += 1
     for q in range(root + 1, root + 1 + min(b, n - 1)):
-        if used < local and i > 0 and rows.seen[q] != p and _unit(rng) < MENU:
+        if used < local and i > 0 and rows.seen[q] != p and unit(rng) < MENU:
             _add(q, p, rows)
             used += 1
     for c in range(children_of(layout, h, p)):
@@ -256,7 +230,7 @@ def _wander(layout: Layout, order: Array, p: Any, local: int, remote: int, rows:
     n = layout.size[h]
     on_host = np.int64(rows.filled[p])
     for left in range(local + remote, 0, -1):
-        here = _below(rng, left) < local
+        here = below(rng, left) < local
         if here:
             local -= 1
         q = -1
@@ -274,7 +248,7 @@ def _wander(layout: Layout, order: Array, p: Any, local: int, remote: int, rows:
 @kernel
 def _noticed(layout: Layout, host: int, rng: Array) -> Any:
     """A page of a host; the earlier, so the nearer to the root, the likelier: page i with odds ~ i^-7/8."""
-    u = _unit(rng)
+    u = unit(rng)
     u *= u
     u *= u
     return layout.first[host] + np.int64(u * u * layout.size[host])
@@ -287,18 +261,18 @@ def _on_host(layout: Layout, p: Any, rows: Rows, copying: float, rng: Array) -> 
     lo, n = layout.first[h], layout.size[h]
     for trial in range(TRIES):
         if trial >= TRIES - 3:  # to any page, lest a host whose links are all alike yields nothing new
-            q = lo + _below(rng, n)
-        elif p > lo and _unit(rng) < copying:
-            earlier = lo + _below(rng, p - lo)
+            q = lo + below(rng, n)
+        elif p > lo and unit(rng) < copying:
+            earlier = lo + below(rng, p - lo)
             if rows.filled[earlier] == 0:
                 continue
-            q = np.int64(rows.targets[rows.indptr[earlier] + _below(rng, rows.filled[earlier])])
-        elif _unit(rng) < NEAR:
+            q = np.int64(rows.targets[rows.indptr[earlier] + below(rng, rows.filled[earlier])])
+        elif unit(rng) < NEAR:
             b = layout.branching[h]
-            q = p - b + _below(rng, 2 * b + 1)
+            q = p - b + below(rng, 2 * b + 1)
         else:
             q = _noticed(layout, h, rng)
-            if layout.topic[q] != layout.topic[p] and _unit(rng) < SAME_TOPIC:
+            if layout.topic[q] != layout.topic[p] and unit(rng) < SAME_TOPIC:
                 q = _noticed(layout, h, rng)
         if lo <= q < lo + n and rows.seen[q] != p:
             return q
@@ -311,17 +285,17 @@ def _elsewhere(layout: Layout, order: Array, p: Any, rows: Rows, copying: float,
     h = layout.host[p]
     begin, end = layout.topic_start[layout.topic[p]], layout.topic_start[layout.topic[p] + 1]
     for _ in range(TRIES):
-        if _unit(rng) < SAME_TOPIC:
-            met = np.int64(layout.topic_pages[begin + _below(rng, end - begin)])
+        if unit(rng) < SAME_TOPIC:
+            met = np.int64(layout.topic_pages[begin + below(rng, end - begin)])
         else:
-            met = np.int64(order[_below(rng, order.size)])
-        if _unit(rng) < copying:
+            met = np.int64(order[below(rng, order.size)])
+        if unit(rng) < copying:
             if met == p or rows.filled[met] == 0:
                 continue
-            q = np.int64(rows.targets[rows.indptr[met] + _below(rng, rows.filled[met])])
+            q = np.int64(rows.targets[rows.indptr[met] + below(rng, rows.filled[met])])
         else:
             there = layout.host[met]
-            q = layout.first[there] if _unit(rng) < TO_ROOT else _noticed(layout, there, rng)
+            q = layout.first[there] if unit(rng) < TO_ROOT else _noticed(layout, there, rng)
         if layout.host[q] != h and rows.seen[q] != p and not layout.trap_first <= q < layout.trap_last:
             return q
     return np.int64(-1)
