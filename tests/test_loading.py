@@ -16,12 +16,14 @@ from hypothesis import strategies as st
 
 from frontrank.errors import SourceError
 from frontrank.pages.urls import host_of
-from frontrank.sources import convert, edges, load, room, spilled
+from frontrank.sources import bvgraph_stream, convert, edges, load, room, spilled
 from frontrank.sources.edges import load_edges, write_edges
 from frontrank.sources.names import Alike, Hosts, Names
 from frontrank.sources.spilled import SpilledLinks
 from frontrank.web.strings import Packed
 from frontrank.web.web import Web, hosts_from_urls
+from tests.oracles import bvgraph as oracle
+from tests.test_sources_bvgraph import forms, graphs
 
 COLUMNS = ("indptr", "targets", "ids", "hosts", "seeds", "views", "clicks")
 NAMES = ("urls", "host_names")
@@ -164,6 +166,42 @@ class TestEdgeLists:
         assert ran.returncode == 2, ran.stderr
         assert ran.stderr.startswith("frontrank: e.web cannot be written: ") and ran.stderr.count("\n") == 1
         assert list(tmp_path.iterdir()) == [path]
+
+
+class TestBVGraphs:
+    @given(graphs(), forms(), st.data())
+    @quietly
+    def test_they_are_decoded_piece_by_piece(
+        self, tmp_path_factory: Any, graph: list[list[int]], form: oracle.Format, data: st.DataObject
+    ) -> None:
+        base = tmp_path_factory.mktemp("graph") / "g"
+        oracle.write(base, graph, form, 1)
+        if data.draw(st.booleans()):
+            Path(f"{base}.urls").write_text("".join(f"http://h{i % 3}/{i}\r\n" for i in range(len(graph))))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bvgraph_stream, "PIECE", 8 * data.draw(st.integers(1, 4)))
+            patch.setattr(bvgraph_stream, "ROWS", data.draw(st.integers(1, 8)))
+            patch.setattr(bvgraph_stream, "LINKS", data.draw(st.integers(1, 20)))
+            web = convert(base, f"{base}.web")
+        assert_same(load(base), web)
+        assert [web.targets_of(x).tolist() for x in range(web.pages)] == [
+            [y for y in row if y != x] for x, row in enumerate(graph)
+        ]
+
+    @pytest.mark.parametrize("urls", [3, 5])
+    def test_a_url_too_few_or_too_many_is_refused_and_nothing_is_left(self, tmp_path: Path, urls: int) -> None:
+        oracle.write(tmp_path / "g", [[1], [2], [0], []], oracle.Format(), 1)
+        (tmp_path / "g.urls").write_text("http://a/\n" * urls)
+        before = sorted(tmp_path.iterdir())
+        with pytest.raises(SourceError, match=rf"g\.urls: {urls} URLs for 4 nodes"):
+            convert(tmp_path / "g", tmp_path / "g.web")
+        assert sorted(tmp_path.iterdir()) == before
+
+    def test_one_that_does_not_fit_in_memory_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        oracle.write(tmp_path / "g", [[1], [2], [0], []], oracle.Format(), 1)
+        monkeypatch.setattr(room, "free_memory", lambda: 30)
+        with pytest.raises(SourceError, match=r"about 3 links .*: frontrank convert \S*g g\.web$"):
+            load(tmp_path / "g")
 
 
 class TestNames:

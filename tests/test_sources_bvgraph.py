@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from frontrank.errors import SourceError
 from frontrank.sources import load
 from frontrank.sources.bitstream import CODE_NAMES, read_words
-from frontrank.sources.bvgraph import ALLOWED, FINE, _decode, decode, load_bvgraph, read_shape
+from frontrank.sources.bvgraph import ALLOWED, decode, load_bvgraph, read_shape
+from frontrank.sources.bvgraph_stream import FINE, _decode
 from frontrank.sources.properties import parse_properties
 from tests.oracles import bvgraph as oracle
 
@@ -98,9 +99,11 @@ def test_the_decoder_is_the_same_interpreted(tmp_path: Path, residuals: str) -> 
     graph = [[1, 2, 3, 4, 5, 9], [0, 1, 2, 3, 9, 12], [], [12], list(range(13)), [0, 12], *[[] for _ in range(7)]]
     oracle.write(tmp_path / "g", graph, oracle.Format(codes={"RESIDUALS": residuals}), seed=3)
     shape = read_shape(f"{tmp_path}/g.properties")
-    words, bits = read_words(f"{tmp_path}/g.graph")
+    size = (tmp_path / "g.graph").stat().st_size
+    words = read_words(f"{tmp_path}/g.graph", 0, size)
     indptr, targets = np.zeros(shape.nodes + 1, np.int64), np.empty(shape.arcs, np.int32)
-    assert _decode(words, bits, indptr, targets, shape.codes, 3, 7, 4) == (FINE, shape.nodes)
+    ended = _decode(words, 0, 8 * size, shape.nodes, 0, 0, shape.arcs, indptr, targets, shape.codes, 3, 7, 4)
+    assert ended[:2] == (FINE, shape.nodes)
     assert lists_of(indptr, targets) == graph
 
 

@@ -23,9 +23,9 @@ import os
 from dataclasses import replace
 
 from frontrank.errors import SourceError
-from frontrank.sources.kinds import Kind, Progress, is_captured, source_of
+from frontrank.sources.kinds import Kind, is_captured, source_of
 from frontrank.sources.web_directory import check_web_target, save
-from frontrank.web.files import written_beside
+from frontrank.web.files import Progress, written_beside
 from frontrank.web.web import Web
 
 __all__ = ["convert", "load", "save"]

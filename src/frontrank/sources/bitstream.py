@@ -13,6 +13,7 @@ Constants are passed from kernel to kernel as np.int64(c): numba compiles the ca
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -25,15 +26,17 @@ CODE_NAMES = ("UNARY", "GAMMA", "DELTA", "ZETA", "NIBBLE", "GOLOMB", "SKEWED_GOL
 LARGEST = 2**62 - 1  # no number of a graph comes near it
 
 
-def read_words(path: str) -> tuple[Array, int]:
-    """The stream as native 64-bit words, two zero words after it, and its length in bits."""
+def read_words(path: str, begin: int, size: int) -> Array:
+    """So many bytes of the stream from there on, or what there is, as native 64-bit words and two zero words after them."""
     try:
-        raw = np.fromfile(path, np.uint8)
+        with open(path, "rb") as file:
+            file.seek(begin)
+            raw = file.read(size)
     except OSError as error:
         raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
-    padded = np.zeros((raw.size + 7) // 8 * 8 + 16, np.uint8)
-    padded[: raw.size] = raw
-    return padded.view(">u8").astype(np.uint64), raw.size * 8
+    padded = np.zeros(len(raw) // 8 + 3, np.uint64)
+    padded.view(np.uint8)[: len(raw)] = np.frombuffer(raw, np.uint8)
+    return padded.byteswap(inplace=True) if sys.byteorder == "little" else padded
 
 
 @kernel

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from frontrank.kernels.jit import Array, kernel
+from frontrank.web.files import Progress
 
 CHUNK = 8 * 2**20
 BOM = b"\xef\xbb\xbf"
@@ -19,7 +19,6 @@ COMPLAINTS = {
     NEGATIVE: "a page number is negative; expected 0 or more",
     TOO_LARGE: "a page number is larger than 9223372036854775807, the largest that fits in 64 bits",
 }
-Progress = Callable[[str], None]
 
 
 class Edges(NamedTuple):

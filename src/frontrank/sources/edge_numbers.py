@@ -267,12 +267,48 @@ def _number(data: Array, at: int) -> tuple[Any, int]:
 
 
 @kernel
+def _digits(data: Array, at: int) -> tuple[Any, int]:
+    """The number at this place, if it has at most 18 digits, and the place after it; -1 if there is none."""
+    value = np.int64(0)
+    begin = at
+    while at < data.size:
+        digit = data[at] ^ 48
+        if digit > 9:
+            break
+        value = value * 10 + digit
+        at += 1
+    return (value if at > begin and at - begin <= 18 else np.int64(-1)), at
+
+
+@kernel
+def _plain(data: Array, at: int) -> tuple[Any, Any, int]:
+    """Both numbers of a line that holds nothing but them and a tab or blank, and the place of its end; -1 if it does not.
+
+    Almost all lines are like that, and read so five times as fast.
+    """
+    a, at = _digits(data, at)
+    if a < 0 or at >= data.size or (data[at] != TAB and data[at] != BLANK):
+        return np.int64(-1), np.int64(-1), at
+    b, at = _digits(data, at + 1)
+    return a, (b if is_end(data, at) else np.int64(-1)), at
+
+
+@kernel
 def _parse(data: Array, header: int, src: Array, dst: Array) -> tuple[int, int, int]:
     """Whole lines into src and dst; returns (lines before the end or the fault, links, status)."""
     at = 0
     line = 0
     links = 0
     while at < data.size:
+        if line + 1 != header:
+            a, b, end = _plain(data, at)
+            if b >= 0:
+                src[links] = a
+                dst[links] = b
+                links += 1
+                line += 1
+                at = end + 1
+                continue
         while at < data.size and _is_blank(data[at]):
             at += 1
         comment = not is_end(data, at) and (data[at] == HASH or data[at] == PERCENT)

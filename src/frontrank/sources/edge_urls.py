@@ -32,7 +32,7 @@ from frontrank.sources.edge_lines import (
 )
 from frontrank.sources.names import Alike, Names
 from frontrank.sources.spilled import SpilledLinks
-from frontrank.sources.url_files import UrlFiles
+from frontrank.sources.url_files import UrlFiles, check_text
 from frontrank.sources.web_directory import write_manifest
 from frontrank.web.files import chunks
 from frontrank.web.strings import Packed
@@ -107,7 +107,7 @@ def _links(edges: Edges, separator: int, salt: int) -> Iterator[tuple[Array, Arr
     names = Names(salt)
     lines = links = 0
     for data in chunks(edges.path, edges.chunk):
-        _check_text(edges, data, lines)
+        check_text(edges.path, data, lines)
         bytes_ = np.frombuffer(bytearray(data), np.uint8)  # quotes are taken out in place
         if lines == 0 and data.startswith(BOM):
             bytes_ = bytes_[3:]
@@ -122,15 +122,6 @@ def _links(edges: Edges, separator: int, salt: int) -> Iterator[tuple[Array, Arr
         yield numbers[::2], numbers[1::2], Packed.picked(bytes_, begins[fresh], ends[fresh])
         if edges.progress is not None:
             edges.progress(f"{edges.name}: {links:,} links read")
-
-
-def _check_text(edges: Edges, data: bytes, lines: int) -> None:
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start)
-        said = shown(data.split(b"\n")[line])
-        raise SourceError(f"{edges.path}, line {lines + line + 1}: {said}: not UTF-8 text") from None
 
 
 def _complaint(data: Array, line: int, span: Array, status: int) -> str:

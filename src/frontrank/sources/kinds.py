@@ -18,9 +18,8 @@ from typing import Any, NamedTuple, Protocol
 
 from frontrank.errors import SourceError, SpecError, nearest
 from frontrank.plugins import NAME, Registry
+from frontrank.web.files import Progress
 from frontrank.web.web import Web
-
-Progress = Callable[[str], None]
 
 
 class Source(Protocol):
@@ -101,16 +100,27 @@ def bvgraph_bases(path: str) -> list[str]:
     return []
 
 
-def _load_bvgraph(path: str, progress: Progress | None) -> Web:
-    from frontrank.sources.bvgraph import load_bvgraph
-
+def _bvgraph_base(path: str) -> str:
     bases = bvgraph_bases(path) or [path]
     if len(bases) > 1:
         files = ", ".join(f"{os.path.basename(base)}.properties" for base in bases)
         raise SourceError(f"{path}: {len(bases)} graphs in it ({files}); name one of these files")
+    return bases[0]
+
+
+def _load_bvgraph(path: str, progress: Progress | None) -> Web:
+    from frontrank.sources.bvgraph import load_bvgraph
+
+    base = _bvgraph_base(path)
     if progress is not None:
-        progress(f"decoding {os.path.basename(bases[0])}.graph")
-    return load_bvgraph(bases[0])
+        progress(f"decoding {os.path.basename(base)}.graph")
+    return load_bvgraph(base)
+
+
+def _write_bvgraph(path: str, where: Path, progress: Progress | None) -> None:
+    from frontrank.sources.bvgraph import write_bvgraph
+
+    write_bvgraph(_bvgraph_base(path), where, progress)
 
 
 def is_captured(path: str) -> bool:
@@ -164,7 +174,7 @@ KINDS = {
     "imported-crawl": Kind(_is_imported, _load_imported),
     "web-directory": Kind(_is_directory, _load_directory),
     "tsv": Kind(_is_tsv, _load_tsv),
-    "bvgraph": Kind(lambda path: bool(bvgraph_bases(path)), _load_bvgraph),
+    "bvgraph": Kind(lambda path: bool(bvgraph_bases(path)), _load_bvgraph, _write_bvgraph),
     "warc": Kind(is_captured, _load_captured),
     LAST: Kind(os.path.isfile, _load_edges, _write_edges),
 }

@@ -22,15 +22,14 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from frontrank.kernels.jit import Array, compiled, kernel
-from frontrank.web.files import NpyFile
+from frontrank.web.files import NpyFile, Progress
 from frontrank.web.links import MAX_PAGES, by_source
 
-PIECE = 2**22  # links read at a time
-BUCKET = 2**23  # links sorted at a time, in memory
+PIECE = 2**21  # links read at a time
+BUCKET = 2**22  # links sorted at a time, in memory
 BUCKETS_MOST = 256  # more would make each write of a piece small; larger buckets then
 GROUPS = 2**16  # ranges of source pages that are counted, and not divided
 NEAR = 16  # links of a page so few are compared with each other, not looked up
-Progress = Callable[[str], None]
 Rename = Callable[[Array], Array]
 Pair = tuple[Array, Array]
 

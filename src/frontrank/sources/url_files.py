@@ -1,16 +1,21 @@
-"""URLs and hosts of a web directory, written as they come: pages.parquet, hosts.npy, hosts.parquet."""
+"""URLs and hosts of a web directory, as they come: lines of text in; pages.parquet, hosts.npy and hosts.parquet out."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
+from frontrank.errors import SourceError
+from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.sources.names import Hosts
 from frontrank.sources.web_directory import StringsFile
-from frontrank.web.files import NpyFile
+from frontrank.web.files import NpyFile, chunks
 from frontrank.web.strings import Packed
 
+CHUNK = 8 * 2**20
+NEWLINE, RETURN = 10, 13
 ROWS = 2**17  # of a row group: what comes in smaller pieces is gathered
 
 
@@ -58,3 +63,38 @@ class UrlFiles:
             self._urls.__exit__()
             self._names.__exit__()
             self._numbers.__exit__(kind, None, None)
+
+
+def packed_lines(path: str, chunk: int = CHUNK) -> Iterator[Packed]:
+    """All lines of a UTF-8 text file, without their ends, piece by piece."""
+    lines = 0
+    for data in chunks(path, chunk):
+        check_text(path, data, lines)
+        bytes_ = np.frombuffer(data, np.uint8)
+        begins, ends = np.empty(data.count(b"\n") + 1, np.int64), np.empty(data.count(b"\n") + 1, np.int64)
+        count = compiled(_lines)(bytes_, begins, ends)
+        yield Packed.picked(bytes_, begins[:count], ends[:count])
+        lines += count
+
+
+def check_text(path: str, data: bytes, lines: int) -> None:
+    """Raise SourceError at the first line that is not UTF-8; so many lines came before these."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + lines + 1
+        raise SourceError(f"{path}, line {line}: not UTF-8 text") from None
+
+
+@kernel
+def _lines(data: Array, begins: Array, ends: Array) -> int:
+    count = 0
+    at = 0
+    while at < data.size:
+        begins[count] = at
+        while at < data.size and data[at] != NEWLINE:
+            at += 1
+        ends[count] = at - 1 if at > begins[count] and at < data.size and data[at - 1] == RETURN else at
+        count += 1
+        at += 1
+    return count

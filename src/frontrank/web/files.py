@@ -28,6 +28,7 @@ from frontrank.pages.codings import GZIP_MAGIC
 
 LONGEST_LINE = 64 * 2**20
 Where = str | os.PathLike[str]
+Progress = Callable[[str], None]  # is told in a few words what is being done
 
 
 # --- in ---

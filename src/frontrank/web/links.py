@@ -54,11 +54,11 @@ def tidy(indptr: Array, targets: Array, places: bool = False) -> tuple[Array, Ar
     keep = np.empty(targets.size if places else 0, np.int64)
     links = compiled(_tidy)(indptr, targets, keep)
     if links < targets.size:
-        targets = _cut(targets, links)
+        targets = cut(targets, links)
     return indptr, targets, keep
 
 
-def _cut(array: Array, size: int) -> Array:
+def cut(array: Array, size: int) -> Array:
     """The first so many values, the memory of the others given back; in place where the array owns its memory."""
     if not array.flags.owndata:
         return array[:size].copy()

@@ -1,0 +1,131 @@
+"""A web from a file to disk: seconds and memory at the peak, beside DuckDB's sort of the same file.
+
+    python -m benchmarks.loading                  20 million links
+    python -m benchmarks.loading 200              200 million: about 5 minutes
+
+Peaks are of the whole process (VmHWM). DuckDB is told to use no more than 1.5 GB and both cores; it sorts by source and line,
+which keeps the order of links, and hands the targets over as Arrow: less than a web directory needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.show import Result, table
+from frontrank.kernels.jit import Array, compiled, kernel
+
+PIECE = 4_000_000
+MEASURE = """
+import json, sys, time
+def most(): return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
+def done(links):
+    seconds = time.perf_counter() - begun
+    print(json.dumps({"seconds": seconds, "peak": most() - before, "whole": most(), "links": links}))
+def clear(): open("/proc/self/clear_refs", "w").write("5")
+"""
+OWN = (
+    MEASURE
+    + """
+from frontrank.sources import convert
+path, small, target = sys.argv[1:4]
+convert(small, small + ".web", force=True)  # kernels are compiled or loaded before
+clear()
+before, begun = most(), time.perf_counter()
+done(convert(path, target, force=True).links)
+"""
+)
+DUCKDB = (
+    MEASURE
+    + """
+import duckdb
+path, folder = sys.argv[1:3]
+db = duckdb.connect(folder + "/duck.db")
+db.execute(f"set memory_limit='1500MB'; set threads=2; set enable_progress_bar=false; set temp_directory='{folder}/spill'")
+clear()
+before, begun = most(), time.perf_counter()
+columns = "delim='\\\\t', header=false, columns={'s': 'INTEGER', 't': 'INTEGER'}"
+lines = f"SELECT s, t, row_number() OVER () AS line FROM read_csv('{path}', {columns})"
+links = 0
+with open(folder + "/targets", "wb") as file:
+    for batch in db.sql(f"SELECT s, t FROM ({lines}) ORDER BY s, line").to_arrow_reader(2**20):
+        file.write(batch.column(1).to_numpy(zero_copy_only=False).data)
+        links += batch.num_rows
+done(links)
+"""
+)
+
+
+def loading(folder: Path, links: int = 20_000_000) -> list[Result]:
+    pages = links // 20
+    write_edges(folder / "small.txt", 100, 2000)
+    write_edges(folder / "edges.txt", pages, links)
+    own = _run(OWN, folder / "edges.txt", folder / "small.txt", folder / "edges.web")
+    duck = _run(DUCKDB, folder / "edges.txt", folder)
+    rows = [
+        [
+            name,
+            f"{it['seconds']:.0f}",
+            f"{it['seconds'] / links * 1e9:.0f}",
+            f"{it['peak'] / links:.1f}",
+            f"{it['whole'] / 1e9:.2f}",
+        ]
+        for name, it in (("frontrank convert", own), ("DuckDB, sort alone", duck))
+    ]
+    table(f"An edge list of {links:,} links to disk", ["", "s", "ns a link", "bytes a link at the peak", "GB in all"], rows)
+    return [
+        Result("edge list to disk: memory at the peak", own["peak"] / links, 10, "bytes a link", most=True),
+        Result("edge list to disk: process at the peak", own["whole"] / 1e9, 3, "GB", most=True),
+        Result("edge list to disk: DuckDB's time over ours", duck["seconds"] / own["seconds"], 1, "times"),
+    ]
+
+
+def _run(code: str, *arguments: Any) -> dict[str, float]:
+    done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], check=True, stdout=subprocess.PIPE, text=True)
+    return dict(json.loads(done.stdout))
+
+
+def write_edges(path: Path, pages: int, links: int) -> None:
+    """Sources at random, so that nothing is in order; targets as skewed as those of a web."""
+    draw = np.random.default_rng(1)
+    with path.open("wb") as file:
+        for begin in range(0, links, PIECE):
+            n = min(PIECE, links - begin)
+            source, target = draw.integers(0, pages, n), (pages * draw.random(n) ** 3).astype(np.int64)
+            text = np.empty(24 * n, np.uint8)
+            file.write(text[: compiled(_print)(source, target, text)].data)
+
+
+@kernel
+def _print(source: Array, target: Array, text: Array) -> int:
+    at = 0
+    for i in range(source.size):
+        for column in range(2):
+            number = source[i] if column == 0 else target[i]
+            unit = 1
+            while number // unit >= 10:
+                unit *= 10
+            while unit > 0:
+                text[at] = 48 + (number // unit) % 10
+                at += 1
+                unit //= 10
+            text[at] = 9 + column  # a tab, then a line end
+            at += 1
+    return at
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.loading")
+    parser.add_argument("millions", type=int, nargs="?", default=20, help="links, in millions")
+    parser.add_argument("--dir", help="where the files go, about 50 bytes a link for a while")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="frontrank-bench-", dir=given.dir) as made:
+        for result in loading(Path(made), given.millions * 1_000_000):
+            print(result)
