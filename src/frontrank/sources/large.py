@@ -33,14 +33,13 @@ import numpy as np
 from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array, compiled
 from frontrank.sources.imported_crawl import write_manifest as write_crawl_manifest
-from frontrank.sources.kinds import Progress
 from frontrank.sources.large_links import Plan, fill_degrees, fill_targets, sum_draws
 from frontrank.sources.room import check_disk, free_memory, gb
 from frontrank.sources.specification import Specification
 from frontrank.sources.synthetic import FEWEST_CHILDREN, MAX_SEEDS, MOST_CHILDREN, usual_hosts, zipf_sizes
 from frontrank.sources.synthetic_links import fill_below, shuffled
 from frontrank.sources.web_directory import write_manifest
-from frontrank.web.files import NpyFile
+from frontrank.web.files import NpyFile, Progress
 from frontrank.web.links import MAX_PAGES
 from frontrank.web.web import Web
 
