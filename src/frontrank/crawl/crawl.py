@@ -346,18 +346,12 @@ class Crawl(Queues):
         again_at: float | None,
     ) -> None:
         page = self._of(url)
-        later: dict[str, Any] = {"status": status, "where": where, "now": now, "scores": scores, "again_at": again_at}
-        if links is None:
-            self.fetched_page(page, None, None, *said, **later)
-            return
-        targets: list[str] = []
-        anchors: list[str] = []
-        for link in links:
-            target, anchor = (link, "") if isinstance(link, str) else link
-            targets.append(target)
-            anchors.append(anchor)
-        pages = self._pages(targets, names.fingerprints(targets)).tolist()
-        self.fetched_page(page, pages, anchors, *said, **later)
+        pages: list[int] | None = None
+        anchors: list[str] | None = None
+        if links is not None:
+            targets, anchors = _apart(links)
+            pages = self._pages(targets, names.fingerprints(targets)).tolist()
+        self._fetched_page(page, pages, anchors, said, status, where, now, scores, again_at)
 
     @alone
     def failed(
@@ -491,6 +485,23 @@ class Crawl(Queues):
     ) -> None:
         """``targets=None``: the links that ``discover`` was told of the page. ``any_state``: it need not be leased."""
         judged = self.scores(self.url(page), title, text) if scores is None else scores
+        said = (title, text, impact)
+        self._fetched_page(page, targets, anchors, said, status, where, now, judged, again_at, any_state)
+
+    def _fetched_page(
+        self,
+        page: int,
+        targets: Sequence[int] | None,
+        anchors: Sequence[str] | None,
+        said: tuple[str, str, float],
+        status: int,
+        where: Where | None,
+        now: float | None,
+        scores: Mapping[str, Judged],
+        again_at: float | None,
+        any_state: bool = False,
+    ) -> None:
+        title, text, impact = said
         if again_at is not None and not math.isfinite(again_at):
             raise InputError(f"a page must be fetched again at a time in seconds, got {again_at}")
         at = self._tick(now)
@@ -504,7 +515,7 @@ class Crawl(Queues):
         if text and self.keeps_texts:
             self.log.keep_text(page, text)
         links = np.array(distinct, "<i4")
-        self._do(events.Fetched(at, page, links, words, title, text, float(impact), status, where, judged, again_at))
+        self._do(events.Fetched(at, page, links, words, title, text, float(impact), status, where, scores, again_at))
         self._settled(at)
 
     @alone
@@ -613,6 +624,15 @@ def check_live(policy: Policy, workload: Workload | None, truth: Callable[[str],
             f"{policy.spec()} goes by the true importance of pages, which only a simulation knows; give truth= "
             f"or another ordering"
         )
+
+
+def _apart(links: Iterable[Link]) -> tuple[list[str], list[str] | None]:
+    """The URLs of links, and their anchors, if any has one."""
+    given = list(links)
+    if set(map(type, given)) <= {str}:  # most crawls have no anchors to tell: 3 us a page
+        return given, None  # type: ignore[return-value]
+    pairs = [(link, "") if isinstance(link, str) else link for link in given]
+    return [target for target, _ in pairs], [anchor for _, anchor in pairs]
 
 
 def _distinct(page: int, targets: Sequence[int], anchors: Sequence[str] | None) -> tuple[list[int], list[str]]:

@@ -50,7 +50,7 @@ LATER = """
     CREATE TABLE IF NOT EXISTS place(page INTEGER PRIMARY KEY, queue TEXT NOT NULL);
     CREATE TABLE IF NOT EXISTS born(first INTEGER PRIMARY KEY, time REAL NOT NULL);
 """  # tables that a directory of an earlier version lacks
-INSERT = f"INSERT INTO event({', '.join(COLUMNS)}) VALUES({', '.join('?' * len(COLUMNS))})"
+INSERTS = [f"INSERT INTO event({', '.join(COLUMNS[:n])}) VALUES({', '.join('?' * n)})" for n in range(len(COLUMNS) + 1)]
 MOST_ASKED = 500  # rows asked for at once
 CHECKPOINT_BYTES = 16 * 2**20  # of the WAL
 FEW_FRAMES, PASSES = 250, 20  # a checkpoint goes on beside the crawl until so few frames are left, or for so many passes
@@ -134,11 +134,14 @@ class Journal:
         self._write("INSERT INTO url VALUES(?, ?, ?)", rows)
 
     def append(self, rows: Iterable[Row]) -> None:
-        first = self.seq + 1
-        numbered = [(first + i, *row[1:]) for i, row in enumerate(rows)]
+        given = list(rows)
+        if not given:
+            return
+        width = max(map(_width, given))
+        numbered = [(seq, *row[1:width]) for seq, row in enumerate(given, self.seq + 1)]
         self.seq += len(numbered)
         self._pending += len(numbered)
-        self._write(INSERT, numbered)
+        self._write(INSERTS[width], numbered)
 
     def place(self, queues: Mapping[int, str]) -> None:
         self._places = True
@@ -388,6 +391,14 @@ def _connected(folder: Path, sync_s: float, read_only: bool = False) -> sqlite3.
         db.close()
         raise
     return db
+
+
+def _width(row: Row) -> int:
+    """How many columns of a row are to be written: those at its end that say nothing took half the time of all."""
+    width = len(row)
+    while row[width - 1] is None:
+        width -= 1
+    return width
 
 
 def check_crawl(folder: Path) -> None:

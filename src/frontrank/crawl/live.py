@@ -298,7 +298,8 @@ class Live(Known):
         if "texts" in self.needs:
             text = self.log.texts([page])[0] if event.text is None else event.text
             self.policy.see_text(self.state, page, event.title, text)
-        self.policy.see_scores(self.state, page, event.scores)
+        if self.scoring:
+            self.policy.see_scores(self.state, page, event.scores)
         if self.worth.size and event.impact:
             self.worth[page] = event.impact
 

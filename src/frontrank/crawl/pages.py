@@ -111,11 +111,10 @@ class Known:
         fresh = self._number_all(self.table, keys, numbers)
         if fresh:
             if fresh < len(urls):
-                _, at = np.unique(numbers, return_index=True)  # new numbers are the last, and first occur in their order
-                at = at[-fresh:]
-                urls, keys = [urls[place] for place in at.tolist()], keys[at]
-                queues = None if queues is None else [queues[place] for place in at.tolist()]
-                hosts = None if hosts is None else [hosts[place] for place in at.tolist()]
+                at = _first_places(numbers.tolist(), first)
+                urls, keys = [urls[place] for place in at], keys[at]
+                queues = None if queues is None else [queues[place] for place in at]
+                hosts = None if hosts is None else [hosts[place] for place in at]
             self.log.add_urls(first, urls, keys.tolist())
             hosts = [host_of(url) for url in urls] if hosts is None else hosts
             placed = self._queues_of(first, urls, queues, hosts)
@@ -227,3 +226,17 @@ class Known:
         self.links.start[page], self.links.stop[page] = self.used, end
         self.used = end
         self._out_for(len(targets))
+
+
+def _first_places(numbers: Sequence[int], new: int) -> list[int]:
+    """Where each number from ``new`` on occurs for the first time; they do so in their order.
+
+    >>> _first_places([3, 7, 2, 7, 8], 7)
+    [1, 4]
+    """
+    places = []
+    for place, number in enumerate(numbers):
+        if number == new:
+            places.append(place)
+            new += 1
+    return places

@@ -64,7 +64,8 @@ def _enough(slots: int, numbers: int) -> int:
 def roomy(table: Table, more: int) -> Table:
     """The table, or a larger one of the same content, with room for so many more numbers."""
     needed = int(table.counts[COUNT]) + more
-    table = table._replace(keys=grown(table.keys, needed))
+    if needed > table.keys.size:
+        table = table._replace(keys=grown(table.keys, needed))
     if 3 * needed > 2 * table.slots.size:
         compiled(move)(table, table.old.size)  # a batch much larger than the table itself: nothing may be left behind
         table = table._replace(slots=np.zeros(_enough(2 * table.slots.size, needed), np.int32), old=table.slots)
