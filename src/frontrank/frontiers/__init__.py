@@ -7,6 +7,9 @@ Each kind is a module with the same kernels, so that a driver can be linked with
     remove(queue, page)     a page leaves out of turn
     new(pages), grown(queue, pages), waiting(queue)
 
+``heap``, of orderings with keys, is ``shelf``: a heap of the pages near the top, while all others wait at the cost of one
+write. The plain heap beneath it, ``frontiers.heap``, serves hosts, due times and the fetched pages of rankmass.
+
 A kind whose order follows from discovery alone (fifo, lifo) ignores keys and costs a fraction of the heap. One that can crawl
 by itself, without a policy, offers it as ``sweep`` (fifo).
 
@@ -17,6 +20,6 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from frontrank.frontiers import fifo, heap, lifo
+from frontrank.frontiers import fifo, lifo, shelf
 
-KINDS: dict[str, ModuleType] = {"heap": heap, "fifo": fifo, "lifo": lifo}
+KINDS: dict[str, ModuleType] = {"heap": shelf, "fifo": fifo, "lifo": lifo}

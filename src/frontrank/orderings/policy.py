@@ -37,11 +37,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from frontrank.errors import SpecError
-from frontrank.kernels.jit import Array, Column, Kernel, kernel, state_type
+from frontrank.kernels.jit import Array, Column, Kernel, lean, state_type
 from frontrank.pages.scorers import LOWEST, Judged
 from frontrank.specs import text_of, write
 from frontrank.web.importance import importance
-from frontrank.web.links import Links, row
+from frontrank.web.links import Links
 from frontrank.web.quality import scores_of
 from frontrank.web.web import Web
 
@@ -59,30 +59,30 @@ class Out(NamedTuple):
     key: Array
 
 
-@kernel
+@lean
 def never(state: State) -> bool:
     return False
 
 
-@kernel
+@lean
 def nothing(state: State, out: Out) -> int:
     return 0
 
 
-@kernel
+@lean
 def unmoved(state: State, links: Links, page: int, out: Out) -> int:
     return 0
 
 
-@kernel
+@lean
 def zero(state: State, page: int, weight: float) -> float:
     return 0.0
 
 
-@kernel
+@lean
 def every_link(state: State, links: Links, page: int, out: Out) -> int:
     """All links of the page, all with one key: the order is the queue's own."""
-    targets = row(links, page)
+    targets = links.target[links.start[page] : links.stop[page]]
     for j in range(targets.size):
         out.page[j] = targets[j]
         out.key[j] = 0.0

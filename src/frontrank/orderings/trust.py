@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.kernels.jit import Array, Column, kernel
+from frontrank.kernels.jit import Array, Column, lean
 from frontrank.orderings.policy import Parameters, Policy, State
 from frontrank.pages.urls import canonical, host_of
 from frontrank.specs import write
@@ -49,7 +49,7 @@ from frontrank.web.web import Web
 HEADS = ("url", "host", "page")  # a first line that begins so, and has no number, is a head
 
 
-@kernel
+@lean
 def paid(state: State, page: int) -> float:
     """What a page that is discovered is trusted with: every line of the file pays once."""
     line = int(state.url_value[page])

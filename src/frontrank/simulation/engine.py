@@ -11,8 +11,8 @@ from types import ModuleType
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.frontiers import KINDS, heap
-from frontrank.kernels.jit import Array, Kernel, compiled, interpreted, kernel
+from frontrank.frontiers import KINDS, shelf
+from frontrank.kernels.jit import Array, Kernel, compiled, interpreted, lean
 from frontrank.orderings.policy import (
     Out,
     Policy,
@@ -34,7 +34,7 @@ from frontrank.web.view import CrawlView
 from frontrank.web.web import Web
 
 
-@kernel
+@lean
 def plant(state: State, queue: Queue, seeds: Array, weight: float, out: Out) -> None:
     """Discover the seeds, in their order."""
     for i in range(seeds.size):
@@ -44,7 +44,7 @@ def plant(state: State, queue: Queue, seeds: Array, weight: float, out: Out) -> 
         put(queue, out.page[j], out.key[j])
 
 
-@kernel
+@lean
 def drive(state: State, queue: Queue, links: Links, order: Array, begin: int, end: int, out: Out) -> int:
     """Fetch from place begin to place end of the order; stops early when nothing waits or the policy is done."""
     k = begin
@@ -63,7 +63,7 @@ def drive(state: State, queue: Queue, links: Links, order: Array, begin: int, en
     return k
 
 
-@kernel
+@lean
 def arrived(state: State, queue: Queue, links: Links, page: int, out: Out) -> None:
     """One page, which has left the queue, is fetched."""
     state.fetched[page] = 1
@@ -72,7 +72,7 @@ def arrived(state: State, queue: Queue, links: Links, page: int, out: Out) -> No
         put(queue, out.page[j], out.key[j])
 
 
-@kernel
+@lean
 def replay(state: State, queue: Queue, links: Links, order: Array, out: Out) -> None:
     """Fetch in a given order, whatever the priorities say: how a state is restored from what happened."""
     for k in range(order.size):
@@ -94,8 +94,8 @@ class Engine:
         self.seeds = np.empty(0, np.int32)
         self.kind: ModuleType = KINDS[policy.queue]
         self.put: Kernel = self.kind.put
-        self.discovered: Kernel = heap.discovered
-        self.put_all: Kernel = heap.put_all
+        self.discovered: Kernel = shelf.discovered
+        self.put_all: Kernel = shelf.put_all
         self.links = web.rows(anchor_values(policy, web))
         hosts = 1 if web.hosts is None else int(web.hosts.max()) + 1
         self.state = policy.expect(policy.allocate(web.pages, hosts), web.links)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from frontrank.frontiers import heap
+from frontrank.frontiers import shelf
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import Ranker
@@ -38,7 +38,7 @@ class Replay(Ranker):
         engine = Engine(self.policy, _as_web(view))
         engine.seed(np.arange(max(1, view.seeded), dtype=np.int32))
         engine.follow(view.source.astype(np.int32))
-        if engine.kind is heap:
+        if engine.kind is shelf:
             return np.asarray(engine.queue.node["key"][: view.known].copy())
         sign = -1.0 if self.policy.queue == "fifo" else 1.0  # these queues go by discovery alone
         return sign * np.arange(view.known, dtype=np.float64)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frontrank.kernels.jit import Array, Column, kernel
+from frontrank.kernels.jit import Array, Column, lean
 from frontrank.orderings.policy import Out, Policy, State
-from frontrank.web.links import Links, row
+from frontrank.web.links import Links
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class Backlink(Policy):
     columns = {"backlinks": Column(np.int32)}
 
     @staticmethod
-    @kernel
+    @lean
     def on_seed(state: State, page: int, weight: float) -> float:
         return float(state.backlinks[page])
 
     @staticmethod
-    @kernel
+    @lean
     def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
-        targets = row(links, page)
+        targets = links.target[links.start[page] : links.stop[page]]
         count = 0
         for j in range(targets.size):
             q = targets[j]
@@ -54,9 +54,9 @@ class Backlink(Policy):
         return count
 
     @staticmethod
-    @kernel
+    @lean
     def on_revisit(state: State, links: Links, page: int, out: Out) -> int:
-        targets = row(links, page)
+        targets = links.target[links.start[page] : links.stop[page]]
         count = 0
         for j in range(targets.size):
             q = targets[j]

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.errors import SpecError, nearest
-from frontrank.kernels.jit import Array, Column, kernel
+from frontrank.kernels.jit import Array, Column, lean
 from frontrank.orderings.policy import Out, Policy, State
-from frontrank.web.links import Links, row
+from frontrank.web.links import Links
 
 SCHEDULES = ("exp", "inverse", "power", "linear", "sum")
 EXP, INVERSE, POWER, SUM = 0, 1, 2, 4
 
 
-@kernel
+@lean
 def _rate(schedule: int, x: float) -> float:
     """The learning rate a at x = beta * t: 1 at the start, falling."""
     if schedule == EXP:
@@ -28,12 +28,12 @@ def _rate(schedule: int, x: float) -> float:
     return 1.0 - x if x < 1.0 else 0.0
 
 
-@kernel
+@lean
 def _relax(state: State, links: Links, page: int, out: Out) -> int:
     """Shorten the distances of a page's links; write those that moved."""
     if state.distance[page] == np.inf:  # nobody has told of it, it was asked for out of turn: as a seed
         state.distance[page] = 0.0
-    targets = row(links, page)
+    targets = links.target[links.start[page] : links.stop[page]]
     if targets.size == 0:
         return 0
     if state.alpha > 0.0:
@@ -103,13 +103,13 @@ class Fica(Policy):
         return {"k": self.k, "beta": self.beta, "schedule": SCHEDULES.index(self.schedule), "alpha": self.alpha}
 
     @staticmethod
-    @kernel
+    @lean
     def on_seed(state: State, page: int, weight: float) -> float:
         state.distance[page] = 0.0
         return 0.0
 
     @staticmethod
-    @kernel
+    @lean
     def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
         state.size[0] += 1
         return _relax(state, links, page, out)

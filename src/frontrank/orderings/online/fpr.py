@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from frontrank.kernels.jit import Column, Kernel, kernel
+from frontrank.kernels.jit import Column, Kernel, lean
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.trust import NO_TRUST, Trust, paid
-from frontrank.web.links import Links, row
+from frontrank.web.links import Links
 
 
-@kernel
+@lean
 def _alike(state: State, links: Links, page: int, out: Out) -> int:
     """All links weigh the same: hosts need not be known."""
-    targets = row(links, page)
+    targets = links.target[links.start[page] : links.stop[page]]
     mass = state.f[page]
     state.f[page] = 0.0
     if targets.size == 0:
@@ -33,13 +33,13 @@ def _alike(state: State, links: Links, page: int, out: Out) -> int:
     return count
 
 
-@kernel
+@lean
 def _fresh(state: State, links: Links, page: int, out: Out) -> int:
     """Links that the page did not have when it was fetched get what its other links got then.
 
     Which links are new is known only of targets that nobody has given anything.
     """
-    targets = row(links, page)
+    targets = links.target[links.start[page] : links.stop[page]]
     count = 0
     for j in range(targets.size):
         q = targets[j]
@@ -53,9 +53,9 @@ def _fresh(state: State, links: Links, page: int, out: Out) -> int:
     return count
 
 
-@kernel
+@lean
 def _fresh_alike(state: State, links: Links, page: int, out: Out) -> int:
-    targets = row(links, page)
+    targets = links.target[links.start[page] : links.stop[page]]
     count = 0
     for j in range(targets.size):
         q = targets[j]
@@ -131,15 +131,15 @@ class FractionalPageRank(Policy):
         return {**kernels, "on_fetch": _alike, "on_revisit": _fresh_alike} if self.m == 1.0 else kernels
 
     @staticmethod
-    @kernel
+    @lean
     def on_seed(state: State, page: int, weight: float) -> float:
         state.f[page] += (1.0 - state.d) * (paid(state, page) if state.trusting > 0 else weight)
         return float(state.f[page])
 
     @staticmethod
-    @kernel
+    @lean
     def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
-        targets = row(links, page)
+        targets = links.target[links.start[page] : links.stop[page]]
         mass = state.f[page]
         state.f[page] = 0.0
         if targets.size == 0:

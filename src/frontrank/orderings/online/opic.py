@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.errors import SpecError, nearest
-from frontrank.kernels.jit import Array, Column, Kernel, kernel
+from frontrank.kernels.jit import Array, Column, Kernel, lean
 from frontrank.orderings.policy import Out, Policy, State
-from frontrank.web.links import Links, row
+from frontrank.web.links import Links
 
 STARTS = ("seeds", "all")
 
 
-@kernel
+@lean
 def _seed_like_all(state: State, page: int, weight: float) -> float:
     """A seed has what every page has from the beginning."""
     return float(state.cash[page])
@@ -69,15 +69,15 @@ class Opic(Policy):
         return {**super().kernels(), **own}
 
     @staticmethod
-    @kernel
+    @lean
     def on_seed(state: State, page: int, weight: float) -> float:
         state.cash[page] += weight
         return float(state.cash[page])
 
     @staticmethod
-    @kernel
+    @lean
     def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
-        targets = row(links, page)
+        targets = links.target[links.start[page] : links.stop[page]]
         cash = state.cash[page]
         state.history[page] += cash
         state.cash[page] = 0.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frontrank.kernels.jit import Column, Kernel, kernel
+from frontrank.kernels.jit import Column, Kernel, lean
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.trust import NO_TRUST, Trust, paid
 from frontrank.web.links import Links
@@ -19,7 +19,7 @@ TURN, FETCHED, KNOWN, HOSTS, SEEDS = range(5)  # of state.count
 WRITTEN, QUEUED = 1, 2
 
 
-@kernel
+@lean
 def _meet(state: State, page: int, region: int) -> None:
     """A page is discovered: it belongs to a region from now on."""
     state.region[page] = region
@@ -27,7 +27,7 @@ def _meet(state: State, page: int, region: int) -> None:
     state.count[KNOWN] += 1
 
 
-@kernel
+@lean
 def _host_region(state: State, page: int) -> int:
     """The first region of a page's host; its own, if there is none."""
     host = state.host[page]
@@ -37,7 +37,7 @@ def _host_region(state: State, page: int) -> int:
     return int(state.host_region[host])
 
 
-@kernel
+@lean
 def _region_of(state: State, parent: int, page: int) -> int:
     """Where a page belongs that this one has discovered."""
     if state.host[page] != state.host[parent]:
@@ -46,7 +46,7 @@ def _region_of(state: State, parent: int, page: int) -> int:
     return int(region) if state.known[region - 1] < FULL else parent + 1
 
 
-@kernel
+@lean
 def _restart_at(state: State, page: int, weight: float) -> None:
     state.seed[state.count[SEEDS]] = page
     state.weight[state.count[SEEDS]] = weight
@@ -54,7 +54,7 @@ def _restart_at(state: State, page: int, weight: float) -> None:
     state.weights[0] += weight
 
 
-@kernel
+@lean
 def _seed(state: State, page: int, weight: float) -> float:
     if state.region[page] == 0:
         _host_region(state, page)
@@ -66,7 +66,7 @@ def _seed(state: State, page: int, weight: float) -> float:
     return float(state.mass[page])
 
 
-@kernel
+@lean
 def _local(state: State) -> float:
     """l: the share of new mass that starts at the page fetched."""
     if state.fixed >= 0.0:
@@ -75,7 +75,7 @@ def _local(state: State) -> float:
     return float(min(MOST_LOCAL, 1.0 / (1.0 + seeds)))
 
 
-@kernel
+@lean
 def _novelty(state: State, region: int) -> float:
     """How much a region has left to discover, compared with all that is known."""
     everywhere = state.count[FETCHED] / state.count[KNOWN]
@@ -83,7 +83,7 @@ def _novelty(state: State, region: int) -> float:
     return float(min(1.0, everywhere / here) ** state.g)
 
 
-@kernel
+@lean
 def _fetch(state: State, links: Links, page: int, out: Out) -> int:
     if state.region[page] == 0:  # nobody has told of it: it was asked for out of turn
         _meet(state, page, _host_region(state, page))
@@ -92,7 +92,7 @@ def _fetch(state: State, links: Links, page: int, out: Out) -> int:
     return _surf(state, links, page, out)
 
 
-@kernel
+@lean
 def _surf(state: State, links: Links, page: int, out: Out) -> int:
     """A surfer starts at this page, and one at the next seed; write the waiting pages that they reach."""
     # Arrays in local names: looked up in the state for each link, they made it 20 times as slow.
