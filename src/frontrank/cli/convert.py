@@ -1,4 +1,4 @@
-"""frontrank convert: write any web as a web directory."""
+"""frontrank convert: write any web as a web directory, or in Parquet."""
 
 from __future__ import annotations
 
@@ -18,18 +18,26 @@ from frontrank.cli.screen import progress, show_json
 def command(source: str, target: str, uncaptured: bool, force: bool, as_json: bool) -> None:
     """Write the web SOURCE (any that simulate takes) as the web directory TARGET, which loads at once.
 
+    A TARGET that ends with .parquet is a folder of Parquet tables, links and pages. Edge lists, BVGraphs, Common Crawl's
+    graphs and Parquet may be larger than memory.
+
     \b
     frontrank convert uk-2007-05 uk.web
     frontrank convert crawl-00000.warc.gz crawl.web
     frontrank convert synthetic:pages=1000000,seed=7 million.web
+    frontrank convert uk.web uk.parquet
     frontrank convert large:pages=98e6,links=12,frontier=0.3 big.crawl
     """
     from frontrank.sources import convert
+    from frontrank.sources.parquet_web import WRITTEN, is_parquet_target
 
     with progress() as tell:
         web = convert(source, target, force, lambda text: tell(text, 0, 0), uncaptured)
-    columns = [column for column in web.COLUMNS if web.has(column)]
+    known = [column for column in web.COLUMNS if web.has(column)]
+    columns = [column for column in known if not is_parquet_target(target) or column in WRITTEN]
     if as_json:
         show_json({"web": {"pages": web.pages, "links": web.links}, "columns": columns, "path": target})
-    else:
-        print(f"{target}: {web.pages:,} pages, {web.links:,} links, {', '.join(columns) or 'links only'}")
+        return
+    print(f"{target}: {web.pages:,} pages, {web.links:,} links, {', '.join(columns) or 'links only'}")
+    if columns != known:
+        print(f"  left out, since this form has no place for them: {', '.join(c for c in known if c not in columns)}")

@@ -9,6 +9,7 @@ What lies at the path decides the format (see ``docs/sources.md``):
     a directory with crawl.json                   a crawl with its searchers (frontrank import)
     a directory with web.json                     a web directory, as ``save`` writes it
     a directory with pages.tsv and links.tsv      a crawl as tab-separated files (or .tsv.gz)
+    a directory with links.parquet                a web in Parquet, with pages.parquet
     BASE, where BASE.properties exists            a BVGraph; also BASE.graph, BASE.properties, or a directory with one
     *.warc, *.wat (or .gz), a directory of them   what a crawler captured
     what another package reads                    see docs/plugins.md
@@ -24,8 +25,9 @@ from dataclasses import replace
 
 from frontrank.errors import SourceError
 from frontrank.sources.kinds import Kind, is_captured, source_of
+from frontrank.sources.parquet_web import is_ours, is_parquet_target, write_parquet
 from frontrank.sources.web_directory import check_web_target, save
-from frontrank.web.files import Progress, written_beside
+from frontrank.web.files import Progress, check_target, written_beside
 from frontrank.web.web import Web
 
 __all__ = ["convert", "load", "save"]
@@ -57,9 +59,14 @@ def convert(
     progress: Progress | None = None,
     uncaptured: bool = False,
 ) -> Web:
-    """Write the web at a path as a web directory, and open that. Edge lists may be larger than memory."""
-    check_web_target(target, force)
+    """Write the web at a path as a web directory, and open that; or in Parquet, if the target ends with .parquet, from the web.
+
+    Edge lists, BVGraphs and webs in Parquet may be larger than memory; into Parquet, web directories too.
+    """
     where = os.fspath(path)
+    if is_parquet_target(target):
+        return _to_parquet(where, target, progress, uncaptured)
+    check_web_target(target, force)
     source, given = source_of(where)
     write = source.write if isinstance(source, Kind) else None
     if write is None or uncaptured:
@@ -72,3 +79,12 @@ def convert(
             beside.mkdir()
             write(given, beside, progress)
     return load(target)
+
+
+def _to_parquet(where: str, target: str | os.PathLike[str], progress: Progress | None, uncaptured: bool) -> Web:
+    check_target(target, is_ours, "a web in Parquet alone")
+    web = load(where, progress, uncaptured)
+    with written_beside(target) as beside:
+        beside.mkdir()
+        write_parquet(web, beside, progress)
+    return web

@@ -166,6 +166,24 @@ def _write_large(path: str, folder: Path, progress: Progress | None) -> None:
     Large.parse(path).write(folder, progress)
 
 
+def _is_parquet(path: str) -> bool:
+    from frontrank.sources.parquet_web import is_parquet_web
+
+    return is_parquet_web(path)
+
+
+def _load_parquet(path: str, progress: Progress | None) -> Web:
+    from frontrank.sources.parquet_web import load_parquet
+
+    return load_parquet(path, progress)
+
+
+def _write_parquet(path: str, where: Path, progress: Progress | None) -> None:
+    from frontrank.sources.parquet_web import write_from_parquet
+
+    write_from_parquet(path, where, progress)
+
+
 LAST = "edges"  # any file can be one
 KINDS = {
     "synthetic": Kind(lambda path: False, _load_synthetic),
@@ -174,6 +192,7 @@ KINDS = {
     "imported-crawl": Kind(_is_imported, _load_imported),
     "web-directory": Kind(_is_directory, _load_directory),
     "tsv": Kind(_is_tsv, _load_tsv),
+    "parquet": Kind(_is_parquet, _load_parquet, _write_parquet),
     "bvgraph": Kind(lambda path: bool(bvgraph_bases(path)), _load_bvgraph, _write_bvgraph),
     "warc": Kind(is_captured, _load_captured),
     LAST: Kind(os.path.isfile, _load_edges, _write_edges),
@@ -204,7 +223,7 @@ def source_of(path: str) -> tuple[Source, str]:
     if os.path.isdir(path):
         raise SourceError(
             f"{path}: a directory of no known kind; expected web.json, or pages.tsv and links.tsv (or .tsv.gz), "
-            "or WARC or WAT files, or one BVGraph (a .properties and a .graph file)"
+            "or links.parquet and pages.parquet, or WARC or WAT files, or one BVGraph (a .properties and a .graph file)"
         )
     wrong = nearest(name, REGISTRY.names()) if colon and NAME.fullmatch(name) and "/" not in path else ""
     raise SourceError(

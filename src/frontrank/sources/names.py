@@ -78,6 +78,12 @@ class Hosts:
         found, fresh = self.names.numbers(data, begins, ends)
         return found, Packed.picked(data, begins[fresh], ends[fresh])
 
+    def of_names(self, hosts: Packed) -> tuple[Array, Packed]:
+        """The same of hosts that are given by name."""
+        begins, ends = hosts.offsets[:-1], hosts.offsets[1:]
+        found, fresh = self.names.numbers(hosts.data, begins, ends)
+        return found, Packed.picked(hosts.data, begins[fresh], ends[fresh])
+
 
 def _decoded(urls: Packed, i: int) -> str:
     return urls.data[urls.offsets[i] : urls.offsets[i + 1]].tobytes().decode(errors="replace")

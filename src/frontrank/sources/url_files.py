@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import TracebackType
 
 import numpy as np
 
@@ -19,50 +20,81 @@ NEWLINE, RETURN = 10, 13
 ROWS = 2**17  # of a row group: what comes in smaller pieces is gathered
 
 
-class UrlFiles:
-    """URLs in order of their pages; their hosts are numbered in order of first appearance."""
+class HostFiles:
+    """hosts.npy and hosts.parquet: hosts are numbered in order of first appearance."""
 
     def __init__(self, where: Path, salt: int = 0) -> None:
         self._known = Hosts(salt)
-        self._urls = StringsFile(where, "pages", ["url"])
         self._names = StringsFile(where, "hosts", ["host"])
         self._numbers = NpyFile(where / "hosts.npy", np.int32)
+
+    @property
+    def count(self) -> int:
+        return len(self._known.names)
+
+    def append(self, urls: Packed) -> None:
+        """The hosts of these URLs."""
+        self._write(*self._known.numbers(urls))
+
+    def append_names(self, hosts: Packed) -> None:
+        """Hosts by name."""
+        self._write(*self._known.of_names(hosts))
+
+    def _write(self, numbers: Array, fresh: Packed) -> None:
+        self._numbers.append(numbers)
+        if fresh.size:
+            self._names.append(fresh)
+
+    def __enter__(self) -> HostFiles:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._names.__exit__(kind, error, trace)
+        self._numbers.__exit__(kind, error, trace)
+
+
+class UrlFiles:
+    """pages.parquet beside the files of hosts: URLs in order of their pages, and the hosts that they name or are given."""
+
+    def __init__(self, where: Path, salt: int = 0) -> None:
+        self._hosts = HostFiles(where, salt)
+        self._urls = StringsFile(where, "pages", ["url"])
         self._waiting: list[Packed] = []
-        self._held = 0
+        self._names: list[Packed] = []
         self.pages = 0
 
     @property
     def hosts(self) -> int:
-        return len(self._known.names)
+        return self._hosts.count
 
-    def append(self, urls: Packed) -> None:
+    def append(self, urls: Packed, hosts: Packed | None = None) -> None:
         self._waiting.append(urls)
-        self._held += urls.size
+        if hosts is not None:
+            self._names.append(hosts)
         self.pages += urls.size
-        if self._held >= ROWS:
+        if sum(held.size for held in self._waiting) >= ROWS:
             self._flush()
 
     def _flush(self) -> None:
-        urls = Packed.joined(self._waiting)
-        self._waiting, self._held = [], 0
+        urls, hosts = Packed.joined(self._waiting), Packed.joined(self._names)
+        self._waiting, self._names = [], []
         if urls.size:
-            numbers, fresh = self._known.numbers(urls)
             self._urls.append(urls)
-            self._numbers.append(numbers)
-            if fresh.size:
-                self._names.append(fresh)
+            if hosts.size:
+                self._hosts.append_names(hosts)
+            else:
+                self._hosts.append(urls)
 
     def __enter__(self) -> UrlFiles:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
             if kind is None:
                 self._flush()
         finally:
-            self._urls.__exit__()
-            self._names.__exit__()
-            self._numbers.__exit__(kind, None, None)
+            self._urls.__exit__(kind, error, trace)
+            self._hosts.__exit__(kind, error, trace)
 
 
 def packed_lines(path: str, chunk: int = CHUNK) -> Iterator[Packed]:

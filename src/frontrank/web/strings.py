@@ -108,6 +108,7 @@ class Packed(NamedTuple):
         need("pyarrow")
         import pyarrow as pa
 
+        array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
         array = array.cast(pa.large_string()).fill_null("")
         _, offsets, data = array.buffers()
         at = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
