@@ -10,6 +10,7 @@ What lies at the path decides the format (see ``docs/sources.md``):
     a directory with web.json                     a web directory, as ``save`` writes it
     a directory with pages.tsv and links.tsv      a crawl as tab-separated files (or .tsv.gz)
     a directory with links.parquet                a web in Parquet, with pages.parquet
+    a directory with vertices and edges files     Common Crawl's graph of hosts or domains
     BASE, where BASE.properties exists            a BVGraph; also BASE.graph, BASE.properties, or a directory with one
     *.warc, *.wat (or .gz), a directory of them   what a crawler captured
     what another package reads                    see docs/plugins.md

@@ -56,7 +56,7 @@ def number_web(edges: Edges) -> Web:
     """The web in memory."""
     sources: list[Array] = []
     targets: list[Array] = []
-    for src, dst in _links(edges):
+    for src, dst in number_links(edges):
         sources.append(_narrow(src))
         targets.append(_narrow(dst))
     src, dst = _whole(sources), _whole(targets)
@@ -70,7 +70,7 @@ def number_web(edges: Edges) -> Web:
 def write_number_web(edges: Edges, where: Path) -> None:
     """The web as a directory; its links are never in memory together."""
     with SpilledLinks(where, edges.name, edges.progress) as spilled:
-        for src, dst in _links(edges):
+        for src, dst in number_links(edges):
             spilled.add(src, dst)
         pages, rename, ids = _numbered(spilled.top, spilled.count, spilled.pieces)
         _check_pages(edges, pages)
@@ -85,8 +85,8 @@ def _check_pages(edges: Edges, pages: int) -> None:
         raise SourceError(f"{edges.path}: {pages:,} pages, at most {MAX_PAGES:,} can be numbered here")
 
 
-def _links(edges: Edges) -> Iterator[tuple[Array, Array]]:
-    """The links, piece by piece, as they stand."""
+def number_links(edges: Edges) -> Iterator[tuple[Array, Array]]:
+    """The links as they stand, piece by piece."""
     lines = links = 0
     for data in chunks(edges.path, edges.chunk):
         bytes_ = np.frombuffer(data, np.uint8)
@@ -98,9 +98,9 @@ def _links(edges: Edges) -> Iterator[tuple[Array, Array]]:
         if status != 0:
             text = bytes_.tobytes().split(b"\n")[seen]
             raise SourceError(f"{edges.path}, line {lines + seen + 1}: {shown(text)}: {COMPLAINTS[status]}")
+        yield src[:found], dst[:found]
         lines += seen
         links += found
-        yield src[:found], dst[:found]
         if edges.progress is not None:
             edges.progress(f"{edges.name}: {links:,} links read")
 

@@ -184,6 +184,24 @@ def _write_parquet(path: str, where: Path, progress: Progress | None) -> None:
     write_from_parquet(path, where, progress)
 
 
+def _is_common_crawl(path: str) -> bool:
+    from frontrank.sources.common_crawl import is_common_crawl
+
+    return is_common_crawl(path)
+
+
+def _load_common_crawl(path: str, progress: Progress | None) -> Web:
+    from frontrank.sources.common_crawl import load_common_crawl
+
+    return load_common_crawl(path, progress)
+
+
+def _write_common_crawl(path: str, where: Path, progress: Progress | None) -> None:
+    from frontrank.sources.common_crawl import write_common_crawl
+
+    write_common_crawl(path, where, progress)
+
+
 LAST = "edges"  # any file can be one
 KINDS = {
     "synthetic": Kind(lambda path: False, _load_synthetic),
@@ -193,6 +211,7 @@ KINDS = {
     "web-directory": Kind(_is_directory, _load_directory),
     "tsv": Kind(_is_tsv, _load_tsv),
     "parquet": Kind(_is_parquet, _load_parquet, _write_parquet),
+    "common-crawl": Kind(_is_common_crawl, _load_common_crawl, _write_common_crawl),
     "bvgraph": Kind(lambda path: bool(bvgraph_bases(path)), _load_bvgraph, _write_bvgraph),
     "warc": Kind(is_captured, _load_captured),
     LAST: Kind(os.path.isfile, _load_edges, _write_edges),
@@ -223,7 +242,8 @@ def source_of(path: str) -> tuple[Source, str]:
     if os.path.isdir(path):
         raise SourceError(
             f"{path}: a directory of no known kind; expected web.json, or pages.tsv and links.tsv (or .tsv.gz), "
-            "or links.parquet and pages.parquet, or WARC or WAT files, or one BVGraph (a .properties and a .graph file)"
+            "or links.parquet and pages.parquet, or vertices and edges files of Common Crawl, "
+            "or WARC or WAT files, or one BVGraph (a .properties and a .graph file)"
         )
     wrong = nearest(name, REGISTRY.names()) if colon and NAME.fullmatch(name) and "/" not in path else ""
     raise SourceError(

@@ -33,6 +33,12 @@ class Texts(Sequence[str]):
             return Texts(self.array[at])
         return self.array[int(at)].as_py() or ""
 
+    def find(self, text: str) -> int:
+        """The place of the first that is this one, or -1."""
+        import pyarrow.compute as pc
+
+        return int(pc.index(self.array, text).as_py())
+
     def __iter__(self) -> Iterator[str]:
         for begin in range(0, len(self.array), 1024):  # many at a time: an Arrow scalar for each costs ten times as much
             yield from (text or "" for text in self.array[begin : begin + 1024].to_pylist())
@@ -128,6 +134,13 @@ class Packed(NamedTuple):
     def size(self) -> int:
         return int(self.offsets.size) - 1
 
+    def between(self, before: Array, behind: Array) -> Packed:
+        """Each string with these bytes before and behind it."""
+        offsets = self.offsets + (before.size + behind.size) * np.arange(self.offsets.size)
+        bytes_ = np.empty(int(offsets[-1]), np.uint8)
+        compiled(_put_between)(self.data, self.offsets, before, behind, bytes_)
+        return Packed(bytes_, offsets)
+
     def arrow(self) -> Any:
         """An Arrow array of strings over the same bytes; less than 2 GiB of them."""
         need("pyarrow")
@@ -148,3 +161,18 @@ def _pick(data: Array, begins: Array, bytes_: Array, offsets: Array) -> None:
         shift = begins[i] - offsets[i]
         for at in range(offsets[i], offsets[i + 1]):
             bytes_[at] = data[at + shift]
+
+
+@kernel
+def _put_between(data: Array, offsets: Array, before: Array, behind: Array, bytes_: Array) -> None:
+    to = 0
+    for i in range(offsets.size - 1):
+        for j in range(before.size):
+            bytes_[to] = before[j]
+            to += 1
+        for j in range(offsets[i], offsets[i + 1]):
+            bytes_[to] = data[j]
+            to += 1
+        for j in range(behind.size):
+            bytes_[to] = behind[j]
+            to += 1

@@ -16,8 +16,10 @@ from frontrank.errors import InputError, SeedError, SourceError
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import canonical, host_of
 from frontrank.web.links import MAX_PAGES, NO_VALUES, Links, by_source, check_pages, tidy
+from frontrank.web.strings import Texts
 
 IMPACTS = ("views", "clicks")
+MOST_IN_TABLE = 5_000_000  # URLs that are made Python objects to look one up
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +115,7 @@ class Web:
             return self._page_of_id(int(name))
         if self.urls is None:
             raise SeedError(f"{name!r} is a URL, but {self.name} knows no URLs; give node ids")
-        table = self._by_url()
-        page = table.get(name, table.get(canonical(name), -1))
+        page = self._page_of_url(name)
         if page < 0:
             raise SeedError(f"{name!r} is not a page of {self.name}")
         return page
@@ -146,6 +147,17 @@ class Web:
             self.cache["by_id"] = np.argsort(self.ids)  # type: ignore[arg-type]
         found: Array = self.cache["by_id"]
         return found
+
+    def _page_of_url(self, name: str) -> int:
+        """The first page with this URL, then with its canonical form, then whose own canonical form it is; or -1."""
+        if isinstance(self.urls, Texts):  # searched where they lie: a table of millions would be Python objects
+            for url in (name, canonical(name)):
+                if (page := self.urls.find(url)) >= 0:
+                    return page
+            if self.pages > MOST_IN_TABLE:
+                return -1
+        table = self._by_url()
+        return table.get(name, table.get(canonical(name), -1))
 
     def _by_url(self) -> dict[str, int]:
         if "by_url" not in self.cache:
