@@ -334,7 +334,7 @@ class Site(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def served(handler: type[Site]) -> Iterator[str]:
+def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     class Own(handler):  # type: ignore[valid-type, misc]
         asked: list[tuple[float, str, str]] = []
 
@@ -342,7 +342,7 @@ def served(handler: type[Site]) -> Iterator[str]:
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
-    handler.asked = Own.asked
+    handler.asked = Own.asked  # type: ignore[attr-defined]
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"
     finally:
@@ -393,6 +393,40 @@ def test_failures_have_reasons_and_those_that_may_pass_are_tried_again(odd: dict
     assert told["retries"] == 2
     assert (odd["asked"]["/flaky"], odd["asked"]["/busy"], odd["asked"]["/gone"]) == (2, 2, 1)
     assert odd["asked"]["/?sid=5"] == 0, "a session id is no page of its own"
+
+
+class OneAtATime(BaseHTTPRequestHandler):
+    """Pages that link to each other, and how many of them were asked for at once."""
+
+    at_once = most = 0
+    lock = threading.Lock()
+
+    def do_GET(self) -> None:
+        with self.lock:
+            OneAtATime.at_once += 1
+            OneAtATime.most = max(self.most, self.at_once)
+        time.sleep(0.02)
+        with self.lock:
+            OneAtATime.at_once -= 1
+        port = self.server.server_address[1]
+        links = "".join(f"<a href='http://{host}:{port}/{n}'>x</a>" for host in ("localhost", "127.0.0.1") for n in range(8))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(links.encode())
+
+    def log_message(self, *_: Any) -> None: ...
+
+
+def test_hosts_at_one_address_are_one_server(tmp_path: Path) -> None:
+    asked = ("--allow-private", "--delay", "0", "--no-robots", "--scope", "any", "--politeness-by")
+    with served(OneAtATime) as url:
+        seeds = (f"{url}/", f"{url.replace('127.0.0.1', 'localhost')}/")
+        told = crawl(*seeds, "--out", tmp_path / "ip", *asked, "ip")
+        assert (told["fetched"], OneAtATime.most) == (18, 1)
+    said = crawl("http://a.example/", "--out", tmp_path / "proxied", "--politeness-by", "ip", "--proxy", url, code=2)
+    assert "--politeness-by ip needs the addresses of hosts, but the proxy" in said
+    assert not (tmp_path / "proxied").exists()
 
 
 def test_retry_after_holds_the_whole_host_back(tmp_path: Path) -> None:

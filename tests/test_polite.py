@@ -23,7 +23,7 @@ times = st.sampled_from([0.0, 0.5, 1.0, 3.0])
 put = st.tuples(st.just("put"), pages, st.sampled_from([0.0, 1.0, 2.0, -3.0, 1e300]))
 pop = st.tuples(st.just("pop"), st.just(0), st.just(0.0))
 on_page = st.tuples(st.sampled_from(["put_last", "take", "settle", "back", "later", "forget"]), pages, st.just(0.0))
-on_host = st.tuples(st.sampled_from(["limit", "block"]), st.integers(0, HOSTS - 1), times)
+on_host = st.tuples(st.sampled_from(["limit", "block", "join"]), st.integers(0, HOSTS - 1), times)
 schedule = st.tuples(st.just("schedule"), pages, st.sampled_from([0.0, 2.0]))
 priority = st.tuples(st.just("prioritise"), pages, st.sampled_from([polite.key_of(value) for value in (-2, -1, 0, 1, 7)]))
 passes = st.tuples(st.just("pass"), st.just(0), times)
@@ -57,10 +57,11 @@ class Searched:
         self.limited = [0] * hosts
         self.ready_at = [-math.inf] * hosts
         self.blocked = [-math.inf] * hosts
+        self.place = {page: page % hosts for page in range(pages)}
         self.visits = dict.fromkeys(range(pages), 0)  # how often a page was settled after a lease
 
     def host(self, page: int) -> int:
-        return page % self.hosts
+        return self.place[page]
 
     def put(self, page: int, key: float) -> None:
         if self.mark[page] in (ABSENT, FORGOTTEN):
@@ -150,8 +151,17 @@ class Searched:
     def block(self, host: int, until: float) -> None:
         self.blocked[host] = until
 
+    def join(self, host: int, group: int, _: int, asked: bool) -> None:
+        self.delay[group] = max(self.delay[group], self.delay[host])
+        for limits in (self.concurrency, self.budget, self.limited):
+            limits[group] = min((value for value in (limits[group], limits[host]) if value), default=0)
+        self.blocked[group] = max(self.blocked[group], self.blocked[host])
+        if asked:
+            self.ready_at[group] = max(self.ready_at[group], self.ready_at[host])
+        self.place = {page: group if at == host else at for page, at in self.place.items()}
 
-def arguments(event: Event, now: float) -> tuple[float, ...]:
+
+def arguments(event: Event, now: float, known: int) -> tuple[float, ...]:
     name, at, value = event
     given: dict[str, Callable[[], tuple[float, ...]]] = {
         "pop": lambda: (now,),
@@ -161,6 +171,7 @@ def arguments(event: Event, now: float) -> tuple[float, ...]:
         "take": lambda: (at, now),
         "limit": lambda: (at, *new_politeness(value)),
         "block": lambda: (at, now + value),
+        "join": lambda: (at, at + 1, known, value != 0.5),
     }
     return given[name]() if name in given else (at,)
 
@@ -171,13 +182,15 @@ def follow(link: Link, happened: Iterable[Event], queue: Polite, plain: Searched
     for event in happened:
         name, at, value = event
         now += value if name == "pass" else 0.0
-        page, host = (0, at) if name in ("limit", "block") else (at, plain.host(at))
+        if name == "join" and at + 1 >= plain.hosts:
+            continue
+        page, host = (0, at + 1) if name in ("limit", "block", "join") else (at, plain.host(at))
         queue = polite.grown(queue, page + 1, host + 1)
         queue.host[page] = plain.host(page)
         if name == "prioritise":
             queue = polite.with_own_keys(queue)
         if name != "pass":
-            told = arguments(event, now)
+            told = arguments(event, now, queue.host.size)
             assert link(getattr(polite, name))(queue, *told) == getattr(plain, name)(*told)
         due, expected = next_at(queue), plain.next_at()
         assert due == expected or max(due, expected) <= now  # any time that has come is "now"

@@ -384,6 +384,63 @@ def test_a_family_has_a_budget_and_a_pace_whatever_its_hosts(tmp_path: Path) -> 
     assert crawl.take(9, now=15.0) == [url(3)]
 
 
+ACTIONS = st.lists(st.tuples(st.sampled_from(["take", "fetched", "failed"]), st.integers(0, 4)), max_size=40)
+
+
+@given(actions=ACTIONS, groups=st.lists(st.integers(0, 1), min_size=5, max_size=5), delay=st.sampled_from([0.0, 3.0]))
+@settings(max_examples=25, deadline=None)
+def test_hosts_that_join_before_they_are_asked_are_as_if_they_had_always_been_one(
+    actions: list[tuple[str, int]], groups: list[int], delay: float
+) -> None:
+    groups[4] = 2  # a group of its own
+    names = {f"h{host}.test": f"group {group}" for host, group in enumerate(groups)}
+    polite = Politeness(delay_s=delay, per_host=2, host_budget=6)
+    joining, grouped = (
+        Crawl("fpr", politeness=polite, clock=lambda: 0.0),
+        Crawl("fpr", politeness=polite, queue_by=names, clock=lambda: 0.0),
+    )
+    for crawl in (joining, grouped):
+        crawl.seed([url(page) for page in range(5)])
+    for host, group in names.items():
+        assert joining.join(host, group, now=0.0)
+    out: list[str] = []
+    for now, (action, n) in enumerate(actions, 1):
+        if action == "take":
+            taken = joining.take(n + 1, now=now)
+            assert taken == grouped.take(n + 1, now=now)
+            out += taken
+        elif out:
+            name = out.pop(n % len(out))
+            for crawl in (joining, grouped):
+                if action == "fetched":
+                    crawl.fetched(name, [url(number(name) * 3 + k) for k in range(n)], now=now)
+                else:
+                    crawl.failed(name, retry=n > 2, retry_s=2.0, now=now)
+    assert joining.queues(inactive=True) == grouped.queues(inactive=True)
+    assert joining.counts() == grouped.counts()
+
+
+def test_a_group_that_a_host_joined_survives_the_process(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", politeness=Politeness(delay_s=10.0), clock=lambda: 0.0)
+    crawl.seed([url(page) for page in range(4)])
+    assert [number(name) for name in crawl.take(2, now=1.0)] == [0, 1]
+    assert crawl.join("h0.test", "192.0.2.7", now=1.0)
+    assert not crawl.join("H1.test", "192.0.2.7", now=1.0), "the group was asked a moment ago"
+    crawl.give_back([1], now=1.0)
+    crawl.fetched(url(0), [url(5), url(6), url(10)], now=2.0)
+    for snapshot in (False, True):
+        if snapshot:
+            crawl.snapshot()
+        crawl = reopened(crawl)
+        assert crawl.queue_counts("192.0.2.7") == crawl.queue_counts("h1.test")
+        assert sorted(crawl.queues(inactive=True, now=2.0)) == ["192.0.2.7", "h2.test", "h3.test"]
+    assert [number(name) for name in crawl.take(9, now=11.0)] == [1, 2, 3], "h0, h1: one page, ten seconds after the last"
+    assert [number(name) for name in crawl.take(9, now=21.0)] == [5], "pages found later are the group's too"
+    assert {"kind": "join", "host": "h0.test", "group": "192.0.2.7", "asked": True}.items() <= next(
+        event for event in events(tmp_path / "c") if event["kind"] == "join"
+    ).items()
+
+
 @pytest.mark.parametrize(
     ("pattern", "given", "says"),
     [
@@ -462,7 +519,7 @@ def test_bad_groups_are_told_in_one_sentence(tmp_path: Path, lines: str, says: s
     (tmp_path / "groups").write_text(lines)
     with pytest.raises(InputError, match=says):
         read_groups(str(tmp_path / "groups"))
-    with pytest.raises(InputError, match="must be host, domain, or a file, got 'hosts'"):
+    with pytest.raises(InputError, match="must be host, domain, ip, or a file, got 'hosts'"):
         read_groups("hosts")
 
 

@@ -135,6 +135,20 @@ class NaiveFrontier:
     def block(self, host: int, until: float) -> None:
         self.blocked_until[host] = until
 
+    def join(self, host: int, group: int, asked: bool = True) -> None:
+        mine, theirs = self.limits[host], self.limits[group]
+        theirs["delay_s"] = max(mine["delay_s"], theirs["delay_s"])
+        for name in ("concurrency", "budget", "limit"):
+            theirs[name] = min((value for value in (mine[name], theirs[name]) if value), default=0)
+        self.blocked_until[group] = max(self.blocked_until[group], self.blocked_until[host])
+        if asked:
+            self.ready_at[group] = max(self.ready_at[group], self.ready_at[host])
+        self.host_of = {page: group if at == host else at for page, at in self.host_of.items()}
+
+    def may_go(self, host: int, now: float) -> bool:
+        full = 0 < self.politeness.in_flight <= len(self._having(LEASED))
+        return not full and max(self.ready_at[host], self.blocked_until[host]) <= now and self._open(host)
+
     def behave(self, before: Politeness, after: Politeness) -> None:
         for name, old, new in (("delay_s", before.delay_s, after.delay_s), ("concurrency", before.per_host, after.per_host)):
             for limits in self.limits:
@@ -173,4 +187,5 @@ class NaiveFrontier:
         for name, mark in (("waiting", WAITING), ("leased", LEASED), ("later", LATER), ("done", GONE)):
             made[name] = [len(self._having(mark, host=h)) for h in range(len(self.limits))]
         made["blocked"] = self.blocked_until
+        made["taken"] = made["leased"] + made["done"]
         return made if host is None else made[host : host + 1]

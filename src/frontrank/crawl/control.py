@@ -60,6 +60,22 @@ class Control(Live):
         self._acknowledge()
 
     @alone
+    def join(self, host: str, group: str, now: float | None = None) -> bool:
+        """A host is part of a group from now on, such as all that have one address: they share pace, budgets and limits.
+
+        Returns whether what is leased of the host may still be asked for now. If not, the group has been asked a moment ago,
+        or has given all that it may: give the pages back.
+        """
+        host, at = host.lower(), self._tick(now)
+        if host in self.joined:
+            return True
+        into = self.find_host(group)
+        free = into in (-1, self.find_host(host)) or self.frontier.may_go(into, at)
+        self._do(events.Joined(at, host, group, free))
+        self._acknowledge()
+        return free
+
+    @alone
     def behave(self, politeness: Politeness, now: float | None = None) -> None:
         """Other politeness from now on; what a host has of its own stays."""
         if politeness != self.politeness:

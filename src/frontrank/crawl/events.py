@@ -699,8 +699,35 @@ class PrioritisedAll:
         return {"priority": row.status, "pages": count_of(row)}
 
 
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A host is part of a group from now on: they have one pace and one budget."""
+
+    kind: ClassVar[int] = 26
+    name: ClassVar[str] = "join"
+    time: float
+    host: str
+    group: str
+    asked: bool  # the group rests for what was asked of the host
+
+    @classmethod
+    def of(cls, row: Row) -> Joined:
+        return cls(row.time, **read_note(row))
+
+    def rows(self) -> list[Row]:
+        said = {"host": self.host, "group": self.group, "asked": self.asked}
+        return [Row(0, self.kind, -1, self.time, note=json.dumps(said, sort_keys=True))]
+
+    def apply(self, crawl: Live) -> None:
+        crawl._join(self.host, self.group, self.asked)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return read_note(row)
+
+
 _ONE_ROW = (Taken, Fetched, Failed, Retried, Expired, Rescored, Limited, Blocked, Reordered, Prioritised, Behaved)
-_LATER = (Discovered, Scheduled, Held, Forgotten, Paused, Ruled, PrioritisedAll)
+_LATER = (Discovered, Scheduled, Held, Forgotten, Paused, Ruled, PrioritisedAll, Joined)
 _ALL = (Seeded, *_ONE_ROW, RankingBegun, RankingEnded, RankingHeld, Valued, Asked, *_LATER)
 KINDS: dict[int, Any] = {event.kind: event for event in (*_ALL, TakenTogether)}
 NAMES = {event.name: event.kind for event in _ALL}

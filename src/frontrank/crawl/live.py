@@ -244,6 +244,14 @@ class Live(Known):
             # all names are known by now, also those of pages that came later
             self._boost_all(re.compile(rule.pattern).search)
 
+    def _join(self, host: str, group: str, asked: bool) -> None:
+        own, into = self._host(host), self._host(group)  # both may make the frontier grow: before it is used
+        self.joined[host] = group
+        if self.host_page[into] < 0:
+            self.host_page[into] = self.host_page[own]
+        if own != into:
+            self.frontier.join(own, into, asked)
+
     def _boost_all(self, matches: Callable[[str], Any]) -> None:
         page = 0
         for urls, _ in self.log.urls():

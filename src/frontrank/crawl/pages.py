@@ -67,6 +67,7 @@ class Known:
         self.depths = np.full(capacity, UNLINKED, np.uint16)
         self.worth = np.zeros(capacity if "impact" in self.needs else 0)  # of each page, as far as it was told
         self.queue_by = grouping(log.notes.get("queue_by", HOST))  # the queue of a URL, where it is not its host's
+        self.joined: dict[str, str] = {}  # hosts that became part of a group, and their groups
         self._number_all, self._find = compiled(names.number_all), compiled(names.find)
 
     @property
@@ -130,9 +131,12 @@ class Known:
         self, first: int, urls: Sequence[str], queues: Sequence[str | None] | None, hosts: Sequence[str]
     ) -> dict[int, str]:
         """Which of these pages, numbered from first on, wait in a queue that is not their host's."""
-        if queues is None and self.queue_by is None:
+        if queues is None and self.queue_by is None and not self.joined:
             return {}
-        given = [self.queue_by(url) for url in urls] if queues is None and self.queue_by else queues or ()
+        given = queues
+        if given is None:
+            named = [self.queue_by(url) for url in urls] if self.queue_by else hosts
+            given = [self.joined.get(name, name) for name in named] if self.joined else named
         return {first + i: queue for i, queue in enumerate(given) if queue and queue != hosts[i]}
 
     def _meet(self, first: int, urls: Sequence[str], placed: Mapping[int, str], names: Sequence[str]) -> None:
@@ -160,7 +164,7 @@ class Known:
 
     def find_host(self, name: str) -> int:
         """The number of a host or queue, -1 if it is not known."""
-        return int(self._find(self.host_table, names.fingerprint(name)))
+        return int(self._find(self.host_table, names.fingerprint(self.joined.get(name, name))))
 
     def _hosts(self, hosts: Sequence[str], page: int) -> Array:
         """The numbers of these hosts; page is the first of pages that lie there, one a host, or -1 for none."""

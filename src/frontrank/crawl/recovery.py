@@ -353,6 +353,7 @@ def snapshot(crawl: Live, wait: bool = True) -> None:
         "revisits": crawl.revisits,
         "paused": crawl.paused,
         "rules": crawl.rules.saved(),
+        "joined": crawl.joined,
         "shared": snapshots.shared(crawl.state),
     }
     leaves = enumerate(snapshots.leaves(crawl.state))
@@ -435,6 +436,7 @@ def _load(crawl: Crawl, saved: Snapshot) -> None:
     crawl.impact_by = head.get("impact_by", crawl.impact_by)
     crawl.revisits, crawl.paused = head["revisits"], head["paused"]
     crawl.rules.restore(head["rules"])
+    crawl.joined = head.get("joined", {})
     _restore_pending(crawl, held)
     crawl.leases = dict(zip(held["leased"].tolist(), held["lease_ends"].tolist(), strict=True))
     crawl.attempts = dict(zip(held["tried"].tolist(), held["attempts"].tolist(), strict=True))

@@ -197,8 +197,10 @@ def _host_name(crawl: Live, host: int, page: int) -> str:
     """The name of a host, or of a queue, told by the first page that is known of it."""
     if page < 0:
         return ""
-    queue = crawl.log.queues(page, page + 1).get(page) if crawl.frontier.queue.host[page] == host else None
-    return queue or host_of(crawl.url(page))
+    name = host_of(crawl.url(page))
+    if crawl.frontier.queue.host[page] != host:
+        return name
+    return crawl.log.queues(page, page + 1).get(page) or crawl.joined.get(name, name)
 
 
 def events(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:

@@ -579,6 +579,46 @@ def limit(queue: Polite, host: int, delay: float, concurrency: int, budget: int,
 
 
 @kernel
+def _stricter(limit: int, other: int) -> int:
+    """The lower of two limits, of which 0 is none."""
+    return limit if other == 0 or 0 < limit < other else other
+
+
+@kernel
+def join(queue: Polite, host: int, group: int, known: int, asked: bool) -> None:
+    """All pages of a host are the group's from now on, with what was taken and is done with; the stricter politeness holds.
+
+    ``asked``: the group rests as the host would.
+    """
+    mine, theirs = queue.hosts[host], queue.hosts[group]
+    theirs["delay"] = max(theirs["delay"], mine["delay"])
+    theirs["concurrency"] = _stricter(theirs["concurrency"], mine["concurrency"])
+    theirs["budget"] = _stricter(theirs["budget"], mine["budget"])
+    theirs["limit"] = _stricter(theirs["limit"], mine["limit"])
+    theirs["blocked"] = max(theirs["blocked"], mine["blocked"])
+    if asked:
+        theirs["ready_at"] = max(theirs["ready_at"], mine["ready_at"])
+    _unready(queue, group)
+    _untimed(queue, group)
+    for page in range(known):
+        if queue.host[page] == host:
+            waits = queue.mark[page] == WAITING
+            if waits:
+                _unwait(queue, page)
+            queue.host[page] = group
+            if waits:
+                _wait(queue, page)
+    theirs["leased"] += mine["leased"]
+    theirs["taken"] += mine["taken"]
+    theirs["done"] += mine["done"]
+    theirs["later"] += mine["later"]
+    mine["leased"] = mine["taken"] = mine["done"] = mine["later"] = 0
+    _unready(queue, group)
+    _untimed(queue, group)
+    _place(queue, group)
+
+
+@kernel
 def place_all(queue: Polite, hosts: int) -> None:
     """Put all hosts where they now belong."""
     for host in range(hosts):

@@ -107,7 +107,7 @@ class PoliteFrontier:
         found = -1
         while found < 0 and len(self.returning) and len(passed) < MOST_PASSED:
             at, page = self.returning.first(), self.returning.pop()
-            if compiled(polite.may_go)(self.queue, int(self.queue.host[page]), now):
+            if self.may_go(int(self.queue.host[page]), now):
                 self._lease(self.queue, page, now)
                 found = page
             else:
@@ -166,6 +166,12 @@ class PoliteFrontier:
 
     def block(self, host: int, until: float) -> None:
         compiled(polite.block)(self.queue, host, until)
+
+    def join(self, host: int, group: int, asked: bool = True) -> None:
+        compiled(polite.join)(self.queue, host, group, self.queue.host.size, asked)
+
+    def may_go(self, host: int, now: float) -> bool:
+        return bool(compiled(polite.may_go)(self.queue, host, now))
 
     def behave(self, before: Politeness, after: Politeness) -> None:
         queue, known = self.queue, self.known_hosts

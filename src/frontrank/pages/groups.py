@@ -2,6 +2,7 @@
 
 host      each host by itself (the default)
 domain    all hosts of a registered domain: news.bbc.co.uk and www.bbc.co.uk
+ip        all hosts at one address; it is looked up when a host is first to be asked, and until then the host stands by itself
 FILE      one group a line, hosts with blanks between them; a host that is in none stands by itself
 """
 
@@ -13,8 +14,8 @@ from pathlib import Path
 from frontrank.errors import InputError
 from frontrank.pages.urls import host_of, registered_domain
 
-HOST, DOMAIN = "host", "domain"
-Groups = str | Mapping[str, str]  # host, domain, or the group of each host that has one
+HOST, DOMAIN, IP = "host", "domain", "ip"
+Groups = str | Mapping[str, str]  # host, domain, ip, or the group of each host that has one
 
 
 def grouping(groups: Groups) -> Callable[[str], str] | None:
@@ -24,7 +25,7 @@ def grouping(groups: Groups) -> Callable[[str], str] | None:
     >>> by("http://b.org/1"), by("http://c.org/"), grouping("domain")("http://news.bbc.co.uk/")
     ('a.org', 'c.org', 'bbc.co.uk')
     """
-    if groups == HOST:
+    if groups in (HOST, IP):
         return None
     if groups == DOMAIN:
         return lambda url: registered_domain(host_of(url))
@@ -38,14 +39,14 @@ def grouping(groups: Groups) -> Callable[[str], str] | None:
 
 
 def read_groups(given: str) -> Groups:
-    """What an option says: host, domain, or a file of groups. A group is called by its first host."""
-    if given in (HOST, DOMAIN):
+    """What an option says: host, domain, ip, or a file of groups. A group is called by its first host."""
+    if given in (HOST, DOMAIN, IP):
         return given
     try:
         lines = Path(given).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise InputError(f"groups of hosts must be host, domain, or a file, got {given!r} ({why})") from None
+        raise InputError(f"groups of hosts must be host, domain, ip, or a file, got {given!r} ({why})") from None
     groups: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         hosts = line.split("#", 1)[0].lower().split()

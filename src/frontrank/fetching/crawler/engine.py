@@ -22,6 +22,7 @@ from frontrank.fetching.fetcher import Answer, Fetcher, How
 from frontrank.fetching.fetchers import FetcherDied, Fetchers
 from frontrank.fetching.parsing import Judging
 from frontrank.fetching.robots import Robots, refusal
+from frontrank.pages.groups import IP
 from frontrank.pages.urls import host_of
 from frontrank.pages.workers import Closed
 
@@ -52,6 +53,7 @@ class Engine:
         self.fetching: Fetching = Fetchers(self.own.how, count) if count > 1 else self.own
         self.deaths: Counter[int] = Counter()  # of fetchers that had a page
         self.robots = Robots(job.options.agent, self.own.robots_txt, job.crawl) if job.options.robots else None
+        self.by_address = job.options.politeness_by == IP
         self.judging = Judging()
         scorings = [one.close for one in job.crawl.scoring.values()]  # first: threads wait for them
         job.closers += [*scorings, self.own.close, self.fetching.close, self.judging.close]
@@ -121,6 +123,10 @@ class Engine:
     # One page ----------------------------------------------------------------------------------------------------------------
     async def _one(self, page: int) -> None:
         url = self.crawl.url(page)
+        if self.by_address and not await self._may_ask(host_of(url)):
+            with self.arrivals.or_end():
+                self.crawl.give_back([page])
+            return
         try:
             answer = await self._answer(page, url)
             scores = await self._scores(url, answer)
@@ -135,6 +141,19 @@ class Engine:
             answer, scores = Answer(NotFetched("fetcher died", True)), {}
         self.deaths.pop(page, None)
         self.arrivals.settle(page, url, answer, scores)
+
+    async def _may_ask(self, host: str) -> bool:
+        """Whether a host may be asked now, once it is known which others have its address."""
+        if host in self.crawl.joined:
+            return True
+        try:
+            addresses = await self.own.names.addresses(host)
+        except NotFetched:
+            return True  # whoever fetches says why
+        verdict = [True]
+        with self.arrivals.or_end():
+            verdict.append(self.crawl.join(host, min(str(address[0]) for _, address in addresses)))
+        return verdict[-1]
 
     async def _answer(self, page: int, url: str) -> Answer:
         refused = await refusal(url, self.own.names, self.robots)

@@ -190,9 +190,9 @@ class Options:
     politeness_by: str = option(
         "host",
         POLITE,
-        "What delay, --per-host and budgets of hosts hold for: each host, all hosts of a registered domain, or groups of hosts "
-        "from a file, one group a line.",
-        metavar="host|domain|FILE",
+        "What delay, --per-host and budgets of hosts hold for: each host, all hosts of a registered domain, all hosts at one "
+        "address, or groups of hosts from a file, one group a line.",
+        metavar="host|domain|ip|FILE",
         changes=False,
     )
     in_flight: int = option(16, POLITE, "Requests in flight in all, at most.", metavar="N", least=1, most=10_000)
@@ -259,6 +259,11 @@ class Options:
         if self.goal.strip() and self.policy == options()["policy"].default:
             object.__setattr__(self, "policy", goal_policy(self.goal))
         check_stop(self.policy, self.until)
+        if self.politeness_by == "ip" and self.proxy:
+            raise InputError(
+                f"--politeness-by ip needs the addresses of hosts, but the proxy {self.proxy} looks them up; "
+                f"crawl without --proxy, or group hosts by domain or by a file"
+            )
 
     @property
     def agent(self) -> str:
