@@ -42,6 +42,7 @@ EXTRA_OF = {
     "google": "service",
     "starlette": "service",
     "uvicorn": "service",
+    "pyspark": "spark",
 }
 
 

@@ -1,12 +1,16 @@
-"""frontrank rank: the pages of a crawl's frontier to fetch next."""
+"""frontrank rank: the pages of a crawl's frontier to fetch next, here or on Spark."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.screen import output_options, progress, say, show_frame, show_json
+from frontrank.cli.screen import Progress, output_options, progress, say, show_frame, show_json
+
+if TYPE_CHECKING:
+    from frontrank.lab.next_pages import Ranking
+    from frontrank.orderings.ranker import Ranker
 
 SHOWN = 20
 
@@ -25,32 +29,112 @@ SHOWN = 20
 @click.option(
     "--out", default="next.parquet", show_default=True, metavar="FILE", help="Where the pages go: .parquet, .csv or .json."
 )
+@click.option("--scores", metavar="DIR", help="The scores of all pages too, as Parquet parts (of Parquet tables only).")
+@click.option(
+    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True, help="Spark takes Parquet tables."
+)
+@click.option(
+    "--master", metavar="URL", help="Of Spark: local[2], spark://HOST:PORT, yarn, k8s://URL; local[*] if none is given."
+)
+@click.option("--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark, such as spark.executor.memory=8g.")
+@click.option("--work", metavar="DIR", help="For what Spark must not lose; a cluster needs one that all its machines reach.")
 @output_options
-def command(crawl: str, spec: str | None, budget: int, impact: str | None, out: str, as_json: bool, as_csv: bool) -> None:
+def command(
+    crawl: str,
+    spec: str | None,
+    budget: int,
+    impact: str | None,
+    out: str,
+    scores: str | None,
+    engine: str,
+    master: str | None,
+    conf: tuple[str, ...],
+    work: str | None,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
     """Score the frontier of CRAWL (that import wrote, or a live one) and write the best pages to fetch next.
 
     \b
     frontrank rank my.crawl --policy rw-eg:omega=0.5 --budget 5000
     frontrank rank my.crawl --policy ml --impact clicks --out next.csv
+    frontrank rank tables/ --policy pagerank --engine spark --master spark://HOST:7077 --work /shared
+
+    CRAWL may be a folder of Parquet tables: links and pages (docs/spark.md). Without a column fetched all its pages are
+    ranked: by pagerank, the importance of each page of the web.
     """
     from frontrank.errors import InputError
-    from frontrank.lab.evaluate import ranker_of
     from frontrank.lab.frame import check_table_target
-    from frontrank.lab.next_pages import rank, usual_rankers, view_for
-    from frontrank.sources.imported_crawl import load_crawl
+    from frontrank.sources.parquet_crawl import is_parquet_crawl
 
     check_table_target(out)
     if budget < 1:
         raise InputError(f"--budget must be at least 1 page, got {budget}")
-    given = None if spec is None else ranker_of(spec)  # a wrong name is told before a large crawl is read
+    tables = is_parquet_crawl(crawl)
+    for option, given in {"--master": master, "--conf": conf, "--work": work}.items():
+        if given and engine != "spark":
+            raise InputError(f"{option} is for Spark; add --engine spark, or drop it")
+    if engine == "spark" and not tables:
+        raise InputError(f"--engine spark takes a folder with links.parquet and pages.parquet, and {crawl} is none")
+    if scores is not None and not tables:
+        raise InputError(f"--scores is for Parquet tables, and {crawl} is no folder of them; drop it")
     with progress() as tell:
-        tell("reading the crawl", 0, 0)
-        loaded = load_crawl(crawl)
-        ranker = given or ranker_of(usual_rankers(loaded)[-1])
-        view = view_for(loaded, [ranker], impact)
-        tell(ranker.spec(), 0, 0)
-        ranking = rank(loaded, view, ranker, budget)
+        if not tables:
+            ranker, ranking, told, notes = _ranked_crawl(crawl, spec, budget, impact, tell)
+        elif engine == "spark":
+            from frontrank.spark.command import ranked
+
+            ranker, ranking, told, notes = ranked(crawl, spec, budget, impact, scores, master, conf, work, tell)
+        else:
+            ranker, ranking, told, notes = _ranked_tables(crawl, spec, budget, impact, scores, tell)
     ranking.save(out)
+    _show(ranker, ranking, told, notes, out, as_json, as_csv)
+
+
+Told = tuple["Ranker", "Ranking", dict[str, int], dict[str, dict[str, float]]]
+
+
+def _ranked_crawl(crawl: str, spec: str | None, budget: int, impact: str | None, tell: Progress) -> Told:
+    from frontrank.lab.evaluate import ranker_of
+    from frontrank.lab.next_pages import rank, usual_rankers, view_for
+    from frontrank.sources.imported_crawl import load_crawl
+
+    given = None if spec is None else ranker_of(spec)  # a wrong name is told before a large crawl is read
+    tell("reading the crawl", 0, 0)
+    loaded = load_crawl(crawl)
+    ranker = given or ranker_of(usual_rankers(loaded)[-1])
+    view = view_for(loaded, [ranker], impact)
+    tell(ranker.spec(), 0, 0)
+    ranking = rank(loaded, view, ranker, budget)
+    return ranker, ranking, {"D": len(view.source), "F": view.known - len(view.source)}, view.notes
+
+
+def _ranked_tables(crawl: str, spec: str | None, budget: int, impact: str | None, scores: str | None, tell: Progress) -> Told:
+    from frontrank.lab.best_pages import check_scores_target, free_memory, local_ranking, save_scores
+    from frontrank.orderings.registry import parse_ranker
+    from frontrank.sources.parquet_crawl import open_crawl
+
+    ranker = parse_ranker(spec or "pagerank")
+    if scores is not None:
+        check_scores_target(scores)
+    tell("reading the tables", 0, 0)
+    tables = open_crawl(crawl, free_memory())
+    tell(ranker.spec(), 0, 0)
+    ranking, values, view = local_ranking(tables, ranker, impact, budget)
+    if scores is not None:
+        save_scores(scores, values)
+    return ranker, ranking, {"D": len(view.source), "F": view.known - len(view.source)}, view.notes
+
+
+def _show(
+    ranker: Ranker,
+    ranking: Ranking,
+    counts: dict[str, int],
+    notes: dict[str, dict[str, float]],
+    out: str,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
     frame = ranking.frame()
     if as_csv:
         print(frame.csv(), end="")
@@ -60,12 +144,11 @@ def command(crawl: str, spec: str | None, budget: int, impact: str | None, out: 
             {"url": url, "score": float(score), "parts": {name: float(values[i]) for name, values in ranking.parts.items()}}
             for i, (url, score) in enumerate(zip(ranking.urls, ranking.scores, strict=True))
         ]
-        counts = {"D": len(view.source), "F": view.known - len(view.source)}
-        show_json({"ranker": ranker.spec(), "pages": counts, "convergence": view.notes, "next": pages, "path": out})
+        show_json({"ranker": ranker.spec(), "pages": counts, "convergence": notes, "next": pages, "path": out})
         return
     shown = frame.head(SHOWN)
     say(f"{ranker.spec()}: the first {len(shown)} of {len(frame):,} pages")
     show_frame(shown)
-    for note in view.notes.values():
+    for note in notes.values():
         say(f"converged in {note['iterations']:.0f} iterations, L1 error at most {note['residual']:.1e}")
     print(f"written: {out}")

@@ -1,0 +1,12 @@
+"""Rankers on Apache Spark, for webs that one machine cannot hold: the same scores as the local engine's, from the same kernels.
+
+    session     a Spark session: Java, the master, quiet logs, and what Spark says in an error as one sentence
+    tables      Parquet tables in: what is checked before the work
+    blocks      links as blocks of arrays; pushing a vector along them
+    vectors     vectors as rows of segments, and what is done segment by segment
+    walks       indegree, PageRank, rw, rw-eg
+    queries     q-overlap and q-hybrid
+    rank        the best pages of a web; the scores of all
+
+May import lab and what is below; nothing imports it but cli. PySpark is imported when a session is started.
+"""

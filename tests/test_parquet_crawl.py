@@ -1,0 +1,173 @@
+"""Webs in Parquet on this machine: what is read, what is ranked, and what broken tables are told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frontrank.cli import main
+from frontrank.errors import InputError, SourceError
+from frontrank.kernels.blocks import block_of, by_cell, push_block
+from frontrank.kernels.jit import compiled
+from frontrank.lab.best_pages import best, local_ranking, local_scores, save_scores
+from frontrank.orderings.registry import parse_ranker
+from frontrank.sources.parquet_crawl import open_crawl
+from frontrank.web.importance import importance
+from frontrank.web.web import Web
+from tests.parquet_crawls import write_crawl, write_table
+
+NONE = np.empty(0, np.uint8)
+
+
+def test_without_fetched_the_scores_are_the_importance_of_the_whole_web(tmp_path: Path) -> None:
+    crawl = open_crawl(str(write_crawl(tmp_path, fetched=False)))
+    table = pq.read_table(tmp_path / "links")
+    web = Web.from_edges(table["source"].to_numpy(), table["target"].to_numpy(), crawl.pages)
+    scores, _ = local_scores(crawl, parse_ranker("pagerank"), None)
+    assert np.abs(scores - importance(web)).max() < 1e-12
+
+
+def test_links_and_worth_of_waiting_pages_count_for_nothing(tmp_path: Path) -> None:
+    links = {"source": [0, 0, 2, 2], "target": [1, 2, 1, 3]}
+    write_table(tmp_path, "links", links)
+    write_table(tmp_path, "pages", {"page": [3, 2, 1, 0], "fetched": [False, False, False, True], "views": [9, 9, 9, 1]})
+    crawl = open_crawl(str(tmp_path))
+    ranking, scores, view = local_ranking(crawl, parse_ranker("indegree"), None, 10)
+    assert scores.tolist() == [0.0, 1.0, 1.0, 0.0]
+    assert ranking.urls == ["1", "2", "3"], "among equals the smaller number first; fetched pages do not wait"
+    assert view.impact is not None and view.impact.tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_engines_that_differ_in_the_last_bits_choose_the_same_pages() -> None:
+    one, other = np.array([0.1 + 0.2, 0.3, 0.5]), np.array([0.3, 0.1 + 0.2, 0.5])
+    assert best(np.arange(3), one, 3).tolist() == best(np.arange(3), other, 3).tolist() == [2, 0, 1]
+
+
+def test_all_scores_are_written_whole(tmp_path: Path) -> None:
+    write_crawl(tmp_path / "web")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").touch()
+    with pytest.raises(SystemExit):
+        main(["rank", str(tmp_path / "web"), "--out", str(tmp_path / "n.csv"), "--scores", str(tmp_path / "out")])
+    assert (tmp_path / "out" / "mine.txt").exists(), "a folder that is not ours is left alone"
+    save_scores(str(tmp_path / "scores"), np.array([0.5, 0.25]))
+    assert pq.read_table(tmp_path / "scores").to_pydict() == {"page": [0, 1], "score": [0.5, 0.25]}
+    assert (tmp_path / "scores" / "_SUCCESS").exists()
+
+
+def test_the_command_ranks_tables_as_the_library_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_crawl(tmp_path / "web")
+    main(
+        ["rank", str(tmp_path / "web"), "--policy", "rw-eg:omega=0.5", "--budget", "7", "--json", "--out", f"{tmp_path}/n.csv"]
+    )
+    told = json.loads(capsys.readouterr().out)
+    ranking, _, _ = local_ranking(open_crawl(str(tmp_path / "web")), parse_ranker("rw-eg:omega=0.5"), None, 7)
+    assert [page["url"] for page in told["next"]] == ranking.urls
+
+
+# --- bad input ---
+
+
+def test_a_part_that_is_cut_off_is_named_wherever_it_is_cut(tmp_path: Path) -> None:
+    write_crawl(tmp_path)
+    part = tmp_path / "links" / "part-1.parquet"
+    whole = part.read_bytes()
+    for size in (0, 3, 4, 100, len(whole) // 2, len(whole) - 1):
+        part.write_bytes(whole[:size])
+        with pytest.raises(SourceError, match=r"part-1.parquet: is damaged or cut off"):
+            open_crawl(str(tmp_path))
+
+
+def test_a_part_damaged_inside_is_named_too(tmp_path: Path) -> None:
+    write_crawl(tmp_path)
+    part = tmp_path / "links" / "part-1.parquet"
+    whole = bytearray(part.read_bytes())
+    whole[4:400] = b"\xff" * 396
+    part.write_bytes(whole)
+    with pytest.raises(SourceError, match=r"part-1.parquet: is damaged"):
+        local_ranking(open_crawl(str(tmp_path)), parse_ranker("pagerank"), None, 1)
+
+
+@pytest.mark.parametrize(
+    ("pages", "links", "said"),
+    [
+        ({"page": [0, 1]}, {"source": [0], "target": [7]}, "page 7 is not in the pages table, which has 0 to 1"),
+        ({"page": [0, 1]}, {"source": [-1], "target": [0]}, "page -1 is not in the pages table"),
+        ({"page": [0, 2]}, {"source": [0], "target": [0]}, "pages must be numbered 0 to 1, each once, got 2"),
+        ({"page": [0, 0]}, {"source": [0], "target": [1]}, "page 0 is there twice"),
+        ({"page": [0, 1], "views": [1, -3]}, {"source": [0], "target": [1]}, "views must be numbers from 0, got -3"),
+        ({"page": ["a", "b"]}, {"source": [0], "target": [1]}, "column 'page' must be int64, got string"),
+        ({"number": [0, 1]}, {"source": [0], "target": [1]}, "no column 'page' in it; there is number"),
+        ({"page": np.empty(0, np.int64)}, {"source": [0], "target": [1]}, "the pages table is empty"),
+        ({"page": [0, 1], "fetched": [True, True]}, {"source": [0], "target": [1]}, "every page is fetched"),
+        ({"page": [0, 1], "fetched": [False, False]}, {"source": [0], "target": [1]}, "no page is fetched"),
+    ],
+)
+def test_what_is_wrong_with_tables_is_said(pages: dict, links: dict, said: str, tmp_path: Path) -> None:
+    write_table(tmp_path, "pages", pages)
+    write_table(tmp_path, "links", links)
+    ranker = parse_ranker("rw" if "views" in pages else "pagerank")
+    with pytest.raises(InputError, match=said):
+        local_ranking(open_crawl(str(tmp_path)), ranker, None, 1)
+
+
+def test_a_web_that_does_not_fit_is_told_before_it_is_read(tmp_path: Path) -> None:
+    write_crawl(tmp_path)
+    with pytest.raises(InputError, match=r"need about 0\.0 GB of memory, and 0\.0 GB are free; use --engine spark"):
+        open_crawl(str(tmp_path), free=1000)
+
+
+@pytest.mark.parametrize(
+    ("ranker", "said"),
+    [("q-overlap", "has no queries.parquet"), ("rw", "neither"), ("ml", "neither")],
+)
+def test_a_ranker_says_what_it_lacks(ranker: str, said: str, tmp_path: Path) -> None:
+    write_table(tmp_path, "pages", {"page": [0, 1]})
+    write_table(tmp_path, "links", {"source": [0], "target": [1]})
+    with pytest.raises(InputError, match=said):
+        local_ranking(open_crawl(str(tmp_path)), parse_ranker(ranker), None, 1)
+
+
+# --- blocks ---
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=80),
+    st.integers(1, 41),
+    st.integers(1, 4),
+    st.sets(st.integers(0, 40)),
+)
+def test_blocks_hold_each_link_of_a_fetched_page_once(
+    links: list[tuple[int, int]], width: int, times: int, fetched: set[int]
+) -> None:
+    pages, reach = 41, width * times
+    ranges, segments = -(-pages // reach), -(-pages // width)
+    source, target = (np.array([link[i] for link in links], np.int64) for i in (0, 1))
+    begins, sources, targets = by_cell(source, target, width, reach, ranges, segments)
+    kept = np.array([page in fetched for page in range(segments * width)], np.uint8)
+    give = np.random.default_rng(0).random(segments * width)
+    sums = np.zeros(ranges * reach)
+    found = set()
+    for cell in range(segments * ranges):
+        segment, range_ = divmod(cell, ranges)
+        mine = slice(int(begins[cell]), int(begins[cell + 1]))
+        here = slice(segment * width, (segment + 1) * width)
+        indptr, row = block_of(sources[mine], targets[mine], width, kept[here])
+        for r in range(width):
+            for q in row[indptr[r] : indptr[r + 1]].tolist():
+                pair = segment * width + r, range_ * reach + q
+                assert pair not in found
+                found.add(pair)
+        into = sums[range_ * reach : (range_ + 1) * reach]
+        compiled(push_block)(0, indptr.astype(np.int32), row, give[here], into)
+    assert found == {(p, q) for p, q in links if p != q and p in fetched}
+    naive = np.zeros(ranges * reach)
+    for p, q in found:
+        naive[q] += give[p]
+    assert np.allclose(sums, naive)

@@ -1,0 +1,216 @@
+"""Spark's scores are the local engine's, whatever the web looks like; and what Spark cannot do is said in a sentence.
+
+One session for all tests. They are skipped where there is no Java.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from frontrank.errors import FrontrankError, InputError, SourceError
+from frontrank.lab.best_pages import local_ranking
+from frontrank.orderings.registry import parse_ranker
+from frontrank.sources.parquet_crawl import open_crawl
+from frontrank.spark.rank import check_ranker, opened_web, rank
+from frontrank.spark.session import check_java, check_master, session, settings_of
+from tests.parquet_crawls import write_crawl, write_table
+from tests.patience import PATIENCE_S
+
+CUT = {"width": 64, "reach": 256, "task": 1500, "chunk": 200}  # several of everything
+FEW = "alpha=0.3,tolerance=0.001"  # few iterations: both engines stop at the same one
+QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", "spark.driver.memory": "1g"}
+
+
+def quiet(*_: Any) -> None:
+    """Nobody waits for a test."""
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    try:
+        check_java()
+    except InputError as error:
+        pytest.skip(str(error))
+    with session("local[2]", QUICK) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def web(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A web that several rankers are tried on: blocks are made once."""
+    folder = tmp_path_factory.mktemp("web")
+    # A page that all others link to, one that links to all, and a heavy segment.
+    hub = np.arange(700)
+    write_crawl(folder)
+    write_table(folder / "links", "hub", {"source": np.r_[hub, np.full(700, 5)], "target": np.r_[np.full(700, 3), hub]})
+    with opened_web(spark, str(folder), str(tmp_path_factory.mktemp("work")), quiet, **CUT) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["indegree", f"pagerank:{FEW}", f"rw:{FEW}", f"rw:gamma=0.5,{FEW}", f"rw-eg:omega=0.6,{FEW}", f"rw-virtual:{FEW}"],
+)
+def test_spark_gives_the_scores_and_the_pages_of_the_local_engine(spec: str, web: Any, tmp_path: Path) -> None:
+    ranker = parse_ranker(spec)
+    ranking, scores, view = local_ranking(open_crawl(web.tables.path), ranker, None, 50)
+    found = rank(web, ranker, 50, str(tmp_path / "scores"))
+    assert found.ranking.urls == ranking.urls
+    table = pq.read_table(tmp_path / "scores")
+    assert sorted(table["page"].to_pylist()) == list(range(700))
+    theirs = np.empty(700)
+    theirs[table["page"].to_numpy()] = table["score"].to_numpy()
+    assert np.abs(theirs - scores).max() < 1e-9
+    assert np.abs(theirs / scores - 1.0).max(where=scores > 0, initial=0.0) < 1e-9
+    for note in view.notes.values():
+        assert found.iterations == note["iterations"]
+
+
+def test_no_block_is_large_and_a_heavy_segment_is_spread_over_tasks(web: Any) -> None:
+    rows = web.blocks.frame.selectExpr("seg", "range", "t", "length(target) / 4 links", "length(indptr) / 4 rows").collect()
+    assert max(row.links for row in rows) <= CUT["chunk"]
+    assert max(row.rows for row in rows) <= CUT["width"] + 1
+    tasks: dict[tuple[int, int], set[int]] = {}
+    for row in rows:
+        tasks.setdefault((row.seg, row.range), set()).add(row.t)
+    assert len(tasks[0, 0]) > 1
+    sizes = [row["count"] for row in web.blocks.frame.groupBy("t").count().collect()]
+    assert len(sizes) == len(web.shape.keys), "every task has its blocks, none has another's"
+
+
+def test_the_work_folder_is_empty_but_for_what_is_still_read(web: Any) -> None:
+    folder = Path(web.work.folder.removeprefix("file://"))
+    left = sorted(path.name.partition("-")[0] for path in folder.iterdir())
+    assert left.count("pagerank") <= 1, "each iteration removes the one before"
+
+
+def test_without_fetched_all_pages_are_ranked(spark: Any, tmp_path: Path) -> None:
+    write_crawl(tmp_path / "web", pages=100, links=300, fetched=False)
+    with opened_web(spark, str(tmp_path / "web"), str(tmp_path), quiet) as web:
+        found = rank(web, parse_ranker(f"pagerank:{FEW}"), 1000)
+    ranking, _, _ = local_ranking(open_crawl(str(tmp_path / "web")), parse_ranker(f"pagerank:{FEW}"), None, 1000)
+    assert (len(ranking.urls), found.ranking.urls) == (100, ranking.urls)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["web"], "the work folder is gone"
+
+
+# --- bad input ---
+
+
+@pytest.mark.parametrize(
+    ("pages", "links", "said"),
+    [
+        ({"page": [0, 1]}, {"source": [0], "target": [7]}, "page 7 is not in the pages table, which has 0 to 1"),
+        ({"page": [0, 2]}, {"source": [0], "target": [0]}, "pages must be numbered 0 to 1, each once, got 2"),
+        ({"page": [0, 0]}, {"source": [0], "target": [1]}, "page 0 is there twice"),
+        ({"page": [0, 1], "fetched": [True, True]}, {"source": [0], "target": [1]}, "every page is fetched"),
+    ],
+)
+def test_spark_says_of_wrong_tables_what_the_local_engine_says(
+    pages: dict, links: dict, said: str, spark: Any, tmp_path: Path
+) -> None:
+    write_table(tmp_path, "pages", pages)
+    write_table(tmp_path, "links", links)
+    with opened_web(spark, str(tmp_path), str(tmp_path), quiet) as web, pytest.raises(InputError, match=said):
+        rank(web, parse_ranker("indegree"), 1, str(tmp_path / "scores"))
+    assert not (tmp_path / "scores").exists()
+
+
+def test_a_part_that_is_cut_off_or_damaged_is_named(spark: Any, tmp_path: Path) -> None:
+    folder = write_crawl(tmp_path / "web", pages=100, links=300)
+    part = folder / "links" / "part-1.parquet"
+    whole = part.read_bytes()
+    part.write_bytes(whole[:-3])
+    with (
+        pytest.raises(SourceError, match=r"part-1.parquet: is damaged or cut off"),
+        opened_web(spark, str(folder), str(tmp_path), quiet),
+    ):
+        pass
+    part.write_bytes(b"PAR1" + b"\xff" * 396 + whole[400:])  # its footer is whole
+    with opened_web(spark, str(folder), str(tmp_path), quiet) as web, pytest.raises(SourceError, match=r"part-1.parquet"):
+        rank(web, parse_ranker("indegree"), 1)
+
+
+def test_a_full_disk_is_a_sentence(spark: Any) -> None:
+    from frontrank.spark.session import said_plainly
+
+    with pytest.raises(InputError, match="the disk is full"), said_plainly():
+        spark.sql("select raise_error('java.io.IOException: No space left on device')").collect()
+
+
+def test_what_spark_does_not_rank_is_said_before_it_starts() -> None:
+    for spec, said in {"fusion": "which knows", "rw-eg": "give it here: rw-eg:omega"}.items():
+        with pytest.raises(InputError, match=said):
+            check_ranker(parse_ranker(spec))
+
+
+def test_a_master_that_does_not_answer_or_is_none(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and not listening
+        with pytest.raises(InputError, match=r"no master answers at 127\.0\.0\.1"):
+            check_master(f"spark://127.0.0.1:{taken.getsockname()[1]}")
+    for master in ("http://a:1", "local[x]", "spark://nohost", "spark://h:port", ""):
+        with pytest.raises(InputError, match="--master must be"):
+            check_master(master)
+    check_master("local[*]")
+
+
+def test_settings_are_sparks() -> None:
+    for given in ("memory=8g", "spark.x"):
+        with pytest.raises(FrontrankError, match=r"--conf must be spark\.KEY=VALUE"):
+            settings_of((given,))
+
+
+@pytest.mark.parametrize(
+    ("java", "said"),
+    [
+        (None, "there is no java on the PATH"),
+        ("echo 'openjdk version \"11.0.2\"' >&2", "got Java 11"),
+        ("true", "does not tell"),
+    ],
+)
+def test_java_that_is_missing_or_too_old_is_told_at_once(java: str | None, said: str, tmp_path: Path) -> None:
+    write_crawl(tmp_path / "web", pages=20, links=30)
+    (tmp_path / "bin").mkdir()
+    if java is not None:
+        (tmp_path / "bin" / "java").write_text(f"#!/bin/sh\n{java}\n")
+        (tmp_path / "bin" / "java").chmod(0o755)
+    env = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"} | {"PATH": str(tmp_path / "bin")}
+    done = subprocess.run(_command(tmp_path), env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "next.csv").exists()
+
+
+def test_a_cluster_needs_a_folder_that_all_reach(tmp_path: Path) -> None:
+    write_crawl(tmp_path / "web", pages=20, links=30)
+    done = subprocess.run([*_command(tmp_path), "--master", "spark://h:1"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "give --work" in done.stderr
+
+
+def test_ctrl_c_ends_it_and_leaves_nothing(spark: Any, tmp_path: Path) -> None:
+    write_crawl(tmp_path / "web", pages=200, links=900)
+    (tmp_path / "work").mkdir()
+    command = [*_command(tmp_path), "--work", str(tmp_path / "work"), "--policy", "pagerank:alpha=0.99,tolerance=1e-12"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not any((tmp_path / "work").glob("*/pagerank-*")) and process.poll() is None:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, said) == (130, "frontrank: interrupted\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["web", "work"]
+
+
+def _command(folder: Path) -> list[str]:
+    out = str(folder / "next.csv")
+    return [sys.executable, "-m", "frontrank", "rank", str(folder / "web"), "--engine", "spark", "--out", out]
