@@ -67,13 +67,11 @@ def solved(web: SparkWeb, ranker: Ranker) -> Solved:
 
 @contextmanager
 def opened_web(spark: Any, path: str, folder: str, tell: Tell, impact: str | None = None, **cut: int) -> Iterator[SparkWeb]:
-    """A web to rank, with a work folder that goes when it is done."""
+    """A web to rank, with a work folder that goes when it is done; the blocks go with the session, if not before."""
     with work_folder(spark, folder) as work:
         web = SparkWeb(work, path, tell, impact, **cut)
-        try:
-            yield web
-        finally:
-            web.close()
+        yield web
+        web.close()
 
 
 def rank(web: SparkWeb, ranker: Ranker, budget: int, scores_to: str | None = None) -> Ranked:

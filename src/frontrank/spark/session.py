@@ -9,12 +9,15 @@ the disk is full; that a Parquet part is damaged.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -128,12 +131,29 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
     need("pyspark", "pyarrow", "pandas")
     check_java()
     check_master(master)
+    nobody = logging.NullHandler()  # py4j logs an interrupt as an error of the program
+    logging.getLogger().addHandler(nobody)
     spark = _started(master, dict(settings or {}))
     try:
         _executors(spark, master)
         yield spark
-    finally:
+    except Exception:
         spark.stop()
+        raise
+    except BaseException:  # Ctrl-C in the middle of a call to Java: there is no talking to it any more
+        _ended(spark)
+        raise
+    else:
+        spark.stop()
+    finally:
+        logging.getLogger().removeHandler(nobody)
+
+
+def _ended(spark: Any) -> None:
+    process = getattr(spark.sparkContext._gateway, "proc", None)
+    if process is not None:
+        process.kill()
+        process.wait()
 
 
 def _started(master: str, settings: dict[str, str]) -> Any:
@@ -148,9 +168,12 @@ def _started(master: str, settings: dict[str, str]) -> Any:
         settings = {**here, "spark.driver.memory": _heap(), **settings}
     for key, value in (USUAL | settings | FIXED).items():
         builder = builder.config(key, value)
+    interrupted = signal.getsignal(signal.SIGINT)
     with said_plainly(), _aside(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         spark = builder.getOrCreate()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, interrupted)  # PySpark's own handler talks to Java in the middle of a call
     spark.sparkContext.setLogLevel("OFF")
     return spark
 
