@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from benchmarks import durable, fetchers, frontier, memory, scale, scrapy_throughput, speed, stalls, walks
+from benchmarks import durable, fetchers, frontier, loading, memory, scale, scrapy_throughput, speed, stalls, walks
 from benchmarks.show import Result, verdict
 from benchmarks.startup import start_up
 from frontrank.sources import load
@@ -30,6 +30,7 @@ def live(folder: Path, small: bool) -> list[Result]:
     results = frontier.takes()
     results += durable.writing(folder, 2_000 if small else 10_000)
     results += durable.memory(folder, 100_000 if small else 1_000_000)
+    results += memory.waiting(folder, 100_000 if small else 300_000)
     results += durable.recovery(folder, 100_000 if small else 1_000_000)
     results += stalls.stalls(folder, 100_000 if small else 1_000_000)
     results += stalls.recovery_after_kill(folder, 120_000 if small else 1_200_000)
@@ -47,6 +48,7 @@ def lab(folder: Path, small: bool) -> list[Result]:
     results += walks.pagerank_against_networkit(web)
     results += walks.overlap((20_000, 40_000, 80_000) if small else (250_000, 500_000, 1_000_000))
     results += memory.reading(folder, *((100_000, 2_000_000) if small else (1_000_000, 20_000_000)))
+    results += loading.loading(folder, 2_000_000 if small else 20_000_000)
     return results + scale.growth(folder, scale.SIZES[:2] if small else scale.SIZES)
 
 

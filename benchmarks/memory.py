@@ -1,15 +1,26 @@
-"""Bytes a link at the peak while a web is read, beyond what the process had before; each in a process of its own.
+"""Memory: bytes a link at the peak while a web is read, bytes a waiting URL in a live crawl. Each in a process of its own.
 
-Peaks are those of the resident set (VmHWM), so pages of arrays that are never touched do not count.
+    python -m benchmarks.memory                       while a web is read
+    python -m benchmarks.memory --waiting 1000000     a table of all online orderings, with so many URLs waiting
+    python -m benchmarks.memory --known 10000000      one crawl that knows so many pages, closed and opened again
+
+It is the resident set beyond what the process had before (VmHWM at the peak), so pages of arrays that are never touched do not
+count. A live crawl is told of pages with 100 new links each, of 20,011 hosts with ten directories: all that is kept of the URLs
+that wait, of those that were fetched, of hosts and links. URLs themselves are in SQLite.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
-from benchmarks.show import Result, table
+from benchmarks.show import Result, table, verdict
 
 PEAK = """
 import sys, numpy as np
@@ -37,6 +48,71 @@ else:
     web = load_edges(path)
 print((resident("VmHWM") - before) / links)
 """
+WAITING = """
+import gc, json, sys
+from pathlib import Path
+from frontrank.crawl.crawl import Crawl
+from frontrank.orderings.registry import parse
+def rss(): return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("RssAnon"))
+def url(n): return f"http://www.h{n % 20011}.example/section-{n // 20011 % 10}/an-article-about-something/{n}.html"
+folder, urls, spec = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+with Crawl(parse(spec), folder.with_name("warm-" + folder.name)) as warm:
+    warm.seed([url(0)]); warm.take(); warm.fetched(url(0), [url(j) for j in range(1, 200)], title="t", text="an article")
+gc.collect()
+before = rss()
+crawl = Crawl(parse(spec), folder, group=100)
+crawl.seed([url(0)])
+n = 1
+while crawl.waiting < urls:
+    (page,) = crawl.take()
+    crawl.fetched(page, [url(n + j) for j in range(100)], title="a title", text="an article about something")
+    n += 100
+gc.collect()
+print((rss() - before) / crawl.waiting)
+crawl.abandon()
+"""
+KNOWN = """
+import json, sys, time
+from pathlib import Path
+from frontrank.crawl.crawl import Crawl
+from frontrank.orderings.registry import parse
+def status(what): return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(what))
+def url(n): return f"http://www.h{n % 200003}.example/section-{n // 200003 % 10}/an-article-about-something/{n}.html"
+what, folder, pages = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+with Crawl(parse(sys.argv[4]), folder.with_name("warm-" + what)) as warm:
+    warm.seed([url(0)]); warm.take(); warm.fetched(url(0), [url(j) for j in range(1, 200)])
+before, begun = status("RssAnon"), time.perf_counter()
+if what == "crawl":
+    crawl = Crawl(parse(sys.argv[4]), folder, group=1000)
+    crawl.seed([url(0)])
+    n = 1
+    while crawl.known < pages:
+        taken = crawl.take(10)
+        with crawl.together():
+            for page in taken:
+                crawl.fetched(page, [url(n + j) for j in range(100)])
+                n += 100
+else:
+    crawl = Crawl.recover(folder)
+seconds = time.perf_counter() - begun
+held, peak = status("RssAnon") - before, status("VmHWM")
+begun = time.perf_counter()
+if what == "crawl":
+    crawl.sync()
+    best = crawl.next(5)
+    crawl.close()
+else:
+    best = crawl.next(5)
+told = {"seconds": seconds, "bytes": held / crawl.known, "peak": peak, "known": crawl.known}
+print(json.dumps({**told, "best": list(map(str, best))}))
+crawl.abandon() if what != "crawl" else None
+"""
+RANKS = "www.h1.example 5\nexample 1\n"
+ORDERINGS = (
+    *("bfs", "dfs", "random", "backlink", "forward", "location", "similarity:topic=article", "largest-site", "opic", "fica"),
+    *("fpr", "fpr:m=100", "rankmass", "surf", "domains", "quality", "group", "prior:file={ranks}"),
+    "combine:opic=1,backlink=1",
+)
 MOST = {"from_edges": 8.0, "tidy": 2.0, "edge list": 22.0}  # bytes a link; from_edges and tidy are given 8 and 4 of them
 
 
@@ -55,8 +131,54 @@ def reading(folder: Path, pages: int = 1_000_000, links: int = 20_000_000) -> li
     return results
 
 
-if __name__ == "__main__":
-    import tempfile
+def waiting(folder: Path, urls: int = 1_000_000) -> list[Result]:
+    """Every online ordering that a live crawl can have; the oracle is for simulations."""
+    ranks = folder / "ranks.txt"
+    ranks.write_text(RANKS)
+    rows, results = [], []
+    for i, spec in enumerate(ORDERINGS):
+        given = [sys.executable, "-c", WAITING, str(folder / f"crawl-{i}"), str(urls), spec.format(ranks=ranks)]
+        held = float(subprocess.run(given, check=True, capture_output=True, text=True).stdout)
+        for made in folder.glob(f"*crawl-{i}"):
+            shutil.rmtree(made)
+        name = spec.partition(":file")[0]
+        rows.append([name, f"{held:.0f}"])
+        print(f"{name}: {held:.0f}", file=sys.stderr)
+        results.append(Result(f"{name}: memory a waiting URL, {urls:,} of them", held, 100, "bytes", most=True))
+    table(f"Memory a waiting URL, {urls:,} of them", ["ordering", "bytes"], rows)
+    return results
 
-    with tempfile.TemporaryDirectory(prefix="frontrank-bench-") as made:
-        reading(Path(made), 200_000, 4_000_000)
+
+def known(folder: Path, pages: int = 10_000_000, spec: str = "fpr") -> list[Result]:
+    """One crawl that knows so many pages, closed and opened again."""
+
+    def run(what: str) -> dict[str, Any]:
+        given = [sys.executable, "-c", KNOWN, what, str(folder / "known"), str(pages), spec]
+        return dict(json.loads(subprocess.run(given, check=True, capture_output=True, text=True).stdout))
+
+    crawled, recovered = run("crawl"), run("recover")
+    rows = [
+        [name, f"{it['known']:,}", f"{it['seconds']:,.0f}", f"{it['bytes']:.0f}", f"{it['peak'] / 1e9:.2f}"]
+        for name, it in (("crawled", crawled), ("opened again", recovered))
+    ]
+    table(f"{pages:,} known pages, {spec}", ["", "known", "s", "bytes a page", "GB at the peak"], rows)
+    same = crawled["known"] == recovered["known"] and crawled["best"] == recovered["best"]
+    return [
+        Result(f"{spec}: memory a known page, {pages:,} of them", crawled["bytes"], 100, "bytes", most=True),
+        Result(f"{spec}: opened again, it knows the same pages and takes the same next", float(same), 1, ""),
+    ]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.memory")
+    parser.add_argument("--waiting", type=int, metavar="URLS", help="how many URLs wait in a live crawl")
+    parser.add_argument("--known", type=int, metavar="PAGES", help="how many pages a live crawl is to know")
+    parser.add_argument("--dir", help="where the files go: 150 bytes a page")
+    parsed = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="frontrank-bench-", dir=parsed.dir) as made:
+        if parsed.known:
+            verdict(known(Path(made), parsed.known))
+        elif parsed.waiting:
+            verdict(waiting(Path(made), parsed.waiting))
+        else:
+            verdict(reading(Path(made), 200_000, 4_000_000))

@@ -12,6 +12,7 @@ import numpy as np
 
 from frontrank.crawl.kernels import UNLINKED
 from frontrank.crawl.log import Log
+from frontrank.errors import StorageError
 from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels import hashtable as names
@@ -23,7 +24,7 @@ from frontrank.pages.urls import host_of
 from frontrank.web.links import NO_VALUES, Links
 
 HOSTS_CACHED = 50_000
-MOST_LINKS = 2**32  # room reserved for targets
+MOST_LINKS = 2**31 - 1  # that are kept: 8 GB of them
 
 
 def name_of(url: str, queue: str | None, host: str | None = None) -> str:
@@ -54,7 +55,7 @@ class Known:
         self.reads_names = bool((self.needs | policy.wants()) & {"hosts", "urls", "truth"})
         self.keeps_links = policy.rereads or policy.interval() > 0
         anchors = np.empty(capacity) if self.reads_anchors else NO_VALUES
-        empty = np.zeros(capacity, np.int64)
+        empty = np.zeros(capacity, np.int32)
         self.links = Links(empty, empty.copy(), np.empty(capacity, np.int32), anchors)
         self.used = 0  # links held
         self.now = 0.0  # the time of the last event
@@ -212,6 +213,11 @@ class Known:
             self.out = Out(np.empty(room, np.int32), np.empty(room))
 
     def _grow_links(self, links: int) -> None:
+        if links > MOST_LINKS:
+            raise StorageError(
+                f"{self.policy.name} reads links again, and at most {MOST_LINKS:,} of them are kept; "
+                "resume with an ordering that does not, such as fpr or opic"
+            )
         value = grown(self.links.value, links, most=MOST_LINKS) if self.reads_anchors else NO_VALUES
         self.links = self.links._replace(target=grown(self.links.target, links, most=MOST_LINKS), value=value)
 

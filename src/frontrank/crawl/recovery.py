@@ -427,7 +427,8 @@ def _load(crawl: Crawl, saved: Snapshot) -> None:
     crawl.frontier.restore(_of("frontier_", held))
     crawl.table = names.Table(**_of("table_", held))
     crawl.host_table = names.Table(**_of("hosts_", held))
-    crawl.links = Links(held["start"], held["stop"], held["target"], held["value"])
+    start, stop = (rooted(held[name].astype(np.int32, copy=False)) for name in ("start", "stop"))  # int64 in older crawls
+    crawl.links = Links(start, stop, held["target"], held["value"])
     crawl.used = head["used"]
     crawl.host_page, crawl.depths, crawl.worth = held["host_page"], held["depths"], held["impact"]
     crawl.order = array("i", held["order"].tobytes())

@@ -118,6 +118,10 @@ class Combine(Policy):
     def wants(self) -> frozenset[str]:
         return self.a.wants() | self.b.wants()
 
+    @property
+    def rereads(self) -> bool:  # type: ignore[override]
+        return self.a.rereads or self.b.rereads
+
     def kernels(self) -> dict[str, Kernel]:
         a, b = self.a.kernels(), self.b.kernels()
         of_both = [(a[event], b[event]) for event in ("on_seed", "on_fetch", "on_revisit")]
