@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
 from frontrank.errors import SpecError
+from frontrank.fetching.crawler.traps import families
 from frontrank.service.http import past, replays
 from frontrank.service.http.past import Alikes, Past, Timeline
 from tests.served import CALENDAR, grow
@@ -106,3 +107,16 @@ def test_the_calendar_s_expression_matches_its_pages_alone(tmp_path: Path) -> No
         urls = [crawl.url(page) for page in range(crawl.known)]
     (family,) = past.families(str(tmp_path), 1)["families"]
     assert sum(bool(re.search(family["regex"], url)) for url in urls) == CALENDAR
+
+
+def test_a_possible_trap_is_what_the_summary_of_a_crawl_calls_one() -> None:
+    """A family is judged by what was fetched of it: a site of numbered pages that only waits is none."""
+    pages = [f"http://a.example/cal/{day}" for day in range(90)] + [f"http://a.example/about/{word}" for word in "abc"]
+    alikes = Alikes()
+    alikes.meet(pages)
+    for settled in (0, 49, 50, 93):
+        for page in range(settled):
+            alikes.settle(page)
+        told = [one["pattern"] for one in alikes.largest(9) if one["possible_trap"]]
+        assert told == [family.pattern for family in families(pages[:settled])]
+    assert told == ["a.example/cal/#"]

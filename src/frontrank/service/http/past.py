@@ -95,12 +95,14 @@ class Alikes:
         self.known, self.settled = array("l"), array("l")
         self.of_page = array("i")
         self.done = bytearray()  # of each page, whether it was settled: one that comes back is counted once
+        self.host: list[str] = []  # of each shape
         self.on_host: Counter[str] = Counter()
+        self.settled_on_host: Counter[str] = Counter()
 
     def meet(self, urls: Iterable[str]) -> None:
         for url in urls:
-            shape = pattern(url)
-            self.on_host[host_of(url)] += 1
+            shape, host = pattern(url), host_of(url)
+            self.on_host[host] += 1
             at = self.number.get(shape, -1)
             if at < 0:
                 shape = shape if len(self.number) < PATTERNS else OTHER
@@ -108,6 +110,7 @@ class Alikes:
                 if at == len(self.known):
                     self.known.append(0)
                     self.settled.append(0)
+                    self.host.append(host)
             self.known[at] += 1
             self.of_page.append(at)
             self.done.append(0)
@@ -115,7 +118,9 @@ class Alikes:
     def settle(self, page: int) -> None:
         if page < len(self.done) and not self.done[page]:
             self.done[page] = 1
-            self.settled[self.of_page[page]] += 1
+            at = self.of_page[page]
+            self.settled[at] += 1
+            self.settled_on_host[self.host[at]] += 1
 
     def largest(self, most: int) -> list[Family]:
         named = sorted(self.number.items(), key=lambda one: -self.known[one[1]])
@@ -129,7 +134,7 @@ class Alikes:
             "known": alike.pages,
             "settled": self.settled[at],
             "share": alike.share,
-            "possible_trap": alike.possible_trap,
+            "possible_trap": Alike.of(shape, self.settled[at], self.settled_on_host).possible_trap,
             "regex": alike.exclude,
         }
 
