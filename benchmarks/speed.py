@@ -66,24 +66,26 @@ def pagerank_against_scipy(web: Web) -> list[Result]:
     """One PageRank iteration (product, dangling mass, residual) against scipy's bare sparse product."""
     from scipy.sparse import csr_array
 
-    from frontrank.kernels.pagerank import Pusher
+    from frontrank.kernels.inlinks import find_inlinks
+    from frontrank.kernels.pagerank import Solver
 
     degree = np.maximum(web.out_degree(), 1)
     forward = csr_array((np.repeat(1.0 / degree, web.out_degree()), web.targets, web.indptr), shape=(web.pages, web.pages))
     by_target = forward.T.tocsr()
     x = np.full(web.pages, 1.0 / web.pages)
-    pusher = Pusher(np.arange(web.pages, dtype=np.int32), web.indptr, web.targets, web.pages)
-    pusher.step(x.copy(), 0.85, 0.0)
+    inlinks, everywhere = find_inlinks(web.indptr, web.targets, web.pages), np.empty(0)
+    solver = Solver(np.arange(web.pages, dtype=np.int32), web.indptr, inlinks)
+    solver.step(x.copy(), 0.85, 0.0, everywhere)
     ours, theirs = [], []
     for _ in range(10):  # taking turns, so that a busy moment hits both
         begun = perf_counter()
-        pusher.step(x, 0.85, 0.0)
+        solver.step(x, 0.85, 0.0, everywhere)
         ours.append(perf_counter() - begun)
         begun = perf_counter()
         _ = by_target @ x
         theirs.append(perf_counter() - begun)
-    pusher.close()
+    solver.close()
     ratio = min(theirs) / min(ours)
     lines = [["frontrank, whole iteration", f"{min(ours):.4f}"], ["scipy, product alone", f"{min(theirs):.4f}"]]
     table("One PageRank iteration", ["", "seconds"], lines)
-    return [Result("PageRank iteration against scipy's product", ratio, 1.0, "times as fast")]
+    return [Result("PageRank iteration against scipy's product", ratio, 1.2, "times as fast")]

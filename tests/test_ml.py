@@ -9,7 +9,7 @@ import pytest
 
 from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
-from frontrank.kernels.pagerank import Pusher
+from frontrank.kernels.pagerank import Solver
 from frontrank.orderings.batch.ml.features import features, places
 from frontrank.orderings.batch.ml.learners import LEARNERS
 from frontrank.orderings.batch.ml.ml import Ml, gains, revealed, since
@@ -176,13 +176,13 @@ def test_features_have_names_and_are_finite(deployed: CrawlView) -> None:
 
 def test_the_pagerank_of_a_moment_is_solved_once_for_the_engine_and_all_features(monkeypatch: pytest.MonkeyPatch) -> None:
     solved: list[int] = []
-    solve = Pusher.solve
+    solve = Solver.solve
 
-    def counted(self: Pusher, *given: float) -> tuple[Array, int]:
+    def counted(self: Solver, *given: float) -> tuple[Array, int]:
         solved.append(self.pages)
         return solve(self, *given)
 
-    monkeypatch.setattr(Pusher, "solve", counted)
+    monkeypatch.setattr(Solver, "solve", counted)
     view = view_of(120)
     view.history = [view_of(40), view_of(80)]
     moments = [view.known, *(earlier.known for earlier in view.history)]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError, SpecError
-from frontrank.kernels import pagerank as local
+from frontrank.kernels import threads
 from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import pagerank
 from frontrank.kernels.walk import virtual_degree
@@ -102,7 +102,7 @@ def test_two_threads_and_restarts_find_the_same(monkeypatch: pytest.MonkeyPatch)
     again = EnrichedWalk().score(view)
     assert next(iter(view.notes.values()))["iterations"] < cold / 5  # from the last scores
     view.scores.clear()
-    monkeypatch.setattr(local, "SHARE", 10)
+    monkeypatch.setattr(threads, "SHARE", 10)
     shared = EnrichedWalk().score(view)
     assert shared == pytest.approx(alone, abs=1e-10)
     assert again == pytest.approx(alone, abs=1e-10)

@@ -8,27 +8,30 @@ edges are never written down. With A the 0/1 matrix of links, W = A^T A without 
 
     W z = A^T (A z) - indegree * z        and        s(i) = sum over p that link to i of (O(p) - 1)
 
-and one pass over the rows does both: add up z over a row, then hand the sum back to the row together with the share along
-real links. Exact, linear in the number of links, no memory beyond a few vectors. As every factor F is at most 1, a step
-shrinks L1 distances by alpha: the walk is within the tolerance of its fixed point when the last change times
-alpha/(1 - alpha) is.
+and two passes do it: every row adds up z over its links, and hands the sum on together with the share along real links; then
+every page takes in what the rows that link to it hand on (``inlinks``). Exact, linear in the number of links, no memory beyond
+a few vectors. As every factor F is at most 1, a step shrinks L1 distances by alpha: the walk is within the tolerance of its
+fixed point when the last change times alpha/(1 - alpha) is.
+
+With 32 bits z and what is handed on are rounded to float32, as in ``pagerank``; what that can change is computed and added to
+the bound, for a page that mostly stands alone on pages can hand on more than it has and take it back.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from frontrank.kernels.inlinks import Inlinks
 from frontrank.kernels.jit import Array, compiled, kernel
-from frontrank.kernels.pagerank import MAX_ITERATIONS, Shares
+from frontrank.kernels.pagerank import MAX_ITERATIONS, PAGE, ROUNDING, Solved
+from frontrank.kernels.threads import Cut, Team, cuts
 
 REGISTERS = 256  # of a HyperLogLog counter: a standard error of 6.5%
 EXACT = 200_000_000  # pairs of links of one page up to which virtual neighbours are counted exactly
 
 
 @kernel
-def _pass(
+def _hand_on(
     begin: int,
     end: int,
     source: Array,
@@ -38,56 +41,59 @@ def _pass(
     virtual: float,
     x: Array,
     z: Array,
-    sums: Array,
-) -> None:
-    """Rows begin .. end: what their links hand on, along real links and to each other."""
+    give: Array,
+) -> float:
+    """give[r] becomes what row r hands on along each of its links; returns how much it is in all."""
+    handed = 0.0
     for r in range(begin, end):
         first, last = indptr[r], indptr[r + 1]
-        give = real[r] * x[source[r]]
+        each = real[r] * x[source[r]]
         if virtual > 0.0:
             shared = 0.0
             for j in range(first, last):
                 shared += z[target[j]]
-            give += virtual * shared
-        for j in range(first, last):
-            sums[target[j]] += give
+            each += virtual * shared
+        give[r] = each
+        handed += each * (last - first)
+    return handed
 
 
 @kernel
-def _settle(
+def _take_in(
     begin: int,
     end: int,
-    sums: Array,
-    more: Array,
+    start: Array,
+    row: Array,
+    give: Array,
     base: float,
     virtual: float,
-    indegree: Array,
     spread: Array,
     x: Array,
     z: Array,
 ) -> float:
-    """x and z of the next step, sums become 0; returns the L1 change of x."""
+    """x and z of the next step; returns the L1 change of x."""
     change = 0.0
     for q in range(begin, end):
-        value = base + sums[q]
-        sums[q] = 0.0
-        if more.size > 0:
-            value += more[q]
-            more[q] = 0.0
+        total = 0.0
+        for j in range(start[q], start[q + 1]):
+            total += give[row[j]]
+        value = base + total
         if virtual > 0.0:
-            value -= virtual * indegree[q] * z[q]
+            value -= virtual * float(start[q + 1] - start[q]) * z[q]
             z[q] = spread[q] * value
         change += abs(value - x[q])
         x[q] = value
     return change
 
 
-class Walk(NamedTuple):
-    """The scores, and how they were reached: iterations and a bound on the L1 distance to the fixed point."""
-
-    scores: Array
-    iterations: int
-    residual: float
+@kernel
+def _siblings(begin: int, end: int, start: Array, row: Array, indptr: Array, siblings: Array) -> None:
+    """How many pages stand beside q, on each page that links to it, all told."""
+    for q in range(begin, end):
+        total = 0.0
+        for j in range(start[q], start[q + 1]):
+            total += indptr[row[j] + 1] - indptr[row[j]] - 1
+        siblings[q] = total
 
 
 class Walker:
@@ -98,47 +104,71 @@ class Walker:
         source: Array,
         indptr: Array,
         target: Array,
+        inlinks: Inlinks,
         factor: Array,
         virtual_factor: Array,
         alpha: float,
         omega: float,
+        bits: int = 64,
+        threads: int | None = None,
     ) -> None:
-        self.source, self.indptr, self.target = source, indptr, target
-        self.alpha, self.pages = alpha, len(factor)
-        degree = np.diff(indptr)
-        self.real = alpha * omega * factor[source] / np.maximum(degree, 1)
+        self.source, self.indptr, self.target, self.inlinks = source, indptr, target, inlinks
+        self.alpha, self.pages, self.bits = alpha, len(factor), bits
+        self.real = alpha * omega * factor[source] / np.maximum(np.diff(indptr), 1)
         self.virtual = alpha * (1.0 - omega)
-        self.indegree = np.bincount(target, minlength=self.pages).astype(np.float64)
-        siblings = np.bincount(target, weights=np.repeat(degree - 1.0, degree), minlength=self.pages)
-        self.spread = np.where(siblings > 0, virtual_factor / np.maximum(siblings, 1.0), 0.0)
-        self.shares = Shares(indptr, self.pages)
+        self.give = np.zeros(len(source), self._kept)
+        self.rows, self.targets = cuts(indptr, PAGE), cuts(inlinks.start, PAGE)
+        self.team = Team(len(self.targets), threads)
+        self.spread = np.empty(0)
+        if self.virtual > 0.0:
+            siblings = np.empty(self.pages)
+            self.team.each(lambda cut: compiled(_siblings)(*cut, *inlinks, indptr, siblings), self.targets)
+            self.spread = np.where(siblings > 0, virtual_factor / np.maximum(siblings, 1.0), 0.0)
 
-    def step(self, x: Array, z: Array) -> float:
-        """One iteration in place; returns the L1 change."""
-        shares, add, finish = self.shares, compiled(_pass), compiled(_settle)
+    @property
+    def _kept(self) -> type[np.floating]:
+        """What numbers that are read at random are kept as."""
+        return np.float64 if self.bits == 64 else np.float32
+
+    def start(self, x: Array) -> Array:
+        """z of x."""
+        return (self.spread * x).astype(self._kept) if self.virtual > 0.0 else np.empty(0, self._kept)
+
+    def step(self, x: Array, z: Array) -> tuple[float, float]:
+        """One iteration in place; returns the L1 change, and how much was handed on."""
+        hand, take = compiled(_hand_on), compiled(_take_in)
         base = (1.0 - self.alpha) / self.pages
-        rows = (self.source, self.indptr, self.target, self.real, self.virtual, x, z)
-        shares.each(lambda i: add(*shares.rows[i], *rows, shares.sums[i]))
-        ends = (shares.sums[0], shares.more, base, self.virtual, self.indegree, self.spread, x, z)
-        return float(sum(shares.each(lambda i: finish(*shares.pages[i], *ends))))
+
+        def handed(cut: Cut) -> float:
+            rows = (self.source, self.indptr, self.target, self.real, self.virtual, x, z)
+            return float(hand(*cut, *rows, self.give))
+
+        def taken(cut: Cut) -> float:
+            return float(take(*cut, *self.inlinks, self.give, base, self.virtual, self.spread, x, z))
+
+        total = sum(self.team.each(handed, self.rows))
+        return sum(self.team.each(taken, self.targets)), total
 
     def along_links(self, x: Array) -> Array:
         """What pages receive along real links when x is handed on once."""
-        sums = np.zeros(self.pages)
-        rows = (0, len(self.source), self.source, self.indptr, self.target)
-        compiled(_pass)(*rows, self.real, 0.0, x, x, sums)
+        sums, nothing, give = np.zeros(self.pages), np.empty(0), np.empty(len(self.source))
+        compiled(_hand_on)(0, len(self.source), self.source, self.indptr, self.target, self.real, 0.0, x, nothing, give)
+        compiled(_take_in)(0, self.pages, *self.inlinks, give, 0.0, 0.0, nothing, sums, nothing)
         return sums
 
-    def solve(self, tolerance: float, start: Array | None = None) -> Walk:
+    def solve(self, tolerance: float, start: Array | None = None) -> Solved:
         """Iterate to the fixed point, from an old vector if one is given."""
         x = np.full(self.pages, 1.0 / self.pages) if start is None else start.copy()
-        z = self.spread * x
-        bound, iterations = np.inf, 0
-        while bound > tolerance and iterations < MAX_ITERATIONS:
-            bound = self.step(x, z) * self.alpha / (1.0 - self.alpha)
+        z = self.start(x)
+        bound, rounding, iterations = np.inf, 0.0, 0
+        while bound > max(tolerance, rounding) and iterations < MAX_ITERATIONS:
+            change, handed = self.step(x, z)
+            bound = change * self.alpha / (1.0 - self.alpha)
+            if self.bits == 32:
+                rounding = ROUNDING * (handed + self.virtual) / (1.0 - self.alpha)
             iterations += 1
-        self.shares.close()
-        return Walk(x, iterations, bound)
+        self.team.close()
+        return Solved(x, iterations, bound + rounding)
 
 
 @kernel

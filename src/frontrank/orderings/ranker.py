@@ -87,7 +87,9 @@ class Periodic(Policy):
     def scores(self, view: CrawlView) -> Array:
         if "history" in self.ranker.needs() and not view.history:  # nothing has come of an earlier ranking yet
             return np.full(view.known, UNRANKED)
-        return self.ranker.score(view)
+        scores = self.ranker.score(view)
+        view.release()
+        return scores
 
     def rescore(self, state: State, view: CrawlView, scores: Array) -> Array:
         ranked = scores != UNRANKED

@@ -23,11 +23,11 @@ from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.sources.bitstream import CODE_NAMES, DELTA, GAMMA, GOLOMB, NIBBLE, UNARY, ZETA
 from frontrank.sources.bvgraph_stream import Block, Shape, blocks
 from frontrank.sources.properties import read_properties
-from frontrank.sources.room import check_room
 from frontrank.sources.url_files import UrlFiles, packed_lines
 from frontrank.sources.web_directory import write_manifest
 from frontrank.web.files import NpyFile, Progress, read_lines
 from frontrank.web.links import MAX_PAGES, cut
+from frontrank.web.room import check_room
 from frontrank.web.web import Web, hosts_from_urls
 
 GRAPH_CLASSES = ("it.unimi.dsi.webgraph.BVGraph", "it.unimi.dsi.big.webgraph.BVGraph")

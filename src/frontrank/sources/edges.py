@@ -19,8 +19,8 @@ from frontrank.errors import SourceError
 from frontrank.sources.edge_lines import BOM, CHUNK, Edges, shown
 from frontrank.sources.edge_numbers import number_web, write_number_web
 from frontrank.sources.edge_urls import separator_of, url_web, write_url_web
-from frontrank.sources.room import check_room
 from frontrank.web.files import Progress, opened
+from frontrank.web.room import check_room
 from frontrank.web.web import Web
 
 BYTES_A_LINK = 20  # in memory, at the peak; URLs come on top

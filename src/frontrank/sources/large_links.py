@@ -13,7 +13,12 @@ from frontrank.kernels.jit import Array, kernel
 from frontrank.kernels.splitmix import GOLDEN, below, mixed, unit
 from frontrank.sources.synthetic_links import DANGLING, LARGEST_DRAW, MENU, NAVIGATION, NEAR, TO_ROOT, TRIES
 
-DEGREE, TARGETS, IMPACT = np.uint64(1), np.uint64(2), np.uint64(3)  # what the random numbers of a page are for
+DEGREE, TARGETS, IMPACT, FETCHED = (
+    np.uint64(1),
+    np.uint64(2),
+    np.uint64(3),
+    np.uint64(4),
+)  # what the random numbers of a page are for
 MOST_IMPACT = 1e6
 
 
@@ -22,7 +27,7 @@ class Plan(NamedTuple):
 
     first: Array  # of each host, its first page (its root); one more entry ends the last host
     branching: Array  # of each host, the children of a directory
-    frontier: float  # share of pages that are not fetched
+    waiting: float  # the probability that a page is not fetched if its parent is
     impact: float  # share of pages with impact
     stay: float  # share of links, those to children apart, that stay on the host
     scale: float  # of the draws
@@ -53,11 +58,25 @@ def _children(plan: Plan, h: Any, p: Any) -> Any:
 
 
 @kernel
+def _waits(plan: Plan, h: Any, p: Any, rng: Array) -> bool:
+    """Whether a page is not fetched. Its parent is then, and links to it."""
+    root, b = plan.first[h], plan.branching[h]
+    above = 0
+    while p > root:
+        _start(rng, plan, p, FETCHED)
+        if unit(rng) >= plan.waiting:
+            break
+        above += 1
+        p = root + (p - root - 1) // b
+    return above % 2 == 1
+
+
+@kernel
 def _draw_degree(plan: Plan, h: Any, p: Any, rng: Array) -> Any:
     """What the page's links, those to its children apart, are in proportion to; -1 if it is not fetched."""
-    _start(rng, plan, p, DEGREE)
-    if unit(rng) < plan.frontier:
+    if plan.waiting > 0.0 and _waits(plan, h, p, rng):
         return -1.0
+    _start(rng, plan, p, DEGREE)
     if _children(plan, h, p) == 0 and unit(rng) < DANGLING:
         return 0.0
     root = np.sqrt(1.0 - unit(rng))

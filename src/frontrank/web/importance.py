@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontrank.errors import InputError, SpecError
+from frontrank.kernels.inlinks import in_degree
 from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import DAMPING, pagerank
 from frontrank.pages import tfidf
@@ -41,6 +42,7 @@ from frontrank.pages.scorers import LOWEST, find
 from frontrank.web import measures
 from frontrank.web.measures import measured, parse_measure
 from frontrank.web.quality import scores_of
+from frontrank.web.room import room_for
 from frontrank.web.web import IMPACTS, Web
 
 BODY = 10  # times that a topic stands in the text of a page about it (cho98)
@@ -167,9 +169,9 @@ def _value(web: Web, metric: Metric) -> Array:
     if name not in METRICS:
         return measured(web, name, given)
     if name == "pagerank":
-        return pagerank(web.indptr, web.targets, given.get("alpha", DAMPING))
+        return pagerank(web.indptr, web.targets, given.get("alpha", DAMPING), room=room_for)
     if name == "backlink":
-        return np.bincount(web.targets, minlength=web.pages).astype(np.float64)
+        return in_degree(web.targets, web.pages).astype(np.float64)
     if name == "votes":
         if web.hosts is None:
             raise InputError(f"importance votes needs a web with hosts, but {web.name} has none")

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from frontrank.kernels.growing import GROWTH
+from frontrank.kernels.inlinks import Inlinks, find_inlinks
 from frontrank.kernels.jit import Array, compiled, kernel
-from frontrank.kernels.pagerank import DAMPING, TOLERANCE, Pusher
+from frontrank.kernels.pagerank import DAMPING, TOLERANCE, Solved, Solver
 from frontrank.web.links import Links, row
+from frontrank.web.room import room_for
 from frontrank.web.strings import Picked
 from frontrank.web.web import Web
 
@@ -76,7 +78,8 @@ class CrawlView:
     impact: Array | None = None  # observed clicks or views of each known page; 0 for the frontier
     search: SearchView | None = None  # queries, results and words, where a search engine stands behind the crawl
     history: list[CrawlView] = field(default_factory=list)  # earlier views of the same crawl: to learn from what came of them
-    solved: dict[tuple[int, int], Array] = field(default_factory=dict, repr=False)  # PageRank at (pages fetched, known)
+    solved: dict[tuple[int, int], Solved] = field(default_factory=dict, repr=False)  # PageRank at (pages fetched, known)
+    turned: dict[tuple[int, int], Inlinks] = field(default_factory=dict, repr=False)  # links by target, likewise
     revealed: tuple[Array, Array] | None = None  # frontier pages whose impact is told for training, and that impact
 
     @classmethod
@@ -101,23 +104,38 @@ class CrawlView:
     def remember(self) -> None:
         """Keep this moment, to be learned from later."""
         if self.impact is not None:
-            self.history = [*self.history, replace(self, history=[], scores={}, notes={}, solved=dict(self.solved))][-HISTORY:]
+            self.history = [*self.history, replace(self, history=[], scores={}, notes={}, solved=dict(self.solved), turned={})][
+                -HISTORY:
+            ]
 
     def emptied(self) -> CrawlView:
         """The same crawl with no links told yet: for when pages have other links than before."""
         return CrawlView(seeded=self.seeded, scores=self.scores, notes=self.notes, history=self.history)
 
     def pagerank(self) -> Array:
-        """PageRank (damping 0.85, L1 error below 1e-10) of all known pages over the links of fetched ones.
+        """PageRank (damping 0.85, L1 error below 1e-10) of all known pages over the links of fetched ones."""
+        return self.solved_pagerank().scores
 
-        Solved once for a moment of the crawl: an engine's prior and several rankers ask for the same.
-        """
+    def solved_pagerank(self) -> Solved:
+        """PageRank, solved once for a moment of the crawl: an engine's prior and several rankers ask for the same."""
         moment = len(self.source), self.known
         if moment not in self.solved:
             self.solved.clear()
-            pusher = Pusher(self.source, self.indptr, self.target[: self.links], self.known)
-            self.solved[moment] = pusher.solve(DAMPING, TOLERANCE)[0]
+            self.solved[moment] = Solver(self.source, self.indptr, self.inlinks()).solve(DAMPING, TOLERANCE)
         return self.solved[moment]
+
+    def inlinks(self) -> Inlinks:
+        """The links by target; found once for a moment of the crawl, and kept until ``release``."""
+        moment = len(self.source), self.known
+        if moment not in self.turned:
+            self.turned.clear()
+            indptr = self.indptr[: len(self.source) + 1]
+            self.turned[moment] = find_inlinks(indptr, self.target[: self.links], self.known, room_for)
+        return self.turned[moment]
+
+    def release(self) -> None:
+        """Give back what can be found again: a crawl that goes on will know other links."""
+        self.turned.clear()
 
     @property
     def fetched(self) -> Array:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from frontrank.kernels.inlinks import in_degree
 from frontrank.kernels.jit import Array
 from frontrank.orderings.ranker import Ranker
 from frontrank.web.view import CrawlView
@@ -34,4 +35,4 @@ class InDegree(Ranker):
 
     def score(self, view: CrawlView) -> Array:
         links = view.target[: view.indptr[len(view.source)]]
-        return np.bincount(links, minlength=view.known).astype(np.float64)
+        return in_degree(links, view.known).astype(np.float64)

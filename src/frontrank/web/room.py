@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
+import numpy as np
+
 from frontrank.errors import InputError, SourceError
+from frontrank.kernels.jit import Array
+
+SMALL = 2**28  # bytes that are taken without a question
 
 
 def free_memory() -> int | None:
@@ -47,6 +54,25 @@ def check_disk(folder: str | os.PathLike[str], what: str, needed: int) -> None:
         raise InputError(
             f"{what} takes {gb(needed)} on disk, and {gb(free)} are free there; make it smaller, or give another disk"
         )
+
+
+def room_for(size: int) -> Array:
+    """An int32 array of this size: in memory, or, where that would take more than a quarter of what is free, in a file
+    without a name in the directory for temporary files (TMPDIR), which is gone when the array is."""
+    needed = 4 * size
+    free = free_memory() if needed > SMALL else None
+    if free is None or needed <= free // 4:
+        return np.empty(size, np.int32)
+    folder = tempfile.gettempdir()
+    check_disk(folder, f"{folder}: links by target", needed)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, needed)  # a full disk is an error here; in a mapping it ends the process
+        except OSError as error:
+            raise InputError(
+                f"{folder}: no room for {gb(needed)} of links ({error.strerror}); set TMPDIR to another disk"
+            ) from None
+        return np.frombuffer(mmap.mmap(file.fileno(), needed), np.int32)
 
 
 def gb(bytes_: int) -> str:
