@@ -77,7 +77,8 @@ def test_with_32_bits_scores_are_as_near_as_is_told(seed: int, pages: int, densi
     factor = np.random.default_rng(seed).random(pages)
     told = Solver(rows, web.indptr, turned, 32).solve(0.85, 1e-10)
     assert np.abs(told.scores - measures.pagerank(rows_of(web), 0.85)).sum() <= told.residual + 1e-10
-    assert told.residual < 1e-6
+    assert told.residual < 1e-5
+    assert told.iterations < 200
     exact, rounded = (
         Walker(rows, web.indptr, web.targets, turned, factor, factor, 0.85, omega, bits).solve(1e-12) for bits in (64, 32)
     )

@@ -111,10 +111,13 @@ class Solver:
         rounding = ROUNDING * damping / (1.0 - damping) if self.bits == 32 else 0.0
         dangling = float(x[self.linked == 0].sum())
         iterations = 0
-        change = np.inf
+        change, last = np.inf, np.inf
         while change * damping > max(tolerance, rounding) * (1.0 - damping) and iterations < MAX_ITERATIONS:
             change, dangling = self.step(x, damping, dangling, jump)
             iterations += 1
+            if self.bits == 32 and change >= last:  # each step shrinks it: what does not is rounding
+                break
+            last = change
         self.close()
         return Solved(x, iterations, change * damping / (1.0 - damping) + rounding)
 

@@ -160,13 +160,16 @@ class Walker:
         """Iterate to the fixed point, from an old vector if one is given."""
         x = np.full(self.pages, 1.0 / self.pages) if start is None else start.copy()
         z = self.start(x)
-        bound, rounding, iterations = np.inf, 0.0, 0
+        bound, last, rounding, iterations = np.inf, np.inf, 0.0, 0
         while bound > max(tolerance, rounding) and iterations < MAX_ITERATIONS:
             change, handed = self.step(x, z)
             bound = change * self.alpha / (1.0 - self.alpha)
             if self.bits == 32:
                 rounding = ROUNDING * (handed + self.virtual) / (1.0 - self.alpha)
             iterations += 1
+            if self.bits == 32 and bound >= last:  # each step shrinks it: what does not is rounding
+                break
+            last = bound
         self.team.close()
         return Solved(x, iterations, bound + rounding)
 

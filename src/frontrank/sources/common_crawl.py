@@ -24,12 +24,12 @@ from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.sources.edge_lines import CHUNK, NO_COLUMN, NO_NUMBER, RETURN, TAB, Edges, is_end, shown
 from frontrank.sources.edge_numbers import number_links
-from frontrank.sources.room import check_room
 from frontrank.sources.spilled import SpilledLinks
 from frontrank.sources.url_files import check_text
 from frontrank.sources.web_directory import StringsFile, write_manifest
 from frontrank.web.files import NpyFile, Progress, chunks, opened
 from frontrank.web.links import MAX_PAGES
+from frontrank.web.room import check_room
 from frontrank.web.strings import Packed
 from frontrank.web.web import Web
 

@@ -24,12 +24,12 @@ import numpy as np
 from frontrank.errors import SourceError, need
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.sources.names import Hosts
-from frontrank.sources.room import check_room
 from frontrank.sources.spilled import SpilledLinks
 from frontrank.sources.url_files import HostFiles, UrlFiles
 from frontrank.sources.web_directory import write_manifest
 from frontrank.web.files import NpyFile, Progress
 from frontrank.web.links import MAX_PAGES
+from frontrank.web.room import check_room
 from frontrank.web.strings import Packed, Texts
 from frontrank.web.web import IMPACTS, Web
 
