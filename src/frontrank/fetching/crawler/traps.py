@@ -33,7 +33,7 @@ class Family(NamedTuple):
     @classmethod
     def of(cls, shape: str, pages: int, on_host: Mapping[str, int]) -> Family:
         """So many pages of a shape; ``on_host`` counts the pages of each host."""
-        return cls(shape, pages, pages / max(on_host.get(host_of(f"http://{shape}"), 0), pages))
+        return cls(shape, pages, pages / max(on_host.get(host_of(f"http://{shape}"), 0), pages, 1))
 
     @property
     def possible_trap(self) -> bool:
