@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from frontrank.errors import SourceError
 from frontrank.pages.urls import host_of
-from frontrank.sources import bvgraph_stream, convert, edges, load, room, spilled
+from frontrank.sources import bvgraph_stream, convert, edges, load, spilled
 from frontrank.sources.edges import load_edges, write_edges
 from frontrank.sources.names import Alike, Hosts, Names
 from frontrank.sources.spilled import SpilledLinks
+from frontrank.web import room
 from frontrank.web.strings import Packed
 from frontrank.web.web import Web, hosts_from_urls
 from tests.oracles import bvgraph as oracle

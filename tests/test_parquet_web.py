@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from frontrank.cli.convert import command
 from frontrank.errors import InputError, SourceError
-from frontrank.sources import convert, load, parquet_web, room, save
+from frontrank.sources import convert, load, parquet_web, save
+from frontrank.web import room
 from frontrank.web.web import Web
 from tests.test_loading import assert_same
 
