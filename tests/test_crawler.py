@@ -334,11 +334,11 @@ class Site(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+def served(handler: type[BaseHTTPRequestHandler], port: int = 0) -> Iterator[str]:
     class Own(handler):  # type: ignore[valid-type, misc]
         asked: list[tuple[float, str, str]] = []
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Own)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Own)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
@@ -393,6 +393,18 @@ def test_failures_have_reasons_and_those_that_may_pass_are_tried_again(odd: dict
     assert told["retries"] == 2
     assert (odd["asked"]["/flaky"], odd["asked"]["/busy"], odd["asked"]["/gone"]) == (2, 2, 1)
     assert odd["asked"]["/?sid=5"] == 0, "a session id is no page of its own"
+
+
+def test_seeds_that_failed_are_tried_again_if_no_page_ever_came(tmp_path: Path) -> None:
+    with served(Site) as url:
+        port = int(url.rpartition(":")[2])
+    out = tmp_path / "crawl"
+    asked = (f"{url}/", "--out", out, *LOCAL, "--no-robots", "--retries", "0", "--max-depth", "1")
+    assert f"try them again with frontrank crawl --resume {out}" in crawl(*asked, code=1)
+    with served(Site, port):
+        told = crawl("--resume", out)
+    assert told["fetched"] > 3 and told["failures"]["connection refused"] == 1
+    assert len(fetched(out)) == len(set(fetched(out))) == told["fetched"]
 
 
 class OneAtATime(BaseHTTPRequestHandler):

@@ -110,7 +110,7 @@ class Summary:
         """Why the crawl has come to nothing; empty if it has not."""
         if self.fetched or self.ended in (state.INTERRUPTED, state.TIME):
             return ""
-        advice = "check the URLs, then start again with a new directory"
+        advice = f"try them again with {self.resume}, or start from other URLs with a new directory"
         if "private address" in self.failures:
             advice = "to fetch from private addresses, start again with --allow-private and a new directory"
         elif "robots.txt" in self.failures:
