@@ -403,8 +403,8 @@ def test_seeds_that_failed_are_tried_again_if_no_page_ever_came(tmp_path: Path) 
     assert f"try them again with frontrank crawl --resume {out}" in crawl(*asked, code=1)
     with served(Site, port):
         told = crawl("--resume", out)
-    assert told["fetched"] > 3 and told["failures"]["connection refused"] == 1
-    assert len(fetched(out)) == len(set(fetched(out))) == told["fetched"]
+    assert told["failures"]["connection refused"] == 1
+    assert len(fetched(out)) == len(set(fetched(out))) > 3 and fetched(out)[0] == f"{url}/"
 
 
 class OneAtATime(BaseHTTPRequestHandler):
