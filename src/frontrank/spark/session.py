@@ -150,6 +150,9 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
 
 
 def _ended(spark: Any) -> None:
+    listening = getattr(spark.sparkContext, "_accumulatorServer", None)
+    if listening is not None:
+        listening.handle_error = lambda *_: None  # it would print that Java is gone
     process = getattr(spark.sparkContext._gateway, "proc", None)
     if process is not None:
         process.kill()
@@ -244,11 +247,15 @@ def plain(error: Exception) -> FrontrankError:
         )
     if found := BROKEN.search(text) or UNREADABLE.search(text):
         return SourceError(f"{found[1]}: is damaged or cut off, not a whole Parquet file; write the part again")
+    if "stopped SparkContext" in text:
+        return InputError("the master gave up on the application, as its executors fail at once; its workers' logs say why")
     if "No module named 'frontrank'" in text or "No module named 'numba'" in text:
         return InputError("the executors' Python has no frontrank; install it there, or send an environment (docs/spark.md)")
     if "Python in worker has different version" in text or "PYTHON_VERSION_MISMATCH" in text:
         return InputError("the executors' Python is of another version than the driver's; set PYSPARK_PYTHON to the same")
     if "OutOfMemoryError" in text or "exit code 137" in text:
         return InputError("an executor ran out of memory; give it more (--conf spark.executor.memory=8g), or more executors")
-    first = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line.removeprefix("Caused by:").removeprefix(": ") for line in lines if line.startswith(("Caused by:", ": "))]
+    first = (causes[-1:] or lines[:1] or [type(error).__name__])[0].strip()
     return InputError(f"Spark could not finish: {first[:300]}")
