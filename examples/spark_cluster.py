@@ -58,7 +58,13 @@ class Cluster:
         opens = ["java.lang", "java.lang.invoke", "java.io", "java.net", "java.nio", "java.util", "java.util.concurrent"]
         more = ["sun.nio.ch", "sun.nio.cs", "sun.security.action", "sun.util.calendar", "java.util.concurrent.atomic"]
         flags = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opens + more]
-        here = {"SPARK_HOME": home, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(self.folder)}
+        scala = next(Path(home, "jars").glob("spark-core_*.jar")).name.split("_")[1].split("-")[0]
+        here = {
+            "SPARK_HOME": home,
+            "SPARK_SCALA_VERSION": scala,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_DIRS": str(self.folder),
+        }
         env = os.environ | here | {"PYSPARK_PYTHON": sys.executable}
         with open(self.folder / f"{name}.log", "wb") as log:
             command = [java, "-Xmx512m", *flags, "-cp", os.path.join(home, "jars", "*"), of, *args]
