@@ -135,9 +135,8 @@ def _show(
     as_json: bool,
     as_csv: bool,
 ) -> None:
-    frame = ranking.frame()
     if as_csv:
-        print(frame.csv(), end="")
+        print(ranking.frame().csv(), end="")
         return
     if as_json:
         pages: list[dict[str, Any]] = [
@@ -146,8 +145,8 @@ def _show(
         ]
         show_json({"ranker": ranker.spec(), "pages": counts, "convergence": notes, "next": pages, "path": out})
         return
-    shown = frame.head(SHOWN)
-    say(f"{ranker.spec()}: the first {len(shown)} of {len(frame):,} pages")
+    shown = ranking.head(SHOWN).frame()
+    say(f"{ranker.spec()}: the first {len(shown)} of {len(ranking.urls):,} pages")
     show_frame(shown)
     for note in notes.values():
         say(f"converged in {note['iterations']:.0f} iterations, L1 error at most {note['residual']:.1e}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,19 @@ import numpy as np
 from frontrank.errors import InputError, SeedError
 from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import CYCLES
-from frontrank.lab.frame import Column, Frame, Tabular
+from frontrank.lab.frame import Column, Frame, Tabular, check_table_target, wanted
 from frontrank.lab.measures.impact import picks
 from frontrank.orderings.batch.rw import Choice, EnrichedWalk
 from frontrank.orderings.ranker import Ranker
 from frontrank.sources.imported_crawl import CrawlTables
+from frontrank.web.files import written_beside
+from frontrank.web.room import check_ranking
+from frontrank.web.strings import Texts
 from frontrank.web.view import CrawlView
+from frontrank.web.web import Web
 
 VOTERS = 10
+MANY = 10_000  # pages
 
 
 def usual_rankers(crawl: CrawlTables) -> list[str]:
@@ -43,6 +49,7 @@ def view_for(crawl: CrawlTables, rankers: Sequence[Ranker], impact: Any = None) 
         hint = "rank by pagerank or rw-eg" if crawl.web.crawled_with else "import one with frontrank import --queries"
         raise InputError(f"{names}: driven by queries, but {crawl.web.name} has no query log; {hint}")
     search = "queries" in needs or not (crawl.web.has("views") or crawl.web.has("clicks"))
+    check_ranking(crawl.web.name, crawl.web.pages)
     view = crawl.view(impact, search)
     if len(view.source) == 0:
         raise InputError(f"{crawl.web.name}: no page is fetched yet, so no frontier is known; import pages with fetched=1")
@@ -68,18 +75,32 @@ def earlier(crawl: CrawlTables, share: float, impact: Any, search: bool) -> Craw
 class Ranking(Tabular):
     """The frontier by falling score: URLs, scores, and the parts that add up to them."""
 
-    urls: list[str]
+    urls: Sequence[str]
     scores: Array
     parts: dict[str, Array]
     ranker: str = ""
 
     def frame(self) -> Frame:
         parts = [Column(name, values.tolist(), "number", detail=True) for name, values in self.parts.items()]
-        return Frame((Column("url", self.urls), Column("score", self.scores.tolist(), "number"), *parts))
+        return Frame((Column("url", list(self.urls)), Column("score", self.scores.tolist(), "number"), *parts))
+
+    def head(self, count: int) -> Ranking:
+        parts = {name: values[:count] for name, values in self.parts.items()}
+        return Ranking(self.urls[:count], self.scores[:count], parts, self.ranker)
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table; URLs that lie in Arrow stay there."""
+        pa = wanted("pyarrow")
+        urls = self.urls.array if isinstance(self.urls, Texts) else pa.array(list(self.urls), pa.string())
+        return pa.table({"url": urls, "score": self.scores, **self.parts})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write url, score, and a column for each part, by the ending of the path: .csv, .parquet or .json."""
-        self.save_table(path)
+        if check_table_target(path) != ".parquet":
+            self.save_table(path)
+            return
+        with written_beside(path) as beside:
+            wanted("pyarrow.parquet").write_table(self.to_arrow(), beside)
 
 
 def rank(crawl: CrawlTables, view: CrawlView, ranker: Ranker, budget: int) -> Ranking:
@@ -88,10 +109,22 @@ def rank(crawl: CrawlTables, view: CrawlView, ranker: Ranker, budget: int) -> Ra
         raise InputError(f"budget must be at least 1 page, got {budget}")
     frontier = np.flatnonzero(~view.fetched)
     parts = ranker.parts(view)
-    scores: Array = np.sum(list(parts.values()), axis=0)
-    best = frontier[picks(scores[frontier])][:budget]
-    urls = [crawl.web.name_of(int(page)) for page in view.pages[best]]
-    return Ranking(urls, scores[best], {name: values[best] for name, values in parts.items()}, ranker.spec())
+    scores: Array = reduce(np.add, parts.values())
+    best = frontier[picks(scores[frontier])[:budget]]
+    return Ranking(
+        _names(crawl.web, view.pages[best]), scores[best], {name: values[best] for name, values in parts.items()}, ranker.spec()
+    )
+
+
+def _names(web: Web, pages: Array) -> Sequence[str]:
+    """What people call these pages; many of them are no Python objects, if they need not be."""
+    if len(pages) > MANY:
+        pa = wanted("pyarrow")
+        if isinstance(web.urls, Texts):
+            return Texts(web.urls.array.take(pa.array(pages)))
+        if web.urls is None:
+            return Texts(pa.array(web.ids_of(pages)).cast(pa.string()))
+    return [web.name_of(page) for page in pages.tolist()]
 
 
 def explain(crawl: CrawlTables, view: CrawlView, url: str, rankers: Sequence[Ranker]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from frontrank.sources.search_team.searchlog import Observed, ResultTable
 from frontrank.sources.web_directory import FILES as WEB_FILES
 from frontrank.sources.web_directory import check_range, is_web_directory, load_directory, mapped, read_columns, write_web
 from frontrank.web.files import check_target, written_beside
+from frontrank.web.room import check_copy
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
 from frontrank.web.web import IMPACTS
 
@@ -35,6 +36,7 @@ FORMAT = "frontrank-imported-crawl"
 FORMATS = (FORMAT, "frontrank-crawl")  # the second is what 0.1 wrote
 VERSION = 1
 MANIFEST = "crawl.json"
+LARGE = 2**26  # links: from here on a copy of them, with pages numbered by discovery, is not worth its memory
 FILES = WEB_FILES | {MANIFEST, "fetched.npy", "queries.parquet", "results.parquet"}
 
 
@@ -55,7 +57,7 @@ class CrawlTables(Observed):
         engine over the fetched pages, which reads all their texts.
         """
         workload = self.workload() if search else None
-        view = self._searched(workload) if workload is not None else CrawlView.of(self.web, self.fetched[:1], self.fetched)
+        view = self._searched(workload) if workload is not None else self._known()
         named: str | None = impact or next((name for name in ("views", "clicks") if self.web.has(name)), None)
         if named is None:  # the views that results give, of the table or of the embedded engine
             if view.impact is None and view.search is not None and self.results is not None:
@@ -68,6 +70,14 @@ class CrawlTables(Observed):
             raise InputError(f"{self.web.name} knows no {named}; import it with a column {named} of its pages, or with a log")
         view.see_impact(known)
         return view
+
+    def _known(self) -> CrawlView:
+        """A large crawl is ranked where it lies; its scores differ from those of a copy in the last bits alone."""
+        stored = CrawlView.as_stored(self.web, self.fetched) if self.web.links >= LARGE else None
+        if stored is not None:
+            return stored
+        check_copy(self.web.name, self.web.pages, self.web.links)
+        return CrawlView.of(self.web, self.fetched[:1], self.fetched)
 
     def _searched(self, workload: Workload) -> CrawlView:
         from frontrank.search.observe import anchors_of, observe
@@ -158,7 +168,7 @@ def load_crawl(path: str | os.PathLike[str]) -> CrawlTables:
     web = load_directory(where)
     fetched = mapped(where, "fetched", np.int32, manifest["fetched"])
     check_range(fetched, web.pages, f"{where}/fetched.npy", "page")
-    if np.unique(fetched).size != fetched.size:
+    if not bool(np.all(fetched[1:] > fetched[:-1])) and np.unique(fetched).size != fetched.size:
         raise SourceError(f"{where}/fetched.npy: a page is there twice; import the crawl again")
     for name in IMPACTS:
         amounts = getattr(web, name)

@@ -13,6 +13,7 @@ import numpy as np
 from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
 
+BYTES_A_PAGE = 110  # of vectors, at the peak of rw-eg, the largest
 SMALL = 2**28  # bytes that are taken without a question
 
 
@@ -53,6 +54,26 @@ def check_disk(folder: str | os.PathLike[str], what: str, needed: int) -> None:
     if needed > free:
         raise InputError(
             f"{what} takes {gb(needed)} on disk, and {gb(free)} are free there; make it smaller, or give another disk"
+        )
+
+
+def check_ranking(name: str, pages: int) -> None:
+    """Raise InputError if ranking so many pages takes more memory than there is; links are mapped, and do not count."""
+    _check(pages * BYTES_A_PAGE, f"{name}: ranking {pages:,} pages", pages)
+
+
+def check_copy(name: str, pages: int, links: int) -> None:
+    """Raise InputError if there is no memory for a copy of the links, with pages numbered anew."""
+    _check(4 * links + 12 * pages, f"{name}: {links:,} links, put in the order of their discovery,", pages)
+
+
+def _check(needed: int, what: str, pages: int) -> None:
+    free = free_memory() if needed > SMALL else None
+    if free is not None and needed > free:
+        fit = max(free, 0) * pages // needed
+        raise InputError(
+            f"{what} takes {gb(needed)} of memory, and {gb(free)} are free, enough for {fit:,} pages of this kind; "
+            "free some memory, rank a part of the crawl, or rank Parquet tables of it with --engine spark"
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from frontrank.kernels.growing import GROWTH
-from frontrank.kernels.inlinks import Inlinks, find_inlinks
+from frontrank.kernels.inlinks import Inlinks, find_inlinks, in_degree
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.kernels.pagerank import DAMPING, TOLERANCE, Solved, Solver
 from frontrank.web.links import Links, row
@@ -95,6 +95,30 @@ class CrawlView:
         view.extend(links, np.asarray(order, np.int32), pages[:known].copy(), number)
         view.hosts = None if web.hosts is None else web.hosts[view.pages]
         view.urls = None if web.urls is None else Picked(web.urls, view.pages)
+        return view
+
+    @classmethod
+    def as_stored(cls, web: Web, fetched: Array) -> CrawlView | None:
+        """What a crawl of this web knew after fetching these pages, with the web's own numbers for its pages, and its links
+        where they lie, mapped or not: nothing that grows with the links is copied. The fetch order is forgotten.
+
+        None where that cannot be: some page is neither fetched nor linked to, so the crawl does not know of it; or one that is
+        not fetched has links.
+        """
+        rows = np.asarray(fetched, np.int32)
+        if not bool(np.all(rows[1:] > rows[:-1])):
+            rows = np.sort(rows)
+        begins = web.indptr[rows]
+        if int((web.indptr[1:][rows] - begins).sum()) != web.links:
+            return None
+        known = in_degree(web.targets, web.pages) > 0
+        known[rows] = True
+        if not known.all():
+            return None
+        pages = np.arange(web.pages, dtype=np.int32)
+        view = cls(web.pages, min(1, rows.size), pages, rows, np.append(begins, web.links), web.targets)
+        view.hosts = web.hosts
+        view.urls = web.urls
         return view
 
     def see_impact(self, impact: Array) -> None:

@@ -65,7 +65,7 @@ class RandomWalk(Ranker):
     def parts(self, view: CrawlView) -> dict[str, Array]:
         scores, base = self.score(view), (1.0 - self.alpha) / view.known
         along = self._walker(view, self._chosen(view)).along_links(scores)
-        return {"links": along, "virtual edges": scores - along - base, "jump": np.full(view.known, base)}
+        return {"links": along, "virtual edges": scores - along - base, "jump": np.broadcast_to(base, view.known)}
 
     def _chosen(self, view: CrawlView) -> Choice:
         """The share of votes along real links, and gamma."""
@@ -95,8 +95,8 @@ class RandomWalk(Ranker):
     def _impact(self, view: CrawlView) -> Array:
         if view.impact is None:
             raise InputError(f"{self.name} needs the observed impact of fetched pages: clicks, views, or queries with texts")
-        impact: Array = view.impact + self.eps
-        shares: Array = impact / impact.max()
+        shares: Array = view.impact + self.eps
+        shares /= shares.max()
         return shares
 
     def _start(self, view: CrawlView) -> Array | None:
