@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from benchmarks import durable, fetchers, frontier, loading, memory, scale, scrapy_throughput, speed, stalls, walks
+from benchmarks import durable, fetchers, frontier, large, loading, memory, scale, scrapy_throughput, speed, stalls, walks
 from benchmarks.show import Result, verdict
 from benchmarks.startup import start_up
 from frontrank.sources import load
@@ -46,6 +46,7 @@ def lab(folder: Path, small: bool) -> list[Result]:
     speed.against_bfs(web)
     results += walks.iterations(web)
     results += walks.pagerank_against_networkit(web)
+    results += large.hundredth(folder)
     results += walks.overlap((20_000, 40_000, 80_000) if small else (250_000, 500_000, 1_000_000))
     results += memory.reading(folder, *((100_000, 2_000_000) if small else (1_000_000, 20_000_000)))
     results += loading.loading(folder, 2_000_000 if small else 20_000_000)

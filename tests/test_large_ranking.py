@@ -77,9 +77,7 @@ def test_many_pages_are_written_as_few_are(crawl: CrawlTables, tmp_path: Path, m
 def test_what_does_not_fit_is_said_before_the_work(crawl: CrawlTables, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "SMALL", 0)
     monkeypatch.setattr(room, "free_memory", lambda: 110 * 1000)
-    message = (
-        r"ranking 3,000 pages takes .* GB of memory, and .* are free, enough for 1,000 pages of this kind; .* spark"
-    )
+    message = r"ranking 3,000 pages takes .* GB of memory, and .* are free, enough for 1,000 pages of this kind; .* spark"
     with pytest.raises(InputError, match=message):
         view_for(crawl, [parse_ranker("pagerank")])
     monkeypatch.setattr(room, "free_memory", lambda: 110 * 3000)
