@@ -123,6 +123,24 @@ def test_a_crawl_that_was_stopped_before_its_first_page_has_a_summary_and_a_repo
     assert told.text().startswith("0 pages fetched") and told.fruitless == "", "it was stopped: that is no failure"
 
 
+def test_the_report_of_a_crawl_with_a_goal_begins_with_its_best_pages(tmp_path: Path) -> None:
+    options = Options(seeds=("http://a.example/",), goal="solar energy", budget=3)
+    with Crawl(parse(options.policy), tmp_path / "crawl") as made:
+        made.seed(options.seeds)
+        for url, title, text in (
+            ("http://a.example/", "Home", "nothing of note"),
+            ("http://a.example/1", "Roofs & <panels>", "solar energy, solar panels: energy of the sun"),
+        ):
+            made.take()
+            made.fetched(url, ["http://a.example/1", "http://a.example/2"], title, text)
+        told = summarise(Job(made, options, None))
+    write_crawl_report(told, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.index("The best pages") < page.index("Pages over time")
+    assert "solar energy" in page and "Roofs &amp; &lt;panels&gt;" in page
+    assert [best.url for best in told.best] == ["http://a.example/1"]
+
+
 def test_rates_count_the_time_at_work() -> None:
     times = np.concatenate([np.arange(100.0), 10_000.0 + np.arange(50.0)])
     told = rates(times, 10_050.0, worked_s=150.0)

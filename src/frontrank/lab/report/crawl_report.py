@@ -15,7 +15,7 @@ POINTS = 300  # of a curve
 
 
 def write_crawl_report(told: Summary, path: str | os.PathLike[str]) -> None:
-    sections = [Section("Pages over time", figure=_over_time(told))]
+    sections = [*_best(told), Section("Pages over time", figure=_over_time(told))]
     if told.gauges:
         rows: list[list[Value]] = [[name, value] for name, value in told.gauges.items()]
         sections.append(Section("What the ordering measures", table=Table(["gauge", "value"], rows)))
@@ -34,6 +34,15 @@ def write_crawl_report(told: Summary, path: str | os.PathLike[str]) -> None:
     if told.goes_on:
         sections.append(Section("To go on", code=told.resume))
     save(page(title, lead, sections, facts), path)
+
+
+def _best(told: Summary) -> list[Section]:
+    """What whoever named a goal came for."""
+    rows: list[list[Value]] = [[page.url, f"{page.score:.3f}", page.title] for page in told.best]
+    about = (
+        f"Of those fetched, by how well they fit the goal “{told.goal}”." if told.goal else "Of those fetched, by the scorer."
+    )
+    return [Section("The best pages", about, table=Table(["URL", "score", "title"], rows))] if rows else []
 
 
 def _over_time(told: Summary) -> dict[str, Any]:
