@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
     from frontrank.errors import FrontrankError
     from frontrank.frontiers.politeness import Politeness
-    from frontrank.kernels.jit import Column, kernel
+    from frontrank.kernels.jit import Column, kernel, lean
     from frontrank.lab.compare import Runs, compare, order
     from frontrank.orderings.policy import Out, Policy
     from frontrank.orderings.ranker import Periodic, Ranker
@@ -49,6 +49,7 @@ _HOME = {
     "Web": "web.web",
     "compare": "lab.compare",
     "kernel": "kernels.jit",
+    "lean": "kernels.jit",
     "load": "sources",
     "order": "lab.compare",
     "parse": "orderings.registry",
@@ -74,6 +75,7 @@ __all__ = [
     "__version__",
     "compare",
     "kernel",
+    "lean",
     "load",
     "order",
     "parse",

@@ -31,6 +31,7 @@ def run_options(f: F) -> F:
         click.option("--latency", type=float, metavar="S", help="Seconds that a request takes, with a clock; default: 1."),
         click.option("--impact", type=click.Choice(["views", "clicks"]), help="What pages are worth to searchers."),
         click.option("--metric", help="Importance that pages are judged by: --impact if it is given, else pagerank."),
+        click.option("--jobs", type=int, metavar="N", help="Orderings at a time; default: what cores and memory allow."),
     )
     for option in reversed(options):
         f = option(f)
@@ -48,6 +49,7 @@ def run(
     latency: float | None = None,
     impact: str | None = None,
     metric: str | None = None,
+    jobs: int | None = None,
     repeats: int | None = None,
 ) -> Runs | Repeats:
     """Load the web and run the orderings, with progress on a terminal."""
@@ -64,6 +66,8 @@ def run(
     for flag, value in (("--host-delay", host_delay), ("--latency", latency), ("--in-flight", in_flight)):
         if value is not None and not 0 <= value < math.inf:
             raise InputError(f"{flag} must be a number from 0, got {value:g}")
+    if jobs is not None and jobs < 1:
+        raise InputError(f"--jobs must be at least 1, got {jobs}")
     clocked = in_flight is not None or host_delay is not None or latency is not None
     politeness = Politeness(delay_s=host_delay or 0.0, in_flight=1 if in_flight is None else in_flight) if clocked else None
     judged_by = metric or impact or "pagerank"
@@ -74,8 +78,8 @@ def run(
             plan = plan.adding(policy for policy in runnable(loaded) if policy.spec() not in named)
         command = shlex.join(["frontrank", *sys.argv[1:]])
         if repeats is not None:
-            return repeat_plan(loaded, plan, repeats, seeds, tell)
-        runs = carry_out(loaded, plan, seeds, tell, web, command)
+            return repeat_plan(loaded, plan, repeats, seeds, tell, jobs)
+        runs = carry_out(loaded, plan, seeds, tell, web, command, jobs)
         real = as_crawled(loaded, plan.stop)
         return runs if real is None else replace(runs, runs=(real, *runs.runs))
 

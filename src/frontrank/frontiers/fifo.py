@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontrank.kernels.growing import GROWTH
-from frontrank.kernels.jit import Array, kernel
+from frontrank.kernels.jit import Array, lean
 
 ABSENT, WAITS, GONE = 0, 1, 2
 AHEAD = 8  # pages whose links are looked at together
@@ -36,7 +36,7 @@ def waiting(queue: Fifo) -> int:
     return int(queue.counts[0])
 
 
-@kernel
+@lean
 def put(queue: Fifo, page: int, key: float) -> None:
     if queue.mark[page] == ABSENT:
         queue.mark[page] = WAITS
@@ -45,7 +45,18 @@ def put(queue: Fifo, page: int, key: float) -> None:
         queue.counts[1] += 1
 
 
-@kernel
+@lean
+def put_all(queue: Fifo, pages: Array, keys: Array) -> None:
+    for j in range(pages.size):
+        put(queue, pages[j], keys[j])
+
+
+@lean
+def look_ahead(queue: Fifo, links: Any) -> None:
+    """Nothing is asked for: where there are only links to follow, sweep does it."""
+
+
+@lean
 def sweep(state: Any, queue: Fifo, links: Any, order: Array, begin: int, end: int, out: Any) -> int:
     """Breadth-first search, from place begin to place end of the order: pop and put in one loop.
 
@@ -82,7 +93,7 @@ def sweep(state: Any, queue: Fifo, links: Any, order: Array, begin: int, end: in
     return k
 
 
-@kernel
+@lean
 def remove(queue: Fifo, page: int) -> None:
     if queue.mark[page] == ABSENT:
         put(queue, page, 0.0)
@@ -91,7 +102,7 @@ def remove(queue: Fifo, page: int) -> None:
     queue.mark[page] = GONE
 
 
-@kernel
+@lean
 def pop(queue: Fifo) -> int:
     while queue.counts[2] < queue.counts[1]:
         page: int = queue.items[queue.counts[2]]

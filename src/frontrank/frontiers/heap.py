@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frontrank.kernels.growing import GROWTH
-from frontrank.kernels.jit import Array, kernel
+from frontrank.kernels.jit import Array, lean
 
 NODE = np.dtype([("key", "f8"), ("seq", "i4"), ("pos", "i4")])
 ABSENT = -1  # never seen
@@ -51,7 +51,7 @@ def discovered(queue: Heap) -> Array:
     return pages
 
 
-@kernel
+@lean
 def _up(items: Array, node: Array, i: int) -> None:
     x = items[i]
     key = node[x]["key"]
@@ -69,7 +69,7 @@ def _up(items: Array, node: Array, i: int) -> None:
     node[x]["pos"] = i
 
 
-@kernel
+@lean
 def _down(items: Array, node: Array, size: int, i: int) -> None:
     x = items[i]
     key = node[x]["key"]
@@ -95,7 +95,7 @@ def _down(items: Array, node: Array, size: int, i: int) -> None:
     node[x]["pos"] = i
 
 
-@kernel
+@lean
 def put(queue: Heap, page: int, key: float) -> None:
     items, node, counts = queue
     at = node[page]["pos"]
@@ -118,13 +118,13 @@ def put(queue: Heap, page: int, key: float) -> None:
         _down(items, node, counts[0], at)
 
 
-@kernel
+@lean
 def put_all(queue: Heap, pages: Array, keys: Array) -> None:
     for j in range(pages.size):
         put(queue, pages[j], keys[j])
 
 
-@kernel
+@lean
 def peek(queue: Heap) -> int:
     if queue.counts[0] == 0:
         return -1
@@ -132,7 +132,7 @@ def peek(queue: Heap) -> int:
     return page
 
 
-@kernel
+@lean
 def remove(queue: Heap, page: int) -> None:
     items, node, counts = queue
     at = node[page]["pos"]
@@ -150,7 +150,7 @@ def remove(queue: Heap, page: int) -> None:
     node[page]["pos"] = GONE
 
 
-@kernel
+@lean
 def pop(queue: Heap) -> int:
     items, node, counts = queue
     if counts[0] == 0:
@@ -169,7 +169,7 @@ def pop(queue: Heap) -> int:
 # The same heap for items that come and go as they like, such as hosts and due times
 
 
-@kernel
+@lean
 def enter(items: Array, node: Array, size: int, item: int, key: float, seq: int) -> int:
     """This item has this key, whether it was in the heap or not. Returns the heap's size."""
     if node[item]["pos"] < 0:
@@ -186,7 +186,7 @@ def enter(items: Array, node: Array, size: int, item: int, key: float, seq: int)
     return size
 
 
-@kernel
+@lean
 def leave(items: Array, node: Array, size: int, item: int) -> int:
     """This item is not in the heap, whether it was or not. Returns the heap's size."""
     at = int(node[item]["pos"])

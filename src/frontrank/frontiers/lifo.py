@@ -5,20 +5,20 @@ The arrays are fifo's: pages wait in the order of their discovery; counts are [w
 
 from __future__ import annotations
 
-from frontrank.frontiers.fifo import GONE, WAITS, Fifo, grown, new, put, waiting
-from frontrank.kernels.jit import kernel
+from frontrank.frontiers.fifo import GONE, WAITS, Fifo, grown, look_ahead, new, put, put_all, waiting
+from frontrank.kernels.jit import lean
 
-__all__ = ["grown", "new", "pop", "put", "remove", "waiting"]
+__all__ = ["grown", "look_ahead", "new", "pop", "put", "put_all", "remove", "waiting"]
 
 
-@kernel
+@lean
 def remove(queue: Fifo, page: int) -> None:
     if queue.mark[page] == WAITS:
         queue.counts[0] -= 1
     queue.mark[page] = GONE
 
 
-@kernel
+@lean
 def pop(queue: Fifo) -> int:
     while queue.counts[1] > 0:
         queue.counts[1] -= 1

@@ -23,16 +23,19 @@ import numpy as np
 
 from frontrank.frontiers.heap import ABSENT, GONE, NODE, discovered
 from frontrank.kernels.jit import Array, lean
+from frontrank.kernels.prefetch import prefetch
+from frontrank.web.links import Links
 
 SLOT = np.dtype([("key", "f8"), ("seq", "i4"), ("page", "i4")])
 SHELVED = -3  # waits on the shelf
 LEAST_ROOM = 2**14  # slots of the heap at least,
 ROOM_SHARE = 12  # and one for so many pages
 LINE = 64  # bytes of a cache line
+AHEAD = 16  # pages whose records are asked for before they are put
 SAMPLE = 2**14  # records looked at to find where the bar goes
 WAITING, DISCOVERED, IN_HEAP = range(3)  # of counts
 
-__all__ = ["discovered", "grown", "new", "peek", "pop", "put", "put_all", "remove", "waiting"]
+__all__ = ["discovered", "grown", "look_ahead", "new", "peek", "pop", "put", "put_all", "remove", "waiting"]
 
 
 class Shelf(NamedTuple):
@@ -42,10 +45,9 @@ class Shelf(NamedTuple):
     counts: Array  # [waiting, discovered, in the heap]
 
 
-def new(pages: int, node: Array | None = None, room: int = 0) -> Shelf:
-    """For so many pages. ``node`` may be given: records with at least the fields of ``heap.NODE``, and more beside."""
-    if node is None:
-        node = np.zeros(pages, NODE)
+def new(pages: int, room: int = 0) -> Shelf:
+    """For so many pages, with a heap of so many slots, at least 2."""
+    node = np.zeros(pages, NODE)
     node["pos"] = ABSENT
     bar = np.zeros(1, SLOT)
     bar["key"] = -np.inf
@@ -286,8 +288,25 @@ def put(queue: Shelf, page: int, key: float) -> None:
 
 @lean
 def put_all(queue: Shelf, pages: Array, keys: Array) -> None:
+    for j in range(min(AHEAD, pages.size)):
+        prefetch(queue.node, pages[j])
     for j in range(pages.size):
+        if j + AHEAD < pages.size:
+            prefetch(queue.node, pages[j + AHEAD])
         put(queue, pages[j], keys[j])
+
+
+@lean
+def look_ahead(queue: Shelf, links: Links) -> None:
+    """The pages at the top are the next to go: their links will be read soon."""
+    slot, start = queue.slot, links.start
+    size = min(5, queue.counts[IN_HEAP])
+    for i in range(1, size):
+        prefetch(start, slot[i]["page"])
+    if size > 0:
+        first = start[slot[0]["page"]]
+        prefetch(links.target, first)
+        prefetch(links.target, first + 16)
 
 
 @lean

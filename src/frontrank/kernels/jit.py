@@ -55,6 +55,16 @@ def lean(f: F) -> F:
     return kernel(f)
 
 
+def machine_code(made: Callable[[], Kernel]) -> Callable[[F], F]:
+    """The kernel's machine code is not compiled from it, but is what ``made()`` gives; the kernel stands for it interpreted."""
+
+    def mark(f: F) -> F:
+        f.__machine_code__ = made  # type: ignore[attr-defined]
+        return f
+
+    return mark
+
+
 class Column(NamedTuple):
     """One array of a policy's state: the engine allocates, grows and saves it.
 
@@ -104,7 +114,8 @@ def compiled(f: Kernel, **bind: Kernel) -> Kernel:
     """The machine-code twin of kernel f. ``bind`` fills names that f leaves open (as the drivers leave ``on_fetch``)."""
     key = ("compiled", f, *bind.items())
     if key not in _made:
-        _made[key] = _jit(_linked(f, bind, jit=True))
+        given: Callable[[], Kernel] | None = getattr(f, "__machine_code__", None)
+        _made[key] = _jit(_linked(f, bind, jit=True)) if given is None else given()
     return _made[key]
 
 

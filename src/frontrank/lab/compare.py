@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,10 @@ from frontrank.orderings.stored import from_data, to_data
 from frontrank.orderings.trust import trust_of
 from frontrank.simulation.engine import check_needs
 from frontrank.simulation.plan import ALL, Budget, Given, Plan, Stop
+from frontrank.simulation.side_by_side import simulate_all
 from frontrank.simulation.simulate import Run, simulate
 from frontrank.simulation.trace import Trace
+from frontrank.sources.room import free_memory
 from frontrank.web.files import check_target, written_beside
 from frontrank.web.importance import importance, parse_metric
 from frontrank.web.seeds import find_seeds
@@ -276,14 +277,16 @@ def compare(
     until: str | None = None,
     politeness: Politeness | None = None,
     latency_s: float = 1.0,
+    jobs: int | None = None,
 ) -> Runs:
     """Crawl the web once with each ordering, from the same seeds and with the same budget.
 
     An ordering is a specification such as ``"fpr:m=100"`` or an object of your own. ``until`` is a stopping rule, such as
-    ``"coverage=0.9"`` for rankmass. ``politeness`` gives the crawls a clock (see ``simulate``).
+    ``"coverage=0.9"`` for rankmass. ``politeness`` gives the crawls a clock (see ``simulate``). ``jobs`` crawls run at a time,
+    if not given as many as there are cores and memory for; one alone takes the fewest seconds.
     """
     plan = Plan.of(policies, Stop(budget, until), politeness, latency_s, metric)
-    return carry_out(web, plan, seeds, progress, source, command)
+    return carry_out(web, plan, seeds, progress, source, command, jobs)
 
 
 def carry_out(
@@ -293,18 +296,23 @@ def carry_out(
     progress: Progress | None = None,
     source: str = "",
     command: str = "",
+    jobs: int | None = None,
 ) -> Runs:
-    """Crawl the web as planned, from the same seeds with each ordering."""
+    """Crawl the web as planned, from the same seeds with each ordering, several at a time."""
+    if jobs is not None and jobs < 1:
+        raise InputError(f"jobs must be at least 1, got {jobs}")
     plan.check(web)
     pages = find_seeds(web, seeds)
-    runs = []
-    for spec, policy in plan.orderings:
-        tell = None if progress is None else partial(progress, spec)
-        if tell is not None:
-            tell(0, 0)  # what is being compiled or loaded is this one, not the one before
-        run = simulate(web, policy, pages, plan.stop, tell, politeness=plan.politeness, latency_s=plan.latency_s)
-        runs.append(replace(run, given=spec))
+    runs = simulate_all(web, plan, pages, progress, usual_jobs(web, plan) if jobs is None else jobs)
     return Runs(web, tuple(runs), plan.metric, source or web.source, command)
+
+
+def usual_jobs(web: Web, plan: Plan) -> int:
+    """How many crawls run at a time: as many as there are cores and memory for."""
+    most = max(one.policy.bytes_for(web.pages, web.links) for one in plan.orderings)
+    free = free_memory()
+    fitting = len(plan.orderings) if free is None else free // most
+    return max(1, min(os.cpu_count() or 1, len(plan.orderings), fitting))
 
 
 def frame_of(figures: dict[str, Any], web: Web, metric: str, told: Collection[str] = ()) -> Frame:

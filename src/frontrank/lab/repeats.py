@@ -64,7 +64,9 @@ def repeat(
     return repeat_plan(web, Plan.of(policies, Stop(budget), metric=metric), times, seeds, progress)
 
 
-def repeat_plan(web: Web, plan: Plan, times: int, seeds: Seeds = None, progress: Progress | None = None) -> Repeats:
+def repeat_plan(
+    web: Web, plan: Plan, times: int, seeds: Seeds = None, progress: Progress | None = None, jobs: int | None = None
+) -> Repeats:
     """The same for a plan, with all it may hold."""
     if times < 2:
         raise InputError(f"repeats must be at least 2, got {times}: one draw has no spread")
@@ -72,7 +74,7 @@ def repeat_plan(web: Web, plan: Plan, times: int, seeds: Seeds = None, progress:
     figures = []
     for at, draw in enumerate(drawn):
         tell = None if progress is None else _numbered(progress, at, times)
-        figures.append(carry_out(web, plan, draw, tell).json())
+        figures.append(carry_out(web, plan, draw, tell, jobs=jobs).json())
     told = frozenset(spec for spec, policy in plan.orderings if "truth" in policy.needs())
     return Repeats(web, plan.metric, tuple(drawn), tuple(figures), told)
 

@@ -147,6 +147,7 @@ class Policy(Parameters):
     columns: ClassVar[dict[str, Column]] = {}
     queue: ClassVar[str] = "heap"  # or "fifo", "lifo", when the order follows from discovery alone
     reach: ClassVar[str] = "links"  # or "known": on_fetch may touch pages beyond the links of the fetched one
+    per_link: ClassVar[tuple[str, ...]] = ()  # columns that on_fetch touches for each link; a simulation lays them together
     stops: ClassVar[dict[str, str]] = {}  # stopping rules: a gauge, and the parameter at which it stops the crawl
     rereads: ClassVar[bool] = True  # whether on_fetch reads links of pages fetched earlier; a live crawl forgets them if not
     combines: ClassVar[bool] = True  # whether its keys can be added to others' (see combine)
@@ -199,6 +200,12 @@ class Policy(Parameters):
         needed = self.needs() | self.wants()
         inputs = {name: column for need, (name, column) in INPUTS.items() if need in needed}
         return {"fetched": Column(np.uint8), **inputs, **self.columns}
+
+    def bytes_for(self, pages: int, links: int) -> int:
+        """The memory that a simulation takes beside the web, about: columns, frontier and order, and what ranking reads."""
+        a_page: int = sum(np.dtype(column.dtype).itemsize for column in self.layout().values() if column.per == "page")
+        reached = 24 * pages if self.reach == "known" else 0
+        return (a_page + 24) * pages + reached + (16 * links if self.interval() else 0)
 
     def allocate(self, pages: int, hosts: int = 1) -> State:
         layout = self.layout()
@@ -311,6 +318,14 @@ def pop(queue: Queue) -> int:  # open names of the drivers, bound when they are 
 
 
 def put(queue: Queue, page: int, key: float) -> None:
+    raise NotImplementedError
+
+
+def put_all(queue: Queue, pages: Array, keys: Array) -> None:
+    raise NotImplementedError
+
+
+def look_ahead(queue: Queue, links: Links) -> None:
     raise NotImplementedError
 
 

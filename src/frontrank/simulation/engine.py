@@ -20,15 +20,18 @@ from frontrank.orderings.policy import (
     State,
     done,
     every_link,
+    look_ahead,
     on_fetch,
     on_seed,
     on_start,
     pop,
     put,
+    put_all,
     remove,
 )
 from frontrank.orderings.trust import trust_of
 from frontrank.search.observe import Observer, fresh
+from frontrank.simulation.layout import together
 from frontrank.web.links import NO_VALUES, Links
 from frontrank.web.view import CrawlView
 from frontrank.web.web import Web
@@ -55,9 +58,9 @@ def drive(state: State, queue: Queue, links: Links, order: Array, begin: int, en
         order[k] = page
         k += 1
         state.fetched[page] = 1
+        look_ahead(queue, links)
         count = on_fetch(state, links, page, out)
-        for j in range(count):
-            put(queue, out.page[j], out.key[j])
+        put_all(queue, out.page[:count], out.key[:count])
         if done(state):
             break
     return k
@@ -100,6 +103,7 @@ class Engine:
         hosts = 1 if web.hosts is None else int(web.hosts.max()) + 1
         self.state = policy.expect(policy.allocate(web.pages, hosts), web.links)
         policy.see_web(self.state, web)
+        self.state = together(policy, self.state)
         self.queue: Queue = self.kind.new(web.pages)
         longest = int(web.out_degree().max(initial=0))
         room = 2 * (longest if policy.reach == "links" else web.pages) + 2
@@ -218,7 +222,8 @@ class Engine:
         if kernels["on_fetch"] is every_link and hasattr(self.kind, "sweep"):
             return self._link(self.kind.sweep)
         bound = {"on_fetch": kernels["on_fetch"], "done": kernels["done"]}
-        return self._link(drive, pop=self.kind.pop, put=self.kind.put, **bound)
+        frontier = {name: getattr(self.kind, name) for name in ("pop", "put_all", "look_ahead")}
+        return self._link(drive, **frontier, **bound)
 
 
 def check_needs(policy: Policy, web: Web) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
@@ -21,6 +22,7 @@ from frontrank.web.web import Web
 
 STEPS = 100  # how often progress and gauges are looked at in a run
 Progress = Callable[[int, int], None]
+_making = threading.RLock()  # what is computed once for a web is computed by one thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +62,13 @@ def simulate(
     seeds = distinct(seeds)
     stop = budget if isinstance(budget, Stop) else Stop(budget)
     policy = stop.given_to(policy)
-    engine = Engine(policy, web, jit) if politeness is None else ClockedEngine(policy, web, politeness, latency_s, jit)
     end = stop.pages(web.pages)
     order = np.empty(end, np.int32)
     gauges: dict[str, list[tuple[int, float]]] = {}
-    if jit:
-        engine.warm(order)  # compile or load kernels before the clock starts
+    with _making:
+        engine = Engine(policy, web, jit) if politeness is None else ClockedEngine(policy, web, politeness, latency_s, jit)
+        if jit:
+            engine.warm(order)  # compile or load kernels before the clock starts
     begun = perf_counter()
     engine.seed(seeds)
     k = 0

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.frontiers.heap import ABSENT, NODE, Heap, peek, put
-from frontrank.kernels.jit import Column, Kernel, kernel
+from frontrank.kernels.jit import Column, Kernel, kernel, lean
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.trust import NO_TRUST, Trust, paid
-from frontrank.web.links import Links, row
+from frontrank.web.links import Links
 
 IN_BATCH = 2.0  # keys of a batch lie above every mass, which is at most 1
 
 
-@kernel
+@lean
 def _pass_on(state: State, links: Links, page: int, out: Out, count: int) -> int:
     """Cover a page's mass and give what remains of it to its links; write the waiting pages among them."""
     mass = state.mass[page]
     state.mass[page] = 0.0
     state.covered[0] += mass
-    targets = row(links, page)
+    targets = links.target[links.start[page] : links.stop[page]]
     if targets.size == 0:
         state.leaked[0] += state.d * mass
         return count
@@ -44,7 +44,7 @@ def _pass_on(state: State, links: Links, page: int, out: Out, count: int) -> int
     return count
 
 
-@kernel
+@lean
 def _meet(state: State, page: int) -> None:
     """A page is known from now on."""
     if state.seen[page] == 0:
@@ -53,7 +53,7 @@ def _meet(state: State, page: int) -> None:
         state.size[0] += 1
 
 
-@kernel
+@lean
 def _write(state: State, out: Out, count: int) -> int:
     """Turn the list of touched pages into the waiting ones among them, with their keys."""
     kept = 0
@@ -68,7 +68,7 @@ def _write(state: State, out: Out, count: int) -> int:
     return kept
 
 
-@kernel
+@lean
 def _seed(state: State, page: int, weight: float) -> float:
     _meet(state, page)
     t = paid(state, page) if state.trusting > 0 else weight
@@ -77,13 +77,13 @@ def _seed(state: State, page: int, weight: float) -> float:
     return float(state.mass[page])
 
 
-@kernel
+@lean
 def _reachable(state: State) -> float:
     """What can be covered, of all that was given: pages without links have handed on nothing."""
     return float(state.given[0] - state.leaked[0] / (1.0 - state.d))
 
 
-@kernel
+@lean
 def _cascade(state: State, links: Links, page: int, out: Out) -> int:
     """rankmass: hand on at fetched pages until the largest mass lies at a waiting one."""
     ranks = Heap(state.items, state.node, state.sizes)
@@ -93,7 +93,7 @@ def _cascade(state: State, links: Links, page: int, out: Out) -> int:
     while True:
         count = _pass_on(state, links, p, out, count)
         put(ranks, p, 0.0)
-        targets = row(links, p)
+        targets = links.target[links.start[p] : links.stop[p]]
         for j in range(targets.size):
             put(ranks, targets[j], state.mass[targets[j]])
         p = peek(ranks)
@@ -101,7 +101,7 @@ def _cascade(state: State, links: Links, page: int, out: Out) -> int:
             return _write(state, out, count)
 
 
-@kernel
+@lean
 def _seed_ranked(state: State, page: int, weight: float) -> float:
     mass = _seed(state, page, weight)
     put(Heap(state.items, state.node, state.sizes), page, mass)
@@ -150,7 +150,7 @@ def _new_batch(state: State, out: Out, count: int) -> int:
     return count
 
 
-@kernel
+@lean
 def _windowed(state: State, links: Links, page: int, out: Out) -> int:
     """rankmass with a window: work through the batch up to its next waiting page; then a new batch."""
     _meet(state, page)
@@ -171,13 +171,13 @@ def _windowed(state: State, links: Links, page: int, out: Out) -> int:
         count = _new_batch(state, out, count)
 
 
-@kernel
+@lean
 def _again(state: State, links: Links, page: int, out: Out) -> int:
     """rankmass with a window: what a page holds that comes back goes to the links that it has now, out of turn."""
     return _write(state, out, _pass_on(state, links, page, out, 0))
 
 
-@kernel
+@lean
 def _first_batch(state: State, out: Out) -> int:
     if state.size[0] == 0 or state.size[1] > 0:
         return 0
@@ -272,7 +272,7 @@ class RankMass(Policy):
         return {**super().kernels(), **own}
 
     @staticmethod
-    @kernel
+    @lean
     def done(state: State) -> bool:
         return bool(state.until > 0.0 and state.covered[0] > 0.0 and state.covered[0] >= state.until * _reachable(state))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.kernels.jit import Column, Kernel, lean
+from frontrank.kernels.prefetch import prefetch
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.trust import NO_TRUST, Trust, paid
 from frontrank.web.links import Links
@@ -131,6 +132,11 @@ def _surf(state: State, links: Links, page: int, out: Out) -> int:
         p = todo[head]
         head = head + 1 if head + 1 < todo.size else 0
         many -= 1
+        if many > 0:  # their turn is known before it comes
+            prefetch(target, start[todo[head]])
+            prefetch(target, start[todo[head]] + 16)
+        if many > 1:
+            prefetch(start, todo[head + 1 if head + 1 < todo.size else 0])
         mark[p] = 0
         held = mass[p]
         mass[p] = 0.0
@@ -201,6 +207,7 @@ class Surf(Policy):
     eps: float = 0.2
     trust: Trust = NO_TRUST
     name = "surf"
+    per_link = ("mass", "mark", "host", "fetched")
     reach = "known"
     columns = {
         "mass": Column(),
