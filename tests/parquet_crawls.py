@@ -39,3 +39,30 @@ def write_table(folder: Path, name: str, columns: dict[str, Any], parts: int = 1
     cuts = [len(table) * i // parts for i in range(parts + 1)]
     for part in range(parts):
         pq.write_table(table.slice(cuts[part], cuts[part + 1] - cuts[part]), folder / name / f"part-{part}.parquet")
+
+
+def write_queries(folder: Path, pages: int = 400, seed: int = 1) -> Path:
+    """A crawl with queries and results. Fetched pages link to waiting ones only: PageRank needs few iterations."""
+    rng = np.random.default_rng(seed)
+    words = np.array("apple pear plum cherry quince fig date lemon lime grape melon kiwi".split())
+    fetched = np.arange(pages) < pages // 8
+    said = [" ".join(rng.choice(words, 2)) for _ in range(pages)]
+    write_table(
+        folder,
+        "pages",
+        {
+            "page": np.arange(pages),
+            "url": [f"http://h{page % 9}.example/{text.split()[0]}/{page}" for page, text in enumerate(said)],
+            "anchors": [f"{text}\n{rng.choice(words)}" if page % 3 else "" for page, text in enumerate(said)],
+            "fetched": fetched,
+            "views": rng.integers(0, 50, pages),
+        },
+    )
+    source = rng.integers(0, pages // 8, 2000)
+    write_table(folder, "links", {"source": source, "target": rng.integers(pages // 8, pages, 2000)})
+    queries = [*words, *(f"{a} {b}" for a, b in rng.choice(words, (30, 2)))]
+    write_table(folder, "queries", {"query": queries, "frequency": rng.integers(1, 100, len(queries)).astype(float)})
+    shown = [(query, int(page)) for query in queries for page in rng.choice(pages // 8, rng.integers(0, 12), replace=False)]
+    asked, found = zip(*shown, strict=True)
+    write_table(folder, "results", {"query": asked, "page": found, "score": rng.random(len(shown)).round(2)})
+    return folder

@@ -25,7 +25,7 @@ from frontrank.orderings.registry import parse_ranker
 from frontrank.sources.parquet_crawl import open_crawl
 from frontrank.spark.rank import check_ranker, opened_web, rank
 from frontrank.spark.session import check_java, check_master, session, settings_of
-from tests.parquet_crawls import write_crawl, write_table
+from tests.parquet_crawls import write_crawl, write_queries, write_table
 from tests.patience import PATIENCE_S
 
 CUT = {"width": 64, "reach": 256, "task": 1500, "chunk": 200}  # several of everything
@@ -103,6 +103,15 @@ def test_without_fetched_all_pages_are_ranked(spark: Any, tmp_path: Path) -> Non
     ranking, _, _ = local_ranking(open_crawl(str(tmp_path / "web")), parse_ranker(f"pagerank:{FEW}"), None, 1000)
     assert (len(ranking.urls), found.ranking.urls) == (100, ranking.urls)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["web"], "the work folder is gone"
+
+
+def test_query_overlap_is_the_local_engines(spark: Any, tmp_path: Path) -> None:
+    folder = write_queries(tmp_path / "web")
+    ranking, _, _ = local_ranking(open_crawl(str(folder)), parse_ranker("q-overlap"), None, 60)
+    with opened_web(spark, str(folder), str(tmp_path), quiet, width=64, reach=256) as web:
+        found = rank(web, parse_ranker("q-overlap"), 60)
+    assert len(np.unique(ranking.scores)) > 20
+    assert (found.ranking.urls, found.ranking.scores.tolist()) == (ranking.urls, ranking.scores.tolist())
 
 
 # --- bad input ---

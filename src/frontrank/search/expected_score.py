@@ -63,8 +63,8 @@ class ExpectedScore:
             while scores.size > PAIRS:
                 skip += step * (scores.size % 2)
                 known, scores, step = known[::2], scores[::2], 2 * step
-        if scores.size:
-            self.tree = _tree(min(LEAF, max(1, scores.size // 20))).fit(known, scores)
+        self.tree = fitted_tree(known, scores)
+        if self.tree is not None:
             self.learned = self.tree.apply(known), scores
 
     def of(self, first: int, matches: Matches) -> Results:
@@ -114,11 +114,14 @@ def known_scores(search: SearchView, matches: Matches, first: int = 0) -> Array:
     return score
 
 
-def _tree(leaf: int) -> Any:
+def fitted_tree(known: Array, scores: Array) -> Any:
+    """The regression tree of training pairs: rows of features, and scores; None if there are none."""
+    if not scores.size:
+        return None
     need("sklearn")
     from sklearn.tree import DecisionTreeRegressor
 
-    return DecisionTreeRegressor(min_samples_leaf=leaf, random_state=0)
+    return DecisionTreeRegressor(min_samples_leaf=min(LEAF, max(1, scores.size // 20)), random_state=0).fit(known, scores)
 
 
 def page_features(view: CrawlView) -> dict[str, Array]:

@@ -267,20 +267,23 @@ def results_of(path: str, workload: Workload, fetched: Array) -> tuple[Array, Ar
 
 
 def result_rows(path: str, workload: Workload) -> tuple[Array, Array, Array]:
-    """The rows of the results table by query, best first: numbers of queries, pages, scores. Other queries are left out."""
+    """The rows of the results table, by query, best first: numbers of queries, pages, scores."""
     files = parts_of(path, "results")
-    number = {query: at for at, query in enumerate(workload.queries)}
-    query, page, score = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    held: list[list[Any]] = [[], [], []]
     if files:
-        checked_parts(
-            path, "results", {"query": ("string", "large_string"), "page": WHOLE, "score": ("double", "float", *WHOLE)}
-        )
-        held = [
-            (batch["query"].to_pylist(), batch["page"], batch["score"]) for batch in _batches(files, ["query", "page", "score"])
-        ]
-        query = np.array([number.get(normalised(text or ""), -1) for texts, _, _ in held for text in texts], np.int64)
-        page = np.concatenate([query[:0], *(column.to_numpy(zero_copy_only=False) for _, column, _ in held)]).astype(np.int64)
-        score = np.concatenate([score, *(column.to_numpy(zero_copy_only=False) for _, _, column in held)]).astype(np.float64)
+        kinds = {"query": ("string", "large_string"), "page": WHOLE, "score": ("double", "float", *WHOLE)}
+        checked_parts(path, "results", kinds)
+        for batch in _batches(files, [*kinds]):
+            for name, column in zip(kinds, held, strict=True):
+                column += batch[name].to_pylist()
+    return sorted_results(held[0], held[1], held[2], workload)
+
+
+def sorted_results(queries: Sequence[str], pages: Any, scores: Any, workload: Workload) -> tuple[Array, Array, Array]:
+    """Results by query, best first, equal ones by page: numbers of queries, pages, scores. Other queries' are left out."""
+    number = {query: at for at, query in enumerate(workload.queries)}
+    query = np.array([number.get(normalised(text or ""), -1) for text in queries], np.int64)
+    page, score = np.array(pages, np.int64), np.array(scores, np.float64)
     at = np.lexsort((page, -score, query))
     at = at[query[at] >= 0]
     return query[at], page[at], score[at]

@@ -19,10 +19,12 @@ from frontrank.lab.best_pages import best, check_asked, check_frontier, coarse
 from frontrank.lab.next_pages import Ranking
 from frontrank.orderings.batch.indegree import InDegree
 from frontrank.orderings.batch.pagerank import PageRank
+from frontrank.orderings.batch.q_overlap import QOverlap
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
 from frontrank.orderings.ranker import Ranker
-from frontrank.sources.parquet_crawl import parts_of
+from frontrank.spark.queries import check_overlap, overlap
 from frontrank.spark.session import said_plainly
+from frontrank.spark.tables import table_frame
 from frontrank.spark.vectors import Held, Shape, held_in, in_arrow
 from frontrank.spark.walks import Solved, indegree, pagerank, walk
 from frontrank.spark.web import SparkWeb, Tell, work_folder
@@ -30,7 +32,7 @@ from frontrank.web.files import written_beside
 
 CANDIDATE = "page long, score double, key double"
 SCORE = "page long, score double"
-KNOWN = ("indegree", "pagerank", "rw", "rw-eg", "rw-virtual")
+KNOWN = ("indegree", "pagerank", "rw", "rw-eg", "rw-virtual", "q-overlap")
 
 
 class Ranked(NamedTuple):
@@ -45,6 +47,10 @@ def check_ranker(ranker: Ranker) -> None:
     """InputError if Spark does not know a ranker, or not with these parameters: to be asked before Spark is started."""
     if ranker.name not in KNOWN:
         raise InputError(f"{ranker.spec()}: not on Spark, which knows {', '.join(KNOWN)}; leave out --engine")
+    if isinstance(ranker, QOverlap):
+        check_overlap(ranker)
+    if isinstance(ranker, PageRank | RandomWalk) and ranker.bits != 64:
+        raise InputError(f"{ranker.spec()}: Spark adds up in 64 bits; leave bits out, or leave out --engine")
     if isinstance(ranker, PageRank) and ranker.trust:
         raise InputError(f"{ranker.spec()}: trust is for the local engine; leave out --engine")
     if isinstance(ranker, EnrichedWalk) and not (isinstance(ranker.omega, float) and isinstance(ranker.gamma, float)):
@@ -60,6 +66,8 @@ def solved(web: SparkWeb, ranker: Ranker) -> Solved:
         return indegree(web)
     if isinstance(ranker, PageRank):
         return pagerank(web, ranker.alpha, ranker.tolerance)
+    if isinstance(ranker, QOverlap):
+        return overlap(web, ranker)
     assert isinstance(ranker, RandomWalk)
     omega = ranker.omega if isinstance(ranker, EnrichedWalk) else 0.0 if isinstance(ranker, VirtualWalk) else 1.0
     return walk(web, ranker.alpha, float(omega), float(ranker.gamma), ranker.eps, ranker.tolerance, ranker.name)
@@ -77,7 +85,7 @@ def opened_web(spark: Any, path: str, folder: str, tell: Tell, impact: str | Non
 def rank(web: SparkWeb, ranker: Ranker, budget: int, scores_to: str | None = None) -> Ranked:
     """The best pages that wait (or of all, where no page is said to be fetched); all scores go to a folder, if one is given."""
     path, columns = web.tables.path, web.tables.columns
-    check_asked(ranker, columns, bool("://" in path or parts_of(path, "queries")), path)
+    check_asked(ranker, columns, table_frame(web.spark, path, "queries") is not None, path)
     with said_plainly():
         if "fetched" in columns:
             check_frontier(web.fetched, web.pages, path)

@@ -62,14 +62,28 @@ def opened(spark: Any, path: str) -> Tables:
     return Tables(path, links, frames["pages"], counts["pages"], counts["links"], frozenset(frames["pages"].columns))
 
 
+def table_frame(spark: Any, path: str, table: str) -> Any | None:
+    """One of the tables that need not be there: queries, results."""
+    where = _found(spark, path, table)
+    return None if where is None else spark.read.parquet(where)
+
+
 def _where(spark: Any, path: str, table: str) -> str:
+    where = _found(spark, path, table)
+    if where is None:
+        raise SourceError(f"{path}: there is no {table}.parquet and no folder {table} with parts; a web has links and pages")
+    return where
+
+
+def _found(spark: Any, path: str, table: str) -> str | None:
     if "://" not in path:
-        return f"file://{os.path.abspath(table_path(path, table))}"
+        where = os.path.abspath(table_path(path, table))
+        return f"file://{where}" if os.path.exists(where) else None
     for name in (f"{path}/{table}.parquet", f"{path}/{table}"):
         place = spark._jvm.org.apache.hadoop.fs.Path(name)
         if place.getFileSystem(spark._jsc.hadoopConfiguration()).exists(place):
             return name
-    raise SourceError(f"{path}: there is no {table}.parquet and no folder {table} with parts; a web has links and pages")
+    return None
 
 
 def check_fit(spark: Any, path: str, links: int, pages: int) -> None:

@@ -36,7 +36,7 @@ def indegree(web: SparkWeb) -> Solved:
     """Links from fetched pages."""
     web.tell("indegree", 0, 0)
     ones = web.made(web.fixed.where("kind != 'x'"), _ones)
-    rows = web.made(pushed(web.blocks, ones).union(web.fixed), _summed)
+    rows = web.made(pushed(web.blocks, ones).union(web.fixed), summed)
     return Solved(web.work.kept(rows, "indegree")[0], 1, 0.0)
 
 
@@ -44,7 +44,8 @@ def _ones(shape: Shape, held: Held) -> Iterator[Made]:
     yield from addressed("give", np.ones(shape.size(held.segment)), held.one("to", np.int32))
 
 
-def _summed(shape: Shape, held: Held) -> Iterator[Made]:
+def summed(shape: Shape, held: Held) -> Iterator[Made]:
+    """The partial sums of a segment, added up."""
     yield Made("x", held.total(shape.size(held.segment)))
 
 
@@ -125,7 +126,7 @@ def _fixed_of_walk(web: SparkWeb, alpha: float, omega: float, gamma: float, eps:
     if not virtual:
         return web.work.kept(web.made(told, _real, *given), name)[0]
     ones = web.made(web.fixed, _ones)
-    into = web.made(pushed(web.blocks, ones).union(web.fixed), _summed).selectExpr(
+    into = web.made(pushed(web.blocks, ones).union(web.fixed), summed).selectExpr(
         "seg", "'indegree' kind", "place", "change", "mass", "data"
     )
     others = pushed(web.blocks, web.made(web.fixed, _others))

@@ -1,0 +1,288 @@
+"""Query overlap on Spark (pandey08): queries and results are the driver's, pages are matched segment by segment.
+
+    1  each segment matches its pages with all queries, and tells of its fetched ones what the regression learns from: at most
+       ``PAIRS`` pairs, the same as on one machine, come to the driver, which fits the tree
+    2  each segment matches once more, predicts what its waiting pages would score, and hands on its best few of each query
+    3  the driver has the best few of all segments, and makes the sketches of them with the local engine's kernel
+
+So what the driver holds grows with the query log (queries times results looked at), never with the web. Features, tree and
+sketches are those of ``search.expected_score`` and ``search.sketches``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frontrank.errors import InputError, SourceError
+from frontrank.kernels.jit import Array
+from frontrank.orderings.batch.q_overlap import QOverlap
+from frontrank.pages.urls import host_of
+from frontrank.pages.words import url_words
+from frontrank.search.expected_score import HOST_PAIRS, PAIRS, fitted_tree, query_features
+from frontrank.search.ngrams import Matches, NGramIndex
+from frontrank.search.sketches import sketch_impact
+from frontrank.search.visibility import visibility
+from frontrank.search.workload import workload_of
+from frontrank.sources.parquet_crawl import sorted_results
+from frontrank.spark.tables import table_frame
+from frontrank.spark.vectors import ROW, Held, Made, Shape, batches, held_in, in_arrow
+from frontrank.spark.walks import Solved, indegree, pagerank, summed
+from frontrank.spark.web import SparkWeb
+from frontrank.web.view import Results, SearchView, Workload
+
+PAIR = "query long, page long, score double, features binary"
+
+
+class Asked(NamedTuple):
+    """What segments are told: the queries, what the engine shows for them, and how to match."""
+
+    workload: Workload
+    shown: Array  # query * pages + page of each result, sorted
+    score: Array  # of these
+    host_mean: dict[str, float]
+    usual: float  # the mean of a host without results
+    of_query: Array
+    g: int
+    rho: float
+
+
+def overlap(web: SparkWeb, ranker: QOverlap) -> Solved:
+    """q-overlap of all pages."""
+    workload = _workload(web)
+    results, hosts = _results(web, workload)
+    asked = _asked(web.pages, workload, results, hosts, ranker)
+    standing = pagerank(web, 0.85, 1e-10)  # what the local engine's features take
+    into = indegree(web).rows.selectExpr("seg", "'indegree' kind", "place", "change", "mass", "data")
+    rows = _texts(web).union(standing.rows).union(into).union(web.given.where("kind = 'fetched'"))
+    rows = web.work.kept(rows, "texts")[0].repartition(web.partitions, "seg").sortWithinPartitions("seg", "kind", "place")
+    web.tell("matching fetched pages", 0, 0)
+    known, score = _pairs(in_arrow(rows, partial(_learned_from, web.shape, asked), PAIR))
+    tree = fitted_tree(known, score)
+    seen = visibility(ranker.v, ranker.k)
+    web.tell("matching waiting pages", 0, 0)
+    flat = float(results.score.mean()) if len(results.score) else 1.0
+    waiting = _best(in_arrow(rows, partial(_expected, web.shape, asked, tree, flat, len(seen)), PAIR), len(seen), workload)
+    pages, impact = _impact(workload, results, waiting, seen)
+    few = web.spark.createDataFrame([*_few(web.shape, pages, impact)], ROW)
+    scores = web.made(few.union(web.given.where("kind = 'fetched'")), summed)
+    return Solved(web.work.kept(scores, "overlap")[0], standing.iterations, standing.residual)
+
+
+# --- what the driver reads ---
+
+
+def _workload(web: SparkWeb) -> Workload:
+    frame = table_frame(web.spark, web.tables.path, "queries")
+    assert frame is not None
+    rows = frame.selectExpr("query", "cast(frequency as double) f").collect()
+    return workload_of(((f"row {at}", row.query or "", row.f or 0.0) for at, row in enumerate(rows, 1)), "queries.parquet")
+
+
+def _results(web: SparkWeb, workload: Workload) -> tuple[Results, list[str]]:
+    """The results among fetched pages, and the host of each."""
+    from pyspark.sql.functions import broadcast
+
+    frame = table_frame(web.spark, web.tables.path, "results")
+    columns = ("query", "cast(page as long) page", "cast(score as double) score")
+    rows = [] if frame is None else frame.selectExpr(*columns).collect()
+    query, page, score = sorted_results([r.query for r in rows], [r.page for r in rows], [r.score for r in rows], workload)
+    if page.size and not (page.min() >= 0 and page.max() < web.pages):
+        wrong = page[(page < 0) | (page >= web.pages)][0]
+        raise SourceError(f"results: page {wrong} is not in the pages table, which has 0 to {web.pages - 1}")
+    host = "host" if "host" in web.tables.columns else "cast(null as string) host"
+    shown = web.spark.createDataFrame([(number,) for number in np.unique(page).tolist()], "page long")
+    named = web.tables.pages.where("fetched").selectExpr("cast(page as long) page", "url", host).join(broadcast(shown), "page")
+    host_of_page = {row.page: row.host or host_of(row.url or "") for row in named.collect()} if page.size else {}
+    kept = np.array([number in host_of_page for number in page.tolist()], bool)
+    query, page, score = query[kept], page[kept], score[kept]
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(query, minlength=len(workload)))])
+    return Results(indptr, page, score), [host_of_page[number] for number in page.tolist()]
+
+
+def _asked(pages: int, workload: Workload, results: Results, hosts: list[str], ranker: QOverlap) -> Asked:
+    query = np.repeat(np.arange(len(workload)), np.diff(results.indptr))
+    shown = query * pages + results.page
+    order = np.argsort(shown)
+    overall = float(results.score.mean()) if len(results.score) else 0.0
+    numbers: dict[str, int] = {}
+    of = np.array([numbers.setdefault(host, len(numbers)) for host in hosts], np.int64)
+    sums, count = np.bincount(of, results.score, len(numbers)), np.bincount(of, minlength=len(numbers))
+    means = (sums + HOST_PAIRS * overall) / (count + HOST_PAIRS)
+    search = SearchView(workload, results, [], [], np.empty(0, np.int32))
+    of_query = query_features(search, ranker.k).astype(np.float32)
+    usual = (HOST_PAIRS * overall) / HOST_PAIRS
+    host_mean = {host: float(means[at]) for host, at in numbers.items()}
+    return Asked(workload, shown[order], results.score[order], host_mean, usual, of_query, ranker.g, ranker.rho)
+
+
+# --- texts by segment ---
+
+
+def _texts(web: SparkWeb) -> Any:
+    """Rows of a kind "text": URL, anchors and host of pages, as Arrow has them."""
+    columns = ["cast(page as long) page", "coalesce(url, '') url"]
+    columns += [f"coalesce({name}, '') {name}" if name in web.tables.columns else f"'' {name}" for name in ("anchors", "host")]
+    return in_arrow(web.tables.pages.selectExpr(*columns), partial(_pack_texts, web.shape), ROW)
+
+
+def _pack_texts(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
+    yield from batches(_packed_texts(shape, arrived))
+
+
+def _packed_texts(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, Made]]:
+    import pyarrow as pa
+
+    for batch in arrived:
+        segment = batch.column("page").to_numpy(zero_copy_only=False) // shape.width
+        order = np.argsort(segment, kind="stable")
+        for some in np.split(order, np.flatnonzero(np.diff(segment[order])) + 1) if segment.size else ():
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, batch.schema) as writer:
+                writer.write_batch(batch.take(pa.array(some)))
+            yield int(segment[some[0]]), Made("text", np.frombuffer(sink.getvalue(), np.uint8))
+
+
+class Segment:
+    """The pages of a segment, matched with the queries, and their features."""
+
+    def __init__(self, shape: Shape, asked: Asked, held: Held) -> None:
+        import pyarrow as pa
+
+        size = shape.size(held.segment)
+        self.first, self.fetched = held.segment * shape.width, held.one("fetched", np.uint8) > 0
+        texts = {name: [""] * size for name in ("url", "anchors", "host")}
+        for data in held.all("text", np.uint8):
+            for batch in pa.ipc.open_stream(pa.py_buffer(data)):
+                at = (batch.column("page").to_numpy(zero_copy_only=False) - self.first).tolist()
+                for name, into in texts.items():
+                    for page, text in zip(at, batch.column(name).to_pylist(), strict=True):
+                        into[page] = text
+        urls, anchors = texts["url"], texts["anchors"]
+        hosts = [host or host_of(url) for host, url in zip(texts["host"], urls, strict=True)]
+        self.index = NGramIndex(asked.workload.queries, urls, anchors, asked.g)
+        self.of_page = np.column_stack(
+            [
+                np.log1p([len(url_words(url)) for url in urls]),
+                np.log1p([lines.count("\n") + (lines != "") for lines in anchors]),
+                np.log1p(held.one("indegree")),
+                np.log(held.one("x") * shape.pages),
+                [asked.host_mean.get(host, asked.usual) for host in hosts],
+            ]
+        ).astype(np.float32)
+        self.asked, self.pages = asked, shape.pages
+
+    def batches(self) -> Iterator[tuple[Array, Matches]]:
+        """The query of each match, and the matches, some queries at a time."""
+        for first, last in self.index.batches(self.asked.rho):
+            matches = self.index.match(self.asked.rho, first, last)
+            yield first + np.repeat(np.arange(last - first), np.diff(matches.indptr)), matches
+
+    def features(self, query: Array, matches: Matches, at: Array) -> Array:
+        of_pair = np.column_stack([matches.in_url[at], matches.in_anchors[at], matches.in_either[at]])
+        return np.hstack([of_pair, self.of_page[matches.page[at]], self.asked.of_query[query[at]]])
+
+    def scores(self, query: Array, page: Array) -> Array:
+        """What the engine gives these pages for these queries; 0 where it does not show them."""
+        key, shown = query * self.pages + page, self.asked.shown
+        at = np.minimum(np.searchsorted(shown, key), max(0, len(shown) - 1))
+        return np.where(shown[at] == key, self.asked.score[at], 0.0) if len(shown) else np.zeros(len(key))
+
+
+# --- learning ---
+
+
+def _learned_from(shape: Shape, asked: Asked, arrived: Iterable[Any]) -> Iterator[Any]:
+    for held in held_in(arrived):
+        segment = Segment(shape, asked, held)
+        for query, matches in segment.batches():
+            at = np.flatnonzero(segment.fetched[matches.page])
+            page = segment.first + matches.page[at].astype(np.int64)
+            yield _rows(query[at], page, segment.scores(query[at], page), segment.features(query, matches, at))
+
+
+def _rows(query: Array, page: Array, score: Array, features: Array) -> Any:
+    import pyarrow as pa
+
+    data = [row.tobytes() for row in np.ascontiguousarray(features, np.float32)]
+    columns = [pa.array(query, pa.int64()), pa.array(page, pa.int64()), pa.array(score), pa.array(data, pa.large_binary())]
+    return pa.RecordBatch.from_arrays(columns, names=["query", "page", "score", "features"])
+
+
+def _pairs(frame: Any) -> tuple[Array, Array]:
+    """Features and scores of the pairs to learn from, by query and page: all, or evenly spread ones of too many."""
+    from pyspark.sql import Window
+    from pyspark.sql.functions import broadcast, row_number
+
+    frame = frame.persist()
+    counts = dict(frame.groupBy("query").count().collect())
+    step = 1
+    while -(-sum(counts.values()) // step) > PAIRS:
+        step *= 2
+    if step > 1:
+        queries = sorted(counts)
+        before = np.concatenate([[0], np.cumsum([counts[query] for query in queries])])[:-1].tolist()
+        offsets = frame.sparkSession.createDataFrame([*zip(queries, before, strict=True)], "query long, offset long")
+        place = row_number().over(Window.partitionBy("query").orderBy("page")) - 1
+        numbered = frame.withColumn("place", place).join(broadcast(offsets), "query")
+        frame = numbered.where(f"pmod(place + offset, {step}) = 0")
+    rows = frame.select("query", "page", "score", "features").collect()
+    rows.sort(key=lambda row: (row.query, row.page))
+    known = np.frombuffer(b"".join(bytes(row.features) for row in rows), np.float32)
+    return known.reshape(len(rows), -1) if rows else np.empty((0, 0), np.float32), np.array([row.score for row in rows])
+
+
+# --- the best of each query ---
+
+
+def _expected(shape: Shape, asked: Asked, tree: Any, flat: float, count: int, arrived: Iterable[Any]) -> Iterator[Any]:
+    for held in held_in(arrived):
+        segment = Segment(shape, asked, held)
+        for query, matches in segment.batches():
+            at = np.flatnonzero(~segment.fetched[matches.page])
+            if at.size == 0:
+                continue
+            score = np.full(at.size, flat) if tree is None else tree.predict(segment.features(query, matches, at))
+            page, of = segment.first + matches.page[at].astype(np.int64), query[at]
+            order = np.lexsort((page, -score, of))
+            begins = np.flatnonzero(np.concatenate([[True], np.diff(of[order]) > 0]))
+            rank = np.arange(order.size) - np.repeat(begins, np.diff(np.append(begins, order.size)))
+            top = order[rank < count]
+            yield _rows(of[top], page[top], score[top], np.empty((top.size, 0)))
+
+
+def _best(frame: Any, count: int, workload: Workload) -> Results:
+    """The best of each query, in the order of their pages."""
+    from pyspark.sql import Window
+    from pyspark.sql.functions import row_number
+
+    place = row_number().over(Window.partitionBy("query").orderBy(frame["score"].desc(), "page"))
+    rows = frame.withColumn("place", place).where(f"place <= {count}").select("query", "page", "score").collect()
+    rows.sort(key=lambda row: (row.query, row.page))
+    length = np.bincount(np.array([row.query for row in rows], np.int64), minlength=len(workload))
+    page, score = np.array([row.page for row in rows], np.int64), np.array([row.score for row in rows], np.float64)
+    return Results(np.concatenate([[0], np.cumsum(length)]), page, score)
+
+
+def _impact(workload: Workload, results: Results, waiting: Results, seen: Array) -> tuple[Array, Array]:
+    """The pages of the sketches, and what they are worth."""
+    pages = np.unique(np.concatenate([results.page, waiting.page]))
+    shown, likely = (Results(one.indptr, np.searchsorted(pages, one.page), one.score) for one in (results, waiting))
+    return pages, sketch_impact(workload, shown, likely, len(pages), seen)
+
+
+def _few(shape: Shape, pages: Array, impact: Array) -> Iterator[tuple[Any, ...]]:
+    segment = pages // shape.width
+    for one in np.unique(segment).tolist():
+        mine = segment == one
+        at = (pages[mine] - one * shape.width).astype(np.int32)
+        yield one, "few", 0, 0.0, 0.0, bytearray(at.tobytes() + impact[mine].tobytes())
+
+
+def check_overlap(ranker: QOverlap) -> None:
+    """InputError if this is more than Spark does."""
+    if ranker.keep < 1.0:
+        raise InputError(f"{ranker.spec()}: keep is for the local engine; leave it out, or leave out --engine")
