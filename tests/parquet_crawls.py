@@ -44,7 +44,7 @@ def write_table(folder: Path, name: str, columns: dict[str, Any], parts: int = 1
 def write_queries(folder: Path, pages: int = 400, seed: int = 1) -> Path:
     """A crawl with queries and results. Fetched pages link to waiting ones only: PageRank needs few iterations."""
     rng = np.random.default_rng(seed)
-    words = np.array("apple pear plum cherry quince fig date lemon lime grape melon kiwi".split())
+    words = np.array(["apple", "pear", "plum", "cherry", "quince", "fig", "date", "lemon", "lime", "grape", "melon", "kiwi"])
     fetched = np.arange(pages) < pages // 8
     said = [" ".join(rng.choice(words, 2)) for _ in range(pages)]
     write_table(
