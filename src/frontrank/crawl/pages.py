@@ -16,9 +16,9 @@ from frontrank.errors import StorageError
 from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels import hashtable as names
-from frontrank.kernels.growing import GROWTH, grown
+from frontrank.kernels.growing import grown
 from frontrank.kernels.jit import Array, compiled
-from frontrank.orderings.policy import Out, Policy
+from frontrank.orderings.policy import Policy, out_for
 from frontrank.pages.groups import HOST, grouping
 from frontrank.pages.urls import host_of
 from frontrank.web.links import NO_VALUES, Links
@@ -60,7 +60,7 @@ class Known:
         self.used = 0  # links held
         self.now = 0.0  # the time of the last event
         self._born = 0  # the last second in which a page became known
-        self.out = Out(np.empty(0, np.int32), np.empty(0))
+        self.out = out_for(0)
         self._out_for(capacity)
         self.table, self.host_table = names.new(capacity), names.new(16)
         self._host_numbers: dict[str, int] = {}  # of some hosts: it spares most lookups
@@ -209,8 +209,7 @@ class Known:
         """Room for what an ordering writes: twice the longest row of links, or twice all pages if it reaches for them."""
         room = 2 * max(links, self.links.start.size if self.policy.reach != "links" else 0) + 2
         if room > self.out.page.size:
-            room = max(room, GROWTH * self.out.page.size)
-            self.out = Out(np.empty(room, np.int32), np.empty(room))
+            self.out = out_for(room, self.out)
 
     def _grow_links(self, links: int) -> None:
         if links > MOST_LINKS:

@@ -406,7 +406,7 @@ def _restore_pending(crawl: Crawl, held: dict[str, Array]) -> None:
 
 def _wanted(policy: Policy) -> dict[str, Any]:
     """What a snapshot must agree on to be of use."""
-    return {"format": 4, "frontrank": frontrank.__version__, "policy": to_data(policy)}
+    return {"format": 5, "frontrank": frontrank.__version__, "policy": to_data(policy)}
 
 
 def _from_snapshot(crawl: Crawl, log: Log) -> int:
@@ -427,8 +427,7 @@ def _load(crawl: Crawl, saved: Snapshot) -> None:
     crawl.frontier.restore(_of("frontier_", held))
     crawl.table = names.Table(**_of("table_", held))
     crawl.host_table = names.Table(**_of("hosts_", held))
-    start, stop = (rooted(held[name].astype(np.int32, copy=False)) for name in ("start", "stop"))  # int64 in older crawls
-    crawl.links = Links(start, stop, held["target"], held["value"])
+    crawl.links = Links(held["start"], held["stop"], held["target"], held["value"])
     crawl.used = head["used"]
     crawl.host_page, crawl.depths, crawl.worth = held["host_page"], held["depths"], held["impact"]
     crawl.order = array("i", held["order"].tobytes())

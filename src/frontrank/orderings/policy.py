@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from frontrank.errors import SpecError
+from frontrank.kernels.growing import grown
 from frontrank.kernels.jit import Array, Column, Kernel, lean, state_type
 from frontrank.pages.scorers import LOWEST, Judged
 from frontrank.specs import text_of, write
@@ -57,6 +58,12 @@ class Out(NamedTuple):
 
     page: Array
     key: Array
+
+
+def out_for(room: int, before: Out | None = None) -> Out:
+    """Room for so many pages, at least; a large one grows where it lies, and what is never written takes no memory."""
+    page, key = before or (np.empty(0, np.int32), np.empty(0))
+    return Out(grown(page, room), grown(key, room))
 
 
 @lean

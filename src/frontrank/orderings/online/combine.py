@@ -11,7 +11,7 @@ import numpy as np
 
 from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array, Column, Kernel, interpreted, kernel, state_type
-from frontrank.orderings.policy import Out, Policy, State
+from frontrank.orderings.policy import Out, Policy, State, out_for
 from frontrank.pages.scorers import Judged
 from frontrank.specs import labels, of_parts, text_of
 from frontrank.web.links import Links
@@ -130,18 +130,18 @@ class Combine(Policy):
     def allocate(self, pages: int, hosts: int = 1) -> State:
         columns = {"fetched": Column(np.uint8), **self.columns}
         arrays = {name: column.new(pages) for name, column in columns.items()}
-        return self._state(arrays, self.a.allocate(pages, hosts), self.b.allocate(pages, hosts), 2 * pages + 2)
+        outs = {name: out_for(2 * pages + 2) for name in ("out_a", "out_b")}
+        return self._state(arrays, outs, self.a.allocate(pages, hosts), self.b.allocate(pages, hosts))
 
     def enlarge(self, state: State, pages: int, hosts: int = 1) -> State:
         columns = {"fetched": Column(np.uint8), **self.columns}
         arrays = {name: column.grown(getattr(state, name), pages) for name, column in columns.items()}
-        room = max(state.out_a.page.size, 2 * len(arrays["fetched"]) + 2)
-        return self._state(arrays, self.a.enlarge(state.a, pages, hosts), self.b.enlarge(state.b, pages, hosts), room)
+        outs = {name: out_for(2 * len(arrays["fetched"]) + 2, getattr(state, name)) for name in ("out_a", "out_b")}
+        return self._state(arrays, outs, self.a.enlarge(state.a, pages, hosts), self.b.enlarge(state.b, pages, hosts))
 
-    def _state(self, arrays: dict[str, Array], a: State, b: State, room: int) -> State:
-        out = {name: Out(np.empty(room, np.int32), np.empty(room)) for name in ("out_a", "out_b")}
+    def _state(self, arrays: dict[str, Array], outs: dict[str, Out], a: State, b: State) -> State:
         weights = {"weight_a": float(self.weight_a), "weight_b": float(self.weight_b)}
-        values = {**arrays, **out, **weights, "a": a, "b": b}
+        values = {**arrays, **outs, **weights, "a": a, "b": b}
         return self.share(state_type(tuple(values))(*values.values()), arrays["fetched"])
 
     def expect(self, state: State, links: int) -> State:

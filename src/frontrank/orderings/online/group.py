@@ -11,7 +11,6 @@ from frontrank.errors import SpecError, nearest
 from frontrank.frontiers.pairing import wide, with_page, without
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.jit import Array, Column, compiled, kernel, state_type
-from frontrank.orderings.online.quality import MEAN, inherited
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.pages.scorers import LOWEST, find
 from frontrank.pages.urls import directory
@@ -24,17 +23,17 @@ QUALITY, BACKLINK = 0, 2
 DEEPEST = 8
 WAITS, LEFT = 1, 2  # of state.seen
 BEHIND = -1e304  # the key of a page that is not the first of its group; what is beyond 1e305 is a priority in the frontier
-NODE = np.dtype([("key", np.float64), ("seq", np.int64), ("child", np.int32), ("next", np.int32), ("prev", np.int32)])
-OF_GROUPS = {  # by group of any level: directories, and those above them up to the host
-    "above": Column(np.int32, -1),  # the group of the level above
-    "below": Column(np.int32, -1),  # the first group of the level below
-    "beside": Column(np.int32, -1),  # the next group below the same one
+NODE = np.dtype([("key", np.float64), ("seq", np.int32), ("child", np.int32), ("next", np.int32), ("prev", np.int32)])
+OF_GROUPS = {  # by group of any level: directories, and those above them up to the host; -1 is none
+    "above": Column(np.int32),  # the group of the level above
+    "below": Column(np.int32),  # the first group of the level below
+    "beside": Column(np.int32),  # the next group below the same one
     "worth": Column(),  # sum of the scores of its fetched pages
     "judged": Column(np.int32),  # how many these are
     "mean": Column(),  # what the groups below are told of it
     "mean_of": Column(np.int32),  # of how many pages that is the mean
-    "top": Column(np.int32, -1),  # of the last level: the top of its heap
-    "first": Column(np.int32, -1),  # and the page that carries its key in the queue
+    "top": Column(np.int32),  # of the last level: the top of its heap
+    "first": Column(np.int32),  # and the page that carries its key in the queue
     "touched": Column(np.uint8),
     "todo": Column(np.int32),
     "stack": Column(np.int32),
@@ -42,10 +41,26 @@ OF_GROUPS = {  # by group of any level: directories, and those above them up to 
 
 
 @kernel
+def _given(state: State, q: int) -> float:
+    """The mean of the pages with a score that link to q, of which there are some."""
+    return float(state.total[q] / state.parents[q])
+
+
+@kernel
+def _linked(state: State, q: int, s: float) -> None:
+    """One more fetched page links to q."""
+    if state.inner == BACKLINK:
+        state.links_in[q] += 1
+    if s > LOWEST:
+        state.parents[q] += 1
+        state.total[q] += s
+
+
+@kernel
 def _inner(state: State, q: int) -> float:
     """The key of a page among those of its group."""
     if state.inner == QUALITY:
-        return float(state.given[q]) if state.parents[q] > 0 else float(state.prior)
+        return _given(state, q) if state.parents[q] > 0 else float(state.prior)
     return float(state.links_in[q]) if state.inner == BACKLINK else 0.0
 
 
@@ -166,8 +181,18 @@ def _show(state: State, group: int, out: Out, count: int) -> int:
 
 
 @kernel
-def place(state: State, groups: Array, group: Array) -> None:
-    """These pages lie in these groups, from the host down to the last level; a row a page."""
+def place(state: State, groups: Array, group: Array, known: int) -> None:
+    """These pages lie in these groups, from the host down to the last level, a row a page; so many groups were known before.
+
+    What is known of no group is never touched: there is room for many more groups than most webs have.
+    """
+    for fresh in range(known, state.groups.counts[0]):
+        state.above[fresh] = -1
+        state.below[fresh] = -1
+        state.beside[fresh] = -1
+        state.top[fresh] = -1
+        state.first[fresh] = -1
+    state.placed[0] += group.size
     for i in range(group.size):
         for level in range(1, groups.shape[1]):
             inside, above = groups[i, level], groups[i, level - 1]
@@ -227,11 +252,11 @@ class Group(Policy):
         "group": Column(np.int32),
         "seen": Column(np.uint8),
         "links_in": Column(np.int32),
-        "total": Column(),  # with parents and given, as in quality
-        "parents": Column(np.int32),
-        "given": Column(np.float64, LOWEST),
+        "total": Column(),  # of the scores of fetched pages that link here
+        "parents": Column(np.int32),  # how many these are
         "node": Column(NODE, {"child": -1, "next": -1, "prev": -1}),  # a heap for each group, by inner key
         "count": Column(np.int64, per="crawl"),
+        "placed": Column(np.int64, per="crawl"),  # pages whose group is known
     }
 
     def validate(self) -> None:
@@ -246,11 +271,12 @@ class Group(Policy):
 
     def parameters(self) -> dict[str, int | float]:
         known = {"prior": self.prior, "strength": self.strength, "depth": self.depth}
-        return {**known, "inner": INNER.index(self.inner), "rule": MEAN}
+        return {**known, "inner": INNER.index(self.inner)}
 
     # Groups are numbered as they become known, by a table that is part of the state ------------------------------------------
     def layout(self) -> dict[str, Column]:
-        return {name: column for name, column in super().layout().items() if name != "url_value"}
+        own = {name: column for name, column in super().layout().items() if name != "url_value"}
+        return own if self.inner == "backlink" else {**own, "links_in": Column(np.int32, per="crawl")}
 
     def allocate(self, pages: int, hosts: int = 1) -> State:
         state = super().allocate(pages, hosts)
@@ -260,8 +286,9 @@ class Group(Policy):
 
     def enlarge(self, state: State, pages: int, hosts: int = 1) -> State:
         larger = super().enlarge(state, pages, hosts)
-        most = (self.depth + 1) * larger.group.size
-        groups = names.roomy(state.groups, most - int(state.groups.counts[names.COUNT]))
+        known, new = int(state.groups.counts[names.COUNT]), larger.group.size - int(state.placed[0])
+        groups = names.roomy(state.groups, (self.depth + 1) * new)
+        most = known + (self.depth + 1) * new
         return larger._replace(
             groups=groups, **{name: column.grown(getattr(state, name), most) for name, column in OF_GROUPS.items()}
         )
@@ -276,8 +303,10 @@ class Group(Policy):
     def _place(self, state: State, first: int, urls: list[str]) -> None:
         levels = [f"{level} {directory(url, level)}" for url in urls for level in range(self.depth + 1)]
         numbers = np.empty(len(levels), np.int32)
+        known = int(state.groups.counts[names.COUNT])
+        assert known + len(levels) <= state.above.size, "no room for the groups of these pages; enlarge comes first"
         compiled(names.number_all)(state.groups, names.fingerprints(levels), numbers)
-        compiled(place)(state, numbers.reshape(len(urls), -1), state.group[first : first + len(urls)])
+        compiled(place)(state, numbers.reshape(len(urls), -1), state.group[first : first + len(urls)], known)
 
     # Events -----------------------------------------------------------------------------------------------------------------
     @staticmethod
@@ -305,15 +334,13 @@ class Group(Policy):
         if s > LOWEST:  # neither failed nor NaN
             groups = _judge(state, page, s, groups)
         elif np.isnan(s) and state.parents[page] > 0:
-            s = state.given[page]
+            s = _given(state, page)
         targets = row(links, page)
         count = 0
         for j in range(targets.size):
             q = targets[j]
             if state.fetched[q] == 0:
-                state.links_in[q] += 1
-                if s > LOWEST:
-                    inherited(state, q, s)
+                _linked(state, q, s)
                 groups = _touch(state, state.group[q], groups)
                 if state.seen[q] == 0:
                     _join(state, q)
@@ -333,16 +360,14 @@ class Group(Policy):
         """Pages that were not known join their groups; what the page is worth now does not count twice."""
         s = state.quality[page]
         if np.isnan(s) and state.parents[page] > 0:
-            s = state.given[page]
+            s = _given(state, page)
         targets = row(links, page)
         groups = 0
         count = 0
         for j in range(targets.size):
             q = targets[j]
             if state.fetched[q] == 0 and state.seen[q] == 0:
-                state.links_in[q] += 1
-                if s > LOWEST:
-                    inherited(state, q, s)
+                _linked(state, q, s)
                 groups = _touch(state, state.group[q], groups)
                 _join(state, q)
                 out.page[count] = q

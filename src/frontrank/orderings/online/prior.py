@@ -12,7 +12,7 @@ from frontrank.kernels.jit import Array, Column, Kernel, interpreted, kernel, st
 from frontrank.orderings.online.backlink import Backlink
 from frontrank.orderings.online.fpr import FractionalPageRank
 from frontrank.orderings.online.opic import Opic
-from frontrank.orderings.policy import Out, Policy, State
+from frontrank.orderings.policy import Out, Policy, State, out_for
 from frontrank.pages.urls import host_of
 from frontrank.web.links import Links, row
 from frontrank.web.ranks import COLUMNS, host_ranks
@@ -205,15 +205,14 @@ class Prior(Policy):
         return {name: column for name, column in super().layout().items() if name != "url_value"}
 
     def allocate(self, pages: int, hosts: int = 1) -> State:
-        return self._with(super().allocate(pages, hosts), self.part.allocate(pages, hosts))
+        return self._with(super().allocate(pages, hosts), self.part.allocate(pages, hosts), out_for(0))
 
     def enlarge(self, state: State, pages: int, hosts: int = 1) -> State:
         plain = state_type(state._fields[:-2])(*state[:-2])
-        return self._with(super().enlarge(plain, pages, hosts), self.part.enlarge(state.inside, pages, hosts))
+        return self._with(super().enlarge(plain, pages, hosts), self.part.enlarge(state.inside, pages, hosts), state.out_inside)
 
-    def _with(self, state: State, inside: State) -> State:
-        room = 2 * state.fetched.size + 2
-        values = (*state, self.part.share(inside, state.fetched), Out(np.empty(room, np.int32), np.empty(room)))
+    def _with(self, state: State, inside: State, out: Out) -> State:
+        values = (*state, self.part.share(inside, state.fetched), out_for(2 * state.fetched.size + 2, out))
         return state_type((*state._fields, "inside", "out_inside"))(*values)
 
     def share(self, state: State, fetched: Array) -> State:

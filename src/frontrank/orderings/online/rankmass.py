@@ -29,9 +29,7 @@ def _pass_on(state: State, links: Links, page: int, out: Out, count: int) -> int
     for j in range(targets.size):
         q = targets[j]
         if state.seen[q] == 0:
-            state.seen[q] = 1
-            state.known[state.size[0]] = q
-            state.size[0] += 1
+            _meet(state, q)
             if state.trusting > 0:
                 t = paid(state, q)
                 state.given[0] += t
@@ -49,7 +47,8 @@ def _meet(state: State, page: int) -> None:
     """A page is known from now on."""
     if state.seen[page] == 0:
         state.seen[page] = 1
-        state.known[state.size[0]] = page
+        if state.window > 0.0:
+            state.known[state.size[0]] = page
         state.size[0] += 1
 
 
@@ -62,7 +61,7 @@ def _write(state: State, out: Out, count: int) -> int:
         state.written[q] = 0
         if state.fetched[q] == 0:
             out.page[kept] = q
-            place = state.place[q]
+            place = state.place[q] if state.window > 0.0 else -1
             out.key[kept] = IN_BATCH + (state.size[1] - place) if place >= 0 else state.mass[q]
             kept += 1
     return kept
@@ -259,6 +258,8 @@ class RankMass(Policy):
         if self.window > 0:
             return {**own, "batch": Column(np.int32)}
         ranks = {
+            "known": Column(np.int32, per="crawl"),  # these two are for batches
+            "place": Column(np.int32, per="crawl"),
             "items": Column(np.int32),
             "node": Column(NODE, {"pos": ABSENT}),
             "sizes": Column(np.int64, per="crawl", slots=2),

@@ -235,7 +235,8 @@ class Similarity(Policy):
             told = {"seed": Column(np.uint8), "total": Column(), "parents": Column(np.int32)}
             inputs = ("fetched", "url_value", "text_value")
             return {**{name: super(Similarity, self).layout()[name] for name in inputs}, **told, **counts}
-        return {"text_value": Column(np.float64), **super().layout()}  # without parents no page is ever found hot
+        own = {"text_value": Column(np.float64), **super().layout()}  # without parents no page is ever found hot
+        return own if self.inner == "pagerank" else {**own, "score": Column(per="crawl")}
 
     def parameters(self) -> dict[str, int | float]:
         return {"reach": self.distance if self.parents else -1, "inner": INNER.index(self.inner)}
