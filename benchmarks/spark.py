@@ -23,7 +23,7 @@ from frontrank.spark.session import check_java, session
 
 LINKS_A_PAGE = 10
 PARTS = 8
-BOUND = 6.0
+BOUND, PROMISED = 6.0, 100_000_000
 TOLERANCE = 0.02  # some ten iterations
 
 
@@ -85,6 +85,8 @@ def iterations(folder: Path, links: int, master: str = "local[2]") -> list[Resul
     title = f"One iteration of PageRank, {links:,} links, {pages:,} pages ({found.iterations} iterations)"
     table(title, ["engine", "seconds", "ns a link", "of local"], rows)
     print(f"\niterations on Spark: {', '.join(f'{step:.2f}' for step in steps)} s; start and blocks included {whole:.0f} s")
+    if links < PROMISED:  # a smaller web measures what Spark needs to plan an iteration
+        return []
     return [Result(f"an iteration on Spark {master}", there / here, BOUND, "local iterations", most=True)]
 
 

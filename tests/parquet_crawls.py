@@ -42,7 +42,8 @@ def write_table(folder: Path, name: str, columns: dict[str, Any], parts: int = 1
 
 
 def write_queries(folder: Path, pages: int = 400, seed: int = 1) -> Path:
-    """A crawl with queries and results. Fetched pages link to waiting ones only: PageRank needs few iterations."""
+    """A crawl with queries and results. Fetched pages link to waiting ones, a few of them to other
+    fetched ones: PageRank needs few iterations."""
     rng = np.random.default_rng(seed)
     words = np.array(["apple", "pear", "plum", "cherry", "quince", "fig", "date", "lemon", "lime", "grape", "melon", "kiwi"])
     fetched = np.arange(pages) < pages // 8
@@ -59,7 +60,8 @@ def write_queries(folder: Path, pages: int = 400, seed: int = 1) -> Path:
         },
     )
     source = rng.integers(0, pages // 8, 2000)
-    write_table(folder, "links", {"source": source, "target": rng.integers(pages // 8, pages, 2000)})
+    target = np.where(source < 10, rng.integers(10, pages // 4, 2000), rng.integers(pages // 8, pages, 2000))
+    write_table(folder, "links", {"source": source, "target": target})
     queries = [*words, *(f"{a} {b}" for a, b in rng.choice(words, (30, 2)))]
     write_table(folder, "queries", {"query": queries, "frequency": rng.integers(1, 100, len(queries)).astype(float)})
     shown = [(query, int(page)) for query in queries for page in rng.choice(pages // 8, rng.integers(0, 12), replace=False)]

@@ -5,7 +5,8 @@
     blocks      links as blocks of arrays; pushing a vector along them
     vectors     vectors as rows of segments, and what is done segment by segment
     walks       indegree, PageRank, rw, rw-eg
-    queries     q-overlap and q-hybrid
+    queries     q-overlap
+    standing    q-hybrid
     rank        the best pages of a web; the scores of all
 
 May import lab and what is below; nothing imports it but cli. PySpark is imported when a session is started.

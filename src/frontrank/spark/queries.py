@@ -30,7 +30,7 @@ from frontrank.search.workload import workload_of
 from frontrank.sources.parquet_crawl import sorted_results
 from frontrank.spark.tables import table_frame
 from frontrank.spark.vectors import ROW, Held, Made, Shape, batches, held_in, in_arrow
-from frontrank.spark.walks import Solved, indegree, pagerank, summed
+from frontrank.spark.walks import Solved, indegree, summed
 from frontrank.spark.web import SparkWeb
 from frontrank.web.view import Results, SearchView, Workload
 
@@ -50,12 +50,11 @@ class Asked(NamedTuple):
     rho: float
 
 
-def overlap(web: SparkWeb, ranker: QOverlap) -> Solved:
-    """q-overlap of all pages."""
+def overlap(web: SparkWeb, ranker: QOverlap, standing: Solved) -> Solved:
+    """q-overlap of all pages; ``standing`` is their PageRank, as the local engine's features have it."""
     workload = _workload(web)
     results, hosts = _results(web, workload)
     asked = _asked(web.pages, workload, results, hosts, ranker)
-    standing = pagerank(web, 0.85, 1e-10)  # what the local engine's features take
     into = indegree(web).rows.selectExpr("seg", "'indegree' kind", "place", "change", "mass", "data")
     rows = _texts(web).union(standing.rows).union(into).union(web.given.where("kind = 'fetched'"))
     rows = web.work.kept(rows, "texts")[0].repartition(web.partitions, "seg").sortWithinPartitions("seg", "kind", "place")

@@ -15,15 +15,18 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
+from frontrank.kernels.pagerank import DAMPING, TOLERANCE
 from frontrank.lab.best_pages import best, check_asked, check_frontier, coarse
 from frontrank.lab.next_pages import Ranking
 from frontrank.orderings.batch.indegree import InDegree
 from frontrank.orderings.batch.pagerank import PageRank
+from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.orderings.batch.q_overlap import QOverlap
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
 from frontrank.orderings.ranker import Ranker
 from frontrank.spark.queries import check_overlap, overlap
 from frontrank.spark.session import said_plainly
+from frontrank.spark.standing import check_hybrid, hybrid
 from frontrank.spark.tables import table_frame
 from frontrank.spark.vectors import Held, Shape, held_in, in_arrow
 from frontrank.spark.walks import Solved, indegree, pagerank, walk
@@ -32,7 +35,7 @@ from frontrank.web.files import written_beside
 
 CANDIDATE = "page long, score double, key double"
 SCORE = "page long, score double"
-KNOWN = ("indegree", "pagerank", "rw", "rw-eg", "rw-virtual", "q-overlap")
+KNOWN = ("indegree", "pagerank", "rw", "rw-eg", "rw-virtual", "q-overlap", "q-hybrid")
 
 
 class Ranked(NamedTuple):
@@ -49,6 +52,8 @@ def check_ranker(ranker: Ranker) -> None:
         raise InputError(f"{ranker.spec()}: not on Spark, which knows {', '.join(KNOWN)}; leave out --engine")
     if isinstance(ranker, QOverlap):
         check_overlap(ranker)
+    if isinstance(ranker, QHybrid):
+        check_hybrid(ranker)
     if isinstance(ranker, PageRank | RandomWalk) and ranker.bits != 64:
         raise InputError(f"{ranker.spec()}: Spark adds up in 64 bits; leave bits out, or leave out --engine")
     if isinstance(ranker, PageRank) and ranker.trust:
@@ -67,7 +72,9 @@ def solved(web: SparkWeb, ranker: Ranker) -> Solved:
     if isinstance(ranker, PageRank):
         return pagerank(web, ranker.alpha, ranker.tolerance)
     if isinstance(ranker, QOverlap):
-        return overlap(web, ranker)
+        return overlap(web, ranker, pagerank(web, DAMPING, TOLERANCE))
+    if isinstance(ranker, QHybrid):
+        return hybrid(web, ranker)
     assert isinstance(ranker, RandomWalk)
     omega = ranker.omega if isinstance(ranker, EnrichedWalk) else 0.0 if isinstance(ranker, VirtualWalk) else 1.0
     return walk(web, ranker.alpha, float(omega), float(ranker.gamma), ranker.eps, ranker.tolerance, ranker.name)

@@ -178,6 +178,8 @@ def _started(master: str, settings: dict[str, str]) -> Any:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, interrupted)  # PySpark's own handler talks to Java in the middle of a call
     spark.sparkContext.setLogLevel("OFF")
+    if "spark.sql.shuffle.partitions" not in settings:  # 200, whatever there is to do, if nobody says otherwise
+        spark.conf.set("spark.sql.shuffle.partitions", 2 * spark.sparkContext.defaultParallelism)
     return spark
 
 

@@ -1,0 +1,157 @@
+"""q-hybrid on Spark: q-overlap, mixed with the impact that PageRank alone lets expect.
+
+The curve is fitted to x = log(n PageRank) and the impact of all fetched pages, which no machine need hold at once:
+
+    quadratic   least squares need nine sums, of powers of x (scaled to -1 .. 1) and of impact times these
+    isotonic    the best function that never falls is the same, neighbours pooled at once or part by part: Spark sorts
+                pages by x, each partition pools its own, and the driver pools what is left: levels, not pages
+
+A tree needs all pages in one place: that is the local engine's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frontrank.errors import InputError
+from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.kernels.pagerank import DAMPING, TOLERANCE
+from frontrank.orderings.batch.q_hybrid import QHybrid
+from frontrank.spark.queries import check_overlap, overlap
+from frontrank.spark.session import said_plainly
+from frontrank.spark.vectors import Held, Made, Shape, held_in, in_arrow
+from frontrank.spark.walks import Solved, pagerank
+from frontrank.spark.web import SparkWeb
+
+POINT = "x double, impact double"
+LEVEL = "low double, high double, total double, weight double"
+CLOSE = 1e-15  # x that lie closer are one: as in scikit-learn
+
+
+class Curve(NamedTuple):
+    """Impact by x: a parabola (three numbers, of x scaled to -1 .. 1), or values between which lines are drawn."""
+
+    at: Array
+    value: Array
+    parabola: bool = False
+
+    def __call__(self, x: Array) -> Array:
+        if self.parabola:
+            return np.asarray(np.polynomial.polynomial.polyval(_scaled(x, *self.at), self.value))
+        return np.asarray(np.interp(x, self.at, self.value))
+
+
+def hybrid(web: SparkWeb, ranker: QHybrid) -> Solved:
+    """q-hybrid of all pages."""
+    if not web.worth:
+        raise InputError(f"{ranker.name}: needs clicks or views of fetched pages; the pages table has neither")
+    standing = pagerank(web, DAMPING, TOLERANCE)
+    by_query = overlap(web, ranker.overlap(), standing)
+    web.tell("fitting impact to PageRank", 0, 0)
+    told = standing.rows.union(web.given)
+    with said_plainly():
+        curve = _fitted(web, told, ranker.fit)
+        queries = by_query.rows.selectExpr("seg", "'overlap' kind", "place", "change", "mass", "data")
+        rows = web.made(standing.rows.union(queries), _mixed, ranker.weight, curve)
+        return Solved(web.work.kept(rows, "hybrid")[0], standing.iterations, standing.residual)
+
+
+def check_hybrid(ranker: QHybrid) -> None:
+    """InputError if this is more than Spark does."""
+    check_overlap(ranker.overlap())
+    if ranker.fit == "tree":
+        raise InputError(f"{ranker.spec()}: a tree is for the local engine; take fit=isotonic or quadratic")
+
+
+def _mixed(shape: Shape, weight: float, curve: Curve, held: Held) -> Iterator[Made]:
+    yield Made("x", weight * held.one("overlap") + (1.0 - weight) * curve(np.log(held.one("x") * shape.pages)))
+
+
+def _fitted(web: SparkWeb, told: Any, fit: str) -> Curve:
+    together = told.repartition(web.partitions, "seg").sortWithinPartitions("seg")
+    points = in_arrow(together, partial(_points, web.shape), POINT).persist()
+    try:
+        low, high, mean = points.selectExpr("min(x)", "max(x)", "avg(impact)").first()
+        if points.select("x").distinct().limit(3).count() < 3:  # a curve through fewer points is anybody's guess
+            return Curve(np.array([low]), np.array([mean]))
+        return _parabola(points, low, high) if fit == "quadratic" else _rising(points)
+    finally:
+        points.unpersist()
+
+
+def _points(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for held in held_in(arrived):
+        at = np.flatnonzero(held.one("fetched", np.uint8))
+        columns = [pa.array(np.log(held.one("x")[at] * shape.pages)), pa.array(held.one("impact")[at])]
+        yield pa.RecordBatch.from_arrays(columns, names=["x", "impact"])
+
+
+def _scaled(x: Any, low: float, high: float) -> Any:
+    return (2.0 * x - low - high) / (high - low)
+
+
+def _parabola(points: Any, low: float, high: float) -> Curve:
+    scaled = points.selectExpr(f"(2 * x - ({low!r}D) - ({high!r}D)) / (({high!r}D) - ({low!r}D)) u", "impact")
+    powers = [f"sum(pow(u, {power}))" for power in range(5)] + [f"sum(impact * pow(u, {power}))" for power in range(3)]
+    sums = np.array(scaled.selectExpr(*powers).first())
+    matrix = sums[np.add.outer(np.arange(3), np.arange(3))]
+    return Curve(np.array([low, high]), np.linalg.lstsq(matrix, sums[5:], rcond=None)[0], parabola=True)
+
+
+def _rising(points: Any) -> Curve:
+    sorted_ = points.repartitionByRange("x").sortWithinPartitions("x")  # equal x stay together
+    rows = in_arrow(sorted_, _pooled, LEVEL).collect()
+    rows.sort(key=lambda row: row.low)
+    return _curve(np.array([tuple(row) for row in rows]).reshape(-1, 4))
+
+
+def _curve(levels: Array) -> Curve:
+    """The levels of all partitions, in order, pooled once more."""
+    count = compiled(_pool)(levels)
+    low, high, total, weight = levels[:count].T
+    at = np.column_stack([low, high]).ravel()
+    kept = np.concatenate([[True], np.diff(at) > 0])
+    return Curve(at[kept], np.repeat(total / weight, 2)[kept])
+
+
+def _pooled(arrived: Iterable[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    held, last = np.empty((0, 4)), np.empty((0, 4))  # the last x may go on in the next batch
+    for batch in arrived:
+        x, impact = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("x", "impact"))
+        if not x.size:
+            continue
+        begins = np.flatnonzero(np.concatenate([[True], np.diff(x) >= CLOSE]))
+        weight = np.diff(np.append(begins, x.size)).astype(np.float64)
+        levels = np.column_stack([x[begins], x[begins], np.add.reduceat(impact, begins), weight])
+        if len(last) and levels[0, 0] - last[0, 1] < CLOSE:
+            levels[0, 2:] += last[0, 2:]
+            last = last[:0]
+        held, last = np.concatenate([held, last, levels[:-1]]), levels[-1:]
+        held = held[: compiled(_pool)(held)]
+    held = np.concatenate([held, last])
+    held = held[: compiled(_pool)(held)]
+    yield pa.RecordBatch.from_arrays([pa.array(column.copy()) for column in held.T], names=["low", "high", "total", "weight"])
+
+
+@kernel
+def _pool(levels: Array) -> int:
+    """Neighbours whose means fall become one, in place; returns how many levels are left."""
+    last = -1
+    for i in range(levels.shape[0]):
+        last += 1
+        for k in range(4):
+            levels[last, k] = levels[i, k]
+        while last > 0 and levels[last - 1, 2] * levels[last, 3] >= levels[last, 2] * levels[last - 1, 3]:
+            levels[last - 1, 1] = levels[last, 1]
+            levels[last - 1, 2] += levels[last, 2]
+            levels[last - 1, 3] += levels[last, 3]
+            last -= 1
+    return last + 1
