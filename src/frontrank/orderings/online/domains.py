@@ -44,7 +44,11 @@ class Domains(Policy):
 
     name = "domains"
     rereads = False
-    columns = {"domain": Column(np.int32), "voices": Column(np.int32)}
+    columns = {
+        "domain": Column(np.int32),
+        "voices": Column(np.int32),
+        "placed": Column(np.int64, per="crawl"),  # pages whose domain is known
+    }
 
     def validate(self) -> None:
         need("publicsuffixlist")
@@ -63,8 +67,7 @@ class Domains(Policy):
 
     def enlarge(self, state: State, pages: int, hosts: int = 1) -> State:
         larger = super().enlarge(state, pages, hosts)
-        known = int(state.domains.counts[names.COUNT])
-        return larger._replace(domains=names.roomy(state.domains, larger.domain.size - known))
+        return larger._replace(domains=names.roomy(state.domains, larger.domain.size - int(state.placed[0])))
 
     def expect(self, state: State, links: int) -> State:
         return state._replace(pairs=names.roomy(state.pairs, links))
@@ -76,6 +79,9 @@ class Domains(Policy):
         self._number(state, page, [registered_domain(host_of(url))])
 
     def _number(self, state: State, first: int, domains: list[str]) -> None:
+        room = state.domains.keys.size - int(state.domains.counts[names.COUNT])
+        assert len(domains) <= room, "no room for the domains of these pages; enlarge comes first"
+        state.placed[0] += len(domains)
         compiled(names.number_all)(state.domains, names.fingerprints(domains), state.domain[first : first + len(domains)])
 
     # Events -----------------------------------------------------------------------------------------------------------------
