@@ -35,3 +35,14 @@ def test_a_name_has_one_fingerprint_alone_or_among_others() -> None:
     some = ["http://a.org/", "", "é", "\ud800"]
     assert names.fingerprints(some).tolist() == [names.fingerprint(name) for name in some]
     assert len(set(names.fingerprints(some).tolist())) == 4
+
+
+def test_slots_that_were_moved_are_given_back() -> None:
+    table = names.new(64)
+    for begin in range(0, 4096, 16):
+        table = names.roomy(table, 16)
+        some = np.arange(begin, begin + 16, dtype=np.int64) * 0x9E3779B9
+        compiled(names.number_all)(table, some, np.empty(16, np.int32))
+    table = names.roomy(table, 1)
+    assert table.old.size == 1  # the last doubling lies far behind
+    assert [compiled(names.find)(table, int(n) * 0x9E3779B9) for n in (0, 17, 4095)] == [0, 17, 4095]

@@ -14,7 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from frontrank.errors import SourceError
+from frontrank.crawl.crawl import Crawl
+from frontrank.errors import SourceError, StorageError
+from frontrank.orderings.registry import parse
 from frontrank.pages.urls import host_of
 from frontrank.sources import bvgraph_stream, convert, edges, load, spilled
 from frontrank.sources.edges import load_edges, write_edges
@@ -236,3 +238,25 @@ class TestNames:
         names.checks[0] ^= 1  # as if another name had come before, with the same key
         with pytest.raises(Alike):
             names.numbers(given_.data, given_.offsets[:1], given_.offsets[1:2])
+
+
+class TestLinksOfALiveCrawl:
+    @pytest.mark.parametrize(
+        ("spec", "kept"),
+        [("fpr", False), ("combine:opic=1,backlink=1", False), ("combine:backlink=1,similarity=1,similarity.topic=a", True)],
+    )
+    def test_they_are_kept_only_for_orderings_that_read_them_again(self, tmp_path: Path, spec: str, kept: bool) -> None:
+        with Crawl(parse(spec), tmp_path / "crawl") as crawl:
+            crawl.seed(["http://a/"])
+            for n in range(3):
+                (url,) = crawl.take()
+                crawl.fetched(url, [f"http://a/{n}-{i}" for i in range(4)])
+            assert crawl.keeps_links == kept
+            assert crawl.used == (12 if kept else 4)
+
+    def test_more_than_can_be_kept_are_refused_in_a_sentence(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("frontrank.crawl.pages.MOST_LINKS", 2000)
+        with Crawl(parse("surf"), tmp_path / "crawl") as crawl:
+            with pytest.raises(StorageError, match="surf reads links again, and at most 2,000 of them are kept; resume with"):
+                crawl._grow_links(2001)
+            crawl._grow_links(2000)

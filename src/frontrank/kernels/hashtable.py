@@ -70,6 +70,8 @@ def roomy(table: Table, more: int) -> Table:
         compiled(move)(table, table.old.size)  # a batch much larger than the table itself: nothing may be left behind
         table = table._replace(slots=np.zeros(_enough(2 * table.slots.size, needed), np.int32), old=table.slots)
         table.counts[MOVED] = 0
+    elif 1 < table.old.size <= table.counts[MOVED]:
+        table = table._replace(old=np.zeros(1, np.int32))  # all of them are among the new ones
     return table
 
 
