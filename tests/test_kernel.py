@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from frontrank.kernels.jit import Column, compiled, interpreted, kernel, state_type
+from frontrank.kernels.jit import Array, Column, compiled, interpreted, kernel, lean, state_type
+from frontrank.kernels.prefetch import prefetch
 
 CALLEE = """
 from frontrank.kernels.jit import kernel
@@ -94,6 +96,39 @@ def test_kernels_run_where_no_cache_can_be_written(monkeypatch: pytest.MonkeyPat
         return 3 * x
 
     assert compiled(triple)(2.0) == 6.0
+
+
+@kernel
+def halves(values: Array) -> float:
+    made = values * 0.5
+    return float(made.sum())
+
+
+@lean
+def sum_of_halves(values: Array, times: int) -> float:
+    total = 0.0
+    for i in range(times):
+        prefetch(values, i * 1_000_000)  # most of them lie far beyond the end
+        total += halves(values)
+    return total
+
+
+@pytest.mark.parametrize("link", [compiled, interpreted])
+def test_a_lean_kernel_leaves_arrays_as_it_found_them(link: Any) -> None:
+    """It counts no references, and what it calls may make arrays."""
+    values = np.arange(5.0)
+    before = sys.getrefcount(values)
+    assert link(sum_of_halves)(values, 1000) == 5000.0
+    assert sys.getrefcount(values) == before
+    assert values.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_kernel_that_returns_an_array_is_not_lean() -> None:
+    def first_half(values: Array) -> Array:
+        return values[: values.size // 2]
+
+    with pytest.raises(AssertionError, match="first_half returns an array; mark it @kernel"):
+        lean(first_half)
 
 
 def test_columns_grow_and_keep_what_they_hold() -> None:

@@ -9,11 +9,14 @@ import sys
 import threading
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from frontrank import compare
 from frontrank.errors import InputError
+from frontrank.orderings.online.surf import Surf
 from frontrank.orderings.policy import Policy, State
+from frontrank.simulation.layout import together
 from frontrank.sources.synthetic import synthetic
 from frontrank.web.web import Web
 
@@ -65,6 +68,18 @@ def test_an_error_of_one_ends_all_and_is_told(web: Web, jobs: int) -> None:
 def test_jobs_below_one_are_refused(web: Web) -> None:
     with pytest.raises(InputError, match="jobs must be at least 1, got 0"):
         compare(web, "bfs", jobs=0)
+
+
+def test_columns_that_a_link_touches_lie_in_one_cache_line(web: Web) -> None:
+    policy = Surf()
+    apart = policy.allocate(web.pages, 20)
+    policy.see_web(apart, web)
+    beside = together(policy, apart)
+    for name in apart._fields:
+        assert np.array_equal(getattr(beside, name), getattr(apart, name)), name
+    columns = [getattr(beside, name) for name in policy.per_link]
+    lines = [{(column.ctypes.data + column.strides[0] * page) // 64 for column in columns} for page in range(web.pages)]
+    assert {len(line) for line in lines} == {1}
 
 
 INTERRUPTED = """
