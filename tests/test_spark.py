@@ -61,7 +61,7 @@ def web(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.mark.parametrize(
     "spec",
-    ["indegree", f"pagerank:{FEW}", f"rw:{FEW}", f"rw:gamma=0.5,{FEW}", f"rw-eg:omega=0.6,{FEW}", f"rw-virtual:{FEW}"],
+    ["indegree", f"pagerank:{FEW}", f"rw:gamma=0.5,{FEW}", f"rw-eg:omega=0.6,{FEW}"],
 )
 def test_spark_gives_the_scores_and_the_pages_of_the_local_engine(spec: str, web: Any, tmp_path: Path) -> None:
     ranker = parse_ranker(spec)

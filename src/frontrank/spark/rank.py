@@ -15,7 +15,6 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.kernels.pagerank import DAMPING, TOLERANCE
 from frontrank.lab.best_pages import best, check_asked, check_frontier, coarse
 from frontrank.lab.next_pages import Ranking
 from frontrank.orderings.batch.indegree import InDegree
@@ -29,7 +28,7 @@ from frontrank.spark.session import said_plainly
 from frontrank.spark.standing import check_hybrid, hybrid
 from frontrank.spark.tables import table_frame
 from frontrank.spark.vectors import Held, Shape, held_in, in_arrow
-from frontrank.spark.walks import Solved, indegree, pagerank, walk
+from frontrank.spark.walks import Solved, indegree, pagerank, standing, walk
 from frontrank.spark.web import SparkWeb, Tell, work_folder
 from frontrank.web.files import written_beside
 
@@ -72,7 +71,7 @@ def solved(web: SparkWeb, ranker: Ranker) -> Solved:
     if isinstance(ranker, PageRank):
         return pagerank(web, ranker.alpha, ranker.tolerance)
     if isinstance(ranker, QOverlap):
-        return overlap(web, ranker, pagerank(web, DAMPING, TOLERANCE))
+        return overlap(web, ranker, standing(web))
     if isinstance(ranker, QHybrid):
         return hybrid(web, ranker)
     assert isinstance(ranker, RandomWalk)

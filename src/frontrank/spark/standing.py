@@ -19,12 +19,11 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array, compiled, kernel
-from frontrank.kernels.pagerank import DAMPING, TOLERANCE
 from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.spark.queries import check_overlap, overlap
 from frontrank.spark.session import said_plainly
 from frontrank.spark.vectors import Held, Made, Shape, held_in, in_arrow
-from frontrank.spark.walks import Solved, pagerank
+from frontrank.spark.walks import Solved, standing
 from frontrank.spark.web import SparkWeb
 
 POINT = "x double, impact double"
@@ -49,15 +48,15 @@ def hybrid(web: SparkWeb, ranker: QHybrid) -> Solved:
     """q-hybrid of all pages."""
     if not web.worth:
         raise InputError(f"{ranker.name}: needs clicks or views of fetched pages; the pages table has neither")
-    standing = pagerank(web, DAMPING, TOLERANCE)
-    by_query = overlap(web, ranker.overlap(), standing)
+    x = standing(web)
+    by_query = overlap(web, ranker.overlap(), x)
     web.tell("fitting impact to PageRank", 0, 0)
-    told = standing.rows.union(web.given)
+    told = x.rows.union(web.given)
     with said_plainly():
         curve = _fitted(web, told, ranker.fit)
         queries = by_query.rows.selectExpr("seg", "'overlap' kind", "place", "change", "mass", "data")
-        rows = web.made(standing.rows.union(queries), _mixed, ranker.weight, curve)
-        return Solved(web.work.kept(rows, "hybrid")[0], standing.iterations, standing.residual)
+        rows = web.made(x.rows.union(queries), _mixed, ranker.weight, curve)
+        return Solved(web.work.kept(rows, "hybrid")[0], x.iterations, x.residual)
 
 
 def check_hybrid(ranker: QHybrid) -> None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.kernels.pagerank import MAX_ITERATIONS
+from frontrank.kernels.pagerank import DAMPING, MAX_ITERATIONS, TOLERANCE
 from frontrank.spark.blocks import pushed
 from frontrank.spark.session import said_plainly
 from frontrank.spark.vectors import Held, Made, Shape
@@ -68,6 +68,14 @@ def pagerank(web: SparkWeb, alpha: float, tolerance: float) -> Solved:
         web.work.drop(before)
         iterations += 1
     return Solved(state.where("kind = 'x'"), iterations, change * alpha / (1.0 - alpha))
+
+
+def standing(web: SparkWeb) -> Solved:
+    """PageRank as features and curves have it; solved once for a web."""
+    if "standing" not in web.solved:
+        web.solved["standing"] = pagerank(web, DAMPING, TOLERANCE)
+    found: Solved = web.solved["standing"]
+    return found
 
 
 def _begun(shape: Shape, alpha: float, held: Held) -> Iterator[Made]:

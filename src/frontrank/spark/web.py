@@ -69,6 +69,7 @@ class SparkWeb:
 
     def __init__(self, work: Work, path: str, tell: Tell, impact: str | None = None, **cut: int) -> None:
         self.spark, self.work, self.tell, self.impact = work.spark, work, tell, impact
+        self.solved: dict[str, Any] = {}  # what several rankers ask for
         tell("reading the tables", 0, 0)
         self.tables: Tables = opened(self.spark, path)
         self.shape: Shape = shape_of(self.spark, self.tables.page_rows, self.tables.link_rows, **cut)
