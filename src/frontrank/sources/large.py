@@ -13,7 +13,7 @@ them. What is written is then a crawl, for ``frontrank rank``.
 
 The links of a page depend on its number and the seed alone. So the web has the same bytes however many threads make it; a
 piece of 262,144 pages is made at a time for each, and written. Memory: these pieces, and 24 bytes a host. Time: 145
-ns a link and thread for 98 million pages on a busy machine.
+ns of CPU time a link for 98 million pages, on a busy machine.
 """
 
 from __future__ import annotations
