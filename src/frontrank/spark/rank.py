@@ -91,8 +91,8 @@ def opened_web(spark: Any, path: str, folder: str, tell: Tell, impact: str | Non
 def rank(web: SparkWeb, ranker: Ranker, budget: int, scores_to: str | None = None) -> Ranked:
     """The best pages that wait (or of all, where no page is said to be fetched); all scores go to a folder, if one is given."""
     path, columns = web.tables.path, web.tables.columns
-    check_asked(ranker, columns, table_frame(web.spark, path, "queries") is not None, path)
     with said_plainly():
+        check_asked(ranker, columns, table_frame(web.spark, path, "queries") is not None, path)
         if "fetched" in columns:
             check_frontier(web.fetched, web.pages, path)
         found = solved(web, ranker)

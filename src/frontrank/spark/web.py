@@ -11,7 +11,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from typing import Any
 
@@ -61,7 +61,8 @@ def work_folder(spark: Any, given: str) -> Iterator[Work]:
         if path.startswith("file://"):  # also when the session is gone
             shutil.rmtree(path.removeprefix("file://"), ignore_errors=True)
         else:
-            work.drop(path)
+            with suppress(Exception):  # what went wrong before is what matters
+                work.drop(path)
 
 
 class SparkWeb:
