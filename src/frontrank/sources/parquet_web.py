@@ -119,6 +119,7 @@ def _parts(path: str, name: str) -> list[str]:
 @contextmanager
 def _opened(part: str) -> Iterator[Any]:
     """A part; whatever is wrong with its bytes is a SourceError that names it."""
+    need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -147,6 +148,7 @@ def _batches(table: Table, columns: list[str]) -> Iterator[tuple[str, int, Any]]
 
 def _numbers(part: str, row: int, batch: Any, column: str) -> Array:
     """A column of whole numbers as int64."""
+    need("pyarrow")
     import pyarrow as pa
 
     array = batch.column(batch.schema.get_field_index(column))
@@ -198,6 +200,7 @@ def _link_pieces(tables: Tables, progress: Progress | None) -> Iterator[tuple[Ar
 
 def _page_pieces(tables: Tables, columns: list[str]) -> Iterator[Any]:
     """The columns of all pages, in order of their numbers, as Arrow tables."""
+    need("pyarrow")
     import pyarrow as pa
 
     if tables.in_order:
@@ -225,6 +228,7 @@ def _groups(file: Any, begin: int) -> Iterator[int]:
 
 
 def _between(file: Any, group: int, columns: list[str], begin: int) -> Any:
+    need("pyarrow")
     import pyarrow as pa
 
     found = file.read_row_group(group, columns=["page", *columns])
@@ -258,6 +262,7 @@ def _outside(source: Array, target: Array, pages: int) -> int:
 
 def load_parquet(path: str, progress: Progress | None = None) -> Web:
     """The web in memory; refused if it does not fit."""
+    need("pyarrow")
     import pyarrow as pa
 
     tables = looked_at(path)
@@ -319,6 +324,7 @@ def _write_pages(tables: Tables, columns: list[str], where: Path) -> int | None:
 
 def _impact(path: str, piece: Any, name: str) -> Array:
     """Views or clicks; pages without are 0."""
+    need("pyarrow")
     import pyarrow as pa
 
     try:
@@ -347,6 +353,7 @@ def write_parquet(web: Web, where: Path, progress: Progress | None = None) -> No
 
 
 def _write_table(path: Path, pieces: Iterator[Any], progress: Progress | None, what: str) -> None:
+    need("pyarrow")
     import pyarrow.parquet as pq
 
     first = next(pieces)
@@ -366,6 +373,7 @@ def _after(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
 
 def _link_tables(web: Web) -> Iterator[Any]:
     """Never empty: a table of no links has columns too."""
+    need("pyarrow")
     import pyarrow as pa
 
     for begin in range(0, max(web.links, 1), BATCH):
@@ -377,6 +385,7 @@ def _link_tables(web: Web) -> Iterator[Any]:
 
 
 def _page_tables(web: Web) -> Iterator[Any]:
+    need("pyarrow")
     import pyarrow as pa
 
     columns: dict[str, Callable[[int, int], Any]] = {}
@@ -394,6 +403,7 @@ def _page_tables(web: Web) -> Iterator[Any]:
 
 
 def _strings(held: Any) -> Callable[[int, int], Any]:
+    need("pyarrow")
     import pyarrow as pa
 
     if isinstance(held, Texts):
@@ -402,6 +412,7 @@ def _strings(held: Any) -> Callable[[int, int], Any]:
 
 
 def _hosts(hosts: Array, names: Any) -> Callable[[int, int], Any]:
+    need("pyarrow")
     import pyarrow as pa
 
     all_names = names.array if isinstance(names, Texts) else pa.array(list(names), pa.string())

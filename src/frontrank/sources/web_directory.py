@@ -129,6 +129,7 @@ class StringsFile:
 
     def append(self, *columns: Any) -> None:
         """A row for each string; columns are Packed, Arrow arrays or lists."""
+        need("pyarrow")
         import pyarrow as pa
 
         arrays = [column.arrow() if isinstance(column, Packed) else pa.array(column, pa.string()) for column in columns]

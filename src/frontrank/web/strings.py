@@ -35,6 +35,7 @@ class Texts(Sequence[str]):
 
     def find(self, text: str) -> int:
         """The place of the first that is this one, or -1."""
+        need("pyarrow")
         import pyarrow.compute as pc
 
         return int(pc.index(self.array, text).as_py())
