@@ -31,6 +31,7 @@ from frontrank.lab.best_pages import free_memory
 OLDEST_JAVA = 17
 ANSWER_S = 10.0  # for a master to answer
 EXECUTORS_S = 60.0  # for it to give a first executor
+TIDY_S = 2.0  # for Java to remove its files when it is interrupted
 JAVA_HINT = "install one, on Debian: apt-get install openjdk-17-jre-headless; or set JAVA_HOME"
 FIXED = {  # what the blocks rely on, and what a ranking needs to be quiet
     "spark.sql.adaptive.enabled": "false",  # would change the partitions that blocks stay in
@@ -155,8 +156,12 @@ def _ended(spark: Any) -> None:
         listening.handle_error = lambda *_: None  # it would print that Java is gone
     process = getattr(spark.sparkContext._gateway, "proc", None)
     if process is not None:
-        process.kill()
-        process.wait()
+        process.terminate()  # it removes its files
+        try:
+            process.wait(TIDY_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _started(master: str, settings: dict[str, str]) -> Any:
