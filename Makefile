@@ -69,7 +69,7 @@ proto: .venv/tested-with
 	@touch $@
 
 .venv/tested-with: pyproject.toml | .venv/bin/python
-	@echo "Installing frontrank with all extras, and what its tests need, into .venv, from PyPI: about 1.5 GB on disk."
+	@echo "Installing frontrank with all extras, and what its tests need, into .venv, from PyPI: about 2 GB on disk."
 	$(PIP) install -e ".[dev]"
 	@touch $@ .venv/installed
 
