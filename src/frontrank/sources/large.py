@@ -65,7 +65,7 @@ class Large(Specification):
     """What a large web is made by; ``write`` makes it on disk, ``build`` in memory.
 
     >>> Large(pages=1000, links=5.0).build().links
-    4993
+    4996
     """
 
     pages: int = 1_000_000
