@@ -66,13 +66,14 @@ def load_common_crawl(path: str, progress: Progress | None = None) -> Web:
     for source, target in _links(path, hosts.size, progress):
         sources.append(source.astype(np.int32))
         targets.append(target.astype(np.int32))
+    pages, names = hosts.size, hosts.strings()
     return Web.from_edges(
         np.concatenate(sources),
         np.concatenate(targets),
-        hosts.size,
+        pages,
         urls=_urls(hosts).strings(),
-        hosts=np.arange(hosts.size, dtype=np.int32),
-        host_names=hosts.strings(),
+        hosts=np.arange(pages, dtype=np.int32),
+        host_names=names,
         name=_name(path),
     )
 

@@ -19,9 +19,10 @@ PIECE = 2**20
 LONGEST_ROW = 16 * 2**20
 ESCAPES = {b"0": b"\0", b"b": b"\b", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"Z": b"\x1a"}
 
-# Possessive, so that a string which does not end is given up at once.
-_VALUE = rb"(?:_binary\s+)?'(?:[^'\\]++|\\.|'')*+'|[^\s,()';]++"
-_ANY_ROW = rb"(?:" + _VALUE + rb")(?:\s*,\s*(?:" + _VALUE + rb"))*+"
+# Atomic, so that a string which does not end is given up at once. (Not as (...)*+: Debian's Python 3.11.2 matches that wrongly
+# where the inside begins to match and fails.)
+_VALUE = rb"(?:_binary\s+)?'(?>(?:[^'\\]++|\\.|'')*)'|[^\s,()';]++"
+_ANY_ROW = rb"(?:" + _VALUE + rb")(?>(?:\s*,\s*(?:" + _VALUE + rb"))*)"
 _CREATE = re.compile(rb"\s*CREATE TABLE\s+(?:IF NOT EXISTS\s+)?`?(\w+)`?\s*\((.*?)\)[^();]*;", re.DOTALL | re.IGNORECASE)
 _COLUMN = re.compile(rb"^\s*`(\w+)`", re.MULTILINE)
 _INSERT = re.compile(rb"\s*INSERT INTO\s+`?(\w+)`?\s*(?:\(([^)]*)\)\s*)?VALUES\s*(?=\()", re.IGNORECASE)
