@@ -356,6 +356,16 @@ def test_boosts_add_up_hold_for_pages_to_come_and_end(tmp_path: Path) -> None:
     ]
 
 
+def test_a_page_keeps_its_own_priority_when_its_boosted_family_gets_a_budget(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
+    crawl.seed([url(0), url(1)])
+    crawl.boost("h0", 5)
+    crawl.prioritise(0, -1)
+    crawl.limit_family("h0", budget=3)
+    assert [number(one["url"]) for one in crawl.next(9)] == [1, 0]
+    assert [number(one["url"]) for one in reopened(crawl).next(9)] == [1, 0]
+
+
 def test_a_page_whose_boost_ends_has_the_priority_that_its_ordering_gave_it_meanwhile() -> None:
     crawl = Crawl("backlink")
     crawl.seed([url(0), url(1), url(2), url(3)])

@@ -240,7 +240,7 @@ class Live(Known):
     def _rule(self, rule: Rule) -> None:
         before = self.rules.families.get(rule.pattern)
         self.rules.set(rule)
-        if self.replaying and (rule.boost or (before and before.rule.boost)):
+        if self.replaying and rule.boost != (before.rule.boost if before else 0):
             # all names are known by now, also those of pages that came later
             self._boost_all(re.compile(rule.pattern).search)
 
