@@ -21,7 +21,7 @@ demo: .venv/installed
 	@$(BIN)/frontrank demo
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 25
+	$(BIN)/python -m pytest -n 3 --dist loadfile --durations 25
 
 lint: .venv/tested-with
 	$(BIN)/ruff check src tests benchmarks docs/generate.py examples

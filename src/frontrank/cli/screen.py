@@ -46,7 +46,7 @@ def progress() -> Iterator[Progress]:
     what = TextColumn("{task.description}{task.fields[state]}", markup=False, table_column=Column(ratio=1, no_wrap=True))
     columns = (what, BarColumn(12), MofNCompleteColumn(), TimeElapsedColumn())
     with Bars(*columns, console=Console(stderr=True), transient=True, expand=True) as bars:
-        task = bars.add_task("", total=None, state="")
+        task = bars.add_task("starting", total=None, state="")
         with watch_compiling(lambda begins: bars.update(task, state=COMPILING if begins else "")):
             yield lambda text, done, total: bars.update(task, description=text, completed=done, total=total or None)
 

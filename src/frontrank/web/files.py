@@ -99,6 +99,9 @@ def check_target(path: Where, ours: Callable[[Path], bool] | None = None, holds:
     folder = target.absolute().parent
     if not folder.is_dir():
         raise InputError(f"{target} cannot be written: there is no directory {folder}; create it first")
+    device = ours is None and os.path.lexists(target) and not (target.is_file() or target.is_dir())
+    if device:  # renaming onto /dev/null would replace it
+        raise InputError(f"{target} cannot be written: it is not a regular file; give another path")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{target} cannot be written: the directory {folder} is read-only")
     if not os.path.lexists(target):
@@ -106,8 +109,6 @@ def check_target(path: Where, ours: Callable[[Path], bool] | None = None, holds:
     if ours is None:
         if target.is_dir():
             raise InputError(f"{target} cannot be written: it is a directory; give a file name")
-        if not target.is_file():  # renaming onto /dev/null would replace the device
-            raise InputError(f"{target} cannot be written: it is not a regular file; give another path")
     elif not target.is_dir() or target.is_symlink():
         raise InputError(f"{target} cannot be written: it exists and is not a directory; give another path")
     elif any(target.iterdir()) and not ours(target):
