@@ -52,7 +52,12 @@ class Site:
 
             def log_message(self, *_: object) -> None: ...
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(ThreadingHTTPServer):
+            request_queue_size = (
+                128  # with 5, the system drops connections that come together, and they are tried again too late
+            )
+
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
