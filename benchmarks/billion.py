@@ -12,14 +12,13 @@ a shared machine the clock tells how busy the others were.
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.process import converted, figures
 from benchmarks.show import Result, table, verdict
 
 LINKS = 33.4  # a page: a billion on 30 million pages
@@ -50,18 +49,7 @@ print(json.dumps({"seconds": seconds, "clock": run.seconds, "peak": peak, "links
 
 
 def made(pages: int, folder: Path) -> Path:
-    path = folder / f"large-{pages}.web"
-    if not path.exists():
-        spec = f"large:pages={pages},links={LINKS},seed=7"
-        subprocess.run([sys.executable, "-m", "frontrank", "convert", spec, str(path)], check=True, stdout=subprocess.DEVNULL)
-    return path
-
-
-def crawl(path: Path, small: Path, spec: str, budget: float) -> dict[str, float]:
-    given = [sys.executable, "-c", CRAWL, str(path), str(small), spec, str(budget)]
-    done = subprocess.run(given, check=True, stdout=subprocess.PIPE, text=True)
-    figures: dict[str, float] = json.loads(done.stdout)
-    return figures
+    return converted(f"large:pages={pages},links={LINKS},seed=7", folder / f"large-{pages}.web")
 
 
 def billion(
@@ -73,16 +61,16 @@ def billion(
     links: dict[str, list[float]] = {spec: [] for spec in orderings}
     for size in sizes:
         for spec in orderings:
-            figures = crawl(made(size, folder), small, spec, budget)
-            seconds[spec].append(figures["seconds"])
-            links[spec].append(figures["links"])
-            pace, of_bfs = figures["fetched"] / figures["seconds"], figures["seconds"] / seconds[orderings[0]][-1]
-            line = [f"{size:,}", spec, f"{figures['fetched']:,.0f}", f"{figures['links']:,.0f}", f"{figures['clock']:.2f}"]
-            line += [f"{figures['seconds']:.2f}", f"{1e9 * figures['seconds'] / figures['links']:.1f}", f"{of_bfs:.1f}"]
-            lines.append([*line, f"{pace:,.0f}", f"{pace / FPR10:.1f}", f"{figures['peak']:.2f}"])
+            told = figures(CRAWL, made(size, folder), small, spec, budget)
+            seconds[spec].append(told["seconds"])
+            links[spec].append(told["links"])
+            pace, of_bfs = told["fetched"] / told["seconds"], told["seconds"] / seconds[orderings[0]][-1]
+            line = [f"{size:,}", spec, f"{told['fetched']:,.0f}", f"{told['links']:,.0f}", f"{told['clock']:.2f}"]
+            line += [f"{told['seconds']:.2f}", f"{1e9 * told['seconds'] / told['links']:.1f}", f"{of_bfs:.1f}"]
+            lines.append([*line, f"{pace:,.0f}", f"{pace / FPR10:.1f}", f"{told['peak']:.2f}"])
             print(*lines[-1], file=sys.stderr, flush=True)
             if size == sizes[-1]:
-                results.append(Result(f"{spec}: peak memory, {size:,} pages", figures["peak"], 20.0, "GB", most=True))
+                results.append(Result(f"{spec}: peak memory, {size:,} pages", told["peak"], 20.0, "GB", most=True))
                 if spec != "bfs":
                     results.append(Result(f"{spec}: pages a second (fpr10: 11,000)", pace, FPR10, ""))
     for spec in orderings:

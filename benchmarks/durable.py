@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
+from benchmarks.process import figures
 from benchmarks.show import Result, table
 
 WRITE = """
@@ -121,27 +118,22 @@ crawl.close() if len(sys.argv) > 2 else crawl.abandon()
 """
 
 
-def run(code: str, *arguments: Any) -> dict[str, float]:
-    done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], check=True, stdout=subprocess.PIPE, text=True)
-    return dict(json.loads(done.stdout)) if done.stdout else {}
-
-
 def writing(folder: Path, pages: int = 10_000) -> list[Result]:
     rows = []
-    bare = run(SQLITE, folder / "bare.db", pages)["rate"]
+    bare = figures(SQLITE, folder / "bare.db", pages)["rate"]
     rates = {}
     for name, group, sync_s in (("every event", 1, 1.0), ("groups of 100", 100, 1.0), ("groups of 100, to the disk", 100, 0)):
-        rates[name] = run(WRITE, folder / f"write{group}-{sync_s}", pages, group, sync_s)["rate"]
+        rates[name] = figures(WRITE, folder / f"write{group}-{sync_s}", pages, group, sync_s)["rate"]
         rows.append([name, f"{rates[name]:,.0f}", f"{rates[name] / bare:.2f}"])
     table("Durable pages a second, 20 new links each", ["commit", "pages/s", "of bare SQLite, one commit a page"], rows)
     return [Result(f"durable fetched, 20 new links, {name}", rates[name], 2000, "pages/s") for name in rates]
 
 
 def memory(folder: Path, urls: int = 1_000_000) -> list[Result]:
-    stock = run(SCRAPY_MEMORY, urls // 10)["bytes"]
+    stock = figures(SCRAPY_MEMORY, urls // 10)["bytes"]
     rows, results = [["scrapy, memory queue", f"{stock:,.0f}", "1.0"]], []
     for spec in ("bfs", "fpr", "fica"):
-        held = run(MEMORY, folder / f"memory-{spec}", urls, spec)["bytes"]
+        held = figures(MEMORY, folder / f"memory-{spec}", urls, spec)["bytes"]
         rows.append([spec, f"{held:,.0f}", f"{stock / held:.1f}"])
         results.append(Result(f"{spec}: memory a waiting URL, {urls:,} URLs", held, 150, "bytes", most=True))
     table("Memory a waiting URL", ["queue", "bytes", "times less"], rows)
@@ -150,13 +142,13 @@ def memory(folder: Path, urls: int = 1_000_000) -> list[Result]:
 
 def recovery(folder: Path, events: int = 1_000_000) -> list[Result]:
     path = folder / "long"
-    run(LONG, path, events)
-    run(RECOVER, path)  # compiles the kernels
+    figures(LONG, path, events)
+    figures(RECOVER, path)  # compiles the kernels
     rows, results = [], []
     for name in ("from the journal alone", "with its last snapshot"):
         if not rows:  # a recovered crawl leaves a snapshot soon
             shutil.rmtree(path / "snapshots", ignore_errors=True)
-        took = run(RECOVER, path, "close")
+        took = figures(RECOVER, path, "close")
         rows.append([name, f"{took['seconds']:.2f}", f"{took['known']:,.0f}", f"{took['fetched']:,.0f}"])
         results.append(Result(f"recovery of {events:,} events {name}", took["seconds"], 10, "s", most=True))
     table(f"Recovery: a crawl of {events:,} events, 20 links a page", ["how", "seconds", "known", "fetched"], rows)

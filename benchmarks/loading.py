@@ -10,15 +10,12 @@ which keeps the order of links, and hands the targets over as Arrow: less than a
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from benchmarks.process import figures
 from benchmarks.show import Result, table, verdict
 from frontrank.kernels.jit import Array, compiled, kernel
 
@@ -68,14 +65,14 @@ def loading(folder: Path, links: int = 20_000_000, beside: bool = True) -> list[
     """``beside``: DuckDB sorts the same file."""
     write_edges(folder / "small.txt", 100, 2000)
     write_edges(folder / "edges.txt", links // 20, links)
-    own = _run(OWN, folder / "edges.txt", folder / "small.txt", folder / "edges.web")
+    own = figures(OWN, folder / "edges.txt", folder / "small.txt", folder / "edges.web")
     rows = [_row("frontrank convert", own)]
     results = [
         Result(f"{links:,} links to disk: memory at the peak", own["peak"] / links, 10, "bytes a link", most=True),
         Result(f"{links:,} links to disk: process at the peak", own["whole"] / 1e9, 3, "GB", most=True),
     ]
     if beside:
-        duck = _run(DUCKDB, folder / "edges.txt", folder)
+        duck = figures(DUCKDB, folder / "edges.txt", folder)
         rows.append(_row("DuckDB, sort alone", duck))
         results.append(
             Result(f"{links:,} links to disk: DuckDB's time over ours", duck["seconds"] / own["seconds"], 1, "times")
@@ -95,11 +92,6 @@ def _row(name: str, it: dict[str, float]) -> list[str]:
         f"{it['peak'] / it['links']:.1f}",
         f"{it['whole'] / 1e9:.2f}",
     ]
-
-
-def _run(code: str, *arguments: Any) -> dict[str, float]:
-    done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], check=True, stdout=subprocess.PIPE, text=True)
-    return dict(json.loads(done.stdout))
 
 
 def write_edges(path: Path, pages: int, links: int) -> None:

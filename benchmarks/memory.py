@@ -12,14 +12,13 @@ that wait, of those that were fetched, of hosts and links. URLs themselves are i
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
+from benchmarks.process import figures
 from benchmarks.show import Result, table, verdict
 
 PEAK = """
@@ -151,12 +150,7 @@ def waiting(folder: Path, urls: int = 1_000_000) -> list[Result]:
 
 def known(folder: Path, pages: int = 10_000_000, spec: str = "fpr") -> list[Result]:
     """One crawl that knows so many pages, closed and opened again."""
-
-    def run(what: str) -> dict[str, Any]:
-        given = [sys.executable, "-c", KNOWN, what, str(folder / "known"), str(pages), spec]
-        return dict(json.loads(subprocess.run(given, check=True, capture_output=True, text=True).stdout))
-
-    crawled, recovered = run("crawl"), run("recover")
+    crawled, recovered = (figures(KNOWN, what, folder / "known", pages, spec) for what in ("crawl", "recover"))
     rows = [
         [name, f"{it['known']:,}", f"{it['seconds']:,.0f}", f"{it['bytes']:.0f}", f"{it['peak'] / 1e9:.2f}"]
         for name, it in (("crawled", crawled), ("opened again", recovered))

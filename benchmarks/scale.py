@@ -5,11 +5,9 @@ Seconds are the processor's: a crawl decides on one core, and the clock of a sha
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
+from benchmarks.process import converted, figures
 from benchmarks.show import Result, table
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -35,17 +33,7 @@ print(json.dumps({"seconds": seconds, "peak": peak, "links": web.links}))
 
 
 def convert(pages: int, folder: Path) -> Path:
-    path = folder / f"{pages}.web"
-    if not path.exists():
-        spec = f"synthetic:pages={pages},links=20,text=0,seed=7"
-        subprocess.run([sys.executable, "-m", "frontrank", "convert", spec, str(path)], check=True, stdout=subprocess.DEVNULL)
-    return path
-
-
-def crawl(path: Path, spec: str) -> dict[str, float]:
-    done = subprocess.run([sys.executable, "-c", CRAWL, str(path), spec], check=True, capture_output=True, text=True)
-    figures: dict[str, float] = json.loads(done.stdout)
-    return figures
+    return converted(f"synthetic:pages={pages},links=20,text=0,seed=7", folder / f"{pages}.web")
 
 
 def growth(folder: Path, sizes: tuple[int, ...] = SIZES) -> list[Result]:
@@ -54,16 +42,14 @@ def growth(folder: Path, sizes: tuple[int, ...] = SIZES) -> list[Result]:
     for pages in sizes:
         path = convert(pages, folder)
         for spec in ORDERINGS:
-            figures = crawl(path, spec)
-            per_link = 1e9 * figures["seconds"] / figures["links"]
-            grown = f"{figures['seconds'] / before[spec]:.1f}" if spec in before else ""
-            before[spec] = figures["seconds"]
-            links = f"{figures['links']:,.0f}"
-            lines.append(
-                [f"{pages:,}", links, spec, f"{figures['seconds']:.3f}", grown, f"{per_link:.1f}", f"{figures['peak']:.2f}"]
-            )
+            told = figures(CRAWL, path, spec)
+            per_link = 1e9 * told["seconds"] / told["links"]
+            grown = f"{told['seconds'] / before[spec]:.1f}" if spec in before else ""
+            before[spec] = told["seconds"]
+            links = f"{told['links']:,.0f}"
+            lines.append([f"{pages:,}", links, spec, f"{told['seconds']:.3f}", grown, f"{per_link:.1f}", f"{told['peak']:.2f}"])
             if pages == 10_000_000:
-                results.append(Result(f"{spec}: peak memory, 10M pages and 200M links", figures["peak"], 2.5, "GB", most=True))
+                results.append(Result(f"{spec}: peak memory, 10M pages and 200M links", told["peak"], 2.5, "GB", most=True))
         if pages == 10_000_000:
             results.append(Result("fpr: cost of bfs, 200M links", before["fpr"] / before["bfs"], 6.5, "times", most=True))
     header = ["pages", "links", "ordering", "seconds", "times", "ns/link", "peak GB"]

@@ -110,9 +110,10 @@ def _ranked_crawl(crawl: str, spec: str | None, budget: int, impact: str | None,
 
 
 def _ranked_tables(crawl: str, spec: str | None, budget: int, impact: str | None, scores: str | None, tell: Progress) -> Told:
-    from frontrank.lab.best_pages import check_scores_target, free_memory, local_ranking, save_scores
+    from frontrank.lab.best_pages import check_scores_target, local_ranking, save_scores
     from frontrank.orderings.registry import parse_ranker
     from frontrank.sources.parquet_crawl import open_crawl
+    from frontrank.web.room import free_memory
 
     ranker = parse_ranker(spec or "pagerank")
     if scores is not None:

@@ -331,27 +331,14 @@ class Crawl(Queues):
         judged = self.scores(url, title, text) if scores is None else scores
         if again_after is not None:
             again_at = (self.clock() if now is None else now) + again_after
-        self._fetched(url, links, (title, text, impact), status, where, now, judged, again_at)
-
-    @alone
-    def _fetched(
-        self,
-        url: str,
-        links: Iterable[Link] | None,
-        said: tuple[str, str, float],
-        status: int,
-        where: Where | None,
-        now: float | None,
-        scores: Mapping[str, Judged],
-        again_at: float | None,
-    ) -> None:
-        page = self._of(url)
-        pages: list[int] | None = None
-        anchors: list[str] | None = None
-        if links is not None:
-            targets, anchors = _apart(links)
-            pages = self._pages(targets, names.fingerprints(targets)).tolist()
-        self._fetched_page(page, pages, anchors, said, status, where, now, scores, again_at)
+        with self._lock:  # not while a scorer judges
+            page = self._of(url)
+            pages: list[int] | None = None
+            anchors: list[str] | None = None
+            if links is not None:
+                targets, anchors = _apart(links)
+                pages = self._pages(targets, names.fingerprints(targets)).tolist()
+            self._fetched_page(page, pages, anchors, (title, text, impact), status, where, now, judged, again_at)
 
     @alone
     def failed(

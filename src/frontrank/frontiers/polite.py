@@ -598,8 +598,6 @@ def join(queue: Polite, host: int, group: int, known: int, asked: bool) -> None:
     theirs["blocked"] = max(theirs["blocked"], mine["blocked"])
     if asked:
         theirs["ready_at"] = max(theirs["ready_at"], mine["ready_at"])
-    _unready(queue, group)
-    _untimed(queue, group)
     for page in range(known):
         if queue.host[page] == host:
             waits = queue.mark[page] == WAITING

@@ -87,16 +87,6 @@ def local_ranking(crawl: ParquetCrawl, ranker: Ranker, impact: str | None, budge
     return Ranking(crawl.urls_of(top.tolist()), scores[top], {}, ranker.spec()), scores, view
 
 
-def free_memory() -> int:
-    """Bytes that new processes of this machine can have."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            told = dict(line.split(":", 1) for line in file)
-        return int(told["MemAvailable"].split()[0]) << 10
-    except (OSError, KeyError, ValueError):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-
-
 # --- the scores of all pages, as Parquet ---
 
 

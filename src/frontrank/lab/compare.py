@@ -13,6 +13,7 @@ import numpy as np
 
 from frontrank.errors import FrontrankError, InputError, SpecError, need
 from frontrank.frontiers.politeness import Politeness
+from frontrank.kernels.threads import cores
 from frontrank.lab.frame import Column, Frame, Tabular, check_table_target, write_table
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy, orderings, parse
@@ -312,7 +313,7 @@ def usual_jobs(web: Web, plan: Plan) -> int:
     most = max(one.policy.bytes_for(web.pages, web.links) for one in plan.orderings)
     free = free_memory()
     fitting = len(plan.orderings) if free is None else free // most
-    return max(1, min(os.cpu_count() or 1, len(plan.orderings), fitting))
+    return max(1, min(cores(), len(plan.orderings), fitting))
 
 
 def frame_of(figures: dict[str, Any], web: Web, metric: str, told: Collection[str] = ()) -> Frame:

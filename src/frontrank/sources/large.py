@@ -19,7 +19,6 @@ ns of CPU time a link for 98 million pages, on a busy machine.
 from __future__ import annotations
 
 import math
-import os
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -33,6 +32,7 @@ import numpy as np
 
 from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array, compiled
+from frontrank.kernels.threads import cores
 from frontrank.sources.imported_crawl import write_manifest as write_crawl_manifest
 from frontrank.sources.large_links import Plan, fill_degrees, fill_targets, sum_draws
 from frontrank.sources.specification import Specification
@@ -161,7 +161,7 @@ class Large(Specification):
 
     def _pieces(self, progress: Progress | None) -> Iterator[Piece]:
         """The pages in order, some of them made ahead."""
-        threads, cuts = os.cpu_count() or 1, self._cuts()
+        threads, cuts = cores(), self._cuts()
         with np.errstate(over="ignore"), ThreadPoolExecutor(threads) as pool:
             plan = self._plan(pool)
             waiting: deque[Future[Piece]] = deque()

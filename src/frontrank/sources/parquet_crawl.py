@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -77,23 +78,15 @@ class Parts:
 
 def checked_parts(path: str, table: str, needed: Mapping[str, tuple[str, ...]]) -> Parts:
     """The parts of a table, each whole by its footer, with the columns that are needed (name: kinds that will do)."""
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     files = parts_of(path, table)
     if not files:
         raise SourceError(f"{path}: there is no {table}.parquet and no folder {table} with parts; a web has links and pages")
     rows, columns = 0, dict[str, str]()
     for file in files:
-        try:
-            footer = pq.ParquetFile(file)
-        except (pa.ArrowException, OSError) as error:
-            said = str(error).splitlines()[0][:120]
-            raise SourceError(f"{file}: is damaged or cut off, not a whole Parquet file ({said}); write it again") from None
-        kinds = {field.name: str(field.type) for field in footer.schema_arrow}
+        with _opened(file) as footer:
+            kinds = {field.name: str(field.type) for field in footer.schema_arrow}
+            rows += footer.metadata.num_rows
         check_columns(file, kinds, needed)
-        rows += footer.metadata.num_rows
         columns = columns or kinds
     return Parts(files, rows, columns)
 
@@ -289,17 +282,24 @@ def sorted_results(queries: Sequence[str], pages: Any, scores: Any, workload: Wo
     return query[at], page[at], score[at]
 
 
-def _batches(files: Sequence[str], columns: list[str]) -> Iterator[Any]:
+@contextmanager
+def _opened(file: str) -> Iterator[Any]:
+    """A part; whatever is wrong with its bytes is a SourceError that names it."""
     need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    try:
+        yield pq.ParquetFile(file)
+    except (pa.ArrowException, OSError) as error:
+        said = str(error).splitlines()[0][:120]
+        raise SourceError(f"{file}: is damaged or cut off, not a whole Parquet file ({said}); write it again") from None
+
+
+def _batches(files: Sequence[str], columns: list[str]) -> Iterator[Any]:
     for file in files:
-        try:
-            yield from pq.ParquetFile(file).iter_batches(1 << 20, columns=columns)
-        except (pa.ArrowException, OSError) as error:
-            said = str(error).splitlines()[0][:120]
-            raise SourceError(f"{file}: is damaged or cut off, not a whole Parquet file ({said}); write it again") from None
+        with _opened(file) as part:
+            yield from part.iter_batches(1 << 20, columns=columns)
 
 
 def open_crawl(path: str, free: int | None = None) -> ParquetCrawl:

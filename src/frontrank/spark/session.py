@@ -26,9 +26,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from frontrank.errors import FrontrankError, InputError, SourceError, SpecError, need
-from frontrank.lab.best_pages import free_memory
+from frontrank.web.room import free_memory
 
 OLDEST_JAVA = 17
+UNKNOWN = 6 << 30  # bytes of memory that are free, where the system does not say
 ANSWER_S = 10.0  # for a master to answer
 EXECUTORS_S = 60.0  # for it to give a first executor
 TIDY_S = 2.0  # for Java to remove its files when it is interrupted
@@ -208,7 +209,7 @@ def _aside() -> Iterator[None]:
 
 def _heap() -> str:
     """Of a local engine's JVM: a third of what is free, from 1 to 32 GB. The rest is Python's, and the page cache's."""
-    return f"{min(32 << 10, max(1 << 10, free_memory() // 3 >> 20))}m"
+    return f"{min(32 << 10, max(1 << 10, (free_memory() or UNKNOWN) // 3 >> 20))}m"
 
 
 def _executors(spark: Any, master: str) -> None:

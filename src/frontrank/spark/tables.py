@@ -16,7 +16,6 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
-from frontrank.lab.best_pages import free_memory
 from frontrank.sources.parquet_crawl import (
     LINKS,
     PAGES,
@@ -28,6 +27,7 @@ from frontrank.sources.parquet_crawl import (
 )
 from frontrank.spark.session import said_plainly
 from frontrank.spark.vectors import ROW, Held, Made, Shape, batches, by_segment, in_arrow
+from frontrank.web.room import free_memory
 
 KINDS = {"bigint": "int64", "int": "int32", "smallint": "int16"}  # Spark's names for what Parquet has
 DISK_A_LINK, DISK_A_PAGE = 24, 200  # bytes: packed links, blocks, and both at a time; some vectors
@@ -102,7 +102,7 @@ def check_fit(spark: Any, path: str, links: int, pages: int) -> None:
         )
     cores = context.defaultParallelism
     memory = free_memory()
-    if cores * MEMORY_A_CORE > memory:
+    if memory is not None and cores * MEMORY_A_CORE > memory:
         raise InputError(
             f"{size} on {cores} cores need about {cores * MEMORY_A_CORE / 2**30:.1f} GB of memory beside Java's, and"
             f" {memory / 2**30:.1f} GB are free; take fewer cores (--master local[1])"
