@@ -294,8 +294,7 @@ def facts(crawl: Crawl, now: float) -> Any:
     hosts = dict(zip(crawl.host_table.keys.tolist(), crawl.frontier.hosts().tolist(), strict=False))  # numbered as they came
     frontier = (queue.mark[:known].tobytes(), queue.node["key"][:known].tobytes(), queue.node["seq"][:known].tobytes(), hosts)
     due = sorted(zip(*(array.tolist() for array in crawl.frontier.due.arrays().values()), strict=True))
-    told = {parent: [(pages.tolist(), list(words)) for pages, words in some] for parent, some in crawl.pending.items()}
-    control = (due, told, crawl.revisits, crawl.paused, crawl.rules.saved())
+    control = (due, crawl.pending, crawl.revisits, crawl.paused, crawl.rules.saved())
     worth = (crawl.impact_by, crawl.worth[:known].tobytes())
     return control, worth, list(crawl.order), crawl.leases, crawl.attempts, crawl.failed_count, frontier, state
 

@@ -175,7 +175,7 @@ def test_actions_change_the_crawl(browser: Any, tmp_path: Path) -> None:
         page.keyboard.press("Enter")
         page.wait_for_selector("#rules tbody tr")
         assert "/cal/" in crawl.next(1)[0]["url"]
-        assert page.locator("#next tbody tr").first.inner_text().count("before all") == 1
+        page.wait_for_selector("#next tbody tr:first-child:has-text('before all')")
         page.locator("#rules button").click()
         page.wait_for_selector("#rules", state="hidden")
         page.locator("#hosts button:has-text('Block')").first.click()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from frontrank import order as simulated
 from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.live import MOST_WORDS
 from frontrank.crawl.status import events
 from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
@@ -122,9 +123,23 @@ def test_links_told_of_pages_to_come_survive(tmp_path: Path) -> None:
         if snapshot:
             crawl.snapshot()
         crawl = reopened(crawl)
-        assert {parent: len(told) for parent, told in crawl.pending.items()} == {0: 1}
+        assert list(crawl.pending) == [0] and list(crawl.pending[0].values()) == ["right", "left"]
     crawl.fetched(url(0), None)
     assert crawl.take() == [url(2)]
+
+
+def test_links_told_many_times_of_a_page_to_come_are_kept_once() -> None:
+    crawl = Crawl("similarity:topic=left")
+    crawl.seed([url(0)])
+    crawl.take()
+    for words in ("right", "right", "left", "right left"):
+        crawl.discover([url(1)], url(0), [words])
+    for number in range(2_000):
+        crawl.discover([url(2)], url(0), [f"word{number}"])
+    right, many = crawl.pending[0].values()
+    assert right == "right left" and len(many) < 2 * MOST_WORDS
+    crawl.fetched(url(0), None)
+    assert crawl.take() == [url(1)]
 
 
 # Queues ----------------------------------------------------------------------------------------------------------------

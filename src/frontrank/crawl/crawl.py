@@ -495,9 +495,8 @@ class Crawl(Queues):
         if not any_state:
             self._check_leased(page)
         if targets is None:
-            told = self.pending.get(page, [])
-            targets = [target for some, _ in told for target in some.tolist()]
-            anchors = [word for some, words in told for word in words or [""] * len(some)]
+            told = self.pending.get(page, {})
+            targets, anchors = list(told), list(told.values())
         distinct, words = _distinct(page, targets, anchors)
         if text and self.keeps_texts:
             self.log.keep_text(page, text)

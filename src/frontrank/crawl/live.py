@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from itertools import repeat
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -36,6 +37,7 @@ SNAPSHOT_WORK = 50_000  # rows and new pages between two snapshots, at least, an
 SNAPSHOT_SHARE = 16
 SNAPSHOT_S, SNAPSHOT_ROWS = 300.0, 1_000  # or this time, if there are so many rows to save
 SNAPSHOT_PAUSE_S = 0.2  # between two attempts: a snapshot may still be on its way
+MOST_WORDS = 1_000  # characters that are kept of what links of one page to another say, if they are told one by one
 SCORERS = 2  # processes, for a scorer that is not built in
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,7 +78,7 @@ class Live(Known):
         self.revisits = 0  # pages that arrived again
         self.leases: dict[int, float] = {}  # page -> when the lease ends
         self._lease_ends: list[tuple[float, int]] = []  # a heap; some of them hold no more
-        self.pending: dict[int, list[tuple[Array, Sequence[str]]]] = {}  # links told of pages that have not arrived
+        self.pending: dict[int, dict[int, str]] = {}  # links told of pages that have not arrived, and what they say
         self.rules = Rules()
         self.paused = False
         self.revisit_share: float | None = log.notes.get("revisit_share")
@@ -276,7 +278,9 @@ class Live(Known):
         if self.state.fetched[parent] and parent not in self.leases:
             self._late(parent, pages, anchors)
         else:
-            self.pending.setdefault(parent, []).append((pages, anchors))
+            told = self.pending.setdefault(parent, {})
+            for page, words in zip(pages.tolist(), anchors or repeat(""), strict=False):
+                told[page] = _told_again(told[page], words) if page in told else words
 
     def _late(self, parent: int, pages: Array, anchors: Sequence[str]) -> None:
         """Links of a page that has arrived already. If it had none, they are its links; else they are further ones."""
@@ -316,3 +320,8 @@ class Live(Known):
         counted = views if self.impact_by == "views" else clicks
         if self.worth.size and counted is not None:
             self.worth[page] = counted
+
+
+def _told_again(before: str, words: str) -> str:
+    """What a link says that is told once more: a client that repeats itself adds nothing."""
+    return before if words in before or len(before) >= MOST_WORDS else f"{before} {words}".strip()

@@ -383,24 +383,22 @@ def snapshot(crawl: Live, wait: bool = True) -> None:
 
 def _pending(crawl: Live) -> dict[str, Array]:
     """Links that were told of pages that have not arrived."""
-    told = [(parent, pages, words) for parent, some in crawl.pending.items() for pages, words in some]
-    words = "\n".join("\n".join(words or [""] * len(pages)) for _, pages, words in told).encode("utf-8", "surrogatepass")
+    told = crawl.pending.values()
+    words = "\n".join(words for links in told for words in links.values()).encode("utf-8", "surrogatepass")
     return {
-        "pending_parent": np.array([parent for parent, _, _ in told], np.int32),
-        "pending_length": np.array([len(pages) for _, pages, _ in told], np.int64),
-        "pending_target": np.concatenate([np.empty(0, np.int32), *(pages for _, pages, _ in told)]),
+        "pending_parent": np.array(list(crawl.pending), np.int32),
+        "pending_length": np.array([len(links) for links in told], np.int64),
+        "pending_target": np.array([page for links in told for page in links], np.int32),
         "pending_words": np.frombuffer(words, np.uint8),
     }
 
 
 def _restore_pending(crawl: Crawl, held: dict[str, Array]) -> None:
     words = held["pending_words"].tobytes().decode("utf-8", "surrogatepass").split("\n")
-    begin = 0
+    targets, begin = held["pending_target"].tolist(), 0
     for parent, length in zip(held["pending_parent"].tolist(), held["pending_length"].tolist(), strict=True):
         end = begin + length
-        said = words[begin:end]
-        told = np.array(held["pending_target"][begin:end], np.int32), said if any(said) else []
-        crawl.pending.setdefault(parent, []).append(told)
+        crawl.pending.setdefault(parent, {}).update(zip(targets[begin:end], words[begin:end], strict=True))
         begin = end
 
 

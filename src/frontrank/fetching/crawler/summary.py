@@ -26,7 +26,7 @@ REPORT = "report.html"  # in the directory of the crawl
 HOSTS_TOLD, FIRST_TOLD, TRAPS_TOLD = 30, 50, 3
 BEST_KEPT, BEST_TOLD = 100, 10
 WIDTH = 80
-PAGE_ONLY = ("seeds", "first", "minutes", "arrived")  # what only the page of HTML shows
+PAGE_ONLY = ("seeds", "first", "seconds", "arrived")  # what only the page of HTML shows
 ENDS = {
     state.INTERRUPTED: "stopped by request",
     state.BUDGET: "the budget is spent",
@@ -83,7 +83,7 @@ class Summary:
     goal: str = ""
     best: list[Best] = field(default_factory=list)  # of the pages that a scorer has judged
     first: list[tuple[str, str, int]] = field(default_factory=list)  # URL, title, status of the pages fetched first
-    minutes: Array = field(default_factory=lambda: np.zeros(1))  # of each settled page, since the first
+    seconds: Array = field(default_factory=lambda: np.zeros(1))  # of each settled page, since the first
     arrived: Array = field(default_factory=lambda: np.zeros(1, bool))  # whether it was fetched, or failed
 
     @property
@@ -203,7 +203,7 @@ def _over_time(crawl: Crawl) -> dict[str, Array]:
     times, arrived = crawl.history.times()
     if not len(times):  # it was stopped before its first page had come
         return {}
-    return {"minutes": (times - times[0]) / 60.0, "arrived": arrived}
+    return {"seconds": times - times[0], "arrived": arrived}
 
 
 def _hosts(job: Job) -> list[Host]:

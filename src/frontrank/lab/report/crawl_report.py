@@ -12,6 +12,7 @@ from frontrank.lab.report.figures import Series, lines, styles
 from frontrank.lab.report.html import Section, Table, Value, page, save
 
 POINTS = 300  # of a curve
+UNITS = (("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
 
 
 def write_crawl_report(told: Summary, path: str | os.PathLike[str]) -> None:
@@ -29,7 +30,8 @@ def write_crawl_report(told: Summary, path: str | os.PathLike[str]) -> None:
     sections.append(Section("The first pages", "In the order in which they were fetched.", table=_first(told)))
     facts = [("fetched", f"{told.fetched:,}"), ("failed", f"{told.failed:,}"), ("waiting", f"{told.waiting:,}")]
     facts += [("known", f"{told.known:,}"), ("ordering", told.policy), ("pages a second", f"{told.pages_per_s:,.1f}")]
-    lead = f"{told.fetched:,} pages fetched by {told.policy}: {ENDS.get(told.ended, told.ended)}."
+    by = f"for “{told.goal}”" if told.goal else f"by {told.policy}"
+    lead = f"{told.fetched:,} pages fetched {by}: {ENDS.get(told.ended, told.ended)}."
     title = f"Crawl of {listed(list(told.seeds), 2)}"
     if told.goes_on:
         sections.append(Section("To go on", code=told.resume))
@@ -47,10 +49,11 @@ def _best(told: Summary) -> list[Section]:
 
 def _over_time(told: Summary) -> dict[str, Any]:
     looks = styles(["fetched", "failed"])
-    at = np.unique(np.linspace(0, len(told.minutes) - 1, POINTS).astype(np.int64))
+    at = np.unique(np.linspace(0, len(told.seconds) - 1, POINTS).astype(np.int64))
     counts = {"fetched": np.cumsum(told.arrived), "failed": np.cumsum(~told.arrived)}
-    made = [Series(name, told.minutes[at], count[at], looks[name]) for name, count in counts.items()]
-    return lines(made, "minutes", "pages", percent=False, unit_range=False)
+    unit, length = next((unit for unit in UNITS if told.seconds[-1] >= 3 * unit[1]), UNITS[-1])
+    made = [Series(name, told.seconds[at] / length, count[at], looks[name]) for name, count in counts.items()]
+    return lines(made, unit, "pages", percent=False, unit_range=False)
 
 
 def _traps(told: Summary) -> list[Any]:

@@ -1,0 +1,247 @@
+"""What operators say, and what hosts ask for: limits, blocks, priorities, rules, another ordering."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from frontrank.crawl.events.event import count_of, pages_of, read_note, storable
+from frontrank.crawl.log import Row
+from frontrank.crawl.rules import Rule
+from frontrank.frontiers.politeness import Politeness
+from frontrank.kernels.jit import Array
+
+if TYPE_CHECKING:
+    from frontrank.crawl.live import Live
+
+OLD_LIMITS = {"at_once": "concurrency"}  # as format 1 wrote them
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """One host has limits of its own from now on."""
+
+    kind: ClassVar[int] = 8
+    name: ClassVar[str] = "host"
+    time: float
+    host: str
+    limits: dict[str, Any]  # of delay_s, concurrency, budget
+
+    @classmethod
+    def of(cls, row: Row) -> Limited:
+        limits = {OLD_LIMITS.get(key, key): value for key, value in read_note(row).items()}
+        return cls(row.time, limits.pop("host"), limits)
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, note=json.dumps({"host": self.host, **self.limits}, sort_keys=True))]
+
+    def apply(self, crawl: Live) -> None:
+        host = crawl._host(self.host)  # a new host makes the frontier grow: first its number, then the frontier
+        crawl.frontier.limit(host, **self.limits)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        limits = Limited.of(row)
+        return {"host": limits.host, **limits.limits}
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """Nothing is taken from a host before a given time."""
+
+    kind: ClassVar[int] = 9
+    name: ClassVar[str] = "block"
+    time: float
+    host: str
+    until: float
+    exact: bool = True  # what was said before holds no more; in older logs the latest time that was ever said holds
+
+    @classmethod
+    def of(cls, row: Row) -> Blocked:
+        return cls(row.time, row.note or "", row.time if row.until is None else row.until, bool(row.status))
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, status=int(self.exact), until=self.until, note=storable(self.host))]
+
+    def apply(self, crawl: Live) -> None:
+        host = crawl._host(self.host)
+        crawl.frontier.block(host, self.until if self.exact else max(self.until, crawl.frontier.blocked(host)))
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"host": row.note, "until": row.until}
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A host is part of a group from now on: they have one pace and one budget."""
+
+    kind: ClassVar[int] = 26
+    name: ClassVar[str] = "join"
+    time: float
+    host: str
+    group: str
+    asked: bool  # the group rests for what was asked of the host
+
+    @classmethod
+    def of(cls, row: Row) -> Joined:
+        return cls(row.time, **read_note(row))
+
+    def rows(self) -> list[Row]:
+        said = {"host": self.host, "group": self.group, "asked": self.asked}
+        return [Row(0, self.kind, -1, self.time, note=json.dumps(said, sort_keys=True))]
+
+    def apply(self, crawl: Live) -> None:
+        crawl._join(self.host, self.group, self.asked)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return read_note(row)
+
+
+@dataclass(frozen=True, slots=True)
+class Behaved:
+    """Other politeness from now on; hosts that have limits of their own keep those."""
+
+    kind: ClassVar[int] = 12
+    name: ClassVar[str] = "politeness"
+    time: float
+    politeness: Politeness
+
+    @classmethod
+    def of(cls, row: Row) -> Behaved:
+        return cls(row.time, Politeness(**read_note(row)))
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, note=json.dumps(self.politeness.json(), sort_keys=True))]
+
+    def apply(self, crawl: Live) -> None:
+        before, crawl.politeness = crawl.politeness, self.politeness
+        crawl.frontier.behave(before, self.politeness)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return read_note(row)
+
+
+@dataclass(frozen=True, slots=True)
+class Reordered:
+    """Another ordering from now on. It has seen all that came before, so replaying it changes nothing."""
+
+    kind: ClassVar[int] = 10
+    name: ClassVar[str] = "policy"
+    time: float
+    policy: str
+
+    @classmethod
+    def of(cls, row: Row) -> Reordered:
+        return cls(row.time, row.note or "")
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, note=storable(self.policy))]
+
+    def apply(self, crawl: Live) -> None: ...
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"policy": row.note}
+
+
+@dataclass(frozen=True, slots=True)
+class Prioritised:
+    """A page goes before (or, below 0, after) all that have no priority; 0 gives it back to the ordering."""
+
+    kind: ClassVar[int] = 11
+    name: ClassVar[str] = "priority"
+    time: float
+    page: int
+    priority: int
+
+    @classmethod
+    def of(cls, row: Row) -> Prioritised:
+        return cls(row.time, row.page, row.status or 0)
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, self.page, self.time, status=self.priority)]
+
+    def apply(self, crawl: Live) -> None:
+        crawl.frontier.prioritise(self.page, self.priority)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"priority": row.status}
+
+
+@dataclass(frozen=True, slots=True)
+class PrioritisedAll:
+    """These pages have this priority: what the rules that match them add up to."""
+
+    kind: ClassVar[int] = 23
+    name: ClassVar[str] = "boosted"
+    time: float
+    pages: Array
+    priority: int
+
+    @classmethod
+    def of(cls, row: Row) -> PrioritisedAll:
+        return cls(row.time, pages_of(row), row.status or 0)
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, status=self.priority, links=self.pages.astype("<i4").tobytes())]
+
+    def apply(self, crawl: Live) -> None:
+        for page in self.pages.tolist():
+            crawl.frontier.prioritise(page, self.priority)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"priority": row.status, "pages": count_of(row)}
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A rule for all pages whose URL matches a pattern, known and to come; without anything to say, it ends."""
+
+    kind: ClassVar[int] = 22
+    name: ClassVar[str] = "rule"
+    time: float
+    rule: Rule
+
+    @classmethod
+    def of(cls, row: Row) -> Ruled:
+        return cls(row.time, Rule(**read_note(row)))
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, note=json.dumps(self.rule.json(), sort_keys=True))]
+
+    def apply(self, crawl: Live) -> None:
+        crawl._rule(self.rule)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return read_note(row)
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """Nothing is taken, until this is said with False."""
+
+    kind: ClassVar[int] = 21
+    name: ClassVar[str] = "pause"
+    time: float
+    paused: bool
+
+    @classmethod
+    def of(cls, row: Row) -> Paused:
+        return cls(row.time, bool(row.status))
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, status=int(self.paused))]
+
+    def apply(self, crawl: Live) -> None:
+        crawl.paused = self.paused
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"paused": bool(row.status)}
