@@ -20,7 +20,7 @@ from warcio.archiveiterator import ArchiveIterator
 from frontrank.lab.webserver import run_in_process
 from frontrank.service.client import Client
 from frontrank.service.crawls import POLITE, Crawls
-from frontrank.service.frontier import Frontier
+from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import GrpcServer
 from tests.patience import PATIENCE_S
 from tests.test_crawler import WEB, Site, links, served
@@ -39,7 +39,7 @@ class Clock:
 def service(folder: Path, clock: Clock | None = None, port: int = 0) -> Iterator[Client]:
     clock = clock or Clock()
     crawls = Crawls(folder, "bfs", replace(POLITE, delay_s=0.0), clock=clock)
-    server = GrpcServer(Frontier(crawls, clock=clock), port=port).start()
+    server = GrpcServer(FrontierService(crawls, clock=clock), port=port).start()
     try:
         with Client(server.address, timeout_s=PATIENCE_S) as client:
             client.address = server.address  # type: ignore[attr-defined]

@@ -22,7 +22,7 @@ from frontrank.frontiers.politeness import FREE
 from frontrank.service.client import Client
 from frontrank.service.counters import Counters
 from frontrank.service.crawls import Crawls
-from frontrank.service.frontier import Frontier
+from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import GrpcServer
 from frontrank.service.http import http_server, stream
 from frontrank.service.http.desk import MOST_WAITING
@@ -195,7 +195,7 @@ def test_metrics_count_what_fetchers_ask_for(tmp_path: Path) -> None:
     counters = Counters()
     with (
         Crawls(tmp_path / "service", "bfs", FREE) as crawls,
-        GrpcServer(Frontier(crawls, counters), "127.0.0.1", 0) as frontier,
+        GrpcServer(FrontierService(crawls, counters), "127.0.0.1", 0) as frontier,
         http_server(crawls, port=0, counters=counters) as server,
         Client(frontier.address) as client,
     ):

@@ -16,7 +16,7 @@ from frontrank.lab import papers as lab
 from frontrank.lab.measures import Curve, threshold_curve
 from frontrank.lab.papers import AGREES, DISAGREES, UNTESTED, Reproduction, fpr10
 from frontrank.lab.papers.claims import decided, higher, is_best, mean_height, reaches_at, untested
-from frontrank.lab.papers.crawls import Crawls
+from frontrank.lab.papers.crawls import PaperCrawls
 from frontrank.lab.papers.draws import Drawn, Draws, ahead, draw, heights, leads, middle, not_ahead, random_pages
 from frontrank.lab.papers.parts import part_of, reachable, reached, site, start_page, starts
 from frontrank.sources import load
@@ -240,7 +240,7 @@ def test_the_start_page_is_a_home_page_and_reaches_its_part(web: Web) -> None:
     assert web.urls[start].count("/") == 3
     part, at = reachable(web)
     assert part.name_of(at) == web.urls[start]
-    assert Crawls(part, np.array([at]), lambda text: None)["bfs"].trace.fetched == part.pages
+    assert PaperCrawls(part, np.array([at]), lambda text: None)["bfs"].trace.fetched == part.pages
 
 
 def test_without_urls_or_seeds_the_start_page_is_the_one_that_reaches_most() -> None:
@@ -266,7 +266,7 @@ def test_no_site_is_taken_of_a_web_with_one_host(web: Web) -> None:
 
 def test_a_crawl_is_run_once_however_often_it_is_asked_for(web: Web) -> None:
     said: list[str] = []
-    crawls = Crawls(web, np.array([start_page(web)]), said.append)
+    crawls = PaperCrawls(web, np.array([start_page(web)]), said.append)
     first, again = crawls["backlink"], crawls["backlink"]
     assert first is again
     assert said == ["backlink"]

@@ -220,7 +220,7 @@ def test_a_page_that_cannot_be_written_is_said_and_leaves_nothing_behind(runs: R
 
 def test_parts_make_any_other_page(tmp_path: Path) -> None:
     series = [report.Series("a", [0.0, 1.0], [0.2, float("nan")], report.styles(["a"])["a"])]
-    table = report.Table(["claim", "measured"], [["a < b", 0.5], ["b", None]])
+    table = report.HtmlTable(["claim", "measured"], [["a < b", 0.5], ["b", None]])
     sections = [
         report.Section("Figure 1", "One.\n\nTwo.", report.lines(series, "x", "y")),
         report.Section("Table 1", table=table, code="1 < 2"),
@@ -232,7 +232,7 @@ def test_parts_make_any_other_page(tmp_path: Path) -> None:
     assert "1 < 2" in page.text
     assert "plotly.js" not in report.page("Title", "Lead.", sections[1:])
     with pytest.raises(InputError, match="1 cells given for 2 columns"):
-        report.Table(["a", "b"], [["c"]])
+        report.HtmlTable(["a", "b"], [["c"]])
 
 
 # Crawled and simulated ------------------------------------------------------------------------------------------------

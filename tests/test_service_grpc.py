@@ -21,7 +21,7 @@ from frontrank.service import wire
 from frontrank.service.async_client import AsyncClient
 from frontrank.service.client import Client
 from frontrank.service.crawls import Crawls
-from frontrank.service.frontier import Frontier
+from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import SERVICE, GrpcServer
 from frontrank.service.limits import LONGEST_KEY, LONGEST_URL, MOST_METADATA
 from frontrank.service.security import Security
@@ -46,7 +46,7 @@ class Service:
     def __init__(self, folder: Path, clock: Clock, policy: str = "bfs", security: Security | None = None) -> None:
         self.clock = clock
         self.crawls = Crawls(folder, policy, clock=clock)
-        self.frontier = Frontier(self.crawls, clock=clock)
+        self.frontier = FrontierService(self.crawls, clock=clock)
         self.server = GrpcServer(self.frontier, port=0, security=security).start()
         self.client = Client(self.server.address, timeout_s=PATIENCE_S)
 
@@ -552,7 +552,7 @@ def test_a_service_that_is_not_there_is_said() -> None:
 
 def test_a_port_that_is_taken_is_said(service: Service) -> None:
     with pytest.raises(InputError, match="cannot listen at"):
-        GrpcServer(Frontier(service.crawls), port=service.server.port).start()
+        GrpcServer(FrontierService(service.crawls), port=service.server.port).start()
 
 
 # The client for asyncio ----------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def command(
     need("grpc", "selectolax", "publicsuffixlist", "protego", "brotli")
     from frontrank.fetching.fetcher import How
     from frontrank.pages.urls import usable_seed
-    from frontrank.service.fetching import Plan
+    from frontrank.service.fetching import FetchPlan
     from frontrank.service.security import read_token
 
     said = {name: value for name, value in given.items() if value is not None and value != ()}
@@ -79,8 +79,8 @@ def command(
         text=False,
         warc=bool(warc),
     )
-    same = {name: asked[name] for name in Plan.__dataclass_fields__.keys() & asked.keys()}
-    plan = Plan(how, address, crawl, read_token(token_file) if token_file else "", tls_ca, warc=warc, idle_s=idle, **same)
+    same = {name: asked[name] for name in FetchPlan.__dataclass_fields__.keys() & asked.keys()}
+    plan = FetchPlan(how, address, crawl, read_token(token_file) if token_file else "", tls_ca, warc=warc, idle_s=idle, **same)
     told = _run(plan, [usable_seed(url) for url in seeds])
     if as_json:
         click.echo(json.dumps(told))

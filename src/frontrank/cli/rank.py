@@ -91,10 +91,10 @@ def command(
     _show(ranker, ranking, told, notes, out, as_json, as_csv)
 
 
-Told = tuple["Ranker", "Ranking", dict[str, int], dict[str, dict[str, float]]]
+RankOutput = tuple["Ranker", "Ranking", dict[str, int], dict[str, dict[str, float]]]
 
 
-def _ranked_crawl(crawl: str, spec: str | None, budget: int, impact: str | None, tell: Progress) -> Told:
+def _ranked_crawl(crawl: str, spec: str | None, budget: int, impact: str | None, tell: Progress) -> RankOutput:
     from frontrank.lab.evaluate import ranker_of
     from frontrank.lab.next_pages import rank, usual_rankers, view_for
     from frontrank.sources.imported_crawl import load_crawl
@@ -109,7 +109,9 @@ def _ranked_crawl(crawl: str, spec: str | None, budget: int, impact: str | None,
     return ranker, ranking, {"D": len(view.source), "F": view.known - len(view.source)}, view.notes
 
 
-def _ranked_tables(crawl: str, spec: str | None, budget: int, impact: str | None, scores: str | None, tell: Progress) -> Told:
+def _ranked_tables(
+    crawl: str, spec: str | None, budget: int, impact: str | None, scores: str | None, tell: Progress
+) -> RankOutput:
     from frontrank.lab.best_pages import check_scores_target, local_ranking, save_scores
     from frontrank.orderings.registry import parse_ranker
     from frontrank.sources.parquet_crawl import open_crawl

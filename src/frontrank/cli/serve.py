@@ -42,7 +42,7 @@ def command(directory: str, as_json: bool, **options: Any) -> None:
     """
     need("h2", "google", *(() if options["no_http"] else ("starlette", "uvicorn")))
     from frontrank.service.counters import Counters
-    from frontrank.service.frontier import Frontier
+    from frontrank.service.frontier import FrontierService
     from frontrank.service.grpc_server import GrpcServer
     from frontrank.service.http import http_server
     from frontrank.service.security import check_address, security
@@ -52,7 +52,9 @@ def command(directory: str, as_json: bool, **options: Any) -> None:
     for port in (options["port"], *(() if options["no_http"] else (options["http_port"],))):
         check_address(host, port)
     with _crawls(directory, options) as crawls, stopping.gracefully(stop.set), ExitStack() as parts:
-        where = {"grpc": parts.enter_context(GrpcServer(Frontier(crawls, counters), host, options["port"], protected)).address}
+        where = {
+            "grpc": parts.enter_context(GrpcServer(FrontierService(crawls, counters), host, options["port"], protected)).address
+        }
         if not options["no_http"]:
             port, token, tls = options["http_port"], protected.token, protected.tls
             pages = http_server(crawls, host=host, port=port, token=token, tls=tls, counters=counters)

@@ -110,10 +110,10 @@ class _Watched:
     """A replay that stops around each page with a link to the one that is watched."""
 
     def __init__(self, shadow: Crawl, page: int) -> None:
-        from frontrank.crawl.recovery import Replay
+        from frontrank.crawl.recovery import LogReplay
 
         self.shadow, self.page = shadow, page
-        self.player = Replay(shadow, shadow.log.notes, fused=True)
+        self.player = LogReplay(shadow, shadow.log.notes, fused=True)
         self.gave: list[tuple[int, float]] = []
         self.key = 0.0
         self.links = 0

@@ -176,7 +176,7 @@ def _no_collections() -> Iterator[None]:
 def replay(crawl: Crawl, log: Log, after: int = 0, fused: bool = True) -> None:
     """Apply all events after this row; without ``fused``, one by one."""
     replay_names(crawl, log)
-    player = Replay(crawl, log.notes, fused)
+    player = LogReplay(crawl, log.notes, fused)
     for rows in log.rows(after, BATCH):
         player.batch(rows)
     crawl.leases = dict(sorted(crawl.leases.items(), key=lambda lease: lease[1]))
@@ -192,7 +192,7 @@ def replay_names(crawl: Crawl, log: Log) -> None:
         crawl._meet(first, urls, log.queues(first, first + len(urls)), [host_of(url) for url in urls])
 
 
-class Replay:
+class LogReplay:
     """Stretches of rows that the kernel applies, and between them what needs Python."""
 
     def __init__(self, crawl: Crawl, notes: dict[str, Any], fused: bool) -> None:
@@ -423,8 +423,8 @@ def _load(crawl: Crawl, saved: Snapshot) -> None:
     leaves = iter([held[f"state{first}"] for first in head["shared"]])
     crawl.state = snapshots.with_leaves(crawl.state, leaves)
     crawl.frontier.restore(_of("frontier_", held))
-    crawl.table = names.Table(**_of("table_", held))
-    crawl.host_table = names.Table(**_of("hosts_", held))
+    crawl.table = names.HashTable(**_of("table_", held))
+    crawl.host_table = names.HashTable(**_of("hosts_", held))
     crawl.links = Links(held["start"], held["stop"], held["target"], held["value"])
     crawl.used = head["used"]
     crawl.host_page, crawl.depths, crawl.worth = held["host_page"], held["depths"], held["impact"]

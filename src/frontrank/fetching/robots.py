@@ -56,7 +56,7 @@ _RULE = re.compile(r"\s*(?!host[:\s])(?:[^#:]*:|(?:dis)?allow\s|crawl[- ]delay\s
 _NEW_LINE = re.compile(r"\r\n|\r|\n")
 
 
-class Frontier(Protocol):
+class HostLimits(Protocol):
     """Who is told how a host wants to be treated: a Crawl."""
 
     politeness: Politeness
@@ -118,7 +118,7 @@ class Kept:
 class Robots:
     """What the hosts of one crawl allow."""
 
-    def __init__(self, agent: str, get: Get, frontier: Frontier | None = None) -> None:
+    def __init__(self, agent: str, get: Get, frontier: HostLimits | None = None) -> None:
         self.agent, self.get, self.frontier = product_of(agent), get, frontier
         self._kept = Kept()
         self._asked: dict[str, asyncio.Future[None]] = {}

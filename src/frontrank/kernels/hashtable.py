@@ -24,7 +24,7 @@ MOVES = 8  # old slots moved for each new key; 1.5 would do
 COUNT, MOVED = 0, 1  # places in counts
 
 
-class Table(NamedTuple):
+class HashTable(NamedTuple):
     slots: Array  # int32: a number plus one, or EMPTY; a power of two of them
     old: Array  # the slots before the last doubling; those below counts[MOVED] are among the new ones too
     keys: Array  # int64, by number
@@ -50,9 +50,11 @@ def signed(key: int) -> int:
     return key - 2**64 if key >= 2**63 else key
 
 
-def new(numbers: int) -> Table:
+def new(numbers: int) -> HashTable:
     slots = _enough(LEAST, numbers)
-    return Table(np.zeros(slots, np.int32), np.zeros(1, np.int32), np.zeros(max(numbers, 1), np.int64), np.zeros(2, np.int64))
+    return HashTable(
+        np.zeros(slots, np.int32), np.zeros(1, np.int32), np.zeros(max(numbers, 1), np.int64), np.zeros(2, np.int64)
+    )
 
 
 def _enough(slots: int, numbers: int) -> int:
@@ -61,7 +63,7 @@ def _enough(slots: int, numbers: int) -> int:
     return slots
 
 
-def roomy(table: Table, more: int) -> Table:
+def roomy(table: HashTable, more: int) -> HashTable:
     """The table, or a larger one of the same content, with room for so many more numbers."""
     needed = int(table.counts[COUNT]) + more
     if needed > table.keys.size:
@@ -76,7 +78,7 @@ def roomy(table: Table, more: int) -> Table:
 
 
 @kernel
-def _place(table: Table, key: int, number: int) -> None:
+def _place(table: HashTable, key: int, number: int) -> None:
     """Enter a key that is not among the new slots."""
     mask = table.slots.size - 1
     at = key & mask
@@ -98,7 +100,7 @@ def _look(slots: Array, keys: Array, key: int) -> int:
 
 
 @kernel
-def find(table: Table, key: int) -> int:
+def find(table: HashTable, key: int) -> int:
     """The number of a key, or -1."""
     number = _look(table.slots, table.keys, key)
     if number < 0 and table.counts[MOVED] < table.old.size:
@@ -107,7 +109,7 @@ def find(table: Table, key: int) -> int:
 
 
 @kernel
-def move(table: Table, most: int) -> None:
+def move(table: HashTable, most: int) -> None:
     """Enter what lies in the next so many old slots among the new ones."""
     begin = table.counts[MOVED]
     end = min(begin + most, table.old.size)
@@ -119,7 +121,7 @@ def move(table: Table, most: int) -> None:
 
 
 @kernel
-def enter(table: Table, key: int) -> int:
+def enter(table: HashTable, key: int) -> int:
     """Enter a key that is not there; returns its number. There must be room."""
     number = table.counts[COUNT]
     table.keys[number] = key
@@ -129,7 +131,7 @@ def enter(table: Table, key: int) -> int:
 
 
 @kernel
-def number_all(table: Table, keys: Array, numbers: Array) -> int:
+def number_all(table: HashTable, keys: Array, numbers: Array) -> int:
     """The numbers of these keys; new keys get the next ones. Returns how many were new. There must be room."""
     before = table.counts[COUNT]
     move(table, MOVES * keys.size)
@@ -143,7 +145,7 @@ def number_all(table: Table, keys: Array, numbers: Array) -> int:
 
 
 @kernel
-def added(table: Table, key: int) -> bool:
+def added(table: HashTable, key: int) -> bool:
     """Enter a key; whether it was new. There must be room."""
     move(table, MOVES)
     if find(table, key) >= 0:

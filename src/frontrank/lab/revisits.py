@@ -15,7 +15,7 @@ from frontrank.kernels.jit import Array
 from frontrank.lab.compare import Progress, Seeds
 from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.report.figures import Series, lines, styles
-from frontrank.lab.report.html import Section, Table, Value, page, save
+from frontrank.lab.report.html import HtmlTable, Section, Value, page, save
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.revisits import parse as parse_revisit
 from frontrank.orderings.revisits.revisit import Revisit
@@ -82,7 +82,7 @@ class Revisits(Tabular):
         sections = (
             Section("Freshness over time", "", lines(fresh, "days", "share of the copies that are up to date", percent=False)),
             Section("Pages collected", "", lines(pages, "days", "pages", percent=False, unit_range=False)),
-            Section("Table", "\n\n".join(NOTES), table=Table([column.name for column in shown], rows)),
+            Section("Table", "\n\n".join(NOTES), table=HtmlTable([column.name for column in shown], rows)),
         )
         best = frame.columns[0].values[0]
         save(page("Revisits compared", f"{best} keeps {self.web.name} freshest.", sections, command=command), path)

@@ -47,7 +47,7 @@ ATTEMPTS, HOPS = "attempts", "redirects"  # metadata of a page
 
 
 @dataclass(frozen=True)
-class Plan:
+class FetchPlan:
     """What a fetcher is asked to do."""
 
     how: How
@@ -73,7 +73,7 @@ class Plan:
 
 
 @dataclass
-class Told:
+class FetchCounts:
     """What came of it."""
 
     ended: str = ""
@@ -105,8 +105,8 @@ class Paces:
 class Work:
     """One fetcher at work."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan, self.told = plan, Told()
+    def __init__(self, plan: FetchPlan) -> None:
+        self.plan, self.told = plan, FetchCounts()
         self.client = AsyncClient(plan.address, plan.crawl, token=plan.token, tls_ca=plan.tls_ca)
         self.own = Fetcher(plan.how)
         self.fetching = Fetchers(plan.how, plan.fetchers) if plan.fetchers > 1 else self.own
@@ -122,7 +122,7 @@ class Work:
         self.told.ended = self.told.ended or reason
         self.wake.set()
 
-    async def run(self, seeds: list[str]) -> Told:
+    async def run(self, seeds: list[str]) -> FetchCounts:
         try:
             await (self.client.put(seeds) if seeds else self.client.active())  # an address that is wrong is told now
             await self._take()
@@ -274,7 +274,7 @@ class Work:
         return int(said) if said.isascii() and said.isdecimal() and len(said) < 6 else 0
 
 
-async def fetch(plan: Plan, seeds: list[str], begun: Callable[[Work], None] = lambda work: None) -> Told:
+async def fetch(plan: FetchPlan, seeds: list[str], begun: Callable[[Work], None] = lambda work: None) -> FetchCounts:
     """Fetch until the plan says so, or ``work.end`` is called."""
     work = Work(plan)
     begun(work)

@@ -34,7 +34,7 @@ LEVELS = {
 }
 
 
-class Frontier:
+class FrontierService:
     """The methods, by message. Any thread may call any of them at any time."""
 
     def __init__(

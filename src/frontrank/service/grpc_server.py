@@ -17,7 +17,7 @@ from google.protobuf.message import DecodeError, Message
 from frontrank.errors import FrontrankError, InputError, NotFound, StorageError
 from frontrank.service import wire
 from frontrank.service.counters import PUT_CALLS, PUT_DISCOVERED_CALLS
-from frontrank.service.frontier import Frontier
+from frontrank.service.frontier import FrontierService
 from frontrank.service.rpc import Headers, Method, Refused, Server, Status, bearer
 from frontrank.service.security import Security
 
@@ -35,7 +35,9 @@ BROKEN = "the crawl cannot be read or written at the moment; the service's own o
 class GrpcServer:
     """Serving from ``start`` to ``stop``; ``address`` says where. Port 0 is a free one."""
 
-    def __init__(self, frontier: Frontier, host: str = "127.0.0.1", port: int = PORT, security: Security | None = None) -> None:
+    def __init__(
+        self, frontier: FrontierService, host: str = "127.0.0.1", port: int = PORT, security: Security | None = None
+    ) -> None:
         self.frontier, self.host, self.port = frontier, host, port
         self.security = security or Security()
         self._loop = asyncio.new_event_loop()
@@ -82,7 +84,7 @@ class GrpcServer:
             raise Refused(Status.UNAUTHENTICATED, "a token is needed: send it as metadata authorization: Bearer TOKEN")
 
 
-def methods(frontier: Frontier) -> dict[str, Method]:
+def methods(frontier: FrontierService) -> dict[str, Method]:
     """All methods of the protocol, by their path."""
     return {f"/{SERVICE.full_name}/{method.name}": _method(frontier, method) for method in SERVICE.methods}
 
@@ -96,7 +98,7 @@ def verb(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=URL)(?=S[a-z])", "_", name).lower()
 
 
-def _method(frontier: Frontier, method: MethodDescriptor) -> Method:
+def _method(frontier: FrontierService, method: MethodDescriptor) -> Method:
     call = getattr(frontier, verb(method.name))
     asked: type[Message] = getattr(wire, method.input_type.name)
     if method.client_streaming:

@@ -30,7 +30,7 @@ from frontrank.frontiers.heap import put as put_due
 from frontrank.kernels.jit import Array, Kernel, interpreted, kernel
 from frontrank.orderings.online.random import BITS, draw, mix
 from frontrank.orderings.policy import Out, Policy, Queue, State, on_fetch, on_revisit, pop, put
-from frontrank.orderings.revisits.revisit import Revisit, Told
+from frontrank.orderings.revisits.revisit import Revisit, Settings
 from frontrank.simulation.changes import DAY
 from frontrank.simulation.engine import Engine
 from frontrank.web.links import Links
@@ -40,7 +40,7 @@ from frontrank.web.web import Web
 SAMPLES = 200  # points of a curve
 
 
-def wait(told: Told, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
+def wait(told: Settings, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
     raise NotImplementedError  # an open name, bound when the driver is linked
 
 
@@ -109,7 +109,7 @@ def _copied(copies: Copies, page: int, now: float) -> None:
 
 
 @kernel
-def _visited(copies: Copies, told: Told, due: Heap, page: int, now: float) -> None:
+def _visited(copies: Copies, told: Settings, due: Heap, page: int, now: float) -> None:
     """Say when a page comes back that was visited just now."""
     watched = now - copies.first_at[page]
     after = wait(told, page, copies.visits[page], copies.changes[page], watched, copies.before[page])
@@ -133,7 +133,7 @@ def _sample(copies: Copies, curve: Curve, i: int, now: float) -> None:
 
 
 @kernel
-def collect(copies: Copies, told: Told, due: Heap, phase: Array) -> None:
+def collect(copies: Copies, told: Settings, due: Heap, phase: Array) -> None:
     """Everything is fetched when the clock starts, at moments that lie apart: pages are due in turn, not all at once."""
     for page in range(phase.size):
         after = wait(told, page, 0, 0, 0.0, 0.0)
@@ -151,7 +151,7 @@ def refresh(
     queue: Queue,
     links: Links,
     out: Out,
-    told: Told,
+    told: Settings,
     copies: Copies,
     due: Heap,
     sums: Sums,

@@ -229,7 +229,7 @@ def _gathered(keys: Array) -> Array:
 
 
 @kernel
-def _look_up(table: hashtable.Table, rank: Array, keys: Array, pages: Array) -> None:
+def _look_up(table: hashtable.HashTable, rank: Array, keys: Array, pages: Array) -> None:
     for j in range(keys.size):
         pages[j] = rank[find(table, keys[j])]
 

@@ -34,7 +34,7 @@ from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array, compiled
 from frontrank.kernels.threads import cores
 from frontrank.sources.imported_crawl import write_manifest as write_crawl_manifest
-from frontrank.sources.large_links import Plan, fill_degrees, fill_targets, sum_draws
+from frontrank.sources.large_links import LinkPlan, fill_degrees, fill_targets, sum_draws
 from frontrank.sources.specification import Specification
 from frontrank.sources.synthetic import FEWEST_CHILDREN, MAX_SEEDS, MOST_CHILDREN, usual_hosts, zipf_sizes
 from frontrank.sources.synthetic_links import fill_below, shuffled
@@ -146,10 +146,10 @@ class Large(Specification):
         seeds: Array = first[by_size[:MAX_SEEDS]].astype(np.int32)
         return seeds
 
-    def _plan(self, pool: ThreadPoolExecutor) -> Plan:
+    def _plan(self, pool: ThreadPoolExecutor) -> LinkPlan:
         first, branching, _ = self._layout
         waiting = self.frontier / (1.0 - self.frontier)  # of w = (1 - w) q
-        rough = Plan(first, branching, waiting, float(self.impact), 0.0, 0.0, self.seed)
+        rough = LinkPlan(first, branching, waiting, float(self.impact), 0.0, 0.0, self.seed)
         told = list(pool.map(lambda cut: compiled(sum_draws)(rough, *cut), self._cuts()))
         draws, children = (math.fsum(sums) for sums in zip(*told, strict=True))
         free = max(0.0, self.links * self.pages - children)
@@ -175,7 +175,7 @@ class Large(Specification):
                 yield waiting.popleft().result()
 
 
-def _piece(plan: Plan, begin: int, end: int) -> Piece:
+def _piece(plan: LinkPlan, begin: int, end: int) -> Piece:
     degree, hosts, views = np.empty(end - begin, np.int64), np.empty(end - begin, np.int32), np.empty(end - begin)
     links = compiled(fill_degrees)(plan, begin, degree, hosts, views)
     targets = np.empty(links, np.int32)

@@ -22,7 +22,7 @@ DEGREE, TARGETS, IMPACT, FETCHED = (
 MOST_IMPACT = 1e6
 
 
-class Plan(NamedTuple):
+class LinkPlan(NamedTuple):
     """Where the pages lie, and how many links they have."""
 
     first: Array  # of each host, its first page (its root); one more entry ends the last host
@@ -35,7 +35,7 @@ class Plan(NamedTuple):
 
 
 @kernel
-def _start(rng: Array, plan: Plan, page: Any, salt: Any) -> None:
+def _start(rng: Array, plan: LinkPlan, page: Any, salt: Any) -> None:
     rng[0] = mixed(np.uint64(plan.seed) * GOLDEN + mixed(np.uint64(page) * GOLDEN + salt))
 
 
@@ -52,13 +52,13 @@ def host_of(first: Array, page: Any) -> Any:
 
 
 @kernel
-def _children(plan: Plan, h: Any, p: Any) -> Any:
+def _children(plan: LinkPlan, h: Any, p: Any) -> Any:
     left = plan.first[h + 1] - plan.first[h] - 1 - (p - plan.first[h]) * plan.branching[h]
     return min(max(left, 0), plan.branching[h])
 
 
 @kernel
-def _waits(plan: Plan, h: Any, p: Any, rng: Array) -> bool:
+def _waits(plan: LinkPlan, h: Any, p: Any, rng: Array) -> bool:
     """Whether a page is not fetched. Its parent is then, and links to it."""
     root, b = plan.first[h], plan.branching[h]
     above = 0
@@ -72,7 +72,7 @@ def _waits(plan: Plan, h: Any, p: Any, rng: Array) -> bool:
 
 
 @kernel
-def _draw_degree(plan: Plan, h: Any, p: Any, rng: Array) -> Any:
+def _draw_degree(plan: LinkPlan, h: Any, p: Any, rng: Array) -> Any:
     """What the page's links, those to its children apart, are in proportion to; -1 if it is not fetched."""
     if plan.waiting > 0.0 and _waits(plan, h, p, rng):
         return -1.0
@@ -84,7 +84,7 @@ def _draw_degree(plan: Plan, h: Any, p: Any, rng: Array) -> Any:
 
 
 @kernel
-def sum_draws(plan: Plan, begin: int, end: int) -> tuple[float, float]:
+def sum_draws(plan: LinkPlan, begin: int, end: int) -> tuple[float, float]:
     """The sum of the draws of these pages, and the number of their children."""
     rng = np.zeros(1, np.uint64)
     h = host_of(plan.first, begin)
@@ -100,7 +100,7 @@ def sum_draws(plan: Plan, begin: int, end: int) -> tuple[float, float]:
 
 
 @kernel
-def fill_degrees(plan: Plan, begin: int, degree: Array, hosts: Array, views: Array) -> int:
+def fill_degrees(plan: LinkPlan, begin: int, degree: Array, hosts: Array, views: Array) -> int:
     """Of the pages from ``begin``: the number of links (-1 if not fetched), the host, the impact; returns all links."""
     rng = np.zeros(1, np.uint64)
     pages = plan.first[-1]
@@ -138,7 +138,7 @@ def _is_new(row: Array, slots: Array, mask: int, q: Any) -> bool:
 
 
 @kernel
-def fill_targets(plan: Plan, begin: int, degree: Array, targets: Array) -> None:
+def fill_targets(plan: LinkPlan, begin: int, degree: Array, targets: Array) -> None:
     """The links of the pages from ``begin``, one page after the other."""
     rng = np.zeros(1, np.uint64)
     most = np.int64(0)
@@ -164,7 +164,7 @@ def fill_targets(plan: Plan, begin: int, degree: Array, targets: Array) -> None:
 
 
 @kernel
-def _fill_row(plan: Plan, h: Any, p: Any, row: Array, slots: Array, mask: int, rng: Array) -> None:
+def _fill_row(plan: LinkPlan, h: Any, p: Any, row: Array, slots: Array, mask: int, rng: Array) -> None:
     root, n, b = plan.first[h], plan.first[h + 1] - plan.first[h], plan.branching[h]
     i = p - root
     _start(rng, plan, p, TARGETS)
@@ -200,7 +200,7 @@ def _fill_row(plan: Plan, h: Any, p: Any, row: Array, slots: Array, mask: int, r
 
 
 @kernel
-def _target(plan: Plan, h: Any, p: Any, here: bool, row: Array, slots: Array, mask: int, rng: Array) -> Any:
+def _target(plan: LinkPlan, h: Any, p: Any, here: bool, row: Array, slots: Array, mask: int, rng: Array) -> Any:
     """A page that the row does not hold yet: on the host, or elsewhere; where none is found, the next one that is free."""
     root, n, b = plan.first[h], plan.first[h + 1] - plan.first[h], plan.branching[h]
     pages = plan.first[-1]
@@ -223,7 +223,7 @@ def _target(plan: Plan, h: Any, p: Any, here: bool, row: Array, slots: Array, ma
 
 
 @kernel
-def _noticed(plan: Plan, host: Any, rng: Array) -> Any:
+def _noticed(plan: LinkPlan, host: Any, rng: Array) -> Any:
     """A page of a host; the nearer to the root, the likelier: page i with odds ~ i^-7/8."""
     u = unit(rng)
     u *= u

@@ -13,7 +13,7 @@ import numpy as np
 
 from frontrank.kernels import hashtable
 from frontrank.kernels.growing import grown
-from frontrank.kernels.hashtable import MOVES, Table, enter, find, move
+from frontrank.kernels.hashtable import MOVES, HashTable, enter, find, move
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.pages.urls import host_of
 from frontrank.web.strings import Packed
@@ -90,7 +90,9 @@ def _decoded(urls: Packed, i: int) -> str:
 
 
 @kernel
-def _number(table: Table, checks: Array, data: Array, begins: Array, ends: Array, salt: int, found: Array, new: Array) -> int:
+def _number(
+    table: HashTable, checks: Array, data: Array, begins: Array, ends: Array, salt: int, found: Array, new: Array
+) -> int:
     """Numbers of names; returns how many were new, -1 where two names are alike. There must be room."""
     move(table, MOVES * begins.size)
     count = 0

@@ -57,7 +57,7 @@ def is_parquet_target(path: str | os.PathLike[str]) -> bool:
     return os.path.normpath(path).endswith(SUFFIX)
 
 
-class Table(NamedTuple):
+class ParquetTable(NamedTuple):
     """The parts of a table, and what they say of themselves."""
 
     parts: list[str]
@@ -69,8 +69,8 @@ class Tables(NamedTuple):
     """A web's."""
 
     path: str
-    links: Table
-    pages: Table
+    links: ParquetTable
+    pages: ParquetTable
     in_order: bool  # pages stand as 0, 1, 2, ...
 
     @property
@@ -87,7 +87,7 @@ def looked_at(path: str) -> Tables:
     return Tables(path, links, pages, _check_numbers(pages))
 
 
-def _table(path: str, name: str, wanted: list[str]) -> Table:
+def _table(path: str, name: str, wanted: list[str]) -> ParquetTable:
     parts = _parts(path, name)
     rows, columns = 0, None
     for part in parts:
@@ -98,7 +98,7 @@ def _table(path: str, name: str, wanted: list[str]) -> Table:
             if missing:
                 raise SourceError(f"{part}: no column {missing[0]!r}, expected {', '.join(wanted)}; it has {', '.join(found)}")
             columns = found if columns is None else [column for column in columns if column in found]
-    return Table(parts, rows, columns or [])
+    return ParquetTable(parts, rows, columns or [])
 
 
 def _parts(path: str, name: str) -> list[str]:
@@ -134,7 +134,7 @@ def _opened(part: str) -> Iterator[Any]:
 # --- rows ---
 
 
-def _batches(table: Table, columns: list[str]) -> Iterator[tuple[str, int, Any]]:
+def _batches(table: ParquetTable, columns: list[str]) -> Iterator[tuple[str, int, Any]]:
     """(part, rows of it before, record batch) of all rows in order."""
     for part in table.parts:
         with _opened(part) as file:
@@ -164,7 +164,7 @@ def _numbers(part: str, row: int, batch: Any, column: str) -> Array:
     return found
 
 
-def _check_numbers(pages: Table) -> bool:
+def _check_numbers(pages: ParquetTable) -> bool:
     """Whether pages stand in order; raise SourceError if a page is missing, or there twice."""
     seen = np.zeros(pages.rows, np.bool_)
     before, in_order = 0, True

@@ -19,7 +19,7 @@ from importlib import import_module
 from frontrank.errors import InputError, SpecError, nearest
 from frontrank.lab.papers.claims import AGREES, DISAGREES, UNTESTED, Claim
 from frontrank.lab.papers.crawls import Progress, silent
-from frontrank.lab.papers.reproduction import Experiment, Plot, Reproduction, Table
+from frontrank.lab.papers.reproduction import Experiment, PaperTable, Plot, Reproduction
 from frontrank.search.divided import HALF, Divided
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
@@ -32,9 +32,9 @@ __all__ = [
     "UNTESTED",
     "Claim",
     "Experiment",
+    "PaperTable",
     "Plot",
     "Reproduction",
-    "Table",
     "check",
     "run",
 ]

@@ -27,7 +27,7 @@ from frontrank.lab.papers.claims import ALIKE, Claim, decided, reaches_at, untes
 from frontrank.lab.papers.crawls import Progress, stop_plot, threshold_plot
 from frontrank.lab.papers.draws import DRAWS, READING, Drawn, Draws, ahead, at, because, heights, leads, middle, not_ahead, told
 from frontrank.lab.papers.parts import reachable, starts
-from frontrank.lab.papers.reproduction import Experiment, Plot, Reproduction, Table, Value, describe
+from frontrank.lab.papers.reproduction import Experiment, PaperTable, Plot, Reproduction, Value, describe
 from frontrank.orderings.registry import parse
 from frontrank.web.web import Web
 
@@ -91,7 +91,7 @@ def thresholds(draws: Draws) -> Experiment:
         mean = heights({"backlink": drawn})["backlink"]
         rows.append([f"{least:g}", count, count / web.pages, _shown(half[-1]), _shown(_reached(drawn, 0.8)), str(mean)])
     how = "Backlink ordering, hot pages by number of backlinks: how much of the web is fetched before half of them are found?"
-    table = Table(["G (backlinks)", "hot pages", "share hot", "half found at", "80% found at", "mean P_ST"], rows)
+    table = PaperTable(["G (backlinks)", "hot pages", "share hot", "half found at", "80% found at", "mean P_ST"], rows)
     plot = Plot(middle(curves), "share of the hot pages found")
     claim = _stringent(list(levels.values()), half)
     return Experiment("More and less stringent thresholds", how, ["backlink"], plot, table, [claim])
@@ -130,7 +130,7 @@ def by_threshold(draws: Draws, metric: str) -> Experiment:
     curves = {share: draws.found(specs, least, metric) for share, least in levels.items()}
     means = {share: heights(found) for share, found in curves.items()}
     rows: list[list[Value]] = [[spec, *(str(means[share][spec]) for share in HOT), *_at(curves[SHOWN][spec])] for spec in specs]
-    table = Table(["ordering", *(f"mean P_ST, {share:.0%} hot" for share in HOT), *_AT], rows)
+    table = PaperTable(["ordering", *(f"mean P_ST, {share:.0%} hot" for share in HOT), *_AT], rows)
     how = (
         f"Crawl and stop with threshold, hot pages by {TITLES[metric]}, for thresholds that make {_shares()} of all pages hot; "
         f"drawn for {SHOWN:.0%}, and so are the last columns: P_ST after these shares of the web."
@@ -187,7 +187,7 @@ def crawl_and_stop(draws: Draws) -> Experiment:
     claim = decided(says, "its mean P_CS is ahead of both others", told(means[IB]), leads(means[IB], IR), why)
     how = "Crawl and stop: of the k pages fetched, those among the k most important. Drawn for backlinks (IB); IR beside it."
     plot = stop_plot(web, middle(curves[IB]), IB)
-    return Experiment("Crawl and stop", how, list(specs.values()), plot, Table(header, rows), [claim])
+    return Experiment("Crawl and stop", how, list(specs.values()), plot, PaperTable(header, rows), [claim])
 
 
 def limited(draws: Draws) -> Experiment:
@@ -210,5 +210,7 @@ def limited(draws: Draws) -> Experiment:
         "The paper defines this model without measuring it, so there is no claim to test."
     )
     plot = Plot(curves, "share of the buffer that is hot", "size of the buffer, share of the web")
-    table = Table(["ordering", *(f"B = {share:.0%}" for share in BUFFERS)], [[spec, *found] for spec, found in values.items()])
+    table = PaperTable(
+        ["ordering", *(f"B = {share:.0%}" for share in BUFFERS)], [[spec, *found] for spec, found in values.items()]
+    )
     return Experiment("Limited buffer", how, list(specs.values()), plot, table)

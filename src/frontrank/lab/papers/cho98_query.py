@@ -13,7 +13,7 @@ from frontrank.errors import InputError
 from frontrank.lab.measures import ideal_mass_curve, mass_curve, random_mass_curve
 from frontrank.lab.papers.claims import Claim, decided
 from frontrank.lab.papers.draws import Drawn, Draws, ahead, at, because, middle, told
-from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Table, Value, skip
+from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Experiment, PaperTable, Plot, Value, skip
 from frontrank.specs import write
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
@@ -58,7 +58,7 @@ def several_words(draws: Draws, pagerank: str) -> Experiment:
         f"first word of the query as its topic."
     )
     lines = {IDEAL: ideal_mass_curve(web, metric), **middle(curves), RANDOM: random_mass_curve(web, metric)}
-    table = Table(["ordering", "as run", *(f"at {share:.0%}" for share in SHARES)], rows)
+    table = PaperTable(["ordering", "as run", *(f"at {share:.0%}" for share in SHARES)], rows)
     plot = Plot(lines, "IS gathered, of the ideal")
     return Experiment(HEADING, how, list(specs.values()), plot, table, [_useful(values)])
 

@@ -13,7 +13,7 @@ from frontrank.lab.papers.claims import Claim, decided
 from frontrank.lab.papers.crawls import threshold_plot
 from frontrank.lab.papers.draws import DRAWS, Drawn, Draws, ahead, at, because, heights, leads, middle, told
 from frontrank.lab.papers.parts import site, starts
-from frontrank.lab.papers.reproduction import Experiment, Plot, Table, Value, skip
+from frontrank.lab.papers.reproduction import Experiment, PaperTable, Plot, Value, skip
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
@@ -75,7 +75,7 @@ def small_site(web: Web, draws: Draws) -> list[Experiment]:
             for spec, drawn in curves[metric].items()
         ]
         plot = threshold_plot(part, middle(curves[metric]), threshold_for(part, metric, HOT), metric)
-        made.append(Experiment(heading, how, list(specs.values()), plot, Table(header, rows), claims[metric]))
+        made.append(Experiment(heading, how, list(specs.values()), plot, PaperTable(header, rows), claims[metric]))
     return made
 
 
@@ -104,7 +104,7 @@ def histogram(part: Web, web: Web) -> Experiment:
         f"The share of pages that have so many backlinks (up to {MOST} are drawn), within the site and within the whole web. "
         "The table has the share of pages with fewer backlinks than this, the median and the most."
     )
-    table = Table(["", *(f"fewer than {bound}" for bound in bounds), "median", "most"], rows)
+    table = PaperTable(["", *(f"fewer than {bound}" for bound in bounds), "median", "most"], rows)
     plot = Plot(lines, "share of the pages", "backlinks", shares=False)
     return Experiment(HISTOGRAM, how, (), plot, table, [claim])
 

@@ -17,7 +17,7 @@ from frontrank.errors import InputError
 from frontrank.lab.papers.claims import ALIKE, Claim, decided
 from frontrank.lab.papers.crawls import threshold_plot
 from frontrank.lab.papers.draws import Drawn, Draws, ahead, at, because, heights, leads, middle, told
-from frontrank.lab.papers.reproduction import Experiment, Table, Value, skip
+from frontrank.lab.papers.reproduction import Experiment, PaperTable, Value, skip
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
@@ -92,7 +92,7 @@ def _experiment(draws: Draws, crawler: str, topic: str, hot: int, means: dict[tu
     how = f"{hot:,} pages are about the topic ({hot / web.pages:.1%}). P_ST, with each ordering inside the two queues."
     if crawler == MODIFIED:
         how += " Pages up to three links behind a page found hot are preferred; not in the paper: only one link behind."
-    table = Table(["order in the queues", "mean P_ST", *(f"at {share:.0%}" for share in SHARES)], rows)
+    table = PaperTable(["order in the queues", "mean P_ST", *(f"at {share:.0%}" for share in SHARES)], rows)
     plot = threshold_plot(web, middle(curves), 1.0, _metric(topic))
     claims = _claims(crawler, topic, means, _seen(web, topic) if crawler == BASIC else _nearer(mean))
     return Experiment(f"{crawler}, topic {topic!r}", how, list(specs.values()), plot, table, claims)

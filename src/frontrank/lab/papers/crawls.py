@@ -31,7 +31,7 @@ def silent(text: str, done: int, total: int) -> None:
     """Tell nobody."""
 
 
-class Crawls:
+class PaperCrawls:
     """The crawls of one web that an experiment compares."""
 
     def __init__(self, web: Web, seeds: Array, tell: Tell, budget: int | None = None) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from frontrank.kernels.jit import Array
 from frontrank.lab.measures import Curve
 from frontrank.lab.papers.claims import MARGIN, NOT_KNOWN, height_at, mean_height, number
-from frontrank.lab.papers.crawls import Crawls
+from frontrank.lab.papers.crawls import PaperCrawls
 from frontrank.lab.papers.reproduction import Tell
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import Run, simulate
@@ -102,20 +102,20 @@ class Draws:
 
     def __init__(self, web: Web, seeds: Sequence[Array], tell: Tell, budget: int | None = None, what: str = "draw") -> None:
         self.web, self.tell, self.what = web, tell, what
-        self.all = [Crawls(web, one, self._numbered(at, len(seeds)), budget) for at, one in enumerate(seeds)]
+        self.all = [PaperCrawls(web, one, self._numbered(at, len(seeds)), budget) for at, one in enumerate(seeds)]
 
     def _numbered(self, at: int, count: int) -> Tell:
         return lambda text: self.tell(f"{self.what} {at + 1} of {count}: {text}")
 
     @property
-    def first(self) -> Crawls:
+    def first(self) -> PaperCrawls:
         """One of them, where one is enough."""
         return self.all[0]
 
     def __len__(self) -> int:
         return len(self.all)
 
-    def __iter__(self) -> Iterator[Crawls]:
+    def __iter__(self) -> Iterator[PaperCrawls]:
         return iter(self.all)
 
     def runs(self, spec: str) -> list[Run]:

@@ -35,7 +35,7 @@ from frontrank.lab.papers.draws import (
     random_pages,
     told,
 )
-from frontrank.lab.papers.reproduction import Experiment, Reproduction, Table, Value, describe
+from frontrank.lab.papers.reproduction import Experiment, PaperTable, Reproduction, Value, describe
 from frontrank.simulation.simulate import Run
 from frontrank.web.importance import importance
 from frontrank.web.seeds import find_seeds
@@ -123,7 +123,7 @@ def throughput(draws: Draws) -> Experiment:
         f"in the last column but for breadth-first and back-link count. The plot shows the means of {len(draws)} draws."
     )
     plot = stop_plot(web, middle(curves), "pagerank")
-    return Experiment("Throughput", how, list(specs.values()), plot, Table(header, rows), claims)
+    return Experiment("Throughput", how, list(specs.values()), plot, PaperTable(header, rows), claims)
 
 
 def _quoted(one: str, other: str, values: dict[str, Drawn], fact: str) -> Claim:
@@ -158,7 +158,7 @@ def ranking(draws: Draws) -> Experiment:
         f"distance, OPIC by cash received, the others by the order of fetching; also on {SAMPLE:,} pages drawn at random "
         "(on all where there are no more), in the first draw. Pages never fetched come last, all equal."
     )
-    return Experiment("The ranking left behind", how, list(specs.values()), None, Table(header, rows), _tau_claims(taken))
+    return Experiment("The ranking left behind", how, list(specs.values()), None, PaperTable(header, rows), _tau_claims(taken))
 
 
 def _tau_claims(taken: dict[str, Drawn]) -> list[Claim]:
@@ -238,7 +238,7 @@ def independence(draws: Draws) -> Experiment:
         f"have, over all pairs of draws. Then the mean throughput to {EARLY:.0%} from three kinds of seeds. The paper argues "
         "this from its formula and gives no figure. OPIC, which gives all pages the same cash, may depend as little on them."
     )
-    return Experiment("Independence of the seeds", how, list(specs.values()), None, Table(header, rows), claims)
+    return Experiment("Independence of the seeds", how, list(specs.values()), None, PaperTable(header, rows), claims)
 
 
 def _shared(runs: list[Run], web: Web) -> Drawn:
@@ -281,7 +281,7 @@ def _learning(draws: Draws, heading: str, how: str, specs: dict[str, str], best:
     rows: list[list[Value]] = [
         [name, specs[name], *(str(at(drawn, s)) for s in shares), str(early[name])] for name, drawn in curves.items()
     ]
-    table = Table(["", "as run", *(f"at {share:.0%}" for share in shares), f"mean to {EARLY:.0%}"], rows)
+    table = PaperTable(["", "as run", *(f"at {share:.0%}" for share in shares), f"mean to {EARLY:.0%}"], rows)
     rule = f"its mean throughput up to {EARLY:.0%} is ahead of all others"
     claims = [decided(says, rule, told(early), leads(early, best), because(early, best))] if best else []
     plot = stop_plot(draws.web, middle(curves), "pagerank")
@@ -305,5 +305,5 @@ def running_time(draws: Draws) -> Experiment:
         "Time of deciding for the whole crawl of the first draw, as a multiple of breadth-first's in the same process; seconds "
         "as information."
     )
-    table = Table(["ordering", "times breadth-first", "seconds"], rows)
+    table = PaperTable(["ordering", "times breadth-first", "seconds"], rows)
     return Experiment("Running time", how, list(specs.values()), None, table, [claim])

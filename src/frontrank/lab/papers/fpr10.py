@@ -30,7 +30,7 @@ from frontrank.lab.papers.draws import (
     random_pages,
     told,
 )
-from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Reproduction, Table, Value, describe
+from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Experiment, PaperTable, Plot, Reproduction, Value, describe
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
@@ -108,7 +108,7 @@ def effectiveness(draws: Draws) -> Experiment:
         f"{_between(web)}"
     )
     plot = _plot(draws, absolute)
-    return Experiment("Effectiveness", how, specs, plot, Table(header, rows), _effective(web, means))
+    return Experiment("Effectiveness", how, specs, plot, PaperTable(header, rows), _effective(web, means))
 
 
 def _plot(draws: Draws, absolute: dict[str, list[Curve]]) -> Plot:
@@ -197,7 +197,7 @@ def windows(draws: Draws) -> Experiment:
     means = heights(absolute, crawled)
     shares = [share for share in (0.05, 0.1, 0.2, 0.3, 0.5) if share <= crawled]
     rows: list[list[Value]] = [[s, *(str(at(absolute[s], x)) for x in shares), str(means[s])] for s in WINDOWS]
-    table = Table(["ordering", *(f"at {s:.0%}" for s in shares), "mean"], rows)
+    table = PaperTable(["ordering", *(f"at {s:.0%}" for s in shares), "mean"], rows)
     whole, bfs = means["rankmass:window=1"], means["bfs"]
     claims = [
         decided(
@@ -258,7 +258,7 @@ def efficiency(draws: Draws) -> Experiment:
         f"process; the least of {ROUNDS} rounds in which the orderings take turns; seconds as information."
     )
     plot = Plot(curves, "times the whole crawl by bfs", shares=False)
-    table = Table(["ordering", "times bfs", "times fpr", "seconds"], rows)
+    table = PaperTable(["ordering", "times bfs", "times fpr", "seconds"], rows)
     return Experiment("Running time", how, specs, plot, table, claims)
 
 

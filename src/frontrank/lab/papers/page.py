@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from frontrank.lab.papers.claims import AGREES, DISAGREES, Claim
 from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Plot, Reproduction, shown
-from frontrank.lab.report import REFERENCE, Cell, Section, Series, Table, lines, page, save, styles
+from frontrank.lab.report import REFERENCE, Cell, HtmlTable, Section, Series, lines, page, save, styles
 from frontrank.lab.report.figures import Figure
 from frontrank.lab.report.html import Value
 
@@ -20,7 +20,7 @@ def written(told: Reproduction, path: str | os.PathLike[str]) -> None:
     sections = [Section("Claims and verdicts", "", table=_verdicts(told))]
     for one in told.experiments:
         text = f"Not run: {one.skipped}." if one.skipped else one.how
-        table = Table(one.table.header, [[_cell(v) for v in row] for row in one.table.rows]) if one.table else None
+        table = HtmlTable(one.table.header, [[_cell(v) for v in row] for row in one.table.rows]) if one.table else None
         figure = _figure(one.plot) if one.plot else None
         sections.append(Section(one.heading, text, figure, table, code="\n".join(one.orderings)))
         if one.claims:
@@ -49,14 +49,14 @@ def _cell(value: str | int | float | None) -> Cell | None:
         return Cell(str(value), str(value))
 
 
-def _verdicts(told: Reproduction) -> Table:
+def _verdicts(told: Reproduction) -> HtmlTable:
     rows: list[list[Value]] = [[_verdict(claim), claim.says, one.heading] for one in told.experiments for claim in one.claims]
-    return Table(["verdict", "the paper", "experiment"], rows)
+    return HtmlTable(["verdict", "the paper", "experiment"], rows)
 
 
-def _claims(claims: Sequence[Claim]) -> Table:
+def _claims(claims: Sequence[Claim]) -> HtmlTable:
     rows: list[list[Value]] = [[_verdict(claim), claim.says, claim.rule or None, claim.measured or None] for claim in claims]
-    return Table(["verdict", "the paper", "holds here if", "measured"], rows)
+    return HtmlTable(["verdict", "the paper", "holds here if", "measured"], rows)
 
 
 def _verdict(claim: Claim) -> Cell:

@@ -30,7 +30,18 @@ from frontrank.lab.papers.claims import Claim, decided, mean_height
 from frontrank.lab.papers.crawls import Progress
 from frontrank.lab.papers.draws import DRAWS, READING, Drawn, ahead, at, because, heights, leads, middle, told
 from frontrank.lab.papers.made_queries import gathered, made_workload, most, told_of, unsearchable
-from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Reproduction, Table, Tell, Value, describe, skip
+from frontrank.lab.papers.reproduction import (
+    IDEAL,
+    RANDOM,
+    Experiment,
+    PaperTable,
+    Plot,
+    Reproduction,
+    Tell,
+    Value,
+    describe,
+    skip,
+)
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.q_expected import QExpected
 from frontrank.orderings.batch.q_hybrid import FITS, QHybrid
@@ -241,7 +252,7 @@ def correlation(of: Drawing) -> Experiment:
         "they would be shown: the first draw. Pearson's correlation and the claims: all draws."
     )
     header = ["fifth by PageRank", "pages", "mean PageRank", "mean views", "share with any"]
-    return Experiment("Importance and impact", how, (), None, Table(header, drawn[0][2]), claims)
+    return Experiment("Importance and impact", how, (), None, PaperTable(header, drawn[0][2]), claims)
 
 
 def _by_rank(data: Dataset) -> tuple[float, list[float], list[list[Value]]]:
@@ -323,7 +334,7 @@ def effectiveness(of: Drawing, compared_: Sequence[Mapping[str, Curve]]) -> Expe
     plot = Plot(middle(curves), "share of the impact gathered", "share of the uncrawled pages fetched")
     header = ["policy", *(f"at {share:.0%}" for share in ABOVE), "mean"]
     specs = (*POLICIES.values(), *OURS.values())
-    return Experiment(f"Policies, {of.name}", how, specs, plot, Table(header, rows), claims)
+    return Experiment(f"Policies, {of.name}", how, specs, plot, PaperTable(header, rows), claims)
 
 
 def advantage(policies: Sequence[Sequence[Mapping[str, Curve]]]) -> Claim:
@@ -353,7 +364,7 @@ def fitted(of: Drawing) -> Experiment:
     )
     plot = Plot(curves, "impact expected", "log (n PageRank)", shares=False)
     header = ["fit", *(f"at the {q:.0%} quantile" for q in FIT_AT), "falling"]
-    return Experiment(f"Impact expected from PageRank, {of.name}", how, (), plot, Table(header, rows))
+    return Experiment(f"Impact expected from PageRank, {of.name}", how, (), plot, PaperTable(header, rows))
 
 
 def promoted(of: Drawing) -> Experiment:
@@ -373,7 +384,7 @@ def promoted(of: Drawing) -> Experiment:
         f"table: of the first draw those with impact that the hybrid policy brings forward most."
     )
     header = ["page", "views", "PageRank among the uncrawled", "place by PageRank", "place by the hybrid policy"]
-    return Experiment(f"Promoted pages, {of.name}", how, (HYBRID_SPEC,), None, Table(header, earlier[0][1]), [claim])
+    return Experiment(f"Promoted pages, {of.name}", how, (HYBRID_SPEC,), None, PaperTable(header, earlier[0][1]), [claim])
 
 
 def _promoted(data: Dataset) -> tuple[float, list[list[Value]]]:
@@ -503,7 +514,9 @@ def improvability(heading: str, pairs: Sequence[tuple[Improved, Improved]]) -> E
     if others:
         how += f"Slope and variance explained for queries with more answers, at least {'; '.join(others)}."
     plot = Plot({"learned": Curve(x, expected), "test": Curve(x, y)}, "results improved", "average score before", shares=False)
-    return Experiment(heading, how.strip(), (HYBRID_SPEC,), plot, Table(["average score", "learned", "test"], rows), claims)
+    return Experiment(
+        heading, how.strip(), (HYBRID_SPEC,), plot, PaperTable(["average score", "learned", "test"], rows), claims
+    )
 
 
 def _kept(data: Dataset, testing: Array, fit: Improvability) -> tuple[dict[str, Curve], dict[str, int]]:
@@ -542,7 +555,7 @@ def sketches(of: Drawing, kept: Sequence[tuple[dict[str, Curve], dict[str, int]]
     reached = {name: at(drawn, BUDGET) for name, drawn in curves.items()}
     claims = [_enough(FEW, reached, f"{PAPER_SHARE:g}"), _enough(SOME, reached, f"{TENTH:g}")]
     plot = Plot(middle(curves), "share of the impact gathered", "share of the uncrawled pages fetched")
-    return Experiment(f"Sketches kept, {of.name}", how, (HYBRID_SPEC,), plot, Table(header, rows), claims)
+    return Experiment(f"Sketches kept, {of.name}", how, (HYBRID_SPEC,), plot, PaperTable(header, rows), claims)
 
 
 def _enough(says: str, reached: Mapping[str, Drawn], share: str) -> Claim:

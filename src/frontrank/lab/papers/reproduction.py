@@ -33,7 +33,7 @@ class Plot:
 
 
 @dataclass(frozen=True)
-class Table:
+class PaperTable:
     """A head, and rows of as many cells."""
 
     header: Sequence[str]
@@ -48,7 +48,7 @@ class Experiment:
     how: str
     orderings: Sequence[str] = ()  # specifications, as simulate takes them
     plot: Plot | None = None
-    table: Table | None = None
+    table: PaperTable | None = None
     claims: Sequence[Claim] = ()
     skipped: str = ""  # why it was not run on this web
 
@@ -157,7 +157,7 @@ def shown(value: Value) -> str:
     return number(value if value is not None and math.isfinite(value) else None)
 
 
-def _json_table(table: Table | None) -> dict[str, Any] | None:
+def _json_table(table: PaperTable | None) -> dict[str, Any] | None:
     if table is None:
         return None
     rows = [[None if isinstance(v, float) and not math.isfinite(v) else v for v in row] for row in table.rows]

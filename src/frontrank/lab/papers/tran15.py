@@ -46,7 +46,7 @@ from frontrank.lab.papers.draws import (
 from frontrank.lab.papers.impact_ratio import behind, links_within
 from frontrank.lab.papers.made_queries import lines, searched, split, told_of, unsearchable
 from frontrank.lab.papers.parts import reached, start_page
-from frontrank.lab.papers.reproduction import RANDOM, Experiment, Plot, Reproduction, Table, Tell, Value, describe, skip
+from frontrank.lab.papers.reproduction import RANDOM, Experiment, PaperTable, Plot, Reproduction, Tell, Value, describe, skip
 from frontrank.lab.tune import SHARES, Tuning, tune
 from frontrank.search.divided import Divided, halves
 from frontrank.web.view import Workload
@@ -272,7 +272,7 @@ def frontier(of: Drawing) -> Experiment:
         ),
     ]
     header = ["pages of D", "lead on by", "how many", "pages of F they lead to", f"{counted} of these", f"{r}, all draws"]
-    return Experiment(f"Frontier impact ratio, {of.name}", how, (), None, Table(header, rows), claims)
+    return Experiment(f"Frontier impact ratio, {of.name}", how, (), None, PaperTable(header, rows), claims)
 
 
 def _partition(of: Ordered) -> dict[bool, Array]:
@@ -315,7 +315,7 @@ def omega(of: Drawing) -> Experiment:
         f"virtual edges alone. What rw-eg learns from the crawl itself, draw by draw: {', '.join(chosen)}."
     )
     plot = Plot(curves, "share of the ideal impact", "omega")
-    return Experiment(f"Omega, {of.name}", how, (), plot, Table(["omega", ".632+", "told", "test"], rows), [claim])
+    return Experiment(f"Omega, {of.name}", how, (), plot, PaperTable(["omega", ".632+", "told", "test"], rows), [claim])
 
 
 def _setting(tuning: Tuning, omega: float, name: str) -> float:
@@ -386,13 +386,13 @@ def _dries(curves: Mapping[str, Sequence[Curve]]) -> Claim:
     )
 
 
-def _heights(curves: Mapping[str, Sequence[Curve]]) -> Table:
+def _heights(curves: Mapping[str, Sequence[Curve]]) -> PaperTable:
     header = ["ordering", *(f"at {share:.0%}" for share in FRONTIER_SHARES), f"mean to {UNTIL:.0%}"]
     means = heights(curves, UNTIL)
     rows: list[list[Value]] = [
         [name, *(str(at(drawn, share)) for share in FRONTIER_SHARES), str(means[name])] for name, drawn in curves.items()
     ]
-    return Table(header, rows)
+    return PaperTable(header, rows)
 
 
 def clicked(of: Drawing) -> Experiment:
@@ -417,7 +417,7 @@ def clicked(of: Drawing) -> Experiment:
     rows: list[list[Value]] = [[name, *map(str, by_share.values())] for name, by_share in drawn.items()]
     header = ["ordering", *(f"at {share:.0%}" for share in FRONTIER_SHARES)]
     how = "Clicks over views of each of the first pages of the frontier, the mean, over that of the pages that have most."
-    return Experiment(heading, how, _specs(of), None, Table(header, rows), [claim])
+    return Experiment(heading, how, _specs(of), None, PaperTable(header, rows), [claim])
 
 
 def _rates(of: Ordered) -> dict[str, dict[float, float]]:

@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from frontrank.lab.report.comparison import write
 from frontrank.lab.report.figures import REFERENCE, Series, Style, bars, lines, styles
-from frontrank.lab.report.html import Cell, Section, Table, page, save
+from frontrank.lab.report.html import Cell, HtmlTable, Section, page, save
 
-__all__ = ["REFERENCE", "Cell", "Section", "Series", "Style", "Table", "bars", "lines", "page", "save", "styles", "write"]
+__all__ = ["REFERENCE", "Cell", "HtmlTable", "Section", "Series", "Style", "bars", "lines", "page", "save", "styles", "write"]

@@ -16,7 +16,7 @@ from frontrank.lab import measures as metrics
 from frontrank.lab.measures import SHARES, Curve
 from frontrank.lab.measures.stop import EXHAUSTED
 from frontrank.lab.report.figures import REFERENCE, Figure, Series, Style, bars, lines, styles
-from frontrank.lab.report.html import Cell, Section, Table, Value, page, save
+from frontrank.lab.report.html import Cell, HtmlTable, Section, Value, page, save
 from frontrank.simulation.simulate import Run
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
@@ -229,7 +229,7 @@ class Comparison:
         found = [metrics.hot(run.trace, web, [share], metric)[share] or 0.0 for run in self.crawls]
         rows = list(zip(*columns, strict=True))
         best_first = sorted(range(len(rows)), key=lambda i: -found[i])
-        table = Table(header, [rows[i] for i in best_first], [*groups, ("the crawl", 4)])
+        table = HtmlTable(header, [rows[i] for i in best_first], [*groups, ("the crawl", 4)])
         text = (
             f"After these shares of the web, the best at {percent(share)} first. A dash: the crawl ended before. The "
             "best of each column is bold, not counting orderings that were told the true importance. Click a column to sort. "

@@ -9,7 +9,7 @@ import numpy as np
 
 from frontrank.fetching.crawler.summary import ENDS, HOSTS_TOLD, Summary, listed
 from frontrank.lab.report.figures import Series, lines, styles
-from frontrank.lab.report.html import Section, Table, Value, page, save
+from frontrank.lab.report.html import HtmlTable, Section, Value, page, save
 
 POINTS = 300  # of a curve
 UNITS = (("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
@@ -19,13 +19,15 @@ def write_crawl_report(told: Summary, path: str | os.PathLike[str]) -> None:
     sections = [*_best(told), Section("Pages over time", figure=_over_time(told))]
     if told.gauges:
         rows: list[list[Value]] = [[name, value] for name, value in told.gauges.items()]
-        sections.append(Section("What the ordering measures", table=Table(["gauge", "value"], rows)))
+        sections.append(Section("What the ordering measures", table=HtmlTable(["gauge", "value"], rows)))
     reasons: list[list[Value]] = [["fetched", f"status {status}", count] for status, count in told.statuses.items()]
     reasons += [["failed", reason, count] for reason, count in told.failures.items()]
     reasons += [["link not followed", reason, count] for reason, count in told.not_followed.items()]
-    sections.append(Section("What came, and what did not", table=Table(["", "why", "count"], reasons)))
+    sections.append(Section("What came, and what did not", table=HtmlTable(["", "why", "count"], reasons)))
     hosts: list[list[Value]] = [[host.name, host.settled, host.failed, host.waiting] for host in told.hosts]
-    sections.append(Section("Hosts", "Those with most pages.", table=Table(["host", "settled", "failed", "waiting"], hosts)))
+    sections.append(
+        Section("Hosts", "Those with most pages.", table=HtmlTable(["host", "settled", "failed", "waiting"], hosts))
+    )
     sections += _traps(told)
     sections.append(Section("The first pages", "In the order in which they were fetched.", table=_first(told)))
     facts = [("fetched", f"{told.fetched:,}"), ("failed", f"{told.failed:,}"), ("waiting", f"{told.waiting:,}")]
@@ -44,7 +46,7 @@ def _best(told: Summary) -> list[Section]:
     about = (
         f"Of those fetched, by how well they fit the goal “{told.goal}”." if told.goal else "Of those fetched, by the scorer."
     )
-    return [Section("The best pages", about, table=Table(["URL", "score", "title"], rows))] if rows else []
+    return [Section("The best pages", about, table=HtmlTable(["URL", "score", "title"], rows))] if rows else []
 
 
 def _over_time(told: Summary) -> dict[str, Any]:
@@ -61,17 +63,17 @@ def _traps(told: Summary) -> list[Any]:
     made = []
     if rows:
         text = "URLs that are alike but for numbers and ids, many of one host."
-        made.append(Section("Possible traps", text, table=Table(["URLs", "pages", "of the host"], rows)))
+        made.append(Section("Possible traps", text, table=HtmlTable(["URLs", "pages", "of the host"], rows)))
         if told.goes_on:
             commands = "\n".join(told.without(family) for family in told.traps)
             made.append(Section("To go on without them", "One line for each, if they are of no use.", code=commands))
     limits = [("host budget", told.spent_hosts), ("depth", told.deep_hosts)]
     limited: list[list[Value]] = [[name, limit] for limit, names in limits for name in names]
     if limited:
-        made.append(Section("Hosts at a limit", table=Table(["host", "limit"], limited[:HOSTS_TOLD])))
+        made.append(Section("Hosts at a limit", table=HtmlTable(["host", "limit"], limited[:HOSTS_TOLD])))
     return made
 
 
-def _first(told: Summary) -> Table:
+def _first(told: Summary) -> HtmlTable:
     rows: list[list[Value]] = [[url, i, title, str(status)] for i, (url, title, status) in enumerate(told.first, 1)]
-    return Table(["URL", "place", "title", "status"], rows)
+    return HtmlTable(["URL", "place", "title", "status"], rows)

@@ -38,7 +38,7 @@ Value = Cell | str | int | float | None
 
 
 @dataclass(frozen=True)
-class Table:
+class HtmlTable:
     """A head and rows; numbers are aligned right, None is a dash. ``groups`` name runs of columns above the head."""
 
     header: Sequence[str]
@@ -70,7 +70,7 @@ class Section:
     heading: str
     text: str = ""
     figure: Figure | None = None
-    table: Table | None = None
+    table: HtmlTable | None = None
     code: str = ""
 
 

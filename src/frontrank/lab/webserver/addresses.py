@@ -28,7 +28,7 @@ MADE_UP = re.compile(r"http://www\.h(0|[1-9][0-9]{0,9})\.example/p(0|[1-9][0-9]{
 MADE_UP_HOST = re.compile(r"www\.h(0|[1-9][0-9]{0,9})\.example", re.ASCII)
 TOLD_EVERY = 20_000
 
-Told = Callable[[str, int, int], None]  # what is being done, how much of it, of how much
+Report = Callable[[str, int, int], None]  # what is being done, how much of it, of how much
 
 
 class Addresses(Protocol):
@@ -51,7 +51,7 @@ class Addresses(Protocol):
     def pages_of(self, host: int) -> Array: ...
 
 
-def addresses(web: Web, told: Told | None = None) -> Addresses:
+def addresses(web: Web, told: Report | None = None) -> Addresses:
     return Indexed(web, told) if web.urls is not None else MadeUp(web)
 
 
@@ -82,7 +82,7 @@ def netloc_of(url: str) -> str:
 
 
 class Indexed:
-    def __init__(self, web: Web, told: Told | None = None) -> None:
+    def __init__(self, web: Web, told: Report | None = None) -> None:
         assert web.urls is not None
         self.urls = web.urls
         self.names: dict[str, int] = {}
@@ -99,7 +99,7 @@ class Indexed:
         self.duplicates = web.pages - int(first.sum())
         self._netlocs = list(self.names)
 
-    def _hashes(self, pages: int, told: Told | None) -> Iterator[int]:
+    def _hashes(self, pages: int, told: Report | None) -> Iterator[int]:
         for page, given in enumerate(self.urls):
             url = served_url(given)
             netloc = netloc_of(url)

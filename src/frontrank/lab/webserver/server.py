@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any
 
 from frontrank.errors import FrontrankError, InputError
-from frontrank.lab.webserver.addresses import Told, netloc_of
+from frontrank.lab.webserver.addresses import Report, netloc_of
 from frontrank.lab.webserver.faults import HANG, RESET
 from frontrank.lab.webserver.names import HOME
 from frontrank.lab.webserver.options import Options
@@ -187,7 +187,7 @@ class Server:
             self.log.append((time.time(), url, status))
 
 
-async def serve(web: Web, port: int = 0, *, log: bool = False, told: Told | None = None, **options: Any) -> Server:
+async def serve(web: Web, port: int = 0, *, log: bool = False, told: Report | None = None, **options: Any) -> Server:
     """Serve a web; port 0 is any free one. ``options`` are those of ``frontrank.lab.webserver.Options``."""
     server = Server(Site(web, Options.of(options), told), log)
     await server.start(port)

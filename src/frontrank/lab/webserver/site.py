@@ -16,7 +16,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from frontrank.lab.webserver import pages
-from frontrank.lab.webserver.addresses import SCHEME, Told, addresses, netloc_of
+from frontrank.lab.webserver.addresses import SCHEME, Report, addresses, netloc_of
 from frontrank.lab.webserver.faults import HANG, RESET, Faults, chance
 from frontrank.lab.webserver.names import HOME, ByAddress, ByName, Names
 from frontrank.lab.webserver.options import Options
@@ -39,7 +39,7 @@ class Answer(NamedTuple):
 
 
 class Site:
-    def __init__(self, web: Web, options: Options, told: Told | None = None) -> None:
+    def __init__(self, web: Web, options: Options, told: Report | None = None) -> None:
         self.web, self.options = web, options
         self.addresses = addresses(web, told)
         self.names: Names = ByAddress(self.addresses) if options.hosts == "ip" else ByName(self.addresses)

@@ -24,7 +24,7 @@ import numpy as np
 from frontrank.errors import SpecError, nearest
 from frontrank.kernels.jit import Array, compiled, kernel, state_type
 from frontrank.orderings.revisits.gain import changes_between
-from frontrank.orderings.revisits.revisit import Revisit, Told
+from frontrank.orderings.revisits.revisit import Revisit, Settings
 
 GOALS = ("freshness", "age")
 
@@ -51,7 +51,7 @@ def age(x: Array, interval: Array) -> Array:
 
 
 @kernel
-def _wait(told: Told, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
+def _wait(told: Settings, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
     return float(told.interval[page])
 
 
@@ -66,7 +66,7 @@ class Allocated(Revisit):
         """Visits a second for each page."""
         raise NotImplementedError
 
-    def told(self, rates: Array | None = None, weights: Array | None = None, a_second: float = 0.0) -> Told:
+    def told(self, rates: Array | None = None, weights: Array | None = None, a_second: float = 0.0) -> Settings:
         assert rates is not None
         visits = self.visits(rates, np.ones(rates.size) if weights is None else weights, a_second)
         with np.errstate(divide="ignore"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from frontrank.kernels.jit import kernel
-from frontrank.orderings.revisits.revisit import Revisit, Told
+from frontrank.orderings.revisits.revisit import Revisit, Settings
 from frontrank.specs import Duration
 
 
@@ -34,5 +34,5 @@ class Fixed(Revisit):
 
     @staticmethod
     @kernel
-    def wait(told: Told, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
+    def wait(told: Settings, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
         return float(told.every)

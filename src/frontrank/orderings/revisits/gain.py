@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.kernels.jit import kernel
-from frontrank.orderings.revisits.revisit import Revisit, Told, change_rate
+from frontrank.orderings.revisits.revisit import Revisit, Settings, change_rate
 from frontrank.specs import Duration
 
 
@@ -71,7 +71,7 @@ class Gain(Revisit):
 
     @staticmethod
     @kernel
-    def wait(told: Told, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
+    def wait(told: Settings, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
         if visits == 0:
             return float(min(told.most, max(told.least, told.first)))
         longest = min(told.most, 2.0 * before_s) if before_s > 0.0 else told.most

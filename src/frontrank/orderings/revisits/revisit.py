@@ -18,7 +18,7 @@ from frontrank.kernels.jit import Array, Kernel, interpreted, kernel, state_type
 from frontrank.orderings.policy import Parameters
 from frontrank.specs import Duration
 
-Told = Any  # a namedtuple of numbers, and for those that know rates an array of intervals
+Settings = Any  # a namedtuple of numbers, and for those that know rates an array of intervals
 
 
 @kernel
@@ -54,7 +54,7 @@ class Revisit(Parameters):
                 object.__setattr__(self, f.name, Duration(getattr(self, f.name)))
         super().__post_init__()
 
-    def told(self, rates: Array | None = None, weights: Array | None = None, a_second: float = 0.0) -> Told:
+    def told(self, rates: Array | None = None, weights: Array | None = None, a_second: float = 0.0) -> Settings:
         """What the kernel reads. In a simulation pages have true rates of change and weights, and there are so many visits
         a second in all; policies for live crawls make no use of these."""
         numbers = {f.name: float(getattr(self, f.name)) for f in fields(self)}

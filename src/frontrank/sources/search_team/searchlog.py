@@ -25,7 +25,7 @@ import numpy as np
 from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import canonical, host_of
-from frontrank.sources.search_team.tables import Field, Schema, Table, read_table
+from frontrank.sources.search_team.tables import Field, Schema, TeamTable, read_table
 from frontrank.web.strings import Texts
 from frontrank.web.web import IMPACTS, Web
 
@@ -131,7 +131,7 @@ def read_observed(
     """The crawl that these tables tell of, and what was left out of it."""
     counts = Counts()
 
-    def read(path: str, schema: Schema) -> Table:
+    def read(path: str, schema: Schema) -> TeamTable:
         if progress is not None:
             progress(f"reading {schema.table}")
         table = read_table(path, schema, skip_bad)
@@ -166,7 +166,7 @@ def read_observed(
 # --- pages and links ---
 
 
-def _page_rows(table: Table, numbering: Numbering, counts: Counts) -> tuple[Array, Array]:
+def _page_rows(table: TeamTable, numbering: Numbering, counts: Counts) -> tuple[Array, Array]:
     """The row that counts for each page, and the fetched pages in the order of rows."""
     numbers = numbering.of(table.columns["url"], add=True)
     _, row = np.unique(numbers, return_index=True)
@@ -175,7 +175,7 @@ def _page_rows(table: Table, numbering: Numbering, counts: Counts) -> tuple[Arra
     return row, fetched
 
 
-def _endpoints(edges: Table, numbering: Numbering) -> tuple[Array, Array]:
+def _endpoints(edges: TeamTable, numbering: Numbering) -> tuple[Array, Array]:
     """Both ends of each link. Source and target of a row are read one after the other, so new pages come in that order."""
     need("pyarrow")
     import pyarrow as pa
@@ -189,7 +189,7 @@ def _endpoints(edges: Table, numbering: Numbering) -> tuple[Array, Array]:
 
 
 def _web(
-    table: Table, row: Array, edges: Table, source: Array, target: Array, numbering: Numbering, columns: dict[str, Any]
+    table: TeamTable, row: Array, edges: TeamTable, source: Array, target: Array, numbering: Numbering, columns: dict[str, Any]
 ) -> Web:
     columns["urls"] = numbering.urls
     more = len(numbering.urls) - row.size
@@ -209,7 +209,7 @@ def _of_rows(column: Any, row: Array, more: int) -> Texts:
     return Texts(pa.concat_arrays([column.take(pa.array(row)), pa.array([""] * more, column.type)]))
 
 
-def _hosts(table: Table, row: Array, urls: Sequence[str]) -> tuple[Array, list[str]]:
+def _hosts(table: TeamTable, row: Array, urls: Sequence[str]) -> tuple[Array, list[str]]:
     """Host numbers by first appearance; a host that is not given is that of the URL."""
     given = table.get("host")
     names: Iterable[str] = [""] * len(urls) if given is None else _of_rows(given, row, len(urls) - row.size)
@@ -230,7 +230,9 @@ def _unlinked(web: Web, fetched: Array) -> int:
 # --- searchers ---
 
 
-def _impact(column: str, pages: Table, row: Array, log: Table | None, numbering: Numbering, counts: Counts) -> Array | None:
+def _impact(
+    column: str, pages: TeamTable, row: Array, log: TeamTable | None, numbering: Numbering, counts: Counts
+) -> Array | None:
     """Clicks or views of each page: of the table of pages, else of the log."""
     impact = np.zeros(len(numbering.urls))
     if log is not None:
@@ -245,7 +247,7 @@ def _impact(column: str, pages: Table, row: Array, log: Table | None, numbering:
     return impact
 
 
-def _workload(queries: Table | None, log: Table | None, counts: Counts) -> tuple[list[str] | None, Array | None]:
+def _workload(queries: TeamTable | None, log: TeamTable | None, counts: Counts) -> tuple[list[str] | None, Array | None]:
     """Distinct queries in their order, and how often each is asked."""
     if queries is not None:
         encoded = queries.columns["query"].dictionary_encode()
@@ -264,7 +266,7 @@ def _workload(queries: Table | None, log: Table | None, counts: Counts) -> tuple
     return encoded.dictionary.to_pylist(), frequency
 
 
-def _results(table: Table, queries: Sequence[str], numbering: Numbering, counts: Counts) -> ResultTable:
+def _results(table: TeamTable, queries: Sequence[str], numbering: Numbering, counts: Counts) -> ResultTable:
     index = {query: i for i, query in enumerate(queries)}
     encoded = table.columns["query"].dictionary_encode()
     of_query = np.array([index.get(query, -1) for query in encoded.dictionary.to_pylist()], np.int32)

@@ -56,7 +56,7 @@ class Schema:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TeamTable:
     """A checked table: one array for each field that is there."""
 
     path: str
@@ -68,7 +68,7 @@ class Table:
         return self.columns.get(name)
 
 
-def read_table(given: str | os.PathLike[str], schema: Schema, skip_bad: bool = False) -> Table:
+def read_table(given: str | os.PathLike[str], schema: Schema, skip_bad: bool = False) -> TeamTable:
     """The table at a path, or ``file#table`` in a database; checked against the schema."""
     path, named = _split(os.fspath(given))
     format_ = format_of(path)
@@ -106,7 +106,7 @@ def _wanted(schema: Schema, found: list[str], where: str) -> dict[str, int]:
 # --- values ---
 
 
-def _checked(path: str, format_: str, raw: Raw, schema: Schema, skip_bad: bool) -> Table:
+def _checked(path: str, format_: str, raw: Raw, schema: Schema, skip_bad: bool) -> TeamTable:
     need("pyarrow")
     import pyarrow as pa
 
@@ -130,7 +130,7 @@ def _checked(path: str, format_: str, raw: Raw, schema: Schema, skip_bad: bool) 
     if bad:
         mask = pa.array(good)
         columns = {n: v[good] if isinstance(v, np.ndarray) else v.filter(mask) for n, v in columns.items()}
-    return Table(path, raw.rows - bad, columns, bad + raw.malformed)
+    return TeamTable(path, raw.rows - bad, columns, bad + raw.malformed)
 
 
 def _decoded(column: Any) -> tuple[Any, Array]:

@@ -53,7 +53,7 @@ RANKERS: dict[str, Ranker] = {
 
 
 @dataclass
-class Table:
+class FeatureTable:
     """Columns of numbers by name, one row for each asked page."""
 
     columns: dict[str, Array] = field(default_factory=dict)
@@ -70,9 +70,9 @@ class Groups:
     count: int
 
 
-def features(view: CrawlView, pages: Array, gain: Array, told: Array, which: str = "all") -> Table:
+def features(view: CrawlView, pages: Array, gain: Array, told: Array, which: str = "all") -> FeatureTable:
     """Rows for these frontier pages. gain is log(1 + impact) of all known pages, valid where told is true."""
-    table = Table()
+    table = FeatureTable()
     for name, score in _cached(view, "scores", lambda: _scores(view)).items():
         if which == "all" or name in TABLE4:
             table.columns[name] = score[pages]
@@ -121,7 +121,7 @@ def _scores(view: CrawlView) -> dict[str, Array]:
     return found
 
 
-def _links(view: CrawlView, pages: Array, gain: Array, told: Array, table: Table) -> None:
+def _links(view: CrawlView, pages: Array, gain: Array, told: Array, table: FeatureTable) -> None:
     """Impact of parents, and of siblings: the other links of parents."""
     rows = len(view.source)
     target = view.target[: view.links]
