@@ -18,7 +18,7 @@ from frontrank.errors import InputError, SpecError
 from frontrank.fetching.crawler.config import read_config, read_seeds
 from frontrank.fetching.crawler.options import AGENT, Options, contact_of, options
 from frontrank.fetching.crawler.traps import Family
-from frontrank.fetching.crawler.values import duration, size
+from frontrank.options import duration, size
 from frontrank.pages.urls import pattern
 
 SEED = ("http://a.example/",)

@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError, SpecError
+from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import Scene
 from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.measures.impact import impact_shares
+from frontrank.lab.options import TuneOptions
+from frontrank.options import check_options
 from frontrank.orderings.batch.rw import EnrichedWalk
 
-OMEGAS = tuple(round(0.1 * i, 1) for i in range(11))
 SHARES = (0.05, 0.1)
 SAMPLES = 50
 
@@ -70,17 +71,16 @@ class Tuning(Sequence[Setting], Tabular):
 
 def tune(
     scene: Scene,
-    omegas: tuple[float, ...] = OMEGAS,
-    gammas: tuple[float, ...] = (0.0,),
+    omegas: tuple[float, ...] = TuneOptions.omega,
+    gammas: tuple[float, ...] = TuneOptions.gamma,
     samples: int = SAMPLES,
-    seed: int = 0,
+    seed: int = TuneOptions.draw,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Tuning:
     """All settings, the best first. The scene must be one of the split protocol: its revealed pages are the training set."""
     if scene.view.revealed is None:
         raise InputError("tuning needs pages whose impact is known; stage the crawl with the split protocol")
-    if not omegas or not gammas:
-        raise SpecError("tuning needs at least one omega and one gamma")
+    check_options(TuneOptions, omega=omegas, gamma=gammas, draw=seed)
     training, impact = scene.view.revealed
     draw = np.random.default_rng(seed)
     drawn = [draw.integers(0, len(training), len(training)) for _ in range(samples)]

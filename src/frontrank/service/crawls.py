@@ -33,6 +33,7 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
+from frontrank.service.options import ServeOptions
 from frontrank.web.files import written_beside
 
 DEFAULT = "DEFAULT"
@@ -42,7 +43,7 @@ LONGEST_ID = 1_000  # characters
 LONGEST_NAME = 120  # of a directory; file systems hold 255 bytes
 DELETED = ".deleted-"
 UNBORN = {"lock", FILE + ".new", FILE + ".new-journal"}  # what a crawl leaves whose process died while it was created
-POLITE = Politeness(delay_s=1.0)
+POLITE = Politeness(delay_s=ServeOptions.delay)
 
 
 class Crawls:
@@ -55,7 +56,7 @@ class Crawls:
     def __init__(
         self,
         folder: str | os.PathLike[str],
-        policy: Policy | str = "surf",
+        policy: Policy | str = ServeOptions.policy,
         politeness: Politeness | None = None,
         orderings: Mapping[str, Policy | str] | None = None,
         *,

@@ -12,7 +12,7 @@ from typing import Any
 
 from frontrank.errors import InputError, SourceError, nearest
 from frontrank.fetching.crawler.options import options
-from frontrank.fetching.crawler.values import SWITCH
+from frontrank.options import SWITCH
 from frontrank.pages.urls import usable_seed
 from frontrank.web.files import read_lines
 

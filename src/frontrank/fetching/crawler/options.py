@@ -6,16 +6,15 @@ tables of docs/crawl.md and what --resume may change are made from it.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from functools import cache
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import frontrank
 from frontrank.errors import FrontrankError, InputError
-from frontrank.fetching.crawler.values import KINDS, SHARE, SIZE, Option
+from frontrank.options import SIZE, TIME, Option, options_of
+from frontrank.options import option as any_option
 
 if TYPE_CHECKING:
     from frontrank.frontiers.politeness import Politeness
@@ -109,7 +108,7 @@ def goal_policy(goal: str) -> str:
 
 
 def option(default: Any, group: str, help: str, **more: Any) -> Any:
-    return dataclasses.field(default=default, metadata={"group": group, "help": help, **more})
+    return any_option(default, help, group=group, **more)
 
 
 @dataclass(frozen=True)
@@ -130,6 +129,7 @@ class Options:
         "Stop this run after S seconds, or 30m, 2h, 1d; pages in flight still arrive. 0: no limit.",
         name="time",
         metavar="S",
+        kind=TIME,
     )
     until: str | None = option(None, STOP, "Stop at a coverage that rankmass guarantees: coverage=0.9.", metavar="RULE")
     revisit: str = option(
@@ -145,7 +145,6 @@ class Options:
         "Of all pages taken, the share that are revisits, as long as some are due and something new waits.",
         metavar="SHARE",
         most=1.0,
-        kind=SHARE,
     )
     scope: str = option(
         "host",
@@ -185,6 +184,7 @@ class Options:
         POLITE,
         "Seconds between two requests to one host; a longer Crawl-delay in robots.txt wins, up to 60 s.",
         metavar="S",
+        kind=TIME,
     )
     per_host: int = option(1, POLITE, "Requests in flight to one host, at most. 0: no limit.", metavar="N")
     politeness_by: str = option(
@@ -214,7 +214,7 @@ class Options:
     retries: int = option(
         2, SENDER, "Further attempts after a failure that may pass, after 1, 2, 4, ... seconds.", metavar="N", most=1_000
     )
-    timeout: float = option(30.0, SENDER, "Seconds for one page.", metavar="S", least=0.001)
+    timeout: float = option(30.0, SENDER, "Seconds for one page.", metavar="S", least=0.001, kind=TIME)
     proxy: str = option(
         "", SENDER, "Send all requests through this HTTP proxy. It is stored with the crawl.", metavar="URL", wrong=_wrong_proxy
     )
@@ -314,20 +314,21 @@ class Options:
             if not one.changes and getattr(new, one.field) != getattr(self, one.field):
                 given = "another seed" if one.field == "seeds" else one.flag
                 raise InputError(
-                    f"{given} was given with --resume, but seeds, --goal, --sitemaps, --warc and --queries stay as the crawl "
-                    f"was started; start a new crawl with --out DIR for others"
+                    f"{given} was given with --resume, but {fixed_options()} stay as the crawl was started; "
+                    f"start a new crawl with --out DIR for others"
                 )
         return new
 
 
-@cache
 def options() -> dict[str, Option]:
     """Every option by the name of its field."""
-    made = {}
-    for f in fields(Options):
-        about = {"name": f.name.replace("_", "-"), "kind": KINDS[str(f.type)], **f.metadata}
-        made[f.name] = Option(field=f.name, default=f.default, **about)
-    return made
+    return options_of(Options)
+
+
+def fixed_options(mark: str = "") -> str:
+    """What no --resume changes, in a sentence; ``mark`` stands around flags."""
+    flags = [f"{mark}{one.flag}{mark}" for one in options().values() if not one.changes and one.field != "seeds"]
+    return f"seeds, {', '.join(flags[:-1])} and {flags[-1]}"
 
 
 def check_stop(policy: str, until: str | None) -> None:
