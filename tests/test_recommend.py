@@ -162,7 +162,7 @@ class TestCommand:
                 crawl.fetched(urls[0], links=[f"http://a.example/{n}" for n in (page * 2 + 1, page * 2 + 2) if n < 60])
         text = good("recommend", "live", "--draws", "2", cwd=tmp_path)
         assert "frontrank crawl --resume live --policy" in text
-        assert "what it passed over cannot be judged" in text
+        assert "pages it did not fetch cannot be judged" in text
 
     @pytest.mark.parametrize(
         ("args", "says"),

@@ -82,7 +82,7 @@ class Contest:
             Column("hot", [self.mean(r, 1) for r in rows], "share", "more", spread=[self.spread(r, 1) for r in rows]),
             Column("seconds", [self.mean(r, 2) for r in rows], "seconds", "less"),
         )
-        out = tuple(f"left out: {ordering}: {why}" for ordering, why in self.left_out.items())
+        out = tuple(f"not tried: {ordering}: {why}" for ordering, why in self.left_out.items())
         return Frame(columns, self.name, out, sorted_by="mass")
 
 

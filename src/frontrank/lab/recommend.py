@@ -167,9 +167,9 @@ class Recommendation(Tabular):
         )
         less = f" (not {self.asked}: a minute was up)" if self.draws < self.asked else ""
         notes = [f"reached: {self.measured}; mean and spread over {self.draws} draws{less} of {self.seeds:,} random seeds"]
-        notes += ["tie: within the spread of the best", *(f"left out: {spec}: {why}" for spec, why in self.left_out.items())]
+        notes += ["tie: within the spread of the best", *(f"not tried: {spec}: {why}" for spec, why in self.left_out.items())]
         if web.crawled_with:
-            notes.append(f"tried on the pages that {web.crawled_with} fetched: what it passed over cannot be judged")
+            notes.append(f"tried on the pages that {web.crawled_with} fetched: pages it did not fetch cannot be judged")
         knows = ", ".join(known(web)) or "its links alone"
         title = f"{web.name}: {web.pages:,} pages, {web.links:,} links{hosts}; knows {knows}"
         return Frame(columns, title, tuple(notes), sorted_by="reached")

@@ -160,7 +160,7 @@ def stored_options(out: str | os.PathLike[str]) -> Options:
         journal.close()
     if held is None:
         raise StorageError(
-            f"{os.fspath(out)}: this crawl was not started by frontrank crawl; go on with it where it was started"
+            f"{os.fspath(out)}: this crawl was not started by frontrank crawl; resume it where it was started"
         )
     return Options.of(held)
 
