@@ -32,7 +32,19 @@ ROBOTS = {  # of 500 KiB, which is as much as is read
     "blanks": "user-agent" + " " * (500 * KIB),
     "backtracking": "User-agent: *\nDisallow: /" + "*a" * 30 + "*b\n",
 }
-OPTIONS = ("--allow-private", "--max-depth", str(2 * CHAIN), "--delay", "0", "--scope", "any", "--timeout", "100", "--json", "-q")
+OPTIONS = (
+    "--allow-private",
+    "--max-depth",
+    str(2 * CHAIN),
+    "--delay",
+    "0",
+    "--scope",
+    "any",
+    "--timeout",
+    "100",
+    "--json",
+    "-q",
+)
 
 
 class Hosts(BaseHTTPRequestHandler):

@@ -125,7 +125,7 @@ def test_a_paper_about_links_takes_no_queries(web: Web, log: Workload) -> None:
     with pytest.raises(InputError, match="fpr10 is about links alone"):
         lab.run("fpr10", web, workload=log)
     result = CliRunner().invoke(command, ["fpr10", "--queries", "log.txt"])
-    assert str(result.exception) == "--queries log.txt given, but fpr10 is about links alone; leave it out"
+    assert str(result.exception) == "--queries log.txt was given, but fpr10 is about links alone; drop --queries"
 
 
 def test_the_command_names_the_query_log_it_was_given(tmp_path: Path, log: Workload) -> None:

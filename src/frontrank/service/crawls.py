@@ -216,7 +216,9 @@ class Crawls:
                 raise ValueError("of another format")
             version = int(stored["version"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StorageError(f"{path}: cannot be read ({error}); restore it, or remove it to go on with defaults") from None
+            raise StorageError(
+                f"{path}: cannot be read ({error}); restore it, or remove it to continue with defaults"
+            ) from None
         if version > VERSION:
             raise StorageError(
                 f"{path}: written by a newer frontrank (format {version}, this one reads up to {VERSION}); use that version"
@@ -258,7 +260,7 @@ class Crawls:
 
     def _check_open(self) -> None:
         if self._lock < 0:
-            raise StorageError(f"{self.folder}: this service is closed; open it again to go on")
+            raise StorageError(f"{self.folder}: this service is closed; open it again to continue")
 
 
 def crawl_id(given: str) -> str:

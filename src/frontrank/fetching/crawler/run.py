@@ -159,9 +159,7 @@ def stored_options(out: str | os.PathLike[str]) -> Options:
     finally:
         journal.close()
     if held is None:
-        raise StorageError(
-            f"{os.fspath(out)}: this crawl was not started by frontrank crawl; resume it where it was started"
-        )
+        raise StorageError(f"{os.fspath(out)}: this crawl was not started by frontrank crawl; resume it where it was started")
     return Options.of(held)
 
 
