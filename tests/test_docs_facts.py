@@ -98,3 +98,17 @@ def test_every_command_has_its_line_in_the_table_of_commands() -> None:
     page = text_of("docs/commands.md")
     for name in COMMANDS:
         assert re.search(rf"^\| .*`frontrank {name}`", page, re.MULTILINE), name
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as links name them."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    heads = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_a_heading(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#\s:]*)#([\w-]+)\)", page.read_text(encoding="utf-8")):
+        there = page.parent / target if target else page
+        assert there.suffix != ".md" or anchor in anchors(there), f"{target}#{anchor}"

@@ -135,7 +135,7 @@ class Options:
     revisit: str = option(
         "",
         AGAIN,
-        "When to fetch pages again: fixed:every=1d, adaptive or gain. Such a crawl ends by its budget, its time limit, or Ctrl-C.",
+        "When to fetch pages again: fixed:every=1d, adaptive or gain. Such a crawl ends by its budget, its time, or Ctrl-C.",
         metavar="R",
         wrong=_wrong_revisit,
     )

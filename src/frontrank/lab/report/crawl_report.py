@@ -36,7 +36,7 @@ def write_crawl_report(told: Summary, path: str | os.PathLike[str]) -> None:
     lead = f"{told.fetched:,} pages fetched {by}: {ENDS.get(told.ended, told.ended)}."
     title = f"Crawl of {listed(list(told.seeds), 2)}"
     if told.goes_on:
-        sections.append(Section("To go on", code=told.resume))
+        sections.append(Section("To continue", code=told.resume))
     save(page(title, lead, sections, facts), path)
 
 
