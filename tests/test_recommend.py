@@ -171,8 +171,8 @@ class TestCommand:
             (["--for", "quality:wrds"], "did you mean 'words'"),
             (["--draws", "3"], "no WEB"),
             (["no-such-web"], "no-such-web"),
-            (["synthetic:pages=50", "--draws", "0"], "draws must be at least 1, got 0"),
-            (["synthetic:pages=50", "--seeds", "0"], "seeds must be at least 1 page, got 0"),
+            (["synthetic:pages=50", "--draws", "0"], "--draws must be a whole number from 1, got 0"),
+            (["synthetic:pages=50", "--seeds", "0"], "--seeds must be a whole number from 1, got 0"),
             (["synthetic:pages=50", "--for", "searchers"], "--queries FILE"),
         ],
     )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from frontrank.cli.options import number
-from frontrank.options import NUMBER
+from frontrank.options import TIME
 
 F = TypeVar("F", bound=Callable[..., Any])
 ADDRESS = re.compile(r"(https?://)?[^/\\]+:\d+/?$")
@@ -59,7 +59,7 @@ def boost(target: str, crawl: str, token_file: str | None, as_json: bool, patter
 @click.option("--host", metavar="NAME", help="The host, or queue, to limit.")
 @click.option("--family", metavar="REGEX", help="Limit all pages whose URL matches, on any host.")
 @number("--budget", None, "How many pages may be fetched; 0: any number.", metavar="PAGES")
-@number("--delay", None, "Seconds between two requests.", metavar="SECONDS", kind=NUMBER)
+@number("--delay", None, "Seconds between two requests.", metavar="SECONDS", kind=TIME)
 @number("--concurrency", None, "Requests in flight to the host; 0: any number.")
 def limit(
     target: str,
@@ -97,7 +97,9 @@ def limit(
 @click.command(name="block")
 @_target
 @click.argument("host", metavar="HOST")
-@number("--for", 3600.0, "For how long; 0 ends the block.", field="seconds", metavar="SECONDS", kind=NUMBER, most=1e9)
+@number(
+    "--for", 3600.0, "For how long, or 30m, 2h, 1d; 0 ends the block.", field="seconds", metavar="SECONDS", kind=TIME, most=1e9
+)
 def block(target: str, crawl: str, token_file: str | None, as_json: bool, host: str, seconds: float) -> None:
     """Fetch nothing from HOST for a while; --for 0 ends a block.
 

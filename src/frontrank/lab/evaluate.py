@@ -151,7 +151,7 @@ def _true_impact(web: Web, queries: Divided | None, tell: Progress) -> tuple[Arr
     return web.impact, web.impact_by or ("clicks" if web.views is None else "views")
 
 
-def find(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[float, ...] = FRONTIER_SHARES) -> Finding:
+def score_ranker(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[float, ...] = FRONTIER_SHARES) -> Finding:
     """Let a ranker score the frontier, and compare what it puts first with the ideal."""
     begun = perf_counter()
     scores = ranker.score(scene.view)[scene.tested]
@@ -250,5 +250,5 @@ def evaluate(
     for at, (spec, ranker) in enumerate(zip(rankers, made, strict=True)):
         if progress is not None:
             progress(ranker.spec(), at, len(made))
-        findings.append(find(scene, ranker, spec if isinstance(spec, str) else ranker.spec()))
+        findings.append(score_ranker(scene, ranker, spec if isinstance(spec, str) else ranker.spec()))
     return Evaluation(scene, tuple(findings), f"{web.name}, {crawled}")

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import FrontrankError, InputError, SpecError, nearest
-from frontrank.lab.evaluate import find, ranker_of, stage
+from frontrank.lab.evaluate import ranker_of, score_ranker, stage
 from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.measures import hot, mass
 from frontrank.lab.options import RecommendOptions
@@ -346,7 +346,7 @@ def _value(web: Web, wish: Wish, run: Run, policy: Policy, pages: int) -> float:
 def _searchers(web: Web, wish: Wish, specs: list[str], seeds: str, pages: int) -> Iterator[tuple[str, float, float]]:
     scene = stage(web, _log(web), f"bfs:{CRAWLED}", seeds)
     for spec in specs:
-        found = find(scene, ranker_of(spec), spec, (FIRST,))
+        found = score_ranker(scene, ranker_of(spec), spec, (FIRST,))
         yield spec, found.impact[FIRST], found.seconds
 
 

@@ -89,7 +89,7 @@ def tune(
         if progress is not None:
             progress(f"omega={omega:g}, gamma={gamma:g}", at, len(omegas) * len(gammas))
         scores = EnrichedWalk(omega=omega, gamma=gamma).score(scene.view)
-        estimate, resubstituted = plus(scores[training], impact, drawn)
+        estimate, resubstituted = estimate_632_plus(scores[training], impact, drawn)
         tested = share_of_ideal(scores[scene.tested], scene.impact[scene.tested]) if len(scene.tested) else None
         settings.append(Setting(omega, gamma, estimate, resubstituted, tested))
     return Tuning(tuple(sorted(settings, key=lambda setting: -setting.estimate)), scene.judged_by)
@@ -99,7 +99,9 @@ def share_of_ideal(scores: Array, impact: Array, shares: tuple[float, ...] = SHA
     return float(np.mean(list(impact_shares(scores, impact, shares).values())))
 
 
-def plus(scores: Array, impact: Array, drawn: list[Array], shares: tuple[float, ...] = SHARES) -> tuple[float, float]:
+def estimate_632_plus(
+    scores: Array, impact: Array, drawn: list[Array], shares: tuple[float, ...] = SHARES
+) -> tuple[float, float]:
     """The .632+ estimate of the share of the ideal, and the share on the training pages themselves."""
     e = 1.0 - share_of_ideal(scores, impact, shares)
     left_out = []
