@@ -11,6 +11,7 @@ from benchmarks import (
     durable,
     fetchers,
     frontier,
+    hostile,
     large,
     loading,
     memory,
@@ -19,6 +20,7 @@ from benchmarks import (
     spark,
     speed,
     stalls,
+    stopping,
     walks,
 )
 from benchmarks.show import Result, verdict
@@ -48,6 +50,8 @@ def live(folder: Path, small: bool) -> list[Result]:
     results += durable.recovery(folder, 100_000 if small else 1_000_000)
     results += stalls.stalls(folder, 100_000 if small else 1_000_000)
     results += stalls.recovery_after_kill(folder, 120_000 if small else 1_200_000)
+    results += hostile.gaps(folder, small)
+    results += stopping.ending(folder, small)
     return results + scrapy_throughput.throughput() + fetchers.throughput(500 if small else 1_500)
 
 

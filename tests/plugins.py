@@ -38,8 +38,12 @@ def announce(site: Path, package: str, entries: dict[str, dict[str, str]]) -> No
     (info / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def environment(site: Path) -> dict[str, str]:
+    """That of a process for which the packages of a folder are installed, too."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))}
+
+
 def run(site: Path, *args: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """A command of frontrank where the packages of a folder are installed, too."""
-    command = [sys.executable, "-m", "frontrank", *map(str, args)]
-    environment = {**os.environ, "PYTHONPATH": str(site)}
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=PATIENCE_S, check=False, env=environment)
+    command, env = [sys.executable, "-m", "frontrank", *map(str, args)], environment(site)
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=PATIENCE_S, check=False, env=env)

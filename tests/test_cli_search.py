@@ -172,7 +172,10 @@ class TestBadInput:
             (["rank", "my.crawl", "--ranker", "fusion:of=rw+zz"], ["zz"]),
             (["explain", "my.crawl", "http://nowhere.example/"], ["frontrank: 'http://nowhere.example/' is not a page of my"]),
             (["rank", "unfetched.crawl"], ["no page is fetched yet", "fetched=1"]),
-            (["tune", WEB, "--queries", "log.txt.gz", "--omega", "0.5,2"], ["omega must be", "got 2"]),
+            (
+                ["tune", WEB, "--queries", "log.txt.gz", "--omega", "0.5,2"],
+                ["--omega must be numbers from 0 to 1", "got 0.5,2"],
+            ),
             (["import", "--pages", "bad.tsv", "--links", "links.tsv", "bad.crawl"], ["bad.tsv", "views"]),
             (["simulate", "synthetic:pages=50", "--policy", "rw"], ["views or clicks or queries"]),
         ],

@@ -83,10 +83,10 @@ def test_a_graph_of_domains_is_a_web_that_ranks_of_hosts_can_order(tmp_path: Pat
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"links": "0\t1\n\n1\t4\n"}, r"edges\.txt\.gz, line 3: 4 is no vertex; their ids are 0 to 3"),
+        ({"links": "0\t1\n\n1\t4\n"}, r"edges\.txt\.gz, line 3: 4 is not a vertex; ids are 0 to 3"),
         ({"links": "0\t1\n1 x\n"}, r"edges\.txt\.gz, line 2: '1 x': not a page number"),
         ({"hosts": ["a", ""]}, r"vertices\.txt\.gz, line 2: .*only one column"),
-        ({"hosts": []}, r"no vertices in it"),
+        ({"hosts": []}, r"contains no vertices"),
     ],
 )
 def test_a_line_that_cannot_be_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:

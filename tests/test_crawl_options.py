@@ -18,7 +18,7 @@ from frontrank.errors import InputError, SpecError
 from frontrank.fetching.crawler.config import read_config, read_seeds
 from frontrank.fetching.crawler.options import AGENT, Options, contact_of, options
 from frontrank.fetching.crawler.traps import Family
-from frontrank.fetching.crawler.values import duration, size
+from frontrank.options import duration, size
 from frontrank.pages.urls import pattern
 
 SEED = ("http://a.example/",)
@@ -183,7 +183,7 @@ def test_seeds_in_a_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"seeds.txt, line 2: seed 'nonsense' has no scheme.* \(1 more lines? "):
         read_seeds(str(path))
     path.write_text("# nothing\n", encoding="utf-8")
-    with pytest.raises(InputError, match="no seeds in it"):
+    with pytest.raises(InputError, match="contains no seeds"):
         read_seeds(str(path))
 
 

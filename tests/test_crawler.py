@@ -575,7 +575,7 @@ def test_private_addresses_are_not_asked(tmp_path: Path) -> None:
         (["http://example.org/", "--out", "new", "--proxy", "here"], r"--proxy must be http://HOST:PORT, got 'here'"),
         (["http://example.org/", "--out", "new", "--rescore"], r"without --resume"),
         (["http://example.org/", "--out", "new", "--queries", "none.tsv"], r"none.tsv: there is no such query log"),
-        (["--seeds", "none.txt", "--out", "new"], r"none.txt: cannot be read .*; expected a text file with one URL a line"),
+        (["--seeds", "none.txt", "--out", "new"], r"none.txt: cannot be read .*; expected a text file with one URL per line"),
         (["--config", "none.toml", "--out", "new"], r"none.toml: cannot be read"),
         (["http://example.org/", "--out", "new", "--delay", "-1"], r"--delay must be a number of seconds from 0, got -1.0"),
         (["http://example.org/", "--out", "new", "--contact", "me"], r"--contact must be a URL or an e-mail address"),

@@ -71,7 +71,7 @@ def test_a_row_without_a_frequency_is_a_query_asked_once_and_parquet_holds_dates
 @pytest.mark.parametrize(
     ("text", "how", "says"),
     [
-        ("bees\nwasps\n", "dates", "no dates in it, but it is to be cut by date; give a log with a column date"),
+        ("bees\nwasps\n", "dates", "contains no dates to split it by; give a log with a column date"),
         (DATED, "dates:2024-06-01", "nothing was asked from 2024-06-01"),
         (DATED, "dates:2024-01-01", "nothing was asked before 2024-01-01"),
         (DATED, "dates:soon", "date must be like 2024-05-31"),

@@ -79,9 +79,11 @@ def test_every_line_is_understood(where: str, line: str) -> None:
 
 
 def test_blocks_can_be_pasted() -> None:
-    """A remark behind a command begins with #, and no line needs its $ removed."""
+    """A remark behind a command begins with #, no line needs its $ removed, and no word is to be replaced first."""
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
         for block in blocks(page):
+            assert block.language or "/" in block.text.splitlines()[0], f"{page}:{block.line}: of which language?"
+            assert not re.search(r"\b[A-Z]+-[A-Z-]+\b", block.text) or block.language != "sh", f"{page}:{block.line}"
             for line in block.text.splitlines() if block.language == "sh" else ():
                 assert not line.startswith("$ "), f"{page}:{block.line}: {line}"
                 assert not re.search(r"\S {2,}[^#\s]", line.split("#")[0].strip()), f"{page}:{block.line}: {line}"
@@ -95,26 +97,21 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 # The README, run -------------------------------------------------------------------------------------------------------------
-NOT_HERE = ("make ", "uv ", "pipx ", "pip ", "docker ", "DATA/", "frontrank-demo")  # they install, or are tried by other tests
-TABLES = {
-    "pages.csv": "url,fetched\nhttps://site.example/,1\nhttps://site.example/page,0\nhttps://site.example/other,0\n",
-    "links.csv": "source,target\nhttps://site.example/,https://site.example/page\nhttps://site.example/,https://site.example/other\n",
-    "clicks.csv": "query,url,clicks\nthe page,https://site.example/,3\n",
-}
+# They install, need the Internet, serve until they are stopped, or are tried by other tests.
+NOT_HERE = ("make ", "uv ", "pipx ", "pip ", "docker ", "curl ", "frontrank web", "frontrank-demo")
+SERVED = "http://127.0.0.1:8080"  # by the block that is not run here
 
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of somebody who has frontrank on the PATH, and the tables that the README names."""
-    folder = tmp_path_factory.mktemp("reader")
-    for name, text in TABLES.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
+    """The folder of somebody who has frontrank on the PATH, and nothing else."""
+    return tmp_path_factory.mktemp("reader")
 
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
-    with run_in_process("synthetic:pages=300,hosts=5,links=8,seed=3") as url:
+    (web,) = re.findall(r"^frontrank web (\S+) --port 8080$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    with run_in_process(web) as url:
         yield url
 
 
@@ -127,10 +124,7 @@ def test_the_blocks_of_the_readme_run_one_after_the_other(reader: Path, site: st
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     ran = 0
     for block in readme("sh"):
-        # site.example is a web on loopback, which needs no delays
-        served = f"frontrank crawl http://www.h0.example/ --proxy {site} --delay 0 --scope any"
-        text = block.text.replace("frontrank crawl https://site.example/", served)
-        text = re.sub(r"--budget (\d+)00\b", r"--budget \1", text)  # 50 pages tell as much as 5,000
+        text = block.text.replace(SERVED, site).replace("--delay 0.1", "--delay 0")
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", text],
             cwd=reader,
@@ -184,3 +178,18 @@ def test_transcripts_can_be_followed(page: str, tmp_path: Path) -> None:
             assert done.returncode == 0, f"docs/{page}:{line}: {typed_in}: {done.stderr}"
             ran += 1
     assert ran >= 2
+
+
+def test_refusals_are_what_the_page_says(tmp_path: Path) -> None:
+    (tmp_path / "web.txt").write_text("0 1\n0 2\n1 2\n", encoding="utf-8")
+    refusals = [
+        block for block in blocks(ROOT / "docs" / "commands.md") if "frontrank: " in block.text and "web.txt" in block.text
+    ]
+    for line, says in re.findall(
+        r"^\$ frontrank (.+)\n(frontrank: .+)$", "".join(block.text for block in refusals), re.MULTILINE
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "frontrank", *shlex.split(line)], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (2, f"{says}\n"), line
+    assert len(refusals) == 1

@@ -395,7 +395,7 @@ def test_rows_of_a_database_are_told_by_number(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"x.db, row 2, column frequency: '-2.5', expected a number"):
         read_table(str(path), schema)
     assert read_table(str(path), schema, skip_bad=True).skipped == 1
-    with pytest.raises(InputError, match=r"no table 'querys' in it; did you mean 'queries'"):
+    with pytest.raises(InputError, match=r"no table 'querys'; did you mean 'queries'"):
         read_table(f"{path}#querys", schema)
 
 
@@ -574,7 +574,7 @@ def test_where_the_stream_is_cut_into_pieces_does_not_matter(
         (PAGE[: PAGE.index("'x\\")], r"line 18: cannot be read from .*9,0"),
         (PAGE.replace("(3,0,", "(3,"), r"line 17: cannot be read from .,\(3,"),
         (PAGE.replace("`page_title`", "`page_titel`"), "has no column 'page_title'; did you mean 'page_titel'"),
-        ("hello", "no CREATE TABLE `page` in it"),
+        ("hello", "no CREATE TABLE `page`; expected"),
     ],
 )
 def test_a_dump_that_is_cut_off_or_broken_is_refused(tmp_path: Path, text: str, words: str) -> None:

@@ -24,7 +24,7 @@ from frontrank.lab.papers.impact_ratio import behind, beside, linked, links_with
 from frontrank.lab.papers.made_queries import gathered, lines, made_workload, most, of_ideal, searched, split
 from frontrank.lab.papers.parts import start_page
 from frontrank.lab.papers.reproduction import RANDOM
-from frontrank.lab.tune import plus
+from frontrank.lab.tune import estimate_632_plus
 from frontrank.pages.words import words
 from frontrank.search.divided import halves, same
 from frontrank.search.observe import observe, truth
@@ -125,7 +125,7 @@ def test_a_paper_about_links_takes_no_queries(web: Web, log: Workload) -> None:
     with pytest.raises(InputError, match="fpr10 is about links alone"):
         lab.run("fpr10", web, workload=log)
     result = CliRunner().invoke(command, ["fpr10", "--queries", "log.txt"])
-    assert str(result.exception) == "--queries log.txt given, but fpr10 is about links alone; leave it out"
+    assert str(result.exception) == "--queries log.txt was given, but fpr10 is about links alone; drop --queries"
 
 
 def test_the_command_names_the_query_log_it_was_given(tmp_path: Path, log: Workload) -> None:
@@ -414,7 +414,7 @@ def test_the_bootstrap_estimate_is_the_textbooks(pages: list[tuple[int, int]], d
     scores, impact = ([float(x) for x in side] for side in zip(*pages, strict=True))
     samples = [[p % len(pages) for p in sample[: len(pages)]] for sample in drawn]
     shares = (0.3, 0.6)
-    estimate, training = plus(np.array(scores), np.array(impact), [np.array(sample) for sample in samples], shares)
+    estimate, training = estimate_632_plus(np.array(scores), np.array(impact), [np.array(sample) for sample in samples], shares)
     assert training == pytest.approx(1 - bootstrap.error(scores, impact, shares))
     assert estimate == pytest.approx(bootstrap.plus(scores, impact, samples, shares))
 

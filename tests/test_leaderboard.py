@@ -92,8 +92,8 @@ def test_one_page_with_the_command_that_made_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"draws": 0}, "draws must be at least 1, got 0"),
-        ({"budget": 1.5}, "budget must be a share of the web above 0 and up to 1, got 1.5"),
+        ({"draws": 0}, "draws must be a whole number from 1, got 0"),
+        ({"budget": 1.5}, "budget must be a number above 0 and up to 1, got 1.5"),
         ({"orderings": ["surff"]}, "did you mean 'surf'"),
         ({"webs": ["nowhere"]}, "nowhere"),
     ],

@@ -103,7 +103,7 @@ def test_a_part_damaged_inside_is_named_too(tmp_path: Path) -> None:
         ({"page": [0, 0]}, {"source": [0], "target": [1]}, "page 0 is there twice"),
         ({"page": [0, 1], "views": [1, -3]}, {"source": [0], "target": [1]}, "views must be numbers from 0, got -3"),
         ({"page": ["a", "b"]}, {"source": [0], "target": [1]}, "column 'page' must be int64, got string"),
-        ({"number": [0, 1]}, {"source": [0], "target": [1]}, "no column 'page' in it; there is number"),
+        ({"number": [0, 1]}, {"source": [0], "target": [1]}, "no column 'page'; it has number"),
         ({"page": np.empty(0, np.int64)}, {"source": [0], "target": [1]}, "the pages table is empty"),
         ({"page": [0, 1], "fetched": [True, True]}, {"source": [0], "target": [1]}, "every page is fetched"),
         ({"page": [0, 1], "fetched": [False, False]}, {"source": [0], "target": [1]}, "no page is fetched"),

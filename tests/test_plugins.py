@@ -20,7 +20,7 @@ import pytest
 from frontrank.errors import SpecError
 from frontrank.plugins import Registry
 from tests.patience import PATIENCE_S
-from tests.plugins import PAGES, announce, run, write_package
+from tests.plugins import PAGES, announce, environment, run, write_package
 
 SMALL = "synthetic:pages=200,links=4,seed=1"
 
@@ -46,7 +46,85 @@ def told(site: Path, *args: object) -> Any:
     return json.loads(done.stdout)
 
 
+def run_code(site: Path, code: str, given: str) -> subprocess.CompletedProcess[str]:
+    command, env = [sys.executable, "-c", code], environment(site)
+    return subprocess.run(
+        command, input=given, env=env, cwd=site, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+
+
+def started(site: Path, *args: object) -> dict[str, Any]:
+    """A command that serves, and what it said of itself."""
+    command = [sys.executable, "-m", "frontrank", *map(str, args), "--json"]
+    process = subprocess.Popen(command, env=environment(site), cwd=site, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return {**json.loads(process.stdout.readline()), "process": process}
+
+
+MANY = "".join(f"http://s.example/{n}/ http://s.example/{2 * n}/ http://t.example/{2 * n + 1}/\n" for n in range(1, 60))
+COMMANDS = {  # that run an ordering, read a web or score by name, and are not tried below; one process for all of them
+    "recommend": ["recommend", "many.shop", "--policy", "shelf", "--draws", "1", "--seeds", "2"],
+    "recommend for searchers": [
+        "recommend",
+        "TEXTS",
+        "--for",
+        "searchers",
+        "--queries",
+        "asked.txt",
+        "--policy",
+        "shelf",
+        "--draws",
+        "1",
+    ],
+    "recommend by a scorer": ["recommend", "TEXTS", "--for", "quality:brevity", "--draws", "1", "--budget", "30"],
+    "tune": ["tune", "TEXTS", "--queries", "asked.txt", "--crawled", "shelf:0.3", "--judge", "same", "--omega", "0.5"],
+    "leaderboard": ["leaderboard", "many.shop", "--policy", "shelf", "--draws", "1", "--budget", "0.02"],
+    "revisit": ["revisit", "many.shop", "--policy", "shelf", "--metric", "depth", "--revisit", "uniform", "--days", "3"],
+    "reproduce": ["reproduce", "fpr10", "--web", "many.shop"],
+}
+RUN = """
+import contextlib, io, json, sys
+from frontrank.cli import main
+said = {}
+for name, args in json.load(sys.stdin).items():
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        main([*args, "--json"])
+    said[name] = json.loads(out.getvalue())
+print(json.dumps(said))
+"""
+
+
 class TestEveryCommandKnowsThem:
+    def test_in_one_process(self, site: Path) -> None:
+        (site / "many.shop").write_text(MANY, encoding="utf-8")
+        (site / "asked.txt").write_text("a\nthe\npage\nexample\n" * 20, encoding="utf-8")
+        texts = "synthetic:pages=300,links=5,text=1,seed=5"
+        given = {name: [texts if word == "TEXTS" else word for word in args] for name, args in COMMANDS.items()}
+        done = run_code(site, RUN, json.dumps(given))
+        assert done.returncode == 0, done.stderr
+        said = json.loads(done.stdout)
+        assert "shelf" in said["recommend"]["orderings"] and "shelf" in said["recommend for searchers"]["orderings"]
+        assert "quality:scorer=brevity" in said["recommend by a scorer"]["orderings"]
+        assert said["tune"]["best"] == {"omega": 0.5, "gamma": 0.0}
+        assert "shelf" in said["leaderboard"]["orderings"]
+        assert [row["revisits"] for row in said["revisit"]["rows"]] == ["uniform"]
+        assert said["reproduce"]["paper"] == "fpr10"
+
+    def test_web_and_serve_with_fetch(self, site: Path, tmp_path: Path, server: str) -> None:
+        """The source is served; the ordering orders a crawl of the service."""
+        served = started(site, "web", "shop:catalogue.shop", "--port", "0")
+        crawls = started(site, "serve", tmp_path / "served", "--policy", "shelf", "--port", "0", "--no-http")
+        try:
+            assert served["pages"] == 4
+            args = ("--from", crawls["grpc"], "--allow-private", "--no-robots", "--budget", "2")
+            assert told(site, "fetch", server, *args)["fetched"] == 2
+        finally:
+            for one in (served, crawls):
+                one["process"].terminate()
+                one["process"].communicate(timeout=PATIENCE_S)
+        assert told(site, "status", tmp_path / "served" / "DEFAULT")["policy"] == "shelf"
+
     def test_simulate(self, site: Path) -> None:
         found = told(site, "simulate", "catalogue.shop", "--policy", "shelf:strength=2", "--policy", "bfs", "--metric", "depth")
         assert set(found["policies"]) == {"shelf:strength=2", "bfs"}

@@ -52,8 +52,8 @@ def test_weights_are_above_0_and_at_most_1_and_keep_the_order(ranks: dict[str, f
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("", "no host and its rank in it"),
-        ("# nothing\n\n", "no host and its rank in it"),
+        ("", "contains no host with its rank"),
+        ("# nothing\n\n", "contains no host with its rank"),
         ("a.example 1\nb.example\n", "line 2: must be a host and its rank, got 'b.example'"),
         ("a.example 1\nb.example -1\n", "line 2: a rank must be a number above 0, got '-1'"),
         ("a.example 1\nb.example nan\n", "line 2: a rank must be a number above 0, got 'nan'"),

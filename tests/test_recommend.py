@@ -162,7 +162,7 @@ class TestCommand:
                 crawl.fetched(urls[0], links=[f"http://a.example/{n}" for n in (page * 2 + 1, page * 2 + 2) if n < 60])
         text = good("recommend", "live", "--draws", "2", cwd=tmp_path)
         assert "frontrank crawl --resume live --policy" in text
-        assert "what it passed over cannot be judged" in text
+        assert "pages it did not fetch cannot be judged" in text
 
     @pytest.mark.parametrize(
         ("args", "says"),
@@ -171,8 +171,8 @@ class TestCommand:
             (["--for", "quality:wrds"], "did you mean 'words'"),
             (["--draws", "3"], "no WEB"),
             (["no-such-web"], "no-such-web"),
-            (["synthetic:pages=50", "--draws", "0"], "draws must be at least 1, got 0"),
-            (["synthetic:pages=50", "--seeds", "0"], "seeds must be at least 1 page, got 0"),
+            (["synthetic:pages=50", "--draws", "0"], "--draws must be a whole number from 1, got 0"),
+            (["synthetic:pages=50", "--seeds", "0"], "--seeds must be a whole number from 1, got 0"),
             (["synthetic:pages=50", "--for", "searchers"], "--queries FILE"),
         ],
     )

@@ -270,9 +270,9 @@ def test_the_command_compares_policies(capsys: pytest.CaptureFixture[str], tmp_p
     [
         (["--revisit", "fixd"], "did you mean 'fixed'"),
         (["--changes", "webb"], "did you mean 'web'"),
-        (["--days", "0"], "days must be a number above 0, got 0"),
-        (["--share", "1.5"], "share must be a number from 0 to 1, got 1.5"),
-        (["--a-day", "-3"], "fetches a day must be a number above 0, got -3"),
+        (["--days", "0"], "--days must be a number above 0, got 0"),
+        (["--share", "1.5"], "--share must be a number from 0 to 1, got 1.5"),
+        (["--a-day", "-3"], "--a-day must be a number above 0, got -3"),
         (["--policy", "pagerank"], "cannot be simulated with revisits"),
         (["--out", "t.txt"], "must be a file name that ends in"),
     ],

@@ -34,7 +34,7 @@ def refused(crawled: Crawled) -> str:
     [
         ({"FRONTRANK_POLICY": "ficca"}, "did you mean 'fica'"),
         ({"FRONTRANK_POLICY": "fpr:m=-1"}, "m must be a number above 0, got -1"),
-        ({"FRONTRANK_BUDGET": -5}, "FRONTRANK_BUDGET must be a whole number of pages from 1 on (0 is no budget), got -5"),
+        ({"FRONTRANK_BUDGET": -5}, "FRONTRANK_BUDGET must be a whole number of pages from 1 (0: no budget), got -5"),
         ({"FRONTRANK_BUDGET": "many"}, "got 'many'"),
         ({"FRONTRANK_DIR": "/dev/null/crawl"}, "/dev/null"),
         (

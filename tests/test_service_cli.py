@@ -107,7 +107,7 @@ def test_what_was_acknowledged_survives_a_kill_under_load_in_order(tmp_path: Pat
         (["--policy", "no-such"], "unknown ordering 'no-such'"),
         (["--policy", "oracle"], "only a simulation knows"),
         (["--crawl", "news"], "--crawl must be ID=ORDERING, such as news=opic, got 'news'"),
-        (["--delay", "-1"], "delay_s must be"),
+        (["--delay", "-1"], "--delay must be a number of seconds from 0, got -1"),
         (["--tls-cert", "missing"], "--tls-cert was given without --tls-key"),
         (["--token-file", "missing"], "missing: the token cannot be read"),
         (["--host", "no.such.host.invalid", "--insecure"], "cannot listen at no.such.host.invalid:7071"),

@@ -181,7 +181,7 @@ def test_urls_beside_the_graph_give_urls_and_hosts(small: Path, packed: bool) ->
 
 def test_a_wrong_number_of_urls_is_refused(small: Path) -> None:
     Path(f"{small}.urls").write_text("http://a.it/\n")
-    with pytest.raises(SourceError, match=r"it-2004\.v1\.urls: 1 URLs for 4 nodes; expected one a line for each"):
+    with pytest.raises(SourceError, match=r"it-2004\.v1\.urls: 1 URLs for 4 nodes; expected one line for each"):
         load(small)
 
 

@@ -140,7 +140,7 @@ def test_clicks_and_views_beside_the_pages_are_those_of_the_web(tmp_path: Path) 
     ("text", "message"),
     [
         ("url,clicks\nhttp://a/2,-1\n", "clicks.csv, line 2, column clicks: '-1', expected a number, finite and not negative"),
-        ("url,clicks\nhttp://elsewhere/,1\n", "row 1: 'http://elsewhere/' is no page of pages.tsv; leave out that row"),
+        ("url,clicks\nhttp://elsewhere/,1\n", "row 1: 'http://elsewhere/' is not a page of pages.tsv; remove that row"),
         ("url,views\nhttp://a/2,1\n", "no column 'clicks'"),
     ],
 )

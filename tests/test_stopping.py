@@ -6,39 +6,30 @@ How soon is not asserted here, where machines may be busy: each test hangs if a 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from frontrank.cli import COMMANDS
 from frontrank.crawl.events import Expired
 from frontrank.lab.webserver import Options, run_in_process
 from frontrank.lab.webserver.site import Site as Served
 from frontrank.sources import load
+from tests import stopped
 from tests.patience import PATIENCE_S
+from tests.stopped import started
 from tests.test_bounded import HOSTILE, running
 from tests.test_crawler import LOCAL, Site, command, crawl, events, fetched, links, on, served
 from tests.test_parsing import SITEMAPS
 
-ROOT = Path(__file__).resolve().parent.parent
 ENDED = {signal.SIGINT: (130, -signal.SIGINT), signal.SIGTERM: (143, -signal.SIGTERM)}
 both = pytest.mark.parametrize("number", ENDED)
-
-
-def started(*args: str | Path, **more: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, *map(str, args)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-        **more,  # type: ignore[call-overload]
-    )
 
 
 def ends(process: subprocess.Popen[str], *codes: int) -> str:
@@ -177,40 +168,58 @@ except KeyboardInterrupt: print("ended")
 
 
 # Commands --------------------------------------------------------------------------------------------------------------------
-LARGE = "synthetic:pages=300000,links=20,text=0,seed=1"
-TEXTS = "synthetic:pages=30000,links=10,seed=1"
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "simulate": ("simulate", LARGE, "--policy", "pagerank:every=1000", "--policy", "fpr"),
-    "report": ("report", LARGE, "--policy", "all", "--out", "{}/report.html"),
-    "convert": ("convert", LARGE, "{}/web"),
-    "reproduce": ("reproduce", "cho98", "--out", "{}/paper"),
-    "demo": ("demo", "--out", "{}/demo"),
-    "web": ("web", TEXTS, "--port", "0"),
-}
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return stopped.material(tmp_path_factory.mktemp("stopped") / "material")
+
+
+OFTEN = ("simulate", "report", "convert", "reproduce", "demo")  # in several states: the others are stopped once
+
+
+def moments() -> Iterator[tuple[str, float, signal.Signals]]:
+    for at, name in enumerate(stopped.WORKING):
+        yield name, 1.5, (signal.SIGINT, signal.SIGTERM)[at % 2]
+        if name in OFTEN:
+            yield name, 0.3, (signal.SIGTERM, signal.SIGINT)[at % 2]
+            yield name, 4.0, (signal.SIGTERM, signal.SIGINT)[at % 2]
 
 
 def whole(written: Path) -> bool:
     """The signal came after the last of the work."""
     if written.name == "web":
-        return load(str(written)).pages == load(LARGE).pages
+        return load(str(written)).pages == load(stopped.LARGE).pages
     return written.name == "report.html" and written.read_text().rstrip().endswith("</html>")
 
 
-@both
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("seconds", [0.5, 4.0])
-def test_any_command_ends(name: str, seconds: float, number: signal.Signals, tmp_path: Path) -> None:
-    process = started("-m", "frontrank", *(part.format(tmp_path) for part in COMMANDS[name]))
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
+@pytest.mark.parametrize(("name", "cpu_s", "number"), [pytest.param(*one, id=f"{one[0]}-{one[1]}") for one in moments()])
+def test_any_command_ends(name: str, cpu_s: float, number: signal.Signals, folder: Path) -> None:
+    out = folder / "out"
+    shutil.rmtree(out)
+    out.mkdir()
+    process = stopped.working(name, folder)
+    if stopped.spend(process, cpu_s):
         process.send_signal(number)
-        ends(process, *ENDED[number], *((0,) if name == "web" else ()))
-        there = [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")]
-        assert not there or whole(tmp_path / there[0]), "nothing is there half"
+        ends(process, *ENDED[number], *((0,) if name == "status" else ()))
+        there = [path.name for path in out.iterdir() if not path.name.startswith(".")]
+        assert not there or name == "status" or whole(out / there[0]), "nothing is there half"
     else:
         ends(process, 0)
-        assert whole(next(tmp_path.iterdir()))
+        assert name in ("convert", "report", "status"), "the others have more to do than that"
+
+
+@pytest.mark.parametrize(("at", "name"), enumerate(stopped.WAITING), ids=list(stopped.WAITING))
+def test_a_command_that_waits_ends(at: int, name: str, folder: Path) -> None:
+    number = (signal.SIGINT, signal.SIGTERM)[at % 2]
+    process = stopped.waiting(name, folder)
+    process.send_signal(number)
+    ends(process, *ENDED[number], *((0,) if name in ("dashboard", "web", "serve") else ()))
+
+
+def test_every_command_is_stopped_somewhere() -> None:
+    """What is not here has tests of its own, or is over before a person can stop it."""
+    elsewhere = {"crawl", "fetch"}
+    at_once = {"boost", "limit", "block", "pause", "resume", "orderings", "plugins"}
+    assert {*stopped.WORKING, *stopped.WAITING, *elsewhere, *at_once} == set(COMMANDS)
 
 
 def test_a_served_web_ends_with_the_process_that_started_it() -> None:
@@ -282,23 +291,32 @@ def test_a_crawl_ends_whatever_is_on_its_way(path: str, number: signal.Signals, 
         assert [row[0] for row in events(out, Expired.kind)] == [f"{url}/hang"], "what was on its way is asked for again"
 
 
-def test_a_crawl_that_ranks_for_long_ends(tmp_path: Path) -> None:
+RANKINGS = {  # all of the web after each page; by threads of scikit-learn now and then
+    "pagerank:every=1": ("synthetic:pages=3000,links=10,text=0,seed=1", 100),
+    "ml:every=20": ("synthetic:pages=1500,links=10,seed=1", 45),
+}
+
+
+@pytest.mark.parametrize("policy", RANKINGS)
+def test_a_crawl_that_ranks_for_long_ends(policy: str, tmp_path: Path) -> None:
     """It does nothing else, and loses nothing."""
     out = tmp_path / "crawl"
-    web = "synthetic:pages=3000,links=10,text=0,seed=1"
+    web, pages = RANKINGS[policy]
+    (tmp_path / "asked.txt").write_text("music page\nnature page\nweather news\n" * 5)
+    queries = ["--queries", str(tmp_path / "asked.txt")] if policy.startswith("ml") else []
     with run_in_process(web) as proxy:
         seeds = Served(load(web), Options()).seeds()
         process = subprocess.Popen(
-            command(*on((proxy, seeds)), "--out", out, "--policy", "pagerank:every=1"),
+            command(*on((proxy, seeds)), "--out", out, "--policy", policy, *queries),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
         until = time.monotonic() + PATIENCE_S
-        while not enough(out, 100)() and time.monotonic() < until and process.poll() is None:
+        while not enough(out, pages)() and time.monotonic() < until and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         ends(process, 0, 143)
         before = fetched(out)
         told = crawl("--resume", out, "--budget", str(len(before) + 5))
-    assert len(before) >= 100 and told["fetched"] == len(before) + 5 and fetched(out)[: len(before)] == before
+    assert len(before) >= pages and told["fetched"] == len(before) + 5 and fetched(out)[: len(before)] == before

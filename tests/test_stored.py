@@ -241,7 +241,7 @@ def test_damaged_data_is_refused_with_a_sentence(data: Any, says: str) -> None:
         ("similarity:query=a,topic=b", "query and topic given"),
         ("similarity", "no topic given"),
         ("tests.test_stored:Unnamed:strenth=2", "did you mean 'strength'"),
-        ("combine:fpr=1,opic.x=2", "'opic' is no part"),
+        ("combine:fpr=1,opic.x=2", "'opic' is not a part"),
     ],
 )
 def test_what_is_no_specification(spec: str, says: str) -> None:

@@ -137,7 +137,7 @@ def test_a_file_has_pages_hosts_and_weights(tmp_path: Path) -> None:
         ("a.org nan\n", "got nan"),
         ("a.org 1 2\n", "a line must be a URL or host and a weight, got 'a.org 1 2'"),
         ("a.org 1\nA.org 2\n", "line 2: 'a.org' must be given once, got it twice"),
-        ("", "names no page; it must have a URL or host, and its weight, a line"),
+        ("", "names no page; it must have one URL or host, and its weight, per line"),
         ("# nobody\n", "names no page"),
         ("a.org 0\n", "at least one weight must be above 0, got none"),
     ],

@@ -456,7 +456,7 @@ def test_a_truncated_file_is_refused_wherever_it_was_cut(tmp_path: Path, packed:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "no page was captured in it"),
+        (b"", "contains no captured page"),
         (b"hello\nworld", "record 1 (byte 0): begins with b'hello\\n', expected WARC/1.0"),
         (gzip.compress(b"hello", mtime=0), "record 1 (byte 0 unpacked): begins with b'hello'"),
         (b"\x1f\x8b\x08broken", "at record 1: the gzip stream"),

@@ -89,7 +89,7 @@ class Registry(Generic[T]):
                 try:
                     thing = self._load(entry)
                 except SpecError as error:
-                    log.warning("frontrank: %s; passed over", error)
+                    log.warning("frontrank: %s; ignored", error)
                     continue
                 yield name, thing
 
@@ -132,7 +132,7 @@ def located(name: str, kind: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise SpecError(f"{kind} {name!r}: {module} cannot be imported: {_reason(error)}") from None
-        folder = f"; if {module.partition('.')[0]} lies in this directory, set PYTHONPATH=."
+        folder = f"; if {module.partition('.')[0]} is in this directory, set PYTHONPATH=."
         raise SpecError(f"{kind} {name!r}: there is no module {module!r} among the installed ones{folder}") from None
     except (Exception, SystemExit) as error:
         raise SpecError(f"{kind} {name!r}: {module} cannot be imported: {_reason(error)}") from None

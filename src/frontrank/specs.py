@@ -115,7 +115,7 @@ def value_of(name: str, key: str, text: str, kind: Any) -> Any:
     except (ValueError, OverflowError):
         expected = {bool: "on or off", int: "a whole number", float: "a number"}.get(kind, "text")
         raise SpecError(f"{name}: {key} must be {expected}, got {text}") from None
-    raise SpecError(f"{name}: parameter {key}={text} given, but it is no number, word or switch; set it in Python")
+    raise SpecError(f"{name}: parameter {key}={text} given, but it is not a number, word or switch; set it in Python")
 
 
 SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -196,7 +196,7 @@ def per_part(outer: str, labels: Iterable[str], given: Mapping[str, str]) -> tup
         if not dot:
             own[key] = text
         elif label not in parts:
-            raise SpecError(f"{outer}: parameter {key!r} given, but {label!r} is no part; parts are {', '.join(parts)}")
+            raise SpecError(f"{outer}: parameter {key!r} given, but {label!r} is not a part; parts are {', '.join(parts)}")
         else:
             parts[label][parameter] = text
     return parts, own

@@ -215,7 +215,7 @@ def priorities_are_finite(policy: Policy, web: Web) -> None:
         count = on_fetch(engine.state, engine.links, page, engine.out)
         pages, keys = engine.out.page[:count], engine.out.key[:count]
         assert np.isfinite(keys).all(), f"{policy.spec()}: a key is not finite after page {page}"
-        assert ((pages >= 0) & (pages < web.pages)).all(), f"{policy.spec()}: a written page is none of the web"
+        assert ((pages >= 0) & (pages < web.pages)).all(), f"{policy.spec()}: a written page is not a page of the web"
         assert np.bincount(pages, minlength=1).max() <= 2, f"{policy.spec()}: a page is written more than twice"
 
 

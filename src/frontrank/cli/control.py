@@ -13,6 +13,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from frontrank.cli.options import number
+from frontrank.options import TIME
+
 F = TypeVar("F", bound=Callable[..., Any])
 ADDRESS = re.compile(r"(https?://)?[^/\\]+:\d+/?$")
 
@@ -20,9 +23,9 @@ ADDRESS = re.compile(r"(https?://)?[^/\\]+:\d+/?$")
 def _target(command: F) -> F:
     options = (
         click.argument("target", metavar="DIR|ADDRESS"),
-        click.option("--crawl", default="DEFAULT", metavar="ID", help="Which crawl of a service (default: DEFAULT)."),
+        click.option("--crawl", default="DEFAULT", metavar="ID", help="Which crawl of a service.", show_default=True),
         click.option("--token-file", metavar="FILE", help="The token of a service."),
-        click.option("--json", "as_json", is_flag=True, help="Print it as JSON."),
+        click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON."),
     )
     for option in reversed(options):
         command = option(command)
@@ -34,10 +37,10 @@ def _target(command: F) -> F:
 @click.argument("pattern", metavar="REGEX")
 @click.argument("by", metavar="BY")
 def boost(target: str, crawl: str, token_file: str | None, as_json: bool, pattern: str, by: str) -> None:
-    """Have pages whose URL matches REGEX go before all others, those known and those to come; below 0: after them.
+    """Move pages whose URL matches REGEX before all others, known or yet to be found; a BY below 0 moves them behind.
 
-    DIR is a crawl, which may be running; ADDRESS the HTTP side of a service, such as 127.0.0.1:7072. Boosts of several patterns
-    add up; 0 ends that of a pattern.
+    DIR is a crawl, running or not; ADDRESS is the HTTP address of a service, such as 127.0.0.1:7072. Boosts of several
+    patterns add up; 0 removes the boost of a pattern.
 
     \b
     frontrank boost my-crawl '/news/' +2
@@ -53,11 +56,11 @@ def boost(target: str, crawl: str, token_file: str | None, as_json: bool, patter
 
 @click.command(name="limit")
 @_target
-@click.option("--host", metavar="NAME", help="Of this host, or queue.")
-@click.option("--family", metavar="REGEX", help="Of all pages whose URL matches, whatever their hosts.")
-@click.option("--budget", type=int, metavar="PAGES", help="How many may be fetched; 0: any number.")
-@click.option("--delay", type=float, metavar="SECONDS", help="Between two of them.")
-@click.option("--concurrency", type=int, metavar="N", help="How many at once, of a host; 0: any number.")
+@click.option("--host", metavar="NAME", help="The host, or queue, to limit.")
+@click.option("--family", metavar="REGEX", help="Limit all pages whose URL matches, on any host.")
+@number("--budget", None, "How many pages may be fetched; 0: any number.", metavar="PAGES")
+@number("--delay", None, "Seconds between two requests.", metavar="SECONDS", kind=TIME)
+@number("--concurrency", None, "Requests in flight to the host; 0: any number.")
 def limit(
     target: str,
     crawl: str,
@@ -69,7 +72,7 @@ def limit(
     delay: float | None,
     concurrency: int | None,
 ) -> None:
-    """Set the budget and the pace of a host, or of a family of pages. What is not given stays as it is.
+    """Limit a host, or a family of pages: budget, delay, concurrency. Limits that are not given stay as they are.
 
     \b
     frontrank limit my-crawl --host www.example.org --delay 5
@@ -78,15 +81,15 @@ def limit(
     from frontrank.errors import InputError
 
     if (host is None) == (family is None):
-        raise InputError("limit needs --host NAME or --family REGEX, one of them")
+        raise InputError("limit needs either --host NAME or --family REGEX")
     given: dict[str, Any] = {"budget": budget, "delay_s": delay, "concurrency": concurrency}
     given = {name: value for name, value in given.items() if value is not None}
     if not given:
-        raise InputError("limit needs --budget, --delay or --concurrency")
+        raise InputError("limit needs at least one of --budget, --delay and --concurrency")
     if family is None:
         _tell(Said(target, crawl, token_file, as_json), "host", name=host, **given)
     elif concurrency is not None:
-        raise InputError("--concurrency is for a host; a family has --budget and --delay")
+        raise InputError("--concurrency applies to a host; a family can have --budget and --delay: drop --concurrency")
     else:
         _tell(Said(target, crawl, token_file, as_json), "limit_family", pattern=family, **given)
 
@@ -94,19 +97,17 @@ def limit(
 @click.command(name="block")
 @_target
 @click.argument("host", metavar="HOST")
-@click.option("--for", "seconds", type=float, default=3600.0, metavar="SECONDS", help="For how long (3600); 0 ends it.")
+@number(
+    "--for", 3600.0, "For how long, or 30m, 2h, 1d; 0 ends the block.", field="seconds", metavar="SECONDS", kind=TIME, most=1e9
+)
 def block(target: str, crawl: str, token_file: str | None, as_json: bool, host: str, seconds: float) -> None:
-    """Take nothing from HOST for a while; 0 seconds end a block.
+    """Fetch nothing from HOST for a while; --for 0 ends a block.
 
     \b
     frontrank block my-crawl www.example.org --for 7200
     """
     import time
 
-    from frontrank.errors import InputError
-
-    if not 0 <= seconds <= 1e9:
-        raise InputError(f"--for must be a number of seconds from 0, got {seconds:g}")
     said = Said(target, crawl, token_file, as_json)
     if _is_address(target):
         _post(said, "block", {"host": host, "seconds": seconds})
@@ -117,14 +118,14 @@ def block(target: str, crawl: str, token_file: str | None, as_json: bool, host: 
 @click.command(name="pause")
 @_target
 def pause(target: str, crawl: str, token_file: str | None, as_json: bool) -> None:
-    """Have a crawl hand out nothing, until it is resumed. What is in flight arrives."""
+    """Pause a crawl until it is resumed. Pages in flight still arrive."""
     _tell(Said(target, crawl, token_file, as_json), "pause")
 
 
 @click.command(name="resume")
 @_target
 def resume(target: str, crawl: str, token_file: str | None, as_json: bool) -> None:
-    """Have a paused crawl go on."""
+    """Resume a paused crawl."""
     _tell(Said(target, crawl, token_file, as_json), "resume")
 
 
@@ -148,7 +149,7 @@ class Said(NamedTuple):
         elif done:
             print(f"{self.target}: done")
         else:
-            print(f"{self.target}: said; the process at work there has not heeded it yet, and will when it takes a page")
+            print(f"{self.target}: noted; the running process will act on it when it takes its next page")
 
 
 def _tell(said: Said, verb: str, **given: Any) -> None:

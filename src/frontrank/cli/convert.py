@@ -11,12 +11,12 @@ from frontrank.cli.screen import progress, show_json
 @click.argument("source")
 @click.argument("target")
 @click.option(
-    "--uncaptured", is_flag=True, help="Of WARC or WAT files: keep link targets that were not captured, as pages too."
+    "--uncaptured", is_flag=True, help="For WARC or WAT files: keep link targets that were not captured as pages, too."
 )
-@click.option("--force", is_flag=True, help="Replace TARGET even if it is an imported crawl or holds other files.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was written for a program.")
+@click.option("--force", is_flag=True, help="Replace TARGET even if it is an imported crawl or contains other files.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(source: str, target: str, uncaptured: bool, force: bool, as_json: bool) -> None:
-    """Write the web SOURCE (any that simulate takes) as the web directory TARGET, which loads at once.
+    """Write the web SOURCE (any that simulate takes) as the web directory TARGET, which loads instantly.
 
     A TARGET that ends with .parquet is a folder of Parquet tables, links and pages. Edge lists, BVGraphs, Common Crawl's
     graphs and Parquet may be larger than memory.
@@ -40,4 +40,4 @@ def command(source: str, target: str, uncaptured: bool, force: bool, as_json: bo
         return
     print(f"{target}: {web.pages:,} pages, {web.links:,} links, {', '.join(columns) or 'links only'}")
     if columns != known:
-        print(f"  left out, since this form has no place for them: {', '.join(c for c in known if c not in columns)}")
+        print(f"  not written, as this format cannot hold them: {', '.join(c for c in known if c not in columns)}")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import own_name, show_json
-from frontrank.fetching.crawler.options import options
-from frontrank.fetching.crawler.values import SWITCH, TEXTS
+from frontrank.fetching.crawler.options import Options, options
 
 if TYPE_CHECKING:
     from frontrank.fetching.crawler.summary import Summary
@@ -36,27 +36,14 @@ class Grouped(click.Command):
                 formatter.write_dl(rows)
 
 
-def _generated(command: Any) -> Any:
-    """Add an option to the command for every option of a crawl."""
-    for one in reversed(options().values()):
-        if one.field == "seeds":
-            continue
-        text = f"{one.help}  [default: {one.shown()}]" if one.shown() else one.help
-        if one.kind == SWITCH:
-            command = click.option(one.usage, one.field, default=None, help=text)(command)
-        else:
-            command = click.option(one.flag, one.field, multiple=one.kind == TEXTS, metavar=one.metavar, help=text)(command)
-    return command
-
-
 @click.command(name="crawl", cls=Grouped)
 @click.argument("seeds", nargs=-1, metavar="URL...")
 @click.option("--out", metavar="DIR", help="A new directory for the crawl: trace, pages (WARC), log, report.")
-@click.option("--resume", "resume_dir", metavar="DIR", help="Go on with the crawl in this directory, where it stopped.")
-@click.option("--config", metavar="FILE", help="Options in a TOML file, under the same names; those given here win.")
-@click.option("--seeds", "seed_file", metavar="FILE", help="More URLs to start from, one a line.")
-@_generated
-@click.option("--rescore", is_flag=True, help="With --resume and --policy: go on in the order of another ordering.")
+@click.option("--resume", "resume_dir", metavar="DIR", help="Resume the crawl in this directory where it stopped.")
+@click.option("--config", metavar="FILE", help="Read options from a TOML file, under the same names; flags override it.")
+@click.option("--seeds", "seed_file", metavar="FILE", help="More URLs to start from, one per line.")
+@asked_in(Options, without=("seeds",))
+@click.option("--rescore", is_flag=True, help="With --resume and --policy: continue with another ordering.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing while the crawl runs.")
 def command(
@@ -70,12 +57,15 @@ def command(
     quiet: bool,
     **given: Any,
 ) -> None:
-    """Crawl the web from these URLs: politely, durably, in the order of any ordering. Every crawl can be resumed.
+    """Crawl the web from these URLs, politely and durably, in the order of your choice. Every crawl can be resumed.
 
     \b
-    frontrank crawl https://example.org/ --out crawl --budget 1000 --contact you@example.org
-    frontrank crawl https://example.org/ --out crawl --policy opic --scope domain --exclude '/login' --time 2h
-    frontrank crawl https://example.org/ --out crawl --goal "solar energy at home" --budget 40
+    frontrank crawl https://example.org/ --out crawl --budget 1000 \\
+        --contact you@example.org
+    frontrank crawl https://example.org/ --out crawl --policy opic \\
+        --scope domain --exclude '/login' --time 2h
+    frontrank crawl https://example.org/ --out crawl --budget 40 \\
+        --goal "solar energy at home"
     frontrank crawl --config crawl.toml --out crawl
     frontrank crawl --resume crawl --budget 5000 --delay 2
 
@@ -89,20 +79,13 @@ def command(
     if out and resume_dir:
         raise InputError("--out and --resume were both given; a crawl is resumed in its own directory: drop --out")
     if not out and not resume_dir:
-        raise InputError("no directory given; name a new one with --out DIR, or go on with a crawl by --resume DIR")
+        raise InputError("no directory given; name a new one with --out DIR, or resume a crawl with --resume DIR")
     filed = read_config(config) if config else {}
-    chosen = _read(given)
+    chosen = given_of(given)
     if seeds or seed_file:
         chosen["seeds"] = (*seeds, *(read_seeds(seed_file) if seed_file else ()))
     told = _resume(resume_dir, filed, chosen, rescore, quiet) if resume_dir else _start(str(out), filed, chosen, quiet)
     _show(told, as_json)
-
-
-def _read(given: dict[str, Any]) -> dict[str, Any]:
-    """The options of the crawl that were written on the command line."""
-    known = options()
-    said = {name: value for name, value in given.items() if value is not None and value != ()}
-    return {name: known[name].read(value, known[name].flag) for name, value in said.items()}
 
 
 def _over(base: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
@@ -115,7 +98,6 @@ def _start(out: str, filed: dict[str, Any], chosen: dict[str, Any], quiet: bool)
     from frontrank.errors import InputError
     from frontrank.fetching.crawler import run
     from frontrank.fetching.crawler.display import watching
-    from frontrank.fetching.crawler.options import Options
     from frontrank.pages.scorers import goal_words
 
     given = _over(filed, chosen)
@@ -138,7 +120,7 @@ def _resume(folder: str, filed: dict[str, Any], chosen: dict[str, Any], rescore:
 
     stored = run.stored_options(folder)
     if rescore and "policy" not in {**filed, **chosen}:
-        raise InputError("--rescore was given without --policy; name the ordering to go on with")
+        raise InputError("--rescore was given without --policy; name the ordering to continue with")
     base = {"include": stored.include, "exclude": stored.exclude, **filed}
     with watching(quiet) as watch:
         return run.resume(folder, _over(base, chosen), rescore=rescore, watch=watch)

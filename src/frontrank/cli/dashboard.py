@@ -1,4 +1,4 @@
-"""frontrank dashboard: a page to watch a crawl on, and to control it."""
+"""frontrank dashboard: watch and control a crawl in a browser."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ import click
 
 from frontrank import stopping
 from frontrank.cli.listening import protection_options
+from frontrank.cli.options import listening_port
+from frontrank.service.options import ServeOptions
 
 
 @click.command(name="dashboard")
 @click.argument("directories", metavar="DIR...", nargs=-1, required=True)
-@click.option("--port", default=7072, show_default=True, help="Port; 0 picks a free one.")
+@listening_port("--port", ServeOptions.http_port, "Port")
 @protection_options
-@click.option("--json", "as_json", is_flag=True, help="Print where it listens as one line of JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the address as one line of JSON.")
 def command(directories: tuple[str, ...], port: int, as_json: bool, **protection: Any) -> None:
-    """Show the crawls in DIR... on a page, until Ctrl-C; each may be running in another process, or not.
+    """Show the crawls in DIR... on a web page until Ctrl-C, whether they are running or not.
 
     \b
     frontrank dashboard my-crawl

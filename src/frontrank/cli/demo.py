@@ -27,7 +27,7 @@ LONGEST_BAR = 50
 
 @click.command(name="demo")
 @click.option("--out", default="frontrank-demo", show_default=True, metavar="DIR", help="Where the results go.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures for a program.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the table as comma-separated values.")
 def command(out: str, as_json: bool, as_csv: bool) -> None:
     """Serve a web of 20,000 pages on loopback and crawl a tenth of it for real, breadth-first and by surf.

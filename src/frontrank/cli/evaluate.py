@@ -1,83 +1,39 @@
-"""frontrank evaluate: which ranker finds the search impact that waits in a frontier?"""
+"""frontrank evaluate: which ranker finds the search impact hidden in a frontier?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
 
+from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import output_options, progress, show
+from frontrank.lab.options import FORMS, EvaluateOptions, SearchOptions
 
 USUAL = ("random", "pagerank", "q-overlap", "rw", "rw-eg", "fusion")
 QUERIED = ("q-overlap", "fusion")
 
 
-def queries_of(path: str | None, judge: str, draw: int = 0) -> Any:
+def queries_of(asked: SearchOptions, draw: int = 0) -> Any:
     """The query log, cut into what drives and what judges."""
     from frontrank.search.divided import load_divided
 
-    return None if path is None else load_divided(path, judge, draw)
-
-
-def search_options(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every command that judges by what searchers do."""
-    options = (
-        click.option("--queries", metavar="FILE", help="A query log: one query a line, or query, frequency, date."),
-        click.option(
-            "--judge",
-            default="half",
-            show_default=True,
-            metavar="half|same|dates[:DAY]",
-            help="Which queries judge: the other half of the log, those that drive, or the later ones.",
-        ),
-        click.option("--impact", type=click.Choice(["views", "clicks"]), help="What pages are worth: the web's own counts."),
-    )
-    for option in reversed(options):
-        f = option(f)
-    return f
-
-
-def scene_options(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every command that pretends that a part of a web has been crawled."""
-    options = (
-        search_options,
-        click.option("--crawled", default="bfs:0.3", show_default=True, metavar="P:SHARE", help="What has been fetched."),
-        click.option("--seeds", metavar="SEEDS", help="A URL, a file of ids or URLs, top:160 or random:1000@7."),
-    )
-    for option in reversed(options):
-        f = option(f)
-    return f
+    return None if asked.queries is None else load_divided(asked.queries, asked.judge, draw)
 
 
 @click.command(name="evaluate")
 @click.argument("web")
-@scene_options
-@click.option("--policy", "--ranker", "specs", multiple=True, metavar="R", help="NAME or NAME:KEY=VALUE,...; repeatable.")
-@click.option("--protocol", metavar="split|deployed", help="How rankers that learn are trained.")
-@click.option("--draw", type=int, default=0, show_default=True, help="Seed of the split.")
+@asked_in(EvaluateOptions)
+@click.option("--policy", "--ranker", "specs", multiple=True, metavar="R", help=f"{FORMS}; repeatable.")
 @click.option("--out", metavar="FILE", help="Write the table: .csv, .parquet or .json.")
 @output_options
-def command(
-    web: str,
-    queries: str | None,
-    judge: str,
-    impact: str | None,
-    crawled: str,
-    seeds: str | None,
-    specs: tuple[str, ...],
-    protocol: str | None,
-    draw: int,
-    out: str | None,
-    as_json: bool,
-    as_csv: bool,
-) -> None:
-    """Pretend that a part of WEB has been crawled, rank its frontier, and compare with the ideal.
+def command(web: str, specs: tuple[str, ...], out: str | None, as_json: bool, as_csv: bool, **given: Any) -> None:
+    """Pretend that part of WEB has been crawled, rank its frontier, and compare with the ideal ranking.
 
     \b
-    frontrank evaluate uci-ics --queries log.txt.gz --crawled bfs:0.3 --seeds https://www.ics.uci.edu \\
-        --policy pagerank --policy rw --policy rw-eg --policy q-overlap
-    frontrank evaluate wikispeedia --impact clicks --policy pagerank --policy rw --policy rw-eg
+    frontrank evaluate uci-ics --queries log.txt.gz --crawled bfs:0.3 \\
+        --seeds https://www.ics.uci.edu --policy pagerank --policy rw-eg
+    frontrank evaluate wikispeedia --impact clicks --policy rw --policy rw-eg
     """
     from frontrank.lab.evaluate import evaluate
     from frontrank.lab.frame import check_table_target
@@ -85,11 +41,12 @@ def command(
 
     if out:
         check_table_target(out)
-    rankers = specs or tuple(name for name in USUAL if queries is not None or name not in QUERIED)
+    asked = EvaluateOptions(**given_of(given))
+    rankers = specs or tuple(name for name in USUAL if asked.queries is not None or name not in QUERIED)
     with progress() as tell:
-        log = queries_of(queries, judge, draw)
+        log = queries_of(asked, asked.draw)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
-        done = evaluate(loaded, log, rankers, crawled, seeds, protocol, draw, tell, impact)
+        done = evaluate(loaded, log, rankers, asked.crawled, asked.seeds, asked.protocol, asked.draw, tell, asked.impact)
     if out:
         done.save_table(out)
     show(done, as_json, as_csv)

@@ -1,4 +1,4 @@
-"""frontrank explain: why does a page stand where it stands?"""
+"""frontrank explain: why a page is where it is in the queue."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from frontrank.cli.screen import percent, printable, progress, say, show_json
 @click.argument("crawl")
 @click.argument("url")
 @click.option("--policy", "--ranker", "specs", multiple=True, metavar="R", help="NAME or NAME:KEY=VALUE,...; repeatable.")
-@click.option("--json", "as_json", is_flag=True, help="Print it for a program.")
+@click.option("--json", "as_json", is_flag=True, help="Print the explanation as JSON.")
 def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None:
-    """Say in words and numbers why the waiting page URL of CRAWL stands where it stands.
+    """Explain why the waiting page URL of CRAWL is where it is in the queue.
 
-    Of a live crawl: which links gave which part of its priority, by the crawl's own ordering, unless others are named.
+    For a live crawl: how much each link contributed to its priority under the crawl's own ordering, unless you name others.
 
     \b
-    frontrank explain my.crawl https://example.org/page --policy rw-eg --policy q-overlap
+    frontrank explain my.crawl https://example.org/page \\
+        --policy rw-eg --policy q-overlap
     """
     from frontrank.lab.evaluate import ranker_of
     from frontrank.lab.next_pages import explain, usual_rankers, view_for

@@ -9,24 +9,15 @@ from typing import Any
 import click
 
 from frontrank import stopping
+from frontrank.cli.options import asked, given_of, number
 from frontrank.errors import need
 from frontrank.fetching.crawler.options import agent_of, options
-from frontrank.fetching.crawler.values import SWITCH, TEXTS
+from frontrank.options import TIME
 
 USED = (  # of the options of frontrank crawl
     *("budget", "scope", "include", "exclude", "max_links", "max_size", "per_host", "in_flight", "robots", "contact"),
     *("user_agent", "retries", "timeout", "proxy", "fetchers", "allow_private"),
 )
-
-
-def _generated(command: Any) -> Any:
-    for one in reversed([options()[name] for name in USED]):
-        text = f"{one.help}  [default: {one.shown()}]" if one.shown() else one.help
-        if one.kind == SWITCH:
-            command = click.option(one.usage, one.field, default=None, help=text)(command)
-        else:
-            command = click.option(one.flag, one.field, multiple=one.kind == TEXTS, metavar=one.metavar, help=text)(command)
-    return command
 
 
 @click.command(name="fetch")
@@ -36,11 +27,9 @@ def _generated(command: Any) -> Any:
 @click.option("--token-file", default="", metavar="FILE", help="The service's token, if it has one.")
 @click.option("--tls-ca", default="", metavar="FILE", help="Certificate (PEM) to trust: speak TLS with the service.")
 @click.option("--warc", default="", metavar="DIR", help="Keep the pages as WARC files in this directory.")
-@click.option(
-    "--idle", type=float, default=0.0, metavar="S", help="Stop when there was nothing to fetch for so long. 0: never."
-)
-@_generated
-@click.option("--json", "as_json", is_flag=True, help="Print what came of it as JSON.")
+@number("--idle", 0.0, "Stop after S seconds without a page to fetch. 0: never.", metavar="S", kind=TIME)
+@asked(options()[name] for name in USED)
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def command(
     seeds: tuple[str, ...],
     address: str,
@@ -52,11 +41,12 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Fetch pages for a crawl of frontrank serve, until Ctrl-C. Any number of fetchers may do so, anywhere.
+    """Fetch pages for a crawl that frontrank serve holds, until Ctrl-C. Run as many fetchers as you like, anywhere.
 
     \b
     frontrank serve frontier --policy surf
-    frontrank fetch https://example.org/ --from localhost:7071 --contact you@example.org
+    frontrank fetch https://example.org/ --from localhost:7071 \\
+        --contact you@example.org
     """
     need("grpc", "selectolax", "publicsuffixlist", "protego", "brotli")
     from frontrank.fetching.fetcher import How
@@ -64,22 +54,18 @@ def command(
     from frontrank.service.fetching import FetchPlan
     from frontrank.service.security import read_token
 
-    said = {name: value for name, value in given.items() if value is not None and value != ()}
-    asked = {name: options()[name].default for name in USED}
-    asked |= {name: options()[name].read(value, options()[name].flag) for name, value in said.items()}
-    for name, value in asked.items():
-        options()[name].check(value, name)
+    chosen = {name: options()[name].default for name in USED} | given_of(given)
     how = How(
-        agent_of(asked["user_agent"], asked["contact"]),
-        asked["timeout"],
-        asked["max_size"],
-        asked["max_links"],
-        asked["proxy"],
-        asked["allow_private"],
+        agent_of(chosen["user_agent"], chosen["contact"]),
+        chosen["timeout"],
+        chosen["max_size"],
+        chosen["max_links"],
+        chosen["proxy"],
+        chosen["allow_private"],
         text=False,
         warc=bool(warc),
     )
-    same = {name: asked[name] for name in FetchPlan.__dataclass_fields__.keys() & asked.keys()}
+    same = {name: chosen[name] for name in FetchPlan.__dataclass_fields__.keys() & chosen.keys()}
     plan = FetchPlan(how, address, crawl, read_token(token_file) if token_file else "", tls_ca, warc=warc, idle_s=idle, **same)
     told = _run(plan, [usable_seed(url) for url in seeds])
     if as_json:

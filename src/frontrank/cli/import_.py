@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 TABLES = ("pages", "links", "queries", "log", "results")
 WIKIPEDIA = ("wikipedia_links", "wikipedia_pages", "wikipedia_targets", "clickstream")
 SAID = {
-    "duplicate_pages": "rows of a page that was there before; the first counts",
-    "repeated_queries": "rows of a query that was there before; frequencies are added",
-    "unknown_log_rows": "rows of the log with a URL that is no page",
-    "unknown_result_rows": "results with a URL that is no page",
-    "unasked_result_rows": "results of a query that is not asked",
+    "duplicate_pages": "duplicate rows of a page; the first counts",
+    "repeated_queries": "duplicate rows of a query; frequencies are added",
+    "unknown_log_rows": "rows of the log whose URL is not a page of the crawl",
+    "unknown_result_rows": "results whose URL is not a page of the crawl",
+    "unasked_result_rows": "results of a query that nobody asked",
     "repeated_results": "results given twice; the best rank counts",
-    "unlinked_frontier": "unfetched pages that no fetched page links to; not yet in the frontier",
-    "other_links": "links from or to pages that are no articles",
-    "unknown_clickstream_rows": "rows of the clickstream with an article that is not in the dumps",
+    "unlinked_frontier": "unfetched pages without a link from a fetched page; not yet in the frontier",
+    "other_links": "links from or to pages that are not articles",
+    "unknown_clickstream_rows": "rows of the clickstream whose article is not in the dumps",
 }
 
 
@@ -36,19 +36,22 @@ SAID = {
 @click.option("--log", metavar="TABLE", help="query, url, clicks, views")
 @click.option("--results", metavar="TABLE", help="query, url, rank [, score]")
 @click.option("--wikipedia-links", metavar="DUMP", help="XXwiki-DATE-pagelinks.sql.gz, with its page and linktarget beside it.")
-@click.option("--wikipedia-pages", metavar="DUMP", help="The page dump, if it lies elsewhere.")
-@click.option("--wikipedia-targets", metavar="DUMP", help="The linktarget dump, if it lies elsewhere.")
+@click.option("--wikipedia-pages", metavar="DUMP", help="The page dump, if it is elsewhere.")
+@click.option("--wikipedia-targets", metavar="DUMP", help="The linktarget dump, if it is elsewhere.")
 @click.option("--clickstream", metavar="TSV", help="Wikipedia's clickstream: clicks from search engines.")
 @click.argument("target")
-@click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be used, and say how many.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was written for a program.")
+@click.option("--skip-bad", is_flag=True, help="Skip rows that cannot be used, and report how many.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(target: str, skip_bad: bool, as_json: bool, **given: str | None) -> None:
     """Write the crawl directory TARGET from tables: Parquet, CSV or TSV (also .gz), SQLite (file.db#table) or DuckDB.
 
     \b
-    frontrank import --pages pages.parquet --links links.parquet --log clicks.csv.gz team.crawl
-    frontrank import --pages crawl.db --links crawl.db --queries crawl.db#asked team.crawl
-    frontrank import --clickstream clickstream-enwiki-2024-05.tsv.gz wikipedia.crawl
+    frontrank import --pages pages.parquet --links links.parquet \\
+        --log clicks.csv.gz team.crawl
+    frontrank import --pages crawl.db --links crawl.db \\
+        --queries crawl.db#asked team.crawl
+    frontrank import --clickstream clickstream-enwiki-2024-05.tsv.gz \\
+        wikipedia.crawl
     """
     from frontrank.sources.imported_crawl import check_crawl_target, save_crawl
 

@@ -3,45 +3,41 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 import click
 
+from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import output_options, progress, show, show_frame
+from frontrank.lab.options import LeaderboardOptions
 
 
 @click.command(name="leaderboard")
 @click.argument("webs", nargs=-1, metavar="[WEB[@SEEDS]]...")
-@click.option("--policy", "policies", multiple=True, metavar="P", help="An ordering to try beside the others; repeatable.")
-@click.option("--draws", type=int, metavar="N", help="Draws of random seeds; default: 5.")
-@click.option("--budget", type=float, metavar="SHARE", help="How far crawls go; default: 0.5, half of the web.")
+@click.option("--policy", "policies", multiple=True, metavar="P", help="An ordering to add; repeatable.")
+@asked_in(LeaderboardOptions)
 @click.option("--out", metavar="FILE", help="Write one page: .md, or the table as .csv, .parquet or .json.")
 @output_options
 def command(
-    webs: tuple[str, ...],
-    policies: tuple[str, ...],
-    draws: int | None,
-    budget: float | None,
-    out: str | None,
-    as_json: bool,
-    as_csv: bool,
+    webs: tuple[str, ...], policies: tuple[str, ...], out: str | None, as_json: bool, as_csv: bool, **given: Any
 ) -> None:
-    """Which ordering is best, over all webs at hand? Two generated webs always, and those you name, each with its seeds.
+    """Which ordering is best over several webs? Two generated ones are always included; name others, each with its seeds.
 
     \b
     frontrank leaderboard
     frontrank leaderboard my-crawl@random:50 --policy quality --out leaderboard.md
     """
-    from frontrank.lab.leaderboard import BUDGET, DRAWS, leaderboard
+    from frontrank.lab.leaderboard import leaderboard
     from frontrank.lab.report.html import save
     from frontrank.web.files import check_target
 
     if out is not None:
         check_target(out)
     with progress() as tell:
-        board = leaderboard(webs, policies, DRAWS if draws is None else draws, BUDGET if budget is None else budget, tell)
+        board = leaderboard(webs, policies, progress=tell, **given_of(given))
     if out is not None and out.endswith(".md"):
-        given = [*webs, *(f"--policy={policy}" for policy in policies), f"--draws={board.draws}", f"--budget={board.budget:g}"]
-        save(board.markdown(f"frontrank leaderboard {shlex.join([*given, '--out', out])}"), out)
+        typed = [*webs, *(f"--policy={policy}" for policy in policies), f"--draws={board.draws}", f"--budget={board.budget:g}"]
+        save(board.markdown(f"frontrank leaderboard {shlex.join([*typed, '--out', out])}"), out)
     elif out is not None:
         board.save_table(out)
     show(board, as_json, as_csv)

@@ -9,8 +9,8 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 OPTIONS = (
-    click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen at."),
-    click.option("--token-file", default="", metavar="FILE", help="Requests must bring the token in this file."),
+    click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on."),
+    click.option("--token-file", default="", metavar="FILE", help="Requests must carry the token in this file."),
     click.option("--tls-cert", default="", metavar="FILE", help="Certificate (PEM), with --tls-key: serve over TLS."),
     click.option("--tls-key", default="", metavar="FILE", help="Key of the certificate (PEM)."),
     click.option("--insecure", is_flag=True, help="Listen beyond this machine without a token or TLS."),

@@ -11,12 +11,13 @@ import click
 
 @click.command(name="mcp")
 @click.argument("directory", metavar="[DIR]", required=False)
-@click.option("--address", metavar="ADDRESS", help="The HTTP side of a service, in place of DIR: 127.0.0.1:7072.")
+@click.option("--address", metavar="ADDRESS", help="The HTTP address of a service, instead of DIR: 127.0.0.1:7072.")
 @click.option("--crawl", default="DEFAULT", show_default=True, metavar="ID", help="Which crawl of the service.")
 @click.option("--token-file", metavar="FILE", help="The token of the service.")
-@click.option("--json", "as_json", is_flag=True, help="Print the tools that there are as JSON, and end.")
+@click.option("--json", "as_json", is_flag=True, help="List the tools as JSON, and exit.")
 def command(directory: str | None, address: str | None, crawl: str, token_file: str | None, as_json: bool) -> None:
-    """Let a language model ask about the crawl in DIR, or of a service: status, next, explain, compare, simulate, recommend.
+    """Answer a language model's questions about the crawl in DIR, or one of a service: status, next, explain, compare,
+    simulate, recommend.
 
     It speaks the Model Context Protocol on standard input and output, and changes nothing. The crawl may be running.
 
@@ -32,7 +33,7 @@ def command(directory: str | None, address: str | None, crawl: str, token_file: 
     from frontrank.service.security import read_token
 
     if (directory is None) == (address is None):
-        raise InputError("mcp needs the directory of a crawl, or --address of a service, one of them")
+        raise InputError("mcp needs either the directory of a crawl or the --address of a service")
     if address is not None:
         desk, tools = None, tools_of_service(address, crawl, read_token(token_file) if token_file else "")
     else:

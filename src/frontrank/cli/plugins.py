@@ -13,9 +13,9 @@ BUILT_IN = "built in"
 
 
 @click.command(name="plugins")
-@click.option("--json", "as_json", is_flag=True, help="Print the list for a program.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def command(as_json: bool) -> None:
-    """List what is known by name, built in or of installed packages: orderings, sources, importance metrics, scorers.
+    """List everything that has a name, built in or from installed packages: orderings, sources, importance metrics, scorers.
 
     How to add your own: docs/plugins.md.
     """
@@ -38,7 +38,7 @@ def command(as_json: bool) -> None:
         outside = [[name, entry["package"]] for name, entry in entries.items() if entry["package"] != BUILT_IN]
         print(f"{title}: {', '.join(entries)}")
         if outside:
-            show_table(["  of packages", ""], [[f"  {name}", package] for name, package in outside])
+            show_table(["  from packages", ""], [[f"  {name}", package] for name, package in outside])
 
 
 def _first_line(thing: Any) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from frontrank.cli.options import number
 from frontrank.cli.screen import Progress, output_options, progress, say, show_frame, show_json
 
 if TYPE_CHECKING:
@@ -22,22 +23,28 @@ SHOWN = 20
     "--ranker",
     "spec",
     metavar="R",
-    help="NAME or NAME:KEY=VALUE,...; fusion, rw-eg or pagerank by what CRAWL knows.",
+    help="NAME or NAME:KEY=VALUE,...; default: fusion, rw-eg or pagerank, depending on what CRAWL holds.",
 )
-@click.option("--budget", type=int, default=1000, show_default=True, metavar="N", help="How many pages.")
-@click.option("--impact", type=click.Choice(["views", "clicks"]), help="What fetched pages are known to be worth.")
+@number("--budget", 1000, "How many pages.", least=1)
+@click.option("--impact", type=click.Choice(["views", "clicks"]), help="What fetched pages are worth: their views or clicks.")
 @click.option(
     "--out", default="next.parquet", show_default=True, metavar="FILE", help="Where the pages go: .parquet, .csv or .json."
 )
-@click.option("--scores", metavar="DIR", help="The scores of all pages too, as Parquet parts (of Parquet tables only).")
+@click.option("--scores", metavar="DIR", help="Also write the scores of all pages, as Parquet files (Parquet tables only).")
 @click.option(
-    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True, help="Spark takes Parquet tables."
+    "--engine",
+    type=click.Choice(["local", "spark"]),
+    default="local",
+    show_default=True,
+    help="Where to compute; Spark reads Parquet tables.",
 )
 @click.option(
-    "--master", metavar="URL", help="Of Spark: local[2], spark://HOST:PORT, yarn, k8s://URL; local[*] if none is given."
+    "--master", metavar="URL", help="Spark master: local[2], spark://HOST:PORT, yarn or k8s://URL; default: local[*]."
 )
-@click.option("--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark, such as spark.executor.memory=8g.")
-@click.option("--work", metavar="DIR", help="For what Spark must not lose; a cluster needs one that all its machines reach.")
+@click.option(
+    "--conf", multiple=True, metavar="KEY=VALUE", help="A Spark setting, such as spark.executor.memory=8g; repeatable."
+)
+@click.option("--work", metavar="DIR", help="Checkpoints of Spark; on a cluster, a directory that every machine can reach.")
 @output_options
 def command(
     crawl: str,
@@ -53,31 +60,32 @@ def command(
     as_json: bool,
     as_csv: bool,
 ) -> None:
-    """Score the frontier of CRAWL (that import wrote, or a live one) and write the best pages to fetch next.
+    """Score the frontier of CRAWL (imported or live) and write the best pages to fetch next.
 
     \b
     frontrank rank my.crawl --policy rw-eg:omega=0.5 --budget 5000
     frontrank rank my.crawl --policy ml --impact clicks --out next.csv
-    frontrank rank tables/ --policy pagerank --engine spark --master spark://HOST:7077 --work /shared
+    frontrank rank tables/ --policy pagerank --engine spark \\
+        --master spark://HOST:7077 --work /shared
 
-    CRAWL may be a folder of Parquet tables: links and pages (docs/spark.md). Without a column fetched all its pages are
-    ranked: by pagerank, the importance of each page of the web.
+    CRAWL may also be a folder of two Parquet tables, links and pages (docs/spark.md). If pages has no column "fetched", all
+    pages are ranked: with pagerank, by their importance in the whole web.
     """
     from frontrank.errors import InputError
     from frontrank.lab.frame import check_table_target
     from frontrank.sources.parquet_crawl import is_parquet_crawl
 
     check_table_target(out)
-    if budget < 1:
-        raise InputError(f"--budget must be at least 1 page, got {budget}")
     tables = is_parquet_crawl(crawl)
     for option, given in {"--master": master, "--conf": conf, "--work": work}.items():
         if given and engine != "spark":
             raise InputError(f"{option} is for Spark; add --engine spark, or drop it")
     if engine == "spark" and not tables:
-        raise InputError(f"--engine spark takes a folder with links.parquet and pages.parquet, and {crawl} is none")
+        raise InputError(
+            f"--engine spark takes a folder of links.parquet and pages.parquet, and {crawl} is not one; drop --engine"
+        )
     if scores is not None and not tables:
-        raise InputError(f"--scores is for Parquet tables, and {crawl} is no folder of them; drop it")
+        raise InputError(f"--scores is for folders of Parquet tables, and {crawl} is not one; drop --scores")
     with progress() as tell:
         if not tables:
             ranker, ranking, told, notes = _ranked_crawl(crawl, spec, budget, impact, tell)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import output_options, progress, show, show_json
+from frontrank.lab.options import RecommendOptions
 
 
 @click.command(name="recommend")
@@ -15,41 +19,28 @@ from frontrank.cli.screen import output_options, progress, show, show_json
     metavar="WISH",
     help="importance (default), quality, quality:SCORER, votes, topic:WORDS, searchers or coverage.",
 )
-@click.option("--draws", type=int, metavar="N", help="How many sets of random seeds to try; default: 5.")
-@click.option("--budget", metavar="B", help="Pages to fetch: a share such as 0.1 (the default), or a count.")
-@click.option("--seeds", type=int, metavar="N", help="Pages in a set of seeds; default: a thousandth of the web.")
-@click.option("--queries", metavar="FILE", help="A query log, for searchers: one query a line, or query and frequency.")
+@asked_in(RecommendOptions)
 @output_options
-def command(
-    web: str | None,
-    wish: str | None,
-    draws: int | None,
-    budget: str | None,
-    seeds: int | None,
-    queries: str | None,
-    as_json: bool,
-    as_csv: bool,
-) -> None:
-    """Which ordering? Without WEB: a table of what to take when. With WEB (or a crawl's directory): try them on it.
+def command(web: str | None, wish: str | None, as_json: bool, as_csv: bool, **given: Any) -> None:
+    """Which ordering to use. Without WEB: a table of advice. With WEB (or a crawl's directory): try orderings on it.
 
     \b
     frontrank recommend
     frontrank recommend synthetic:pages=20000,seed=1
     frontrank recommend my-crawl --for topic:security
+    frontrank recommend my-crawl --policy fpr:m=10 --policy shop.orderings:Mine
     frontrank recommend DATA/uci-ics --for searchers --queries log.txt.gz
     """
     from frontrank.errors import InputError
     from frontrank.lab.advice import advice_for
-    from frontrank.lab.recommend import DRAWS, Wish, recommend
+    from frontrank.lab.recommend import Wish, recommend
 
     chosen = None if wish is None else Wish.of(wish)
     if web is None:
-        given = {"--draws": draws, "--budget": budget, "--seeds": seeds, "--queries": queries}
-        for option, value in given.items():
-            if value is not None:
-                raise InputError(f"{option} given, but no WEB to try orderings on; name one, or drop {option}")
+        for name in given_of(given):
+            raise InputError(f"--{name} was given, but no WEB to try orderings on; name one, or drop --{name}")
         if as_csv:
-            raise InputError("--csv given, but no WEB to try orderings on; name one, or take --json")
+            raise InputError("--csv was given, but no WEB to try orderings on; name one, or use --json")
         rows = advice_for(chosen)
         if as_json:
             show_json([row.json() for row in rows])
@@ -64,13 +55,14 @@ def command(
     from frontrank.search.workload import load_workload
     from frontrank.sources import load
 
+    asked = RecommendOptions(**given_of(given))
     with progress() as tell:
-        log = None if queries is None else load_workload(queries)
+        log = None if asked.queries is None else load_workload(asked.queries)
         loaded = load(web, lambda text: tell(text, 0, 0))
         tell("the first draw takes longer: kernels are compiled, importance is computed", 0, 0)
-        done = recommend(
-            loaded, chosen or Wish("importance"), DRAWS if draws is None else draws, budget, seeds, log, tell, queries or ""
-        )
+        named = {"queries": asked.queries or "", "policies": asked.policy}
+        wished = chosen or Wish("importance")
+        done = recommend(loaded, wished, asked.draws, asked.budget, asked.seeds, log, tell, **named)
     show(done, as_json, as_csv)
     if not as_json and not as_csv:
         print(f"\nTake {done.recommended.spec}: {done.why()}.")

@@ -14,9 +14,9 @@ from frontrank.cli.simulate import run, run_options
 @click.argument("web")
 @run_options
 @click.option("--out", default="report.html", show_default=True, metavar="FILE", help="Where the page goes.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures for a program too.")
+@click.option("--json", "as_json", is_flag=True, help="Also print the figures as JSON.")
 def command(web: str, policies: tuple[str, ...], out: str, as_json: bool, **options: Any) -> None:
-    """Compare orderings on WEB (or show again a directory that simulate --out wrote) in one self-contained page."""
+    """Compare orderings on WEB (or those in a directory that simulate --out wrote) in one self-contained page."""
     from frontrank.errors import need
     from frontrank.lab.compare import Runs, is_saved
     from frontrank.web.files import check_target

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.evaluate import queries_of, search_options
+from frontrank.cli.evaluate import queries_of
+from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import progress, say, show_json
+from frontrank.lab.options import SearchOptions
 
 if TYPE_CHECKING:
     from frontrank.lab.papers import Reproduction
@@ -18,29 +20,21 @@ DEFAULT = "synthetic:pages=20000,seed=1"
 @click.command(name="reproduce")
 @click.argument("paper")
 @click.option("--web", default=DEFAULT, show_default=True, metavar="WEB", help="Any web that simulate takes.")
-@search_options
+@asked_in(SearchOptions)
 @click.option("--out", metavar="FILE.html", help="Write a page with all figures.")
 @click.option("--markdown", metavar="FILE.md", help="Write tables and claims as Markdown.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything for a program.")
-def command(
-    paper: str,
-    web: str,
-    queries: str | None,
-    judge: str,
-    impact: str | None,
-    out: str | None,
-    markdown: str | None,
-    as_json: bool,
-) -> None:
-    """Run the comparisons of PAPER on a web, and say which of its claims hold there.
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def command(paper: str, web: str, out: str | None, markdown: str | None, as_json: bool, **given: Any) -> None:
+    """Rerun the comparisons of PAPER on a web, and report which of its claims hold there.
 
-    PAPER is cho98, fica07, fpr10, pandey08 or tran15. The last two are about search: they take a query log, or make one from
-    the web.
+    PAPER is cho98, fica07, fpr10, pandey08 or tran15. The last two are about search: they need a query log, and make one up
+    from the web if none is given.
 
     \b
     frontrank reproduce fpr10
     frontrank reproduce cho98 --web DATA/uci-ics --out cho98.html
-    frontrank reproduce tran15 --web DATA/uci-ics --queries DATA/queries/trec-terabyte-2005.txt.gz
+    frontrank reproduce tran15 --web DATA/uci-ics \\
+        --queries DATA/queries/trec-terabyte-2005.txt.gz
     frontrank reproduce tran15 --web DATA/wikispeedia --impact clicks
     """
     from frontrank.errors import InputError, need
@@ -50,18 +44,19 @@ def command(
     from frontrank.web.files import check_target
 
     check(paper)
-    for flag, given in (("--queries", queries), ("--impact", impact)):
-        if given is not None and paper not in SEARCH_PAPERS:
-            raise InputError(f"{flag} {given} given, but {paper} is about links alone; leave it out")
+    asked = SearchOptions(**given_of(given))
+    for flag, value in (("--queries", asked.queries), ("--impact", asked.impact)):
+        if value is not None and paper not in SEARCH_PAPERS:
+            raise InputError(f"{flag} {value} was given, but {paper} is about links alone; drop {flag}")
     if out:
         need("jinja2", "plotly")
     for path in (out, markdown):
         if path:
             check_target(path)
     with progress() as tell:
-        log = queries_of(queries, judge)
+        log = queries_of(asked)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
-        told = run(paper, loaded, tell, web, log, queries or "", impact)
+        told = run(paper, loaded, tell, web, log, asked.queries or "", asked.impact)
     if out:
         told.html(out)
     if markdown:

@@ -1,36 +1,32 @@
-"""frontrank revisit: when should pages come back? Policies of revisits on a web that changes."""
+"""frontrank revisit: when to fetch pages again. Revisit policies compared on a web that changes."""
 
 from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import asdict
 from typing import Any
 
 import click
 
+from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import output_options, progress, show
+from frontrank.lab.options import FORMS, RevisitOptions
 
 
 @click.command(name="revisit")
 @click.argument("web")
-@click.option("--revisit", "revisits", multiple=True, metavar="R", help="NAME or NAME:KEY=VALUE,...; repeatable; all.")
-@click.option("--changes", default="web", metavar="C", help="How often pages change: web, same:every=10d, gamma:..., file:...")
-@click.option("--days", type=float, default=180.0, metavar="D", help="How long the crawl goes on; default: 180.")
-@click.option("--a-day", type=float, metavar="N", help="Fetches a day; default: a fifteenth of the pages.")
-@click.option("--share", type=float, default=0.5, metavar="S", help="Of fetches, for revisits; default: 0.5.")
-@click.option("--collected", is_flag=True, help="All pages are fetched before the clock starts: revisits only.")
-@click.option("--policy", default="surf", metavar="P", help="The ordering that discovers pages; default: surf.")
-@click.option("--seeds", metavar="SEEDS", help="A URL, a file of ids or URLs, top:160 or random:1000@7.")
-@click.option("--metric", default="pagerank", metavar="M", help="Importance that pages are weighed by; default: pagerank.")
-@click.option("--draw", "seed", type=int, default=0, metavar="N", help="Another number draws other rates and changes.")
+@click.option("--revisit", "revisits", multiple=True, metavar="R", help=f"{FORMS}; repeatable; all.")
+@asked_in(RevisitOptions)
 @click.option("--out", metavar="FILE", help="Write the report: .html; or the table: .csv, .parquet or .json.")
 @output_options
-def command(web: str, revisits: tuple[str, ...], out: str | None, as_json: bool, as_csv: bool, **options: Any) -> None:
-    """When should the pages of WEB come back, so that copies are fresh? Compares policies on a web that changes.
+def command(web: str, revisits: tuple[str, ...], out: str | None, as_json: bool, as_csv: bool, **given: Any) -> None:
+    """When to fetch the pages of WEB again so that copies stay fresh. Compares revisit policies on a web that changes.
 
     \b
     frontrank revisit synthetic:pages=10000,seed=7 --collected
-    frontrank revisit my-crawl --revisit fixed:every=7d --revisit adaptive --a-day 500 --share 0.3
+    frontrank revisit my-crawl --revisit fixed:every=7d --revisit adaptive \\
+        --a-day 500 --share 0.3
     """
     from frontrank.errors import need
     from frontrank.lab.frame import check_table_target
@@ -42,10 +38,11 @@ def command(web: str, revisits: tuple[str, ...], out: str | None, as_json: bool,
     if out is not None and check_table_target(out, ".html") == ".html":
         need("jinja2", "plotly")
     named = [spec for one in revisits or ("all",) for spec in (COMPARED if one == "all" else (one,))]
-    parsed, told = [parse(spec) for spec in dict.fromkeys(named)], parse_changes(options.pop("changes"))
+    asked = asdict(RevisitOptions(**given_of(given)))
+    parsed, changes = [parse(spec) for spec in dict.fromkeys(named)], parse_changes(asked.pop("changes"))
     with progress() as tell:
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
-        done = compare_revisits(loaded, parsed, told, progress=tell, **options)
+        done = compare_revisits(loaded, parsed, changes, progress=tell, seed=asked.pop("draw"), **asked)
     if out is not None and out.lower().endswith(".html"):
         done.save_report(out, shlex.join(["frontrank", *sys.argv[1:]]))
     elif out is not None:

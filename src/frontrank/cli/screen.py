@@ -55,7 +55,7 @@ def progress() -> Iterator[Progress]:
 def output_options(f: F) -> F:
     """--json and --csv, of every command that prints a table."""
     f = click.option("--csv", "as_csv", is_flag=True, help="Print the table as comma-separated values.")(f)
-    return click.option("--json", "as_json", is_flag=True, help="Print the figures for a program.")(f)
+    return click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")(f)
 
 
 def show_json(value: Any) -> None:

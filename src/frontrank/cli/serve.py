@@ -12,71 +12,68 @@ import click
 
 from frontrank import stopping
 from frontrank.cli.listening import NAMES, protection_options
+from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import progress
 from frontrank.errors import InputError, need
+from frontrank.service.options import ServeOptions
 
 if TYPE_CHECKING:
+    from frontrank.frontiers.politeness import Politeness
     from frontrank.service.crawls import Crawls
 
 
 @click.command(name="serve")
 @click.argument("directory", metavar="DIR")
-@click.option(
-    "--policy", default="surf", show_default=True, metavar="ORDERING", help="Ordering of crawls that are yet to come."
-)
-@click.option(
-    "--crawl", "orderings", multiple=True, metavar="ID=ORDERING", help="Another one for the crawl of this ID; repeatable."
-)
-@click.option("--delay", "delay_s", type=float, metavar="S", help="Seconds between two answers from one queue. [default: 1]")
-@click.option("--port", default=7071, show_default=True, help="Port of gRPC; 0 picks a free one.")
-@click.option("--http-port", default=7072, show_default=True, help="Port of HTTP, with the dashboard; 0 picks a free one.")
-@click.option("--no-http", is_flag=True, help="gRPC alone.")
+@asked_in(ServeOptions)
 @protection_options
-@click.option("--json", "as_json", is_flag=True, help="Print where it listens as one line of JSON.")
-def command(directory: str, as_json: bool, **options: Any) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the addresses as one line of JSON.")
+def command(directory: str, as_json: bool, **given: Any) -> None:
     """Serve the crawls in DIR until Ctrl-C: over gRPC, in URLFrontier's protocol, which StormCrawler speaks, and over HTTP.
 
     \b
     frontrank serve frontier --policy surf
     frontrank serve frontier --crawl news=opic --crawl shops=fica
     """
-    need("h2", "google", *(() if options["no_http"] else ("starlette", "uvicorn")))
+    protection = {name: given.pop(name) for name in NAMES}
+    asked = ServeOptions(**given_of(given))
+    need("h2", "google", *(() if asked.no_http else ("starlette", "uvicorn")))
     from frontrank.service.counters import Counters
+    from frontrank.service.crawls import POLITE
     from frontrank.service.frontier import FrontierService
     from frontrank.service.grpc_server import GrpcServer
     from frontrank.service.http import http_server
     from frontrank.service.security import check_address, security
 
-    host, stop, counters = options["host"], threading.Event(), Counters()
-    protected = security(**{name: options[name] for name in NAMES})
-    for port in (options["port"], *(() if options["no_http"] else (options["http_port"],))):
+    host, stop, counters = protection["host"], threading.Event(), Counters()
+    protected = security(**protection)
+    for port in (asked.port, *(() if asked.no_http else (asked.http_port,))):
         check_address(host, port)
-    with _crawls(directory, options) as crawls, stopping.gracefully(stop.set), ExitStack() as parts:
+    politeness = replace(POLITE, delay_s=asked.delay) if given["delay"] is not None else None  # else as it was served before
+    with _crawls(directory, asked, politeness) as crawls, stopping.gracefully(stop.set), ExitStack() as parts:
         where = {
-            "grpc": parts.enter_context(GrpcServer(FrontierService(crawls, counters), host, options["port"], protected)).address
+            "grpc": parts.enter_context(GrpcServer(FrontierService(crawls, counters), host, asked.port, protected)).address
         }
-        if not options["no_http"]:
-            port, token, tls = options["http_port"], protected.token, protected.tls
-            pages = http_server(crawls, host=host, port=port, token=token, tls=tls, counters=counters)
+        if not asked.no_http:
+            token, tls = protected.token, protected.tls
+            pages = http_server(crawls, host=host, port=asked.http_port, token=token, tls=tls, counters=counters)
             where["http"] = parts.enter_context(pages).url
         _tell(directory, where, crawls.ids(), as_json)
         stop.wait()
 
 
-def _crawls(directory: str, options: dict[str, Any]) -> Crawls:
-    from frontrank.service.crawls import POLITE, Crawls
+def _crawls(directory: str, asked: ServeOptions, politeness: Politeness | None) -> Crawls:
+    from frontrank.service.crawls import Crawls
     from frontrank.service.warm import warm
 
     orderings = {}
-    for given in options["orderings"]:
+    for given in asked.crawl:
         name, found, ordering = given.partition("=")
         if not found or not ordering:
             raise InputError(f"--crawl must be ID=ORDERING, such as news=opic, got {given!r}")
         orderings[name] = ordering
-    politeness = None if options["delay_s"] is None else replace(POLITE, delay_s=options["delay_s"])
     with progress() as tell:
         tell(f"opening {directory}", 0, 0)
-        crawls = Crawls(directory, options["policy"], politeness, orderings)
+        crawls = Crawls(directory, asked.policy, politeness, orderings)
         try:
             for policy in {ordering.spec(): ordering for ordering in crawls.all_orderings()}.values():
                 tell(policy.spec(), 0, 0)

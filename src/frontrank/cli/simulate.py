@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import sys
 from collections.abc import Callable
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from frontrank.cli.options import asked_in, number
 from frontrank.cli.screen import output_options, progress, show
+from frontrank.lab.options import FORMS, RunOptions
 
 if TYPE_CHECKING:
     from frontrank.lab.compare import Runs
@@ -21,21 +22,8 @@ F = Callable[..., Any]
 
 def run_options(f: F) -> F:
     """The options of every command that runs orderings."""
-    options = (
-        click.option("--policy", "policies", multiple=True, metavar="P", help="NAME or NAME:KEY=VALUE,...; repeatable; all."),
-        click.option("--seeds", metavar="SEEDS", help="A URL, a file of ids or URLs, top:160 or random:1000@7."),
-        click.option("--budget", metavar="B", help="Pages to fetch: a share such as 0.3, or a count. All if not given."),
-        click.option("--until", metavar="RULE", help="Stop rankmass early: coverage=0.9."),
-        click.option("--in-flight", type=int, metavar="N", help="Requests at a time, with a clock; default: one, without."),
-        click.option("--host-delay", type=float, metavar="S", help="Seconds between two requests to one host, with a clock."),
-        click.option("--latency", type=float, metavar="S", help="Seconds that a request takes, with a clock; default: 1."),
-        click.option("--impact", type=click.Choice(["views", "clicks"]), help="What pages are worth to searchers."),
-        click.option("--metric", help="Importance that pages are judged by: --impact if it is given, else pagerank."),
-        click.option("--jobs", type=int, metavar="N", help="Orderings at a time; default: what cores and memory allow."),
-    )
-    for option in reversed(options):
-        f = option(f)
-    return f
+    named = click.option("--policy", "policies", multiple=True, metavar="P", help=f"{FORMS}; repeatable; all.")
+    return named(asked_in(RunOptions)(f))
 
 
 def run(
@@ -55,7 +43,6 @@ def run(
     """Load the web and run the orderings, with progress on a terminal."""
     from dataclasses import replace
 
-    from frontrank.errors import InputError
     from frontrank.frontiers.politeness import Politeness
     from frontrank.lab.compare import as_crawled, carry_out, runnable
     from frontrank.lab.repeats import repeat_plan
@@ -63,11 +50,6 @@ def run(
     from frontrank.sources import load
 
     named = [name for name in policies or ("bfs", "surf") if name != "all"]
-    for flag, value in (("--host-delay", host_delay), ("--latency", latency), ("--in-flight", in_flight)):
-        if value is not None and not 0 <= value < math.inf:
-            raise InputError(f"{flag} must be a number from 0, got {value:g}")
-    if jobs is not None and jobs < 1:
-        raise InputError(f"--jobs must be at least 1, got {jobs}")
     clocked = in_flight is not None or host_delay is not None or latency is not None
     politeness = Politeness(delay_s=host_delay or 0.0, in_flight=1 if in_flight is None else in_flight) if clocked else None
     judged_by = metric or impact or "pagerank"
@@ -87,7 +69,7 @@ def run(
 @click.command(name="simulate")
 @click.argument("web")
 @run_options
-@click.option("--repeat", "repeats", type=int, metavar="N", help="Draw random seeds N times; show means and their spread.")
+@number("--repeat", None, "Draw random seeds N times; show means and their spread.", field="repeats", least=2)
 @click.option("--order-out", metavar="FILE", help="Write the node ids in fetch order: .npy (int64), .csv, .parquet or .json.")
 @click.option(
     "--out", metavar="DIR|FILE", help="Write everything and the report to DIR, or the table to a .csv, .parquet or .json."
@@ -106,9 +88,12 @@ def command(
     """Crawl WEB with one or more orderings and show how good they were.
 
     \b
-    frontrank simulate uk-2007-05 --policy fpr --policy bfs --seeds random:1000@7 --budget 0.3
-    frontrank simulate edges.txt.gz --policy fica:k=1388 --seeds seeds.txt --order-out order.npy
-    frontrank simulate synthetic:pages=100000,seed=7 --policy all --seeds random:100@1 --repeat 10
+    frontrank simulate uk-2007-05 --policy fpr --policy bfs \\
+        --seeds random:1000@7 --budget 0.3
+    frontrank simulate edges.txt.gz --policy fica:k=1388 \\
+        --seeds seeds.txt --order-out order.npy
+    frontrank simulate synthetic:pages=100000,seed=7 --policy all \\
+        --seeds random:100@1 --repeat 10
     frontrank simulate my-crawl --policy fpr --in-flight 16 --host-delay 1
     """
     from frontrank.lab.compare import Runs, save_order

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 @click.command(name="status")
 @click.argument("directory", metavar="DIR")
-@click.option("--queue", metavar="FILE", help="Write all waiting pages in their order: .csv, .parquet or .json.")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("--queue", metavar="FILE", help="Write all waiting pages in order: .csv, .parquet or .json.")
+@click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
 def command(directory: str, queue: str | None, as_json: bool) -> None:
     """Show the state of the crawl in DIR: budget, rate, time left, pages by state, failures by reason, the next 20 URLs.
 

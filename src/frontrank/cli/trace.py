@@ -14,9 +14,12 @@ from frontrank.cli.screen import moment, printable
 @click.command(name="trace")
 @click.argument("directory", metavar="DIR")
 @click.option(
-    "--kind", multiple=True, metavar="KIND", help="Only such events: seed, take, fetched, failed, retry, ...; repeatable."
+    "--kind",
+    multiple=True,
+    metavar="KIND",
+    help="Only events of this kind: seed, take, fetched, failed, retry, ...; repeatable.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line; times are seconds since 1970, UTC.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line; times are seconds since 1970, UTC.")
 def command(directory: str, kind: tuple[str, ...], as_json: bool) -> None:
     """Show what happened in the crawl of DIR, in order. The crawl may be running.
 

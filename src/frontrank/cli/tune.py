@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from frontrank.cli.evaluate import queries_of, scene_options
+from frontrank.cli.evaluate import queries_of
+from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import output_options, progress, show
-
-
-def _numbers(ctx: click.Context, option: click.Parameter, text: str) -> tuple[float, ...]:
-    from frontrank.errors import SpecError
-
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise SpecError(f"--{option.name} must be numbers joined by commas, got {text}") from None
+from frontrank.lab.options import TuneOptions
 
 
 @click.command(name="tune")
 @click.argument("web")
-@scene_options
-@click.option("--omega", default="0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1", show_default=True, callback=_numbers)
-@click.option("--gamma", default="0", show_default=True, callback=_numbers)
-@click.option("--draw", type=int, default=0, show_default=True, help="Seed of the split and of the bootstrap.")
+@asked_in(TuneOptions)
 @click.option("--out", metavar="FILE", help="Write the table: .csv, .parquet or .json.")
 @output_options
-def command(
-    web: str,
-    queries: str | None,
-    judge: str,
-    impact: str | None,
-    crawled: str,
-    seeds: str | None,
-    omega: tuple[float, ...],
-    gamma: tuple[float, ...],
-    draw: int,
-    out: str | None,
-    as_json: bool,
-    as_csv: bool,
-) -> None:
+def command(web: str, out: str | None, as_json: bool, as_csv: bool, **given: Any) -> None:
     """Choose omega and gamma of rw-eg on 65% of the frontier of WEB, and test the choice on the rest."""
     from frontrank.lab.evaluate import stage
     from frontrank.lab.frame import check_table_target
@@ -47,11 +26,12 @@ def command(
 
     if out:
         check_table_target(out)
+    asked = TuneOptions(**given_of(given))
     with progress() as tell:
-        log = queries_of(queries, judge, draw)
+        log = queries_of(asked, asked.draw)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
-        scene = stage(loaded, log, crawled, seeds, "split", draw=draw, progress=tell, impact=impact)
-        settings = tune(scene, omega, gamma, seed=draw, progress=tell)
+        scene = stage(loaded, log, asked.crawled, asked.seeds, "split", draw=asked.draw, progress=tell, impact=asked.impact)
+        settings = tune(scene, asked.omega, asked.gamma, seed=asked.draw, progress=tell)
     if out:
         settings.save_table(out)
     show(settings, as_json, as_csv)

@@ -13,34 +13,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from frontrank import stopping
+from frontrank.cli.options import asked_in, given_of, listening_port
 from frontrank.cli.screen import progress
+from frontrank.lab.webserver.options import Options
 
 if TYPE_CHECKING:
-    from frontrank.lab.webserver import Server
+    from frontrank.lab.webserver.server import Server
 
 TOLD_EVERY_S = 0.5
 
 
 @click.command(name="web")
 @click.argument("web")
-@click.option("--port", default=8080, show_default=True, help="Port on loopback; 0 picks a free one.")
+@listening_port("--port", 8080, "Port on loopback")
+@asked_in(Options)
 @click.option(
-    "--hosts",
-    default="name",
-    show_default=True,
-    metavar="name|ip",
-    help="Hosts by name, reached through the server as a proxy; or each host an address of its own, 127.0.0.2 onwards.",
+    "--json", "as_json", is_flag=True, help="Print what is served as one line of JSON, and the number of requests at the end."
 )
-@click.option("--crawl-delay", default=0.0, metavar="S", help="Crawl-delay in robots.txt.")
-@click.option("--disallow", default=0.0, metavar="SHARE", help="Share of the hosts' top directories that robots.txt disallows.")
-@click.option("--sitemaps", is_flag=True, help="Give each host a sitemap.xml, named in its robots.txt.")
-@click.option("--latency", default=0.0, metavar="S", help="Mean time to an answer.")
-@click.option(
-    "--errors", default=0.0, metavar="SHARE", help="Share of pages that always fail: 404, 500, 503, reset, no answer."
-)
-@click.option("--flaky", default=0.0, metavar="SHARE", help="Share of pages that answer 503 the first time.")
-@click.option("--traps", is_flag=True, help="An endless calendar, session ids and repeating paths on the three largest hosts.")
-@click.option("--json", "as_json", is_flag=True, help="Print what is served as one line of JSON, and at the end the requests.")
 @click.option("--until-eof", is_flag=True, hidden=True)  # for a process that starts this one: its end is the end of our input
 def command(web: str, port: int, as_json: bool, until_eof: bool, **options: Any) -> None:
     """Serve the known web WEB (any that simulate takes) over HTTP on loopback, to test crawlers on, until Ctrl-C.
@@ -49,11 +38,11 @@ def command(web: str, port: int, as_json: bool, until_eof: bool, **options: Any)
     frontrank web synthetic:pages=1000,seed=7 --port 8080
     curl -x http://127.0.0.1:8080 http://www.h0.example/
     """
-    from frontrank.lab.webserver import Options, Server
+    from frontrank.lab.webserver.server import Server
     from frontrank.lab.webserver.site import Site
     from frontrank.sources import load
 
-    made = Options.of(options)
+    made = Options(**given_of(options))
     _allow_connections()
     with progress() as tell:
         tell("reading the web", 0, 0)
@@ -122,7 +111,7 @@ def _tell(server: Server, as_json: bool) -> None:
         return
     print(f"{server.url} serves {site.web.name}: {served:,} pages, {site.web.links:,} links, {len(site.sizes):,} hosts")
     if site.addresses.duplicates:
-        print(f"{site.addresses.duplicates:,} pages are not served: another has their URL, or it is no http URL")
+        print(f"{site.addresses.duplicates:,} pages are not served: their URL is taken, or is not an http URL")
     for line in site.commands():
         print(f"  {line}")
     print("Ctrl-C stops it.", flush=True)

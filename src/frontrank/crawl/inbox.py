@@ -81,7 +81,7 @@ def heed(crawl: Control, files: list[Path]) -> None:
         except StorageError:
             return  # the crawl has ended: the next one heeds it
         except (FrontrankError, TypeError, ValueError, OSError) as error:
-            logger.warning("%s cannot be heeded (%s)", file.name, error)
+            logger.warning("%s cannot be carried out (%s)", file.name, error)
         file.unlink(missing_ok=True)
 
 

@@ -116,7 +116,7 @@ class Journal:
                 if made.notes["version"] > VERSION:
                     raise StorageError(
                         f"{folder}/{FILE}: written by a newer frontrank (format {made.notes['version']}, this one reads up to "
-                        f"{VERSION}); use that version to go on with it"
+                        f"{VERSION}); use that version"
                     )
             except BaseException:
                 if lock is not None:
@@ -215,7 +215,7 @@ class Journal:
             if self._lock is not None:
                 os.close(self._lock)
                 self._lock = None
-            self.broken = self.broken or f"{self.folder}: this crawl is closed; recover it to go on"
+            self.broken = self.broken or f"{self.folder}: this crawl is closed; recover it to continue"
 
     # Reading ------------------------------------------------------------------------------------------------------------
     def rows(self, after: int = 0, batch: int = 1000) -> Iterator[list[Row]]:
@@ -434,6 +434,6 @@ def _sentences(folder: Path, doing: str) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
-            raise StorageError(f"{folder}: this crawl is closed; recover it to go on") from None
+            raise StorageError(f"{folder}: this crawl is closed; recover it to continue") from None
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise StorageError(f"{folder}: the trace of the crawl cannot be {doing} ({reason}); fix this and try again") from None

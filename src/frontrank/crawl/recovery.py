@@ -84,7 +84,7 @@ def restore(
     if changed and not rescore:
         given = stored_spec(log)
         raise InputError(
-            f"this crawl was started with {given}, {wanted.spec()} given; go on with {given}, or allow rescore "
+            f"this crawl was started with {given}, {wanted.spec()} given; continue with {given}, or allow rescore "
             f"(--rescore) to rank everything that waits by {wanted.spec()}"
         )
     workload = first_workload(log)

@@ -51,7 +51,7 @@ class CrawlRequests(RequestManager):
 
     @classmethod
     async def open(cls, policy: Policy | str = "surf", path: str | Path | None = None, **options: Any) -> Self:
-        """A crawl in this directory, which goes on if there is one; options are those of Crawl. Without one, in memory."""
+        """A crawl in this directory, which is resumed if there is one; options are those of Crawl. Without one, in memory."""
         if path is not None and (Path(path) / FILE).exists():
             return cls(await AsyncCrawl.recover(path, policy, **options))
         return cls(await AsyncCrawl.begin(policy, path, **options))

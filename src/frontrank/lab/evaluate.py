@@ -24,10 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError, SpecError, need
+from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
 from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through, impact_shares
+from frontrank.lab.options import EvaluateOptions
+from frontrank.options import check_options
 from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import find as find_ordering
 from frontrank.orderings.registry import parse, parse_ranker
@@ -43,7 +45,6 @@ from frontrank.web.web import Web
 
 TRAINING = 0.65  # of F, in the split protocol
 CYCLES = (1 / 2, 2 / 3, 5 / 6)  # of D: the earlier moments that the deployed protocol learns from
-PROTOCOLS = ("split", "deployed")
 CALLED = {"ctr": "clicks over views", "pagerank": "PageRank"}  # measures in a table's head
 Progress = Callable[[str, int, int], None]
 
@@ -89,11 +90,11 @@ def ranker_of(spec: str | Ranker) -> Ranker:
 def stage(
     web: Web,
     workload: Workload | Divided | None,
-    crawled: str = "bfs:0.3",
+    crawled: str = EvaluateOptions.crawled,
     seeds: Any = None,
     protocol: str | None = None,
     learns: bool = False,
-    draw: int = 0,
+    draw: int = EvaluateOptions.draw,
     progress: Progress | None = None,
     impact: str | None = None,
 ) -> Scene:
@@ -102,12 +103,9 @@ def stage(
     A workload is cut in halves, one that drives and one that judges, unless it comes divided. ``impact`` names what pages
     are worth, views or clicks: the web's own, or views by the queries.
     """
-    if protocol is not None and protocol not in PROTOCOLS:
-        raise SpecError(f"protocol must be split or deployed, got {protocol!r}")
+    check_options(EvaluateOptions, crawled=crawled, protocol=protocol, draw=draw, impact=impact)
     tell = progress or (lambda text, done, total: None)
-    policy, colon, share = crawled.rpartition(":")
-    if not colon:
-        raise SpecError(f"crawled must be ORDERING:SHARE, such as bfs:0.3, got {crawled!r}")
+    policy, _, share = crawled.rpartition(":")
     pages = find_seeds(web, seeds)
     searched = impact == "views" and web.views is None and workload is not None
     web = web if searched else web.by_impact(impact)
@@ -153,7 +151,7 @@ def _true_impact(web: Web, queries: Divided | None, tell: Progress) -> tuple[Arr
     return web.impact, web.impact_by or ("clicks" if web.views is None else "views")
 
 
-def find(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[float, ...] = FRONTIER_SHARES) -> Finding:
+def score_ranker(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[float, ...] = FRONTIER_SHARES) -> Finding:
     """Let a ranker score the frontier, and compare what it puts first with the ideal."""
     begun = perf_counter()
     scores = ranker.score(scene.view)[scene.tested]
@@ -230,10 +228,10 @@ def evaluate(
     web: Web,
     workload: Workload | Divided | None,
     rankers: Sequence[str | Ranker],
-    crawled: str = "bfs:0.3",
+    crawled: str = EvaluateOptions.crawled,
     seeds: Any = None,
     protocol: str | None = None,
-    draw: int = 0,
+    draw: int = EvaluateOptions.draw,
     progress: Progress | None = None,
     impact: str | None = None,
 ) -> Evaluation:
@@ -252,5 +250,5 @@ def evaluate(
     for at, (spec, ranker) in enumerate(zip(rankers, made, strict=True)):
         if progress is not None:
             progress(ranker.spec(), at, len(made))
-        findings.append(find(scene, ranker, spec if isinstance(spec, str) else ranker.spec()))
+        findings.append(score_ranker(scene, ranker, spec if isinstance(spec, str) else ranker.spec()))
     return Evaluation(scene, tuple(findings), f"{web.name}, {crawled}")

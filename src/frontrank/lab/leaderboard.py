@@ -22,6 +22,8 @@ from typing import Any
 from frontrank.errors import InputError
 from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.measures.stop import hot, mass
+from frontrank.lab.options import LeaderboardOptions
+from frontrank.options import check_options
 from frontrank.orderings.registry import as_policy
 from frontrank.simulation.engine import check_needs
 from frontrank.simulation.simulate import Run, simulate
@@ -40,8 +42,6 @@ ORDERINGS = (
     *("opic", "fpr", "fpr:m=10", "fpr:m=100", "rankmass", "pagerank", "surf"),
 )
 BY_TEXT = ("quality", "group")
-DRAWS = 5
-BUDGET = 0.5
 SEEDS_SHARE = 1000  # one seed for so many pages
 RANKINGS = 100  # how often pagerank ranks the web anew, if nothing else is said
 
@@ -82,7 +82,7 @@ class Contest:
             Column("hot", [self.mean(r, 1) for r in rows], "share", "more", spread=[self.spread(r, 1) for r in rows]),
             Column("seconds", [self.mean(r, 2) for r in rows], "seconds", "less"),
         )
-        out = tuple(f"left out: {ordering}: {why}" for ordering, why in self.left_out.items())
+        out = tuple(f"not tried: {ordering}: {why}" for ordering, why in self.left_out.items())
         return Frame(columns, self.name, out, sorted_by="mass")
 
 
@@ -161,15 +161,12 @@ class Leaderboard(Tabular):
 def leaderboard(
     webs: Sequence[str] = (),
     orderings: Sequence[str] = (),
-    draws: int = DRAWS,
-    budget: float = BUDGET,
+    draws: int = LeaderboardOptions.draws,
+    budget: float = LeaderboardOptions.budget,
     progress: Progress | None = None,
 ) -> Leaderboard:
     """Run all orderings over the generated webs and these. A web is a path, or PATH@SEEDS (``uci-ics@random:500``)."""
-    if draws < 1:
-        raise InputError(f"draws must be at least 1, got {draws}")
-    if not 0 < budget <= 1:
-        raise InputError(f"budget must be a share of the web above 0 and up to 1, got {budget:g}")
+    check_options(LeaderboardOptions, draws=draws, budget=budget)
     for ordering in orderings:
         as_policy(ordering)  # a wrong name is refused before the work
     tell: Progress = progress or (lambda text, done, total: None)

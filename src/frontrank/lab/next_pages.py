@@ -153,7 +153,7 @@ def _frontier_page(crawl: CrawlTables, view: CrawlView, url: str) -> int:
     if len(found) == 0:
         raise SeedError(f"{url!r} is a page of {crawl.web.name}, but no fetched page links to it")
     if view.fetched[found[0]]:
-        raise InputError(f"{url!r} has been fetched already; explain tells of pages that wait")
+        raise InputError(f"{url!r} has been fetched already; explain is for waiting pages")
     return int(found[0])
 
 

@@ -19,7 +19,7 @@ minute after the first is not begun, but two are made at least.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from time import perf_counter
@@ -27,10 +27,12 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError, SpecError, nearest
-from frontrank.lab.evaluate import find, ranker_of, stage
+from frontrank.errors import FrontrankError, InputError, SpecError, nearest
+from frontrank.lab.evaluate import ranker_of, score_ranker, stage
 from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.measures import hot, mass
+from frontrank.lab.options import RecommendOptions
+from frontrank.options import check_options
 from frontrank.orderings.online.group import Group
 from frontrank.orderings.online.quality import Quality
 from frontrank.orderings.online.similarity import Similarity
@@ -48,7 +50,6 @@ from frontrank.web.web import Web
 
 Progress = Callable[[str, int, int], None]
 WISHES = ("importance", "quality", "votes", "topic", "searchers", "coverage")
-DRAWS = 5
 LEAST_DRAWS = 2
 LIMIT_S = 60.0  # no further draw is begun after that
 SHARE, MOST_PAGES = 0.1, 100_000
@@ -166,9 +167,9 @@ class Recommendation(Tabular):
         )
         less = f" (not {self.asked}: a minute was up)" if self.draws < self.asked else ""
         notes = [f"reached: {self.measured}; mean and spread over {self.draws} draws{less} of {self.seeds:,} random seeds"]
-        notes += ["tie: within the spread of the best", *(f"left out: {spec}: {why}" for spec, why in self.left_out.items())]
+        notes += ["tie: within the spread of the best", *(f"not tried: {spec}: {why}" for spec, why in self.left_out.items())]
         if web.crawled_with:
-            notes.append(f"tried on the pages that {web.crawled_with} fetched: what it passed over cannot be judged")
+            notes.append(f"tried on the pages that {web.crawled_with} fetched: pages it did not fetch cannot be judged")
         knows = ", ".join(known(web)) or "its links alone"
         title = f"{web.name}: {web.pages:,} pages, {web.links:,} links{hosts}; knows {knows}"
         return Frame(columns, title, tuple(notes), sorted_by="reached")
@@ -234,27 +235,30 @@ def _by_scores(scorer: str, anchor: float = 0.0) -> list[str]:
 def recommend(
     web: Web,
     wish: Wish | str = "importance",
-    draws: int = DRAWS,
+    draws: int = RecommendOptions.draws,
     budget: Budget = None,
     seeds: int | None = None,
     workload: Workload | None = None,
     progress: Progress | None = None,
     queries: str = "",
     clock: Callable[[], float] = perf_counter,
+    policies: Sequence[str] = (),
 ) -> Recommendation:
-    """Try the orderings that this web can feed, and say which to take. ``queries`` is how the workload was named."""
+    """Try the orderings that this web can feed, and say which to take.
+
+    ``policies`` are tried beside the usual candidates; ``queries`` is how the workload was named.
+    """
     wish = Wish.of(wish) if isinstance(wish, str) else wish
-    if draws < 1:
-        raise InputError(f"draws must be at least 1, got {draws}")
+    check_options(RecommendOptions, draws=draws, seeds=seeds)
+    for spec in policies:
+        ranker_of(spec)  # a wrong name is refused before the work
     count = seeds if seeds is not None else int(np.clip(web.pages * SEEDS_SHARE, LEAST_SEEDS, MOST_SEEDS))
     count = min(count, web.pages)
-    if count < 1:
-        raise InputError(f"seeds must be at least 1 page, got {seeds}")
     if workload is not None:
         web = replace(web, queries=workload)
     _check(web, wish)
     stop = min(MOST_PAGES, Stop(SHARE).pages(web.pages)) if budget is None else Stop(budget).pages(web.pages)
-    specs, left_out = _applicable(web, wish, stop)
+    specs, left_out = _applicable(web, wish, (*candidates(web, wish, stop), *policies))
     measured = _searchers if wish.name == "searchers" else _crawled
     tried: dict[str, list[tuple[float, float]]] = {spec: [] for spec in specs}
     begun, made = 0.0, 0
@@ -288,16 +292,18 @@ def _check(web: Web, wish: Wish) -> None:
         raise InputError(f"{web.name} knows {lacks}; give a web with views or clicks, or with texts and --queries FILE")
 
 
-def _applicable(web: Web, wish: Wish, pages: int) -> tuple[list[str], dict[str, str]]:
+def _applicable(web: Web, wish: Wish, wanted: Iterable[str]) -> tuple[list[str], dict[str, str]]:
     specs: list[str] = []
     left_out: dict[str, str] = {}
-    for spec in candidates(web, wish, pages):
+    for spec in dict.fromkeys(wanted):
         try:
             if wish.name == "searchers":
                 if "queries" in ranker_of(spec).needs() and _log(web) is None:
-                    raise InputError("driven by queries, and there is no query log, or no titles or texts to search")
+                    raise InputError("driven by queries, but there is no query log, or there are no titles or texts to search")
             else:
                 check_needs(parse(spec), web)
+                if wish.name == "coverage" and not _guarantees(spec):
+                    raise InputError("does not guarantee a coverage")
             if spec in HOSTED and (hosts_of(web) or 0) < 2:
                 raise InputError("one host, so no link leads to another")
         except InputError as error:
@@ -307,6 +313,14 @@ def _applicable(web: Web, wish: Wish, pages: int) -> tuple[list[str], dict[str, 
             continue
         specs.append(spec)
     return specs, left_out
+
+
+def _guarantees(spec: str) -> bool:
+    try:
+        Stop(until="coverage=0.5").given_to(parse(spec))
+    except FrontrankError:
+        return False
+    return True
 
 
 def _crawled(web: Web, wish: Wish, specs: list[str], seeds: str, pages: int) -> Iterator[tuple[str, float, float]]:
@@ -332,7 +346,7 @@ def _value(web: Web, wish: Wish, run: Run, policy: Policy, pages: int) -> float:
 def _searchers(web: Web, wish: Wish, specs: list[str], seeds: str, pages: int) -> Iterator[tuple[str, float, float]]:
     scene = stage(web, _log(web), f"bfs:{CRAWLED}", seeds)
     for spec in specs:
-        found = find(scene, ranker_of(spec), spec, (FIRST,))
+        found = score_ranker(scene, ranker_of(spec), spec, (FIRST,))
         yield spec, found.impact[FIRST], found.seconds
 
 

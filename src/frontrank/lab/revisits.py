@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.lab.compare import Progress, Seeds
 from frontrank.lab.frame import Column, Frame, Tabular
+from frontrank.lab.options import RevisitOptions
 from frontrank.lab.report.figures import Series, lines, styles
 from frontrank.lab.report.html import HtmlTable, Section, Value, page, save
+from frontrank.options import check_options
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.revisits import parse as parse_revisit
 from frontrank.orderings.revisits.revisit import Revisit
@@ -101,16 +102,16 @@ def _share(run: Refreshed) -> Array:
 def compare_revisits(
     web: Web,
     revisits: Sequence[str | Revisit] = COMPARED,
-    changes: str | Changes = "web",
+    changes: str | Changes = RevisitOptions.changes,
     *,
-    policy: Given = "surf",
+    policy: Given = RevisitOptions.policy,
     seeds: Seeds = None,
-    days: float = 180.0,
+    days: float = RevisitOptions.days,
     a_day: float | None = None,
-    share: float = 0.5,
-    metric: str = "pagerank",
-    collected: bool = False,
-    seed: int = 0,
+    share: float = RevisitOptions.share,
+    metric: str = RevisitOptions.metric,
+    collected: bool = RevisitOptions.collected,
+    seed: int = RevisitOptions.draw,
     progress: Progress | None = None,
 ) -> Revisits:
     """Crawl a web that changes, once with each policy of revisits; the same pages change at the same rates each time.
@@ -120,12 +121,8 @@ def compare_revisits(
     """
     told = parse_changes(changes) if isinstance(changes, str) else changes
     parsed = [parse_revisit(one) if isinstance(one, str) else one for one in revisits]
+    check_options(RevisitOptions, days=days, a_day=a_day, share=share)
     daily = web.pages / 15 if a_day is None else a_day
-    for name, value, least in (("days", days, 0.0), ("fetches a day", daily, 0.0)):
-        if not least < value < math.inf:
-            raise InputError(f"{name} must be a number above {least:g}, got {value:g}")
-    if not 0 <= share <= 1:
-        raise InputError(f"share must be a number from 0 to 1, got {share:g}")
     rates, weights = told.rates(web.pages, seed), importance(web, metric)
     start, ordering = find_seeds(web, seeds), as_policy(policy)
     runs = []

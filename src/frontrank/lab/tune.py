@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError, SpecError
+from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import Scene
 from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.measures.impact import impact_shares
+from frontrank.lab.options import TuneOptions
+from frontrank.options import check_options
 from frontrank.orderings.batch.rw import EnrichedWalk
 
-OMEGAS = tuple(round(0.1 * i, 1) for i in range(11))
 SHARES = (0.05, 0.1)
 SAMPLES = 50
 
@@ -70,17 +71,16 @@ class Tuning(Sequence[Setting], Tabular):
 
 def tune(
     scene: Scene,
-    omegas: tuple[float, ...] = OMEGAS,
-    gammas: tuple[float, ...] = (0.0,),
+    omegas: tuple[float, ...] = TuneOptions.omega,
+    gammas: tuple[float, ...] = TuneOptions.gamma,
     samples: int = SAMPLES,
-    seed: int = 0,
+    seed: int = TuneOptions.draw,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Tuning:
     """All settings, the best first. The scene must be one of the split protocol: its revealed pages are the training set."""
     if scene.view.revealed is None:
         raise InputError("tuning needs pages whose impact is known; stage the crawl with the split protocol")
-    if not omegas or not gammas:
-        raise SpecError("tuning needs at least one omega and one gamma")
+    check_options(TuneOptions, omega=omegas, gamma=gammas, draw=seed)
     training, impact = scene.view.revealed
     draw = np.random.default_rng(seed)
     drawn = [draw.integers(0, len(training), len(training)) for _ in range(samples)]
@@ -89,7 +89,7 @@ def tune(
         if progress is not None:
             progress(f"omega={omega:g}, gamma={gamma:g}", at, len(omegas) * len(gammas))
         scores = EnrichedWalk(omega=omega, gamma=gamma).score(scene.view)
-        estimate, resubstituted = plus(scores[training], impact, drawn)
+        estimate, resubstituted = estimate_632_plus(scores[training], impact, drawn)
         tested = share_of_ideal(scores[scene.tested], scene.impact[scene.tested]) if len(scene.tested) else None
         settings.append(Setting(omega, gamma, estimate, resubstituted, tested))
     return Tuning(tuple(sorted(settings, key=lambda setting: -setting.estimate)), scene.judged_by)
@@ -99,7 +99,9 @@ def share_of_ideal(scores: Array, impact: Array, shares: tuple[float, ...] = SHA
     return float(np.mean(list(impact_shares(scores, impact, shares).values())))
 
 
-def plus(scores: Array, impact: Array, drawn: list[Array], shares: tuple[float, ...] = SHARES) -> tuple[float, float]:
+def estimate_632_plus(
+    scores: Array, impact: Array, drawn: list[Array], shares: tuple[float, ...] = SHARES
+) -> tuple[float, float]:
     """The .632+ estimate of the share of the ideal, and the share on the training pages themselves."""
     e = 1.0 - share_of_ideal(scores, impact, shares)
     left_out = []

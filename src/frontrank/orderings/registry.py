@@ -71,7 +71,7 @@ def as_policy(given: object) -> Policy:
     if isinstance(given, str):
         return parse(given)
     if isinstance(given, type) and issubclass(given, Policy | Ranker):
-        raise SpecError(f"got the class {given.__name__} in place of an ordering; write {given.__name__}()")
+        raise SpecError(f"got the class {given.__name__} instead of an ordering; write {given.__name__}()")
     raise SpecError(f"an ordering must be a specification such as 'fpr:m=100', a Policy or a Ranker, got {given!r}")
 
 

@@ -94,7 +94,7 @@ class Trust(Parameters):
                 raise InputError(f"{path}, line {number}: {name!r} must be given once, got it twice")
             weights[name] = weight
         if not weights:
-            raise InputError(f"trust file {path} names no page; it must have a URL or host, and its weight, a line")
+            raise InputError(f"trust file {path} names no page; it must have one URL or host, and its weight, per line")
         if not sum(weights.values()) > 0:
             raise InputError(f"trust file {path}: at least one weight must be above 0, got none")
         return cls(path, tuple(weights), tuple(weights.values()))
@@ -146,7 +146,7 @@ class Trust(Parameters):
         lines = view.url_value
         if lines is None:
             if view.urls is None:
-                raise InputError(f"trust {self} names pages by URL or host, but the crawl's pages have no URLs; leave it out")
+                raise InputError(f"trust {self} names pages by URL or host, but the crawl's pages have no URLs; drop trust=")
             lines = np.array([self.line_of(url) for url in view.urls])
         found, first = np.unique(lines.astype(np.int64), return_index=True)
         t = np.zeros(view.known)
@@ -164,7 +164,7 @@ class Trust(Parameters):
         if self and web.urls is not None and len(unknown := self.unknown(web)) == len(self.names):
             raise InputError(
                 f"trust file {self} must name pages or hosts of {web.name}, got none of them: {_some(unknown)}; "
-                f"correct the names, or leave trust= out"
+                f"correct the names, or drop trust="
             )
 
     def remarks(self, web: Web) -> Iterable[str]:
@@ -200,7 +200,7 @@ def _lines(path: str) -> list[str]:
             return file.read().splitlines()
     except FileNotFoundError:
         raise InputError(
-            f"there is no trust file {os.fspath(path)!r}; it must have a URL or host, and a weight, a line"
+            f"there is no trust file {os.fspath(path)!r}; it must have one URL or host, and a weight, per line"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"trust file {os.fspath(path)} cannot be read: {error}") from None

@@ -57,5 +57,5 @@ def read_groups(given: str) -> Groups:
                 raise InputError(f"{given}, line {number}: {host} is in a group already; each host may be in one")
             groups[host] = hosts[0]
     if not groups:
-        raise InputError(f"{given}: names no host; write one group a line, hosts with blanks between them")
+        raise InputError(f"{given}: names no host; write one group per line, hosts separated by blanks")
     return groups

@@ -82,7 +82,9 @@ def _next(file: IO[bytes], at: str) -> Record | None:
     if not line:
         return None
     if not line.startswith(MAGIC):
-        raise SourceError(f"{at}: begins with {line[:20]!r}, expected WARC/1.0 or WARC/1.1; this is no WARC file, or damaged")
+        raise SourceError(
+            f"{at}: begins with {line[:20]!r}, expected WARC/1.0 or WARC/1.1; this is not a WARC file, or it is damaged"
+        )
     head: dict[str, str] = {}
     size = 0
     while (line := file.readline(LONGEST_HEAD)) not in (b"\r\n", b"\n"):

@@ -315,7 +315,7 @@ def _cut(path: str, end: int) -> None:
     elif size < end:
         raise InputError(
             f"{path}: has {size:,} bytes, but the crawl knows a record in it that ends at {end:,}; "
-            "bring the whole file back, or move it away to go on without it"
+            "restore the whole file, or move it away to continue without it"
         )
     elif size > end:
         os.truncate(path, end)

@@ -95,9 +95,7 @@ def load_divided(path: str | os.PathLike[str], how: str = HALF, draw: int = 0) -
 def by_date(entries: Sequence[Entry], since: float | None = None, name: str = "query log") -> Divided:
     """What was asked before a moment (seconds since 1970), and what was asked from then on."""
     if not any(entry.date for entry in entries):
-        raise InputError(
-            f"{name}: no dates in it, but it is to be cut by date; give a log with a column date, or judge by half"
-        )
+        raise InputError(f"{name}: contains no dates to split it by; give a log with a column date, or use --judge half")
     times = np.array([_time(entry.date, f"{name}, {entry.place}") for entry in entries])
     if since is None:
         since = _middle(times, np.array([entry.frequency for entry in entries]), name)

@@ -80,7 +80,7 @@ def _table(path: str) -> list[float]:
             raise InputError(f"{path}, line {number}: {wrong}")
         seen[int(rank)] = float(parts[-1])
     if not seen:
-        raise InputError(f"{path}: no visibility in it; a table must have a number for each rank, from the first on")
+        raise InputError(f"{path}: contains no visibilities; a table must have a number for each rank, from the first")
     checked_visibility(np.array([*seen.values()]))
     return [*seen.values()]
 

@@ -48,7 +48,7 @@ def read_entries(path: str | os.PathLike[str]) -> Iterator[Entry]:
     """The rows of a log file, as they stand."""
     given = os.fspath(path)
     if not os.path.exists(given):
-        raise InputError(f"{given}: there is no such query log; give a file with one query a line, or a table of them")
+        raise InputError(f"{given}: there is no such query log; give a file with one query per line, or a table of them")
     name = given.lower().removesuffix(".gz")
     return _parquet(given) if name.endswith(".parquet") else _text(given, name.endswith(".csv"), name.endswith(".tsv"))
 
@@ -143,7 +143,7 @@ def _parquet(path: str) -> Iterator[Entry]:
         dated = DATE in table.column_names
         missing = [column for column in COLUMNS if column not in table.column_names and not (dated and column != "query")]
         if missing:
-            raise InputError(f"{path}: no column {missing[0]!r} in it; a query log has the columns query and frequency")
+            raise InputError(f"{path}: no column {missing[0]!r}; a query log has the columns query and frequency")
         queries = table["query"].cast(pa.string()).to_pylist()
         counted = "frequency" in table.column_names
         frequencies = table["frequency"].cast(pa.float64()).to_pylist() if counted else [1.0] * len(queries)

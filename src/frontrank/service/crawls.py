@@ -33,6 +33,7 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
+from frontrank.service.options import ServeOptions
 from frontrank.web.files import written_beside
 
 DEFAULT = "DEFAULT"
@@ -42,7 +43,7 @@ LONGEST_ID = 1_000  # characters
 LONGEST_NAME = 120  # of a directory; file systems hold 255 bytes
 DELETED = ".deleted-"
 UNBORN = {"lock", FILE + ".new", FILE + ".new-journal"}  # what a crawl leaves whose process died while it was created
-POLITE = Politeness(delay_s=1.0)
+POLITE = Politeness(delay_s=ServeOptions.delay)
 
 
 class Crawls:
@@ -55,7 +56,7 @@ class Crawls:
     def __init__(
         self,
         folder: str | os.PathLike[str],
-        policy: Policy | str = "surf",
+        policy: Policy | str = ServeOptions.policy,
         politeness: Politeness | None = None,
         orderings: Mapping[str, Policy | str] | None = None,
         *,
@@ -215,7 +216,9 @@ class Crawls:
                 raise ValueError("of another format")
             version = int(stored["version"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StorageError(f"{path}: cannot be read ({error}); restore it, or remove it to go on with defaults") from None
+            raise StorageError(
+                f"{path}: cannot be read ({error}); restore it, or remove it to continue with defaults"
+            ) from None
         if version > VERSION:
             raise StorageError(
                 f"{path}: written by a newer frontrank (format {version}, this one reads up to {VERSION}); use that version"
@@ -257,7 +260,7 @@ class Crawls:
 
     def _check_open(self) -> None:
         if self._lock < 0:
-            raise StorageError(f"{self.folder}: this service is closed; open it again to go on")
+            raise StorageError(f"{self.folder}: this service is closed; open it again to continue")
 
 
 def crawl_id(given: str) -> str:

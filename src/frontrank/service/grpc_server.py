@@ -128,7 +128,7 @@ def _parsed(asked: type[Message], message: bytes) -> Message:
     try:
         return asked.FromString(message)
     except DecodeError:
-        raise Refused(Status.INVALID_ARGUMENT, f"a {asked.DESCRIPTOR.name} was expected, and these bytes are none") from None
+        raise Refused(Status.INVALID_ARGUMENT, f"a {asked.DESCRIPTOR.name} was expected, but these bytes are not one") from None
 
 
 @contextlib.contextmanager

@@ -119,7 +119,7 @@ def _recommended(folder: Path, wish: str) -> Any:
 def _advice() -> Tool:
     from frontrank.lab.advice import advice_for
 
-    about = "Which ordering to take for what: a table. (Tried on the pages of a crawl only where its directory is at hand.)"
+    about = "Which ordering to use for what: a table. (Orderings are tried only on a crawl whose directory is available.)"
     return Tool("recommend", about, (), lambda given: [row.json() for row in advice_for(None)])
 
 

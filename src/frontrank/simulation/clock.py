@@ -94,7 +94,7 @@ class ClockedEngine(Engine):
     def __init__(self, policy: Policy, web: Web, politeness: Politeness, latency_s: float, jit: bool = True) -> None:
         super().__init__(policy, web, jit)
         if web.hosts is None and (politeness.delay_s or politeness.per_host or politeness.host_budget):
-            raise InputError(f"{web.name} has no hosts, so none can be treated politely; leave the limits of hosts out")
+            raise InputError(f"{web.name} has no hosts, so limits per host mean nothing; drop them")
         self.put = PUTS[policy.queue]
         self.discovered, self.put_all = polite.discovered, polite.put_all
         hosts = 1 if web.hosts is None else int(web.hosts.max()) + 1

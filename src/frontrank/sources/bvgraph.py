@@ -84,7 +84,7 @@ def _urls(base: str) -> str | None:
 
 def _check_urls(path: str, urls: int, shape: Shape) -> None:
     if urls != shape.nodes:
-        raise SourceError(f"{path}: {urls:,} URLs for {shape.nodes:,} nodes; expected one a line for each")
+        raise SourceError(f"{path}: {urls:,} URLs for {shape.nodes:,} nodes; expected one line for each")
 
 
 def decode(path: str, shape: Shape, selves: bool = True) -> tuple[Array, Array]:

@@ -69,7 +69,7 @@ def blocks(path: str, shape: Shape) -> Iterator[Block]:
     if shape.nodes > bits:  # every node takes a bit at least
         raise SourceError(f"{path}: {bits // 8:,} bytes cannot hold {shape.nodes:,} nodes; the file is truncated")
     if shape.arcs > shape.nodes**2:
-        raise SourceError(f"{path}: {shape.arcs:,} arcs are too many for {shape.nodes:,} nodes; mend the properties")
+        raise SourceError(f"{path}: {shape.arcs:,} arcs are too many for {shape.nodes:,} nodes; correct the properties")
     window = min(shape.window, shape.nodes)
     indptr = np.zeros(window + min(ROWS, shape.nodes) + 1, np.int64)
     targets = np.empty(min(LINKS, shape.arcs), np.int32)

@@ -54,7 +54,7 @@ def load_warc(path: str | os.PathLike[str], progress: Progress | None = None, un
     where = os.fspath(path)
     files = find(where) if os.path.isdir(where) else [where]
     if not files:
-        raise SourceError(f"{where}: no file in it is called {', '.join(NAMES)}")
+        raise SourceError(f"{where}: contains no file called {', '.join(NAMES)}")
     found = _Found()
     with Workers(1) as workers:
         for file in files:
@@ -64,7 +64,7 @@ def load_warc(path: str | os.PathLike[str], progress: Progress | None = None, un
                 if progress is not None and number % 1000 == 1:
                     progress(f"reading {os.path.basename(file)}, {len(found.titles):,} pages")
     if not found.titles:
-        raise SourceError(f"{where}: no page was captured in it; expected response records, or metadata records of a WAT file")
+        raise SourceError(f"{where}: contains no captured page; expected response records, or metadata records of a WAT file")
     return found.web(os.path.basename(os.path.normpath(where)), uncaptured)
 
 

@@ -114,7 +114,7 @@ def _links(path: str, pages: int, progress: Progress | None) -> Iterator[tuple[A
                 at = int(wrong[0])
                 number = int(max(source[at], target[at]))
                 where = f"{part}, line {_line_of(part, links + at)}"
-                raise SourceError(f"{where}: {number} is no vertex; their ids are 0 to {pages - 1:,}")
+                raise SourceError(f"{where}: {number} is not a vertex; ids are 0 to {pages - 1:,}")
             yield source, target
             links += source.size
 
@@ -148,7 +148,7 @@ def _hosts(path: str, progress: Progress | None) -> Iterator[Packed]:
             if progress is not None:
                 progress(f"{os.path.basename(part)}: {hosts:,} hosts read")
     if not hosts:
-        raise SourceError(f"{path}: no vertices in it; expected lines of an id and a reversed host name")
+        raise SourceError(f"{path}: contains no vertices; expected lines of an id and a reversed host name")
 
 
 @kernel

@@ -95,7 +95,7 @@ def check_columns(where: str, kinds: dict[str, str], needed: Mapping[str, tuple[
     """SourceError if a needed column is missing, or any is of another kind than it must be."""
     for name, known in needed.items():
         if name not in kinds:
-            raise SourceError(f"{where}: no column {name!r} in it; there is {', '.join(kinds) or 'none'}")
+            raise SourceError(f"{where}: no column {name!r}; it has {', '.join(kinds) or 'none'}")
         if kinds[name] not in known:
             raise SourceError(f"{where}: column {name!r} must be {known[0]}, got {kinds[name]}")
 

@@ -111,7 +111,7 @@ def _parts(path: str, name: str) -> list[str]:
                 raise SourceError(f"{there}: half-written (it holds {UNDONE}); let the job that writes it end, or run it again")
             parts = [os.path.join(there, part) for part in held if part.endswith(SUFFIX) and part[0] not in "._"]
             if not parts:
-                raise SourceError(f"{there}: no *{SUFFIX} files in it; expected the parts of a table")
+                raise SourceError(f"{there}: no *{SUFFIX} files; expected the parts of a table")
             return parts
     raise SourceError(f"{path}: no {name}{SUFFIX}; a web in Parquet is a folder with {LINKS}{SUFFIX} and {PAGES}{SUFFIX}")
 

@@ -91,7 +91,7 @@ def _impact(directory: str, name: str, urls: Any) -> Array | None:
     for row, (url, amount) in enumerate(zip(table.columns["url"].to_pylist(), table.columns[name].tolist(), strict=True)):
         page = number.get(canonical(url), -1)
         if page < 0:
-            raise SourceError(f"{path}, row {row + 1}: {url[:80]!r} is no page of pages.tsv; leave out that row")
+            raise SourceError(f"{path}, row {row + 1}: {url[:80]!r} is not a page of pages.tsv; remove that row")
         total[page] += amount
     return total
 

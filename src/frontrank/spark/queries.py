@@ -284,4 +284,4 @@ def _few(shape: Shape, pages: Array, impact: Array) -> Iterator[tuple[Any, ...]]
 def check_overlap(ranker: QOverlap) -> None:
     """InputError if this is more than Spark does."""
     if ranker.keep < 1.0:
-        raise InputError(f"{ranker.spec()}: keep is for the local engine; leave it out, or leave out --engine")
+        raise InputError(f"{ranker.spec()}: keep is for the local engine; drop it, or drop --engine")

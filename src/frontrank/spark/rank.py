@@ -48,15 +48,15 @@ class Ranked(NamedTuple):
 def check_ranker(ranker: Ranker) -> None:
     """InputError if Spark does not know a ranker, or not with these parameters: to be asked before Spark is started."""
     if ranker.name not in KNOWN:
-        raise InputError(f"{ranker.spec()}: not on Spark, which knows {', '.join(KNOWN)}; leave out --engine")
+        raise InputError(f"{ranker.spec()}: not available on Spark, which has {', '.join(KNOWN)}; drop --engine")
     if isinstance(ranker, QOverlap):
         check_overlap(ranker)
     if isinstance(ranker, QHybrid):
         check_hybrid(ranker)
     if isinstance(ranker, PageRank | RandomWalk) and ranker.bits != 64:
-        raise InputError(f"{ranker.spec()}: Spark adds up in 64 bits; leave bits out, or leave out --engine")
+        raise InputError(f"{ranker.spec()}: Spark adds up in 64 bits; drop bits, or drop --engine")
     if isinstance(ranker, PageRank) and ranker.trust:
-        raise InputError(f"{ranker.spec()}: trust is for the local engine; leave out --engine")
+        raise InputError(f"{ranker.spec()}: trust is for the local engine; drop --engine")
     if isinstance(ranker, EnrichedWalk) and not (isinstance(ranker.omega, float) and isinstance(ranker.gamma, float)):
         raise InputError(
             f"{ranker.spec()}: omega is learned on one machine; rank a part of the crawl locally, which says what was learned,"

@@ -66,7 +66,7 @@ def java_version() -> int:
         raise InputError(f"Spark needs Java {OLDEST_JAVA} or newer, and {java} does not run ({error}); {JAVA_HINT}") from None
     found = re.search(r'version "(?:1\.)?(\d+)', told)
     if found is None:
-        raise InputError(f"Spark needs Java {OLDEST_JAVA} or newer, and {java} does not tell its version; {JAVA_HINT}")
+        raise InputError(f"Spark needs Java {OLDEST_JAVA} or newer, and {java} does not print its version; {JAVA_HINT}")
     return int(found[1])
 
 
@@ -83,7 +83,7 @@ def check_master(master: str, wait_s: float = ANSWER_S) -> None:
         return
     if master == "yarn":
         if not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
-            raise InputError("--master yarn: where the cluster is stands in its configuration; set HADOOP_CONF_DIR")
+            raise InputError("--master yarn: the cluster's address is in its configuration; set HADOOP_CONF_DIR")
         return
     if not re.match(r"(spark|k8s)://", master):
         raise InputError(f"--master must be local[N], spark://HOST:PORT, yarn or k8s://URL, got {master!r}")

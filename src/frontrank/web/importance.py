@@ -152,7 +152,7 @@ def _parsed(metric: str) -> Metric:
 
 def _check_similarity(metric: str, given: dict[str, Any]) -> None:
     if "query" in given and "topic" in given:
-        raise SpecError(f"importance {metric!r}: query and topic given; leave one of them out")
+        raise SpecError(f"importance {metric!r}: both query and topic were given; drop one of them")
     if "query" in given and not tfidf.slots(given["query"]):
         raise SpecError(f"importance {metric!r}: query must have at least one word, got {given['query']!r}")
     if "query" not in given and not given.get("topic"):

@@ -68,7 +68,7 @@ def _read(path: str, column: str, changed: int) -> Ranks:
             elif text and not text.startswith("#"):
                 _enter(weights, text, places, f"{path}, line {number}", number == 1)
     if not weights:
-        raise SourceError(f"{path}: no host and its rank in it; expected a line such as: example.org 12.5")
+        raise SourceError(f"{path}: contains no host with its rank; expected lines such as: example.org 12.5")
     return Ranks(weights)
 
 

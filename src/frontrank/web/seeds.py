@@ -73,7 +73,7 @@ def _from_file(web: Web, path: str | os.PathLike[str]) -> Array:
             except SeedError as error:
                 raise SeedError(f"{os.fspath(path)}, line {number}: {error}") from None
     if not pages:
-        raise SeedError(f"seeds file {os.fspath(path)} names no page; it must have one node id or URL a line")
+        raise SeedError(f"seeds file {os.fspath(path)} names no page; it must have one node id or URL per line")
     return np.array(pages, np.int32)
 
 

@@ -98,7 +98,7 @@ class Web:
         if named not in IMPACTS:
             raise InputError(f"impact must be views or clicks, got {named!r}")
         if getattr(self, named) is None:
-            raise InputError(f"{self.name} knows no {named}; give a web with {named} of its pages, or leave out impact")
+            raise InputError(f"{self.name} knows no {named}; give a web with {named} of its pages, or drop impact")
         return replace(self, impact_by=named)
 
     def rows(self, value: Array = NO_VALUES) -> Links:

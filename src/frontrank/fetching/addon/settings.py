@@ -48,7 +48,7 @@ def budget_of(settings: BaseSettings) -> int:
     except (TypeError, ValueError):
         pages = -1
     if pages < 0:
-        raise InputError(f"FRONTRANK_BUDGET must be a whole number of pages from 1 on (0 is no budget), got {given!r}")
+        raise InputError(f"FRONTRANK_BUDGET must be a whole number of pages from 1 (0: no budget), got {given!r}")
     return pages
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from frontrank.errors import InputError, SourceError, nearest
 from frontrank.fetching.crawler.options import options
-from frontrank.fetching.crawler.values import SWITCH
+from frontrank.options import SWITCH
 from frontrank.pages.urls import usable_seed
 from frontrank.web.files import read_lines
 
@@ -50,7 +50,7 @@ def read_seeds(path: str) -> list[str]:
     try:
         lines = read_lines(path)
     except SourceError as error:
-        raise InputError(f"{error}; expected a text file with one URL a line") from None
+        raise InputError(f"{error}; expected a text file with one URL per line") from None
     for number, line in enumerate(lines, 1):
         url = line.removeprefix(BOM).strip()
         if url and not url.startswith("#"):
@@ -61,7 +61,7 @@ def read_seeds(path: str) -> list[str]:
     if bad:
         raise InputError(bad[0] + (f" ({len(bad) - 1:,} more lines are not seeds)" if len(bad) > 1 else ""))
     if not found:
-        raise InputError(f"{path}: no seeds in it; expected one URL a line")
+        raise InputError(f"{path}: contains no seeds; expected one URL per line")
     return found
 
 

@@ -6,22 +6,21 @@ tables of docs/crawl.md and what --resume may change are made from it.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from functools import cache
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import frontrank
 from frontrank.errors import FrontrankError, InputError
-from frontrank.fetching.crawler.values import KINDS, SHARE, SIZE, Option
+from frontrank.options import SIZE, TIME, Option, options_of
+from frontrank.options import option as any_option
 
 if TYPE_CHECKING:
     from frontrank.frontiers.politeness import Politeness
 
 START, STOP, REACH = "Where to start and in which order", "When to stop", "How far to go"
-AGAIN = "Pages that come back"
+AGAIN = "Revisits"
 POLITE, SENDER, KEPT = "Politeness", "Requests", "What is kept"
 AGENT = f"frontrank/{frontrank.__version__}"
 
@@ -81,7 +80,7 @@ def _wrong_revisit(given: str) -> str:
         if given:
             parse(given, live=True)
     except FrontrankError as error:
-        return f"must be a policy of revisits, got {given!r}: {error}"
+        return f"must be a revisit policy, got {given!r}: {error}"
     return ""
 
 
@@ -109,7 +108,7 @@ def goal_policy(goal: str) -> str:
 
 
 def option(default: Any, group: str, help: str, **more: Any) -> Any:
-    return dataclasses.field(default=default, metadata={"group": group, "help": help, **more})
+    return any_option(default, help, group=group, **more)
 
 
 @dataclass(frozen=True)
@@ -130,22 +129,22 @@ class Options:
         "Stop this run after S seconds, or 30m, 2h, 1d; pages in flight still arrive. 0: no limit.",
         name="time",
         metavar="S",
+        kind=TIME,
     )
     until: str | None = option(None, STOP, "Stop at a coverage that rankmass guarantees: coverage=0.9.", metavar="RULE")
     revisit: str = option(
         "",
         AGAIN,
-        "When fetched pages come back: fixed:every=1d, adaptive or gain. Such a crawl ends by its budget, its time, or Ctrl-C.",
+        "When to fetch pages again: fixed:every=1d, adaptive or gain. Such a crawl ends by its budget, its time, or Ctrl-C.",
         metavar="R",
         wrong=_wrong_revisit,
     )
     revisit_share: float = option(
         0.3,
         AGAIN,
-        "Of all pages taken, the share that are revisits, as long as some are due and something new waits.",
+        "Share of fetches that are revisits, as long as some are due and new pages are waiting.",
         metavar="SHARE",
         most=1.0,
-        kind=SHARE,
     )
     scope: str = option(
         "host",
@@ -164,20 +163,20 @@ class Options:
     exclude: tuple[str, ...] = option(
         (),
         REACH,
-        "Follow no URL that matches one of these regular expressions; repeatable.",
+        "Do not follow URLs that match one of these regular expressions; repeatable.",
         metavar="REGEX",
         wrong=_wrong_pattern,
     )
-    max_depth: int = option(64, REACH, "Links between a seed and a page, at most.", metavar="N", most=65_533)
-    host_budget: int = option(0, REACH, "Pages of one host, at most. 0: no limit.", metavar="N")
-    max_links: int = option(10_000, REACH, "Links followed from one page, at most.", metavar="N", least=1)
+    max_depth: int = option(64, REACH, "Most links between a seed and a page.", metavar="N", most=65_533)
+    host_budget: int = option(0, REACH, "Most pages of one host. 0: no limit.", metavar="N")
+    max_links: int = option(10_000, REACH, "Most links followed from one page.", metavar="N", least=1)
     max_size: int = option(
         10_000_000, REACH, "Larger pages fail, before or after decompression.", metavar="SIZE", least=1, kind=SIZE
     )
     sitemaps: bool = option(
         False,
         REACH,
-        "Start from the URLs in the sites' sitemaps, too; pages of a host wait until its sitemaps are read.",
+        "Also start from the URLs in the sites' sitemaps; pages of a host wait until its sitemaps are read.",
         changes=False,
     )
     delay: float = option(
@@ -185,17 +184,18 @@ class Options:
         POLITE,
         "Seconds between two requests to one host; a longer Crawl-delay in robots.txt wins, up to 60 s.",
         metavar="S",
+        kind=TIME,
     )
-    per_host: int = option(1, POLITE, "Requests in flight to one host, at most. 0: no limit.", metavar="N")
+    per_host: int = option(1, POLITE, "Most requests in flight to one host. 0: no limit.", metavar="N")
     politeness_by: str = option(
         "host",
         POLITE,
-        "What delay, --per-host and budgets of hosts hold for: each host, all hosts of a registered domain, all hosts at one "
-        "address, or groups of hosts from a file, one group a line.",
+        "What --delay, --per-host and host budgets apply to: each host, all hosts of a registered domain, all hosts at one "
+        "address, or groups of hosts from a file, one group per line.",
         metavar="host|domain|ip|FILE",
         changes=False,
     )
-    in_flight: int = option(16, POLITE, "Requests in flight in all, at most.", metavar="N", least=1, most=10_000)
+    in_flight: int = option(16, POLITE, "Most requests in flight in total.", metavar="N", least=1, most=10_000)
     robots: bool = option(True, POLITE, "Obey robots.txt; --no-robots is for sites of your own.")
     contact: str = option(
         "",
@@ -207,27 +207,27 @@ class Options:
     user_agent: str = option(
         "",
         POLITE,
-        "What the crawler calls itself, frontrank/VERSION if not given; robots.txt is searched for the name before the slash.",
+        "What the crawler calls itself; default: frontrank/VERSION. robots.txt is searched for the part before the slash.",
         metavar="NAME",
         wrong=_wrong_agent,
     )
     retries: int = option(
-        2, SENDER, "Further attempts after a failure that may pass, after 1, 2, 4, ... seconds.", metavar="N", most=1_000
+        2, SENDER, "Further attempts after a temporary failure, after 1, 2, 4, ... seconds.", metavar="N", most=1_000
     )
-    timeout: float = option(30.0, SENDER, "Seconds for one page.", metavar="S", least=0.001)
+    timeout: float = option(30.0, SENDER, "Seconds for one page.", metavar="S", least=0.001, kind=TIME)
     proxy: str = option(
         "", SENDER, "Send all requests through this HTTP proxy. It is stored with the crawl.", metavar="URL", wrong=_wrong_proxy
     )
     fetchers: int = option(
         1,
         SENDER,
-        "Processes that fetch and parse; the order, the pace of a host and the journal stay one. 1: the crawl's own.",
+        "Processes that fetch and parse, all sharing one order, one pace per host and one journal. 1: the crawl's own process.",
         metavar="N",
         least=1,
         most=64,
     )
-    allow_private: bool = option(False, SENDER, "Fetch from loopback, private and link-local addresses, too.")
-    warc: bool = option(True, KEPT, "Keep the pages as WARC files, not only the trace.", changes=False)
+    allow_private: bool = option(False, SENDER, "Also fetch from loopback, private and link-local addresses.")
+    warc: bool = option(True, KEPT, "Keep the pages as WARC files.", changes=False)
     queries: str = option(
         "",
         START,
@@ -238,7 +238,7 @@ class Options:
     goal: str = option(
         "",
         START,
-        "What the pages are to be about, in words: links that lead there go first, one page at a time unless --in-flight is "
+        "What the pages should be about, in words: links that lead there go first, one page at a time unless --in-flight is "
         "given; the best pages found are listed.",
         metavar="WORDS",
         changes=False,
@@ -314,20 +314,21 @@ class Options:
             if not one.changes and getattr(new, one.field) != getattr(self, one.field):
                 given = "another seed" if one.field == "seeds" else one.flag
                 raise InputError(
-                    f"{given} was given with --resume, but seeds, --goal, --sitemaps, --warc and --queries stay as the crawl "
-                    f"was started; start a new crawl with --out DIR for others"
+                    f"{given} was given with --resume, but {fixed_options()} stay as the crawl was started; "
+                    f"start a new crawl with --out DIR for others"
                 )
         return new
 
 
-@cache
 def options() -> dict[str, Option]:
     """Every option by the name of its field."""
-    made = {}
-    for f in fields(Options):
-        about = {"name": f.name.replace("_", "-"), "kind": KINDS[str(f.type)], **f.metadata}
-        made[f.name] = Option(field=f.name, default=f.default, **about)
-    return made
+    return options_of(Options)
+
+
+def fixed_options(mark: str = "") -> str:
+    """What no --resume changes, in a sentence; ``mark`` stands around flags."""
+    flags = [f"{mark}{one.flag}{mark}" for one in options().values() if not one.changes and one.field != "seeds"]
+    return f"seeds, {', '.join(flags[:-1])} and {flags[-1]}"
 
 
 def check_stop(policy: str, until: str | None) -> None:

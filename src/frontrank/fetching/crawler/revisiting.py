@@ -45,7 +45,7 @@ class Revisiting:
         try:
             return None if packed is None else Copy.unpack(packed)
         except (ValueError, TypeError) as error:
-            raise InputError(f"what is kept with {self.crawl.url(page)} is no copy of a page: {error}") from None
+            raise InputError(f"what is kept with {self.crawl.url(page)} is not a copy of a page: {error}") from None
 
     def fetched(
         self,

@@ -125,7 +125,7 @@ def again(
         crawl.note("options", options.json())  # after the pages are dropped: a kill before that leaves the old options whole
         if not crawl.known:  # the first run ended before it had begun
             crawl.seed(options.seeds)
-        elif not crawl.fetched_count:  # whoever goes on has mended what kept every page away
+        elif not crawl.fetched_count:  # whoever resumes has fixed what failed every page
             for page in map(crawl.find, options.seeds):
                 if page >= 0 and crawl.completed(page):
                     crawl.schedule_page(page, crawl.clock())
@@ -159,9 +159,7 @@ def stored_options(out: str | os.PathLike[str]) -> Options:
     finally:
         journal.close()
     if held is None:
-        raise StorageError(
-            f"{os.fspath(out)}: this crawl was not started by frontrank crawl; go on with it where it was started"
-        )
+        raise StorageError(f"{os.fspath(out)}: this crawl was not started by frontrank crawl; resume it where it was started")
     return Options.of(held)
 
 

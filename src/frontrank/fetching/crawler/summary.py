@@ -155,9 +155,9 @@ class Summary:
                 lines += [f"  {page.score:.3f}  {page.url}", *([f"         {page.title[: WIDTH - 9]}"] if page.title else [])]
         for one in self.traps[:TRAPS_TOLD]:
             lines += [f"possible trap: {one.pages:,} pages, {one.share:.0%} of their host, with URLs like", f"  {one.pattern}"]
-            lines += ["  to go on without them:", f"  {_called(program, self.without(one))}"] if self.goes_on else []
+            lines += ["  to continue without them:", f"  {_called(program, self.without(one))}"] if self.goes_on else []
         if self.goes_on:
-            lines += ["to go on:", f"  {_called(program, self.resume)}"]
+            lines += ["to continue:", f"  {_called(program, self.resume)}"]
         lines.append(f"report: {os.path.join(self.folder, REPORT)}")
         return "\n".join(lines)
 

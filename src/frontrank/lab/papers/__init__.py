@@ -75,7 +75,7 @@ def run(
             command += f" --judge {workload.asked_for}"
         command += f" --impact {impact}" if impact else ""
     elif workload is not None:
-        raise InputError(f"queries given, but {key} is about links alone; leave out --queries")
+        raise InputError(f"queries given, but {key} is about links alone; drop --queries")
     else:
         told = reproduce(web, progress or silent)
     return replace(told, command=command)

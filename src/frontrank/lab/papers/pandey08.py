@@ -166,7 +166,7 @@ class Drawing:
 
 def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress, impact: str | None = None) -> Reproduction:
     if impact == "clicks":
-        raise InputError("pandey08 is about what searchers are shown, not about clicks; leave out --impact")
+        raise InputError("pandey08 is about what searchers are shown, not about clicks; drop --impact")
     done: list[Experiment] = []
 
     def tell(text: str) -> None:

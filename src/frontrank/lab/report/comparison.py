@@ -185,7 +185,7 @@ class Comparison:
         top = metrics.hot_count(web, least, metric)
         text = (
             f"How soon is the top of the web complete? The {top:,} most important pages ({percent(top / web.pages)} of all) "
-            f"are fixed beforehand; the lines tell how many of them have been fetched."
+            f"are fixed in advance; the lines show how many of them have been fetched."
         )
         return Section("The top pages, fetched so far", text, figure)
 
@@ -200,8 +200,8 @@ class Comparison:
         if not series:
             return None
         text = (
-            "What the ordering itself could tell while it ran: at least this share of the personalised PageRank (random "
-            "jumps go to the seeds) that can be fetched at all lies in the pages fetched. A crawl can stop on it."
+            "What the ordering itself knew while it ran: at least this share of the personalised PageRank (random "
+            "jumps go to the seeds) that can be fetched at all is in the pages fetched. A crawl can stop on it."
         )
         return Section("Coverage that is certain", text, lines(series, FETCHED, "covered, at least"))
 

@@ -23,7 +23,7 @@ def write_crawl_report(told: Summary, path: str | os.PathLike[str]) -> None:
     reasons: list[list[Value]] = [["fetched", f"status {status}", count] for status, count in told.statuses.items()]
     reasons += [["failed", reason, count] for reason, count in told.failures.items()]
     reasons += [["link not followed", reason, count] for reason, count in told.not_followed.items()]
-    sections.append(Section("What came, and what did not", table=HtmlTable(["", "why", "count"], reasons)))
+    sections.append(Section("What was fetched, and what was not", table=HtmlTable(["", "why", "count"], reasons)))
     hosts: list[list[Value]] = [[host.name, host.settled, host.failed, host.waiting] for host in told.hosts]
     sections.append(
         Section("Hosts", "Those with most pages.", table=HtmlTable(["host", "settled", "failed", "waiting"], hosts))
@@ -36,7 +36,7 @@ def write_crawl_report(told: Summary, path: str | os.PathLike[str]) -> None:
     lead = f"{told.fetched:,} pages fetched {by}: {ENDS.get(told.ended, told.ended)}."
     title = f"Crawl of {listed(list(told.seeds), 2)}"
     if told.goes_on:
-        sections.append(Section("To go on", code=told.resume))
+        sections.append(Section("To continue", code=told.resume))
     save(page(title, lead, sections, facts), path)
 
 
@@ -66,7 +66,7 @@ def _traps(told: Summary) -> list[Any]:
         made.append(Section("Possible traps", text, table=HtmlTable(["URLs", "pages", "of the host"], rows)))
         if told.goes_on:
             commands = "\n".join(told.without(family) for family in told.traps)
-            made.append(Section("To go on without them", "One line for each, if they are of no use.", code=commands))
+            made.append(Section("To continue without them", "One line for each, if they are of no use.", code=commands))
     limits = [("host budget", told.spent_hosts), ("depth", told.deep_hosts)]
     limited: list[list[Value]] = [[name, limit] for limit, names in limits for name in names]
     if limited:

@@ -17,8 +17,19 @@ answers.
 
 from __future__ import annotations
 
-from frontrank.lab.webserver.options import Options
-from frontrank.lab.webserver.process import run_in_process
-from frontrank.lab.webserver.server import Server, serve
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from frontrank.lab.webserver.options import Options
+    from frontrank.lab.webserver.process import run_in_process
+    from frontrank.lab.webserver.server import Server, serve
+
+_HOME = {"Options": "options", "Server": "server", "run_in_process": "process", "serve": "server"}  # read when asked for
 __all__ = ["Options", "Server", "run_in_process", "serve"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from frontrank.errors import InputError, nearest
+from frontrank.options import TIME, option, options_of
 
 
 @dataclass(frozen=True)
 class Options:
-    hosts: str = "name"  # "name": by Host header or as a proxy; "ip": each host at an address of its own
-    crawl_delay: float = 0.0  # seconds, told in robots.txt
-    disallow: float = 0.0  # share of the hosts' top directories that robots.txt disallows
-    sitemaps: bool = False
-    latency: float = 0.0  # mean seconds to an answer; of one URL always the same, between half and one and a half of it
-    errors: float = 0.0  # share of pages that always fail
-    flaky: float = 0.0  # share of pages that fail the first time
-    traps: bool = False
+    hosts: str = option(
+        "name",
+        "Hosts by name, reached through the server as a proxy; or an address of its own for each, from 127.0.0.2.",
+        choices=("name", "ip"),
+    )
+    crawl_delay: float = option(0.0, "Crawl-delay in robots.txt.", metavar="S", kind=TIME)
+    disallow: float = option(0.0, "Share of the hosts' top directories that robots.txt disallows.", metavar="SHARE", most=1.0)
+    sitemaps: bool = option(False, "Give each host a sitemap.xml, named in its robots.txt.", no=False)
+    # Of one URL always the same, between half and one and a half of it.
+    latency: float = option(0.0, "Mean time to an answer.", metavar="S", kind=TIME)
+    errors: float = option(0.0, "Share of pages that always fail: 404, 500, 503, reset, no answer.", metavar="SHARE", most=1.0)
+    flaky: float = option(0.0, "Share of pages that answer 503 the first time.", metavar="SHARE", most=1.0)
+    traps: bool = option(False, "An endless calendar, session ids and repeating paths on the three largest hosts.", no=False)
     idle_s: float = 30.0  # a client that sends or reads nothing for so long is hung up on
 
     def __post_init__(self) -> None:
-        if self.hosts not in ("name", "ip"):
-            raise InputError(f"hosts must be name or ip, got {self.hosts!r}")
-        for share in ("disallow", "errors", "flaky"):
-            if not 0.0 <= getattr(self, share) <= 1.0:
-                raise InputError(f"{share} must be a share from 0 to 1, got {getattr(self, share)}")
-        for seconds in ("crawl_delay", "latency", "idle_s"):
-            if not 0.0 <= getattr(self, seconds) < math.inf:
-                raise InputError(f"{seconds} must be 0 seconds or more, got {getattr(self, seconds)}")
+        for name, one in options_of(type(self)).items():
+            one.check(getattr(self, name), name)
+        if not 0.0 <= self.idle_s < float("inf"):
+            raise InputError(f"idle_s must be a number of seconds from 0, got {self.idle_s}")
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Options:

@@ -141,7 +141,7 @@ class Prior(Policy):
     what a crawl that begins cannot know yet. A host that the file does not name has the rank of the domain above it, else
     the smallest of all.
 
-    Parameters: ``file``, with a host and its rank a line, or Common Crawl's table (plain or gzip; docs/sources.md);
+    Parameters: ``file``, with one host and its rank per line, or Common Crawl's table (plain or gzip; docs/sources.md);
     ``column`` of Common Crawl's: harmonicc_val or pr_val; ``inner``: fpr, opic, backlink, or bfs, where ranks alone decide;
     ``power``, less than 1 makes hosts more alike; ``budget``, pages of the host of the greatest rank (0: no limit). A live
     crawl reads the file again when it is resumed: keep it as it is.
@@ -183,7 +183,7 @@ class Prior(Policy):
         self.require(self.power >= 0, "power", "a number from 0")
         self.require(self.budget >= 0, "budget", "a number of pages from 0")
         if not self.file:
-            raise SpecError("prior: no file given; write prior:file=FILE, with a host and its rank a line")
+            raise SpecError("prior: no file given; write prior:file=FILE, with one host and its rank per line")
         host_ranks(self.file, self.column)
 
     def needs(self) -> frozenset[str]:

@@ -205,7 +205,7 @@ class Similarity(Policy):
         self.require(self.hot >= 0, "hot", "a whole number from 0")
         self.require(self.title >= 0, "title", "a number from 0")
         if self.query and self.topic:
-            raise SpecError("similarity: query and topic given; leave one of them out")
+            raise SpecError("similarity: both query and topic were given; drop one of them")
         if self.query and not words(self.query):
             raise SpecError(f"similarity: query must have at least one word, of letters or digits, got {self.query!r}")
         if self.hot:

@@ -34,7 +34,7 @@ def parse(spec: str, live: bool = False) -> Revisit:
     ('adaptive:most=14d', 1d)
     >>> parse("adaptve")
     Traceback (most recent call last):
-    frontrank.errors.SpecError: unknown policy of revisits 'adaptve'; did you mean 'adaptive'? Known: ...
+    frontrank.errors.SpecError: unknown revisit policy 'adaptve'; did you mean 'adaptive'? Known: ...
     """
     name, given = split(spec)
     made = _class(name)
@@ -69,10 +69,10 @@ def from_data(data: Mapping[str, Any]) -> Revisit:
     try:
         return _class(data["name"])(**data["fields"])
     except (TypeError, KeyError) as error:
-        raise SpecError(f"a stored policy of revisits cannot be read: {error}; expected what to_data wrote") from None
+        raise SpecError(f"a stored revisit policy cannot be read: {error}; expected what to_data wrote") from None
 
 
 def _class(name: str) -> type[Revisit]:
     if name not in REVISITS:
-        raise SpecError(f"unknown policy of revisits {name!r}{nearest(name, REVISITS)}")
+        raise SpecError(f"unknown revisit policy {name!r}{nearest(name, REVISITS)}")
     return REVISITS[name]

@@ -27,7 +27,7 @@ def document(token: bool) -> dict[str, Any]:
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
     paths[EVENTS] = {"get": _stream()}
-    paths["/health"] = {"get": _plain("getHealth", "Whether the service is well.", JSON, shapes.schema(shapes.Health), 503)}
+    paths["/health"] = {"get": _plain("getHealth", "Whether the service is healthy.", JSON, shapes.schema(shapes.Health), 503)}
     paths["/metrics"] = {
         "get": _plain("getMetrics", "Metrics for Prometheus.", "text/plain", {"type": "string"}, 401, 403, 503)
     }

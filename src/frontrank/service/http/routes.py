@@ -81,7 +81,7 @@ OPERATIONS = (
     Operation(
         "explain",
         OF_CRAWL + "/explain",
-        "Why a page stands where it stands: which fetched pages gave which part of its priority. Takes a replay of the crawl.",
+        "Why a page is where it is in the queue: how much each fetched page contributed to its priority. Replays the crawl.",
         answers.explain,
         shapes.Explained,
         (Field("url", "string", "the URL of a page that the crawl knows"),),
@@ -108,7 +108,7 @@ OPERATIONS = (
     Operation(
         "getHistory",
         OF_CRAWL + "/history",
-        "Pages fetched and failed over time, in steps of equal length; steps without a page are left out.",
+        "Pages fetched and failed over time, in steps of equal length; steps without a page are omitted.",
         answers.history,
         shapes.Series,
         (_count("points", "at most so many steps", 200, 1_000),),
@@ -156,7 +156,7 @@ OPERATIONS = (
     Operation(
         "block",
         OF_CRAWL + "/block",
-        "Take nothing from a host for so long.",
+        "Fetch nothing from a host for that long.",
         answers.block,
         shapes.Done,
         (HOST, Field("seconds", "number", "for how long; 0 ends it", least=0, most=1e9)),

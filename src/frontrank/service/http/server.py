@@ -81,7 +81,7 @@ def _bound(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = found[0]
         made = socket.socket(family, kind, protocol)
     except (OSError, OverflowError, UnicodeError) as error:
-        raise InputError(f"{host}:{port} is no address to listen at ({error})") from None
+        raise InputError(f"{host}:{port} cannot be listened on ({error})") from None
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)

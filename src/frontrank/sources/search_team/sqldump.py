@@ -46,7 +46,7 @@ class Dump:
         created = (found for found in _CREATE.finditer(head) if found[1].decode().lower() == table)
         self.columns = [name.decode().lower() for found in created for name in _COLUMN.findall(found[2])]
         if not self.columns:
-            raise SourceError(f"{path}: no CREATE TABLE `{table}` in it; expected the SQL dump of that table")
+            raise SourceError(f"{path}: no CREATE TABLE `{table}`; expected the SQL dump of that table")
 
     def rows(self, *columns: str) -> Iterator[tuple[str | None, ...]]:
         """These columns (two or more) of every row, as text; NULL is None."""

@@ -121,7 +121,7 @@ def _read_database(path: str, table: str, want: Want, format_: str) -> Raw:
         tables = [row[0] for row in connection.execute(_tables(format_)).fetchall()]
         exact = [name for name in tables if name.lower() == table.lower()]
         if not exact:
-            raise InputError(f"{path}: no table {table!r} in it{nearest(table, tables)}; name one as {path}#table")
+            raise InputError(f"{path}: no table {table!r}{nearest(table, tables)}; name one as {path}#table")
         name = _quoted(exact[0])
         names = [column[0] for column in connection.execute(f"SELECT * FROM {name} LIMIT 0").description]
         at = want(names, f"{path}, table {exact[0]}")

@@ -73,7 +73,7 @@ def read_table(given: str | os.PathLike[str], schema: Schema, skip_bad: bool = F
     path, named = _split(os.fspath(given))
     format_ = format_of(path)
     if named is not None and format_ not in ("sqlite", "duckdb"):
-        raise InputError(f"{path}#{named}: #{named} names a table in a database, but {path} is none; leave it out")
+        raise InputError(f"{path}#{named}: #{named} names a table in a database, but {path} is not one; drop it")
     raw = read_raw(path, format_, named or schema.table, partial(_wanted, schema), skip_bad)
     return _checked(path, format_, raw, schema, skip_bad)
 

@@ -1,0 +1,114 @@
+"""What the pages state about the code, held against the code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from frontrank.cli import COMMANDS
+from frontrank.fetching.crawler.options import Options
+from frontrank.fetching.crawler.sitemaps import TOOK_TOO_LONG
+from frontrank.fetching.failures import PRIVATE
+from frontrank.pages.bounded import FAILED, TOO_LONG
+from tests.conftest import ROOT
+from tests.test_docs import PAGES
+
+SOURCE = ROOT / "src" / "frontrank"
+
+
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def test_decisions_are_numbered_once_and_in_order() -> None:
+    numbers = [int(number) for number in re.findall(r"^(\d+)\. ", text_of("docs/decisions.md"), re.MULTILINE)]
+    assert len(numbers) > 50 and numbers == list(range(1, len(numbers) + 1))
+
+
+def rooms() -> set[str]:
+    return {f"{path.name}/" for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/design.md"])
+def test_every_room_is_listed(page: str) -> None:
+    text = text_of(page)
+    listed = text[text.index("## The rooms") :] if "## The rooms" in text else text[text.index("## The house") :]
+    assert rooms() <= set(re.findall(r"\b(\w+/)", listed))
+
+
+def test_modules_beside_the_rooms_are_listed() -> None:
+    alone = {path.name for path in SOURCE.glob("*.py") if not path.name.startswith("_")}
+    assert alone <= set(re.findall(r"\w+\.py", text_of("docs/design.md")))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_table_is_cut_in_two(page: Path) -> None:
+    """Rows without a head would show as text with bars."""
+    lines = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL).split("\n")
+    for before, line, after in zip(["", *lines], lines, [*lines[1:], ""], strict=False):
+        if line.startswith("|") and not before.startswith("|"):
+            assert re.match(r"\|[-|: ]+\|$", after), f"{page}: {line}"
+
+
+COUNTING = ("NotFetched", "Refused", "count", "drop_page")
+
+
+def counted() -> Iterator[str]:
+    """Every reason for which a page or a link is not followed, as the crawler's code counts it."""
+    for path in (SOURCE / "fetching").rglob("*.py"):
+        if path.is_relative_to(SOURCE / "fetching" / "addon"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and node.args:
+                name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                if name in ("NotFetched", "Refused", "count", "drop_page") or (
+                    path.name == "failures.py" and name == "__init__"
+                ):
+                    yield from (one.value for one in ast.walk(node.args[0]) if _is_text(one))
+            if isinstance(node, ast.FunctionDef) and node.name == "why_not":
+                for inside in ast.walk(node):
+                    if (
+                        isinstance(inside, ast.Return)
+                        and inside.value is not None
+                        and not isinstance(inside.value, ast.JoinedStr)
+                    ):
+                        yield from (one.value for one in ast.walk(inside.value) if _is_text(one))
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value[:1] and len(node.value) > 2
+
+
+def test_every_reason_is_on_the_page() -> None:
+    listed = set(re.findall(r"`([^`\n]+)`", text_of("docs/crawl.md")))
+    found = {*counted(), TOO_LONG, FAILED, TOOK_TOO_LONG, PRIVATE}
+    assert {"timeout", "robots.txt", "private address", "excluded", "too many redirects", "fetcher died"} <= found
+    assert found <= listed, found - listed
+
+
+def test_the_default_ordering_is_the_one_that_is_named() -> None:
+    assert f"in the order of `{Options.policy}`, the default ordering" in text_of("docs/crawl.md")
+
+
+def test_every_command_has_its_line_in_the_table_of_commands() -> None:
+    page = text_of("docs/commands.md")
+    for name in COMMANDS:
+        assert re.search(rf"^\| .*`frontrank {name}`", page, re.MULTILINE), name
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as links name them."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    heads = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_a_heading(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#\s:]*)#([\w-]+)\)", page.read_text(encoding="utf-8")):
+        there = page.parent / target if target else page
+        assert there.suffix != ".md" or anchor in anchors(there), f"{target}#{anchor}"
