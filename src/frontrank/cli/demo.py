@@ -38,7 +38,7 @@ def command(out: str, as_json: bool, as_csv: bool) -> None:
     from frontrank.lab.compare import check_runs_target
     from frontrank.web.files import written_beside
 
-    need("selectolax", "protego")
+    need("selectolax")
     check_runs_target(out)
     signal.signal(signal.SIGHUP, lambda number, frame: sys.exit(128 + number))  # a closed window must not leave a server behind
     try:
