@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from frontrank.cli.screen import own_name, percent, progress, say, show_frame, show_json, terminal_width
+from frontrank.orderings import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
     from frontrank.lab.compare import Runs
     from frontrank.lab.race import Lane, Show
 
 WEB = "synthetic:pages=20000,hosts=200,text=0,trap=2000,seed=7"
-RACERS = ("bfs", "surf")
+RACERS = ("bfs", DEFAULT_ORDERING)
 ORDERINGS = ("random", "dfs", "bfs", "backlink", "largest-site", "fica:k=700", "opic", "rankmass", "fpr", "fpr:m=100", "surf")
 SHARE = "0.1"
 LONGEST_BAR = 50

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from frontrank.cli.screen import output_options, progress, show
+from frontrank.orderings import DEFAULT_ORDERING
 
 
 @click.command(name="revisit")
@@ -19,7 +20,9 @@ from frontrank.cli.screen import output_options, progress, show
 @click.option("--a-day", type=float, metavar="N", help="Fetches a day; default: a fifteenth of the pages.")
 @click.option("--share", type=float, default=0.5, metavar="S", help="Of fetches, for revisits; default: 0.5.")
 @click.option("--collected", is_flag=True, help="All pages are fetched before the clock starts: revisits only.")
-@click.option("--policy", default="surf", metavar="P", help="The ordering that discovers pages; default: surf.")
+@click.option(
+    "--policy", default=DEFAULT_ORDERING, metavar="P", help=f"The ordering that discovers pages; default: {DEFAULT_ORDERING}."
+)
 @click.option("--seeds", metavar="SEEDS", help="A URL, a file of ids or URLs, top:160 or random:1000@7.")
 @click.option("--metric", default="pagerank", metavar="M", help="Importance that pages are weighed by; default: pagerank.")
 @click.option("--draw", "seed", type=int, default=0, metavar="N", help="Another number draws other rates and changes.")

@@ -14,6 +14,7 @@ from frontrank import stopping
 from frontrank.cli.listening import NAMES, protection_options
 from frontrank.cli.screen import progress
 from frontrank.errors import InputError, need
+from frontrank.orderings import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
     from frontrank.service.crawls import Crawls
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @click.command(name="serve")
 @click.argument("directory", metavar="DIR")
 @click.option(
-    "--policy", default="surf", show_default=True, metavar="ORDERING", help="Ordering of crawls that are yet to come."
+    "--policy", default=DEFAULT_ORDERING, show_default=True, metavar="ORDERING", help="Ordering of crawls that are yet to come."
 )
 @click.option(
     "--crawl", "orderings", multiple=True, metavar="ID=ORDERING", help="Another one for the crawl of this ID; repeatable."

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from frontrank.cli.screen import output_options, progress, show
+from frontrank.orderings import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
     from frontrank.lab.compare import Runs
@@ -62,7 +63,7 @@ def run(
     from frontrank.simulation.plan import Plan, Stop
     from frontrank.sources import load
 
-    named = [name for name in policies or ("bfs", "surf") if name != "all"]
+    named = [name for name in policies or ("bfs", DEFAULT_ORDERING) if name != "all"]
     for flag, value in (("--host-delay", host_delay), ("--latency", latency), ("--in-flight", in_flight)):
         if value is not None and not 0 <= value < math.inf:
             raise InputError(f"{flag} must be a number from 0, got {value:g}")

@@ -17,7 +17,6 @@ import numpy as np
 
 from frontrank.crawl import events, recovery
 from frontrank.crawl.events import Event
-from frontrank.crawl.journal import Journal
 from frontrank.crawl.kernels import arrive, arrive_again, meet_all, plant
 from frontrank.crawl.log import Log
 from frontrank.crawl.pages import Known
@@ -144,7 +143,7 @@ class Live(Known):
     def _rank_part(self) -> bool:
         """Whether there is more to do."""
         ranking = self.ranking
-        if not ranking.under_way or (isinstance(self.log, Journal) and self.log.broken):
+        if not ranking.under_way or self.log.broken:
             return False
         if ranking.left:
             self._do(events.RankingHeld(self._tick(None), ranking.held, min(PART, ranking.left)))

@@ -156,10 +156,13 @@ class Known:
                 truth = self.truth(url) if self.truth else 0.0
                 self.policy.see_page(self.state, first + i, url, int(hosts[i]), truth)
 
+    def _group(self, name: str) -> str:
+        """What is said of a host holds for its group, if hosts are asked by group."""
+        return name if self.queue_by is None else self.queue_by(f"http://{name}/") or name
+
     def _host(self, name: str) -> int:
-        """The number of a host, or of a queue whose name is known as it is written."""
-        if self.queue_by is not None:  # what is said of a host holds for its group
-            name = self.queue_by(f"http://{name}/") or name
+        """The number of a host, or of a queue whose name is known as it is written; it is known from now on."""
+        name = self._group(name)
         known = self.find_host(name)
         return known if known >= 0 else int(self._hosts([name.lower()], -1)[0])
 

@@ -22,6 +22,7 @@ from frontrank.crawl.events import Expired, Failed, Fetched, Reordered, Rescored
 from frontrank.crawl.journal import VERSION
 from frontrank.crawl.kernels import arrive
 from frontrank.crawl.log import Log, Row, Snapshot
+from frontrank.crawl.needs import check_live
 from frontrank.errors import InputError, SpecError, StorageError
 from frontrank.frontiers import polite
 from frontrank.frontiers.polite import PUTS, back, later
@@ -89,9 +90,7 @@ def restore(
         )
     workload = first_workload(log)
     if not read_only:
-        from frontrank.crawl.crawl import check_live
-
-        check_live(wanted, workload, truth)
+        check_live(wanted, queries=workload is not None, truth=truth is not None)
     crawl._begin(wanted, log, stored_politeness(log), SMALL, truth, workload, clock, ranking)
     after = 0 if changed else _from_snapshot(crawl, log)
     crawl.replaying = True

@@ -16,6 +16,7 @@ from frontrank.lab.compare import Progress, Seeds
 from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.report.figures import Series, lines, styles
 from frontrank.lab.report.html import HtmlTable, Section, Value, page, save
+from frontrank.orderings import DEFAULT_ORDERING
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.revisits import parse as parse_revisit
 from frontrank.orderings.revisits.revisit import Revisit
@@ -103,7 +104,7 @@ def compare_revisits(
     revisits: Sequence[str | Revisit] = COMPARED,
     changes: str | Changes = "web",
     *,
-    policy: Given = "surf",
+    policy: Given = DEFAULT_ORDERING,
     seeds: Seeds = None,
     days: float = 180.0,
     a_day: float | None = None,
