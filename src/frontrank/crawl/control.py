@@ -158,7 +158,7 @@ class Control(Live):
         at = self._tick(now)
         self._do(events.Ruled(at, rule))
         matches = re.compile(rule.pattern).search
-        for page in self.frontier.due.never():  # those that wait for this family's budget: it may have grown
+        for page in self.frontier.never():  # those that wait for this family's budget: it may have grown
             if matches(self.log.url(page)):
                 self._do(events.Scheduled(at, page, at))
         self._acknowledge()

@@ -44,7 +44,8 @@ from frontrank.crawl.needs import check_live
 from frontrank.crawl.queues import Queues
 from frontrank.crawl.ranking import INLINE
 from frontrank.errors import InputError
-from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, LATER, LEASED, WAITING
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, LATER, LEASED, WAITING, Frontier
+from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels import hashtable as names
 from frontrank.orderings.policy import Policy
@@ -83,7 +84,11 @@ class Crawl(Queues):
         sync_s: float = 1.0,
         ranking: str = INLINE,
         log: Log | None = None,
+        frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
     ) -> None:
+        """``log`` and ``frontier``: others than those that are shipped. A frontier is made by calling what is given with the
+        politeness; one of your own is given again to ``recover``.
+        """
         policy = as_policy(policy)
         check_live(policy, queries=workload is not None, truth=truth is not None)
         if impact_by not in ("", *IMPACTS):
@@ -105,7 +110,7 @@ class Crawl(Queues):
             log.notes.update(stored)
         else:
             log = Journal.create(Path(path), stored, group, sync_s)
-        self._begin(policy, log, politeness, capacity, truth, workload, clock, ranking)
+        self._begin(policy, log, politeness, capacity, truth, workload, clock, ranking, frontier)
 
     @classmethod
     def recover(
@@ -122,6 +127,7 @@ class Crawl(Queues):
         sync_s: float = 1.0,
         ranking: str = INLINE,
         keep_leases: bool = False,
+        frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
     ) -> Crawl:
         """The crawl of a directory (or log), as it was after its last acknowledged event; leases of the dead process return.
 
@@ -133,7 +139,7 @@ class Crawl(Queues):
         try:
             crawl = cls.__new__(cls)
             wanted = None if policy is None else as_policy(policy)
-            recovery.restore(crawl, log, wanted, rescore, truth, clock, read_only, ranking, keep_leases)
+            recovery.restore(crawl, log, wanted, rescore, truth, clock, read_only, ranking, keep_leases, frontier)
             if politeness is not None and politeness != crawl.politeness:
                 crawl._do(events.Behaved(crawl._tick(None), politeness))
                 log.commit()
