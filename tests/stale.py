@@ -45,6 +45,7 @@ class Effects:
     def __init__(self, trees: list[ast.Module]) -> None:
         self.state = {name for tree in trees for name in _state(tree)}
         self.modules = {name for tree in trees for name in modules(tree)}
+        self._known: dict[int, set[Chain]] = {}
         self.of: defaultdict[tuple[str, int], set[Chain]] = defaultdict(set)  # by name and place of the parameter
         passes: list[tuple[tuple[str, int], tuple[str, int], Chain]] = []
         for function in (one for tree in trees for one in functions(tree)):
@@ -82,8 +83,12 @@ class Effects:
 
     def replaced(self, node: ast.AST) -> set[Chain]:
         """What the calls in an expression may replace."""
-        calls = (one for one in ast.walk(node) if isinstance(one, ast.Call))
-        return {chain + path for call in calls for callee, chain in self._passed(call) for path in self.of[callee]}
+        if id(node) not in self._known:
+            found = {path for child in ast.iter_child_nodes(node) for path in self.replaced(child)}
+            if isinstance(node, ast.Call):
+                found |= {chain + path for callee, chain in self._passed(node) for path in self.of[callee]}
+            self._known[id(node)] = found
+        return self._known[id(node)]
 
 
 def _state(tree: ast.Module) -> Iterator[str]:

@@ -13,6 +13,7 @@ import pytest
 
 import frontrank
 from frontrank.checks import FrontierContract, LogContract
+from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.log import Log
 from frontrank.crawl.memory_log import MemoryLog
@@ -57,6 +58,37 @@ class TestPoliteFrontier(FrontierContract):
 class TestNaiveFrontier(FrontierContract):
     def new(self, politeness: Politeness) -> Any:
         return NaiveFrontier(politeness)
+
+
+@pytest.mark.parametrize("snapshot", [False, True])
+def test_a_crawl_with_another_frontier_is_recovered_and_told_of(tmp_path: Path, snapshot: bool) -> None:
+    told = []
+    for name, frontier in (("polite", PoliteFrontier), ("naive", NaiveFrontier)):
+        path, given = tmp_path / name, {"clock": lambda: 0.0, "frontier": frontier}
+        crawl = Crawl("fpr", path, politeness=Politeness(delay_s=1.0), **given)
+        crawl.seed("http://a.example/")
+        for now in range(6):
+            for url in crawl.take(2, now=float(now)):
+                crawl.fetched(url, [f"{url}{n}/" for n in range(3)] + [f"http://h{now}.example/"], now=float(now))
+        crawl.boost("/1/$", 1)
+        if snapshot:
+            crawl.snapshot()
+        crawl.abandon()
+        crawl = Crawl.recover(path, **given)
+        assert type(crawl.frontier) is frontier and (crawl.snapshot_seq > 0) == snapshot
+        status, waiting = crawl.status(), crawl.next(1)[0]["url"]
+        shown = [status, crawl.coverage(), crawl.hosts(), crawl.score_distribution(), crawl.explain(waiting)]
+        told.append((crawl.take(9, now=9.0), crawl.order.tolist(), shown))
+        crawl.abandon()
+    assert repr(told[0]).replace("polite", "naive") == repr(told[1])
+
+
+def test_a_snapshot_of_another_frontier_is_passed_over(tmp_path: Path) -> None:
+    with Crawl("bfs", tmp_path / "crawl", frontier=NaiveFrontier) as crawl:
+        crawl.seed(["http://a.example/", "http://b.example/"])
+        crawl.snapshot()
+    with Crawl.recover(tmp_path / "crawl") as again:
+        assert again.snapshot_seq == 0 and again.take(2) == ["http://a.example/", "http://b.example/"]
 
 
 ROOT = Path(frontrank.__file__).parent

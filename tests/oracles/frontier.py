@@ -60,7 +60,8 @@ class NaiveFrontier:
         self.priorities[page] = priority
 
     def _rank(self, page: int) -> tuple[int, float, int]:
-        return (-self.priorities.get(page, 0), -self.key_of_page[page], self.number[page])
+        priority = self.priorities.get(page, 0)  # among equals of these, too, who was put first
+        return (-priority, 0.0 if priority else -self.key_of_page[page], self.number[page])
 
     def _having(self, *marks: int, host: int | None = None) -> list[int]:
         return [p for p, mark in self.at.items() if mark in marks and host in (None, self.host_of[p])]
@@ -243,7 +244,9 @@ class NaiveFrontier:
         made = np.zeros(len(self.limits), HOSTS)
         for name, mark in (("waiting", WAITING), ("leased", LEASED), ("later", LATER), ("done", GONE)):
             made[name] = [len(self._having(mark, host=h)) for h in range(len(self.limits))]
-        made["blocked"] = self.blocked_until
+        for name, limit in (("delay", "delay_s"), *((name, name) for name in ("concurrency", "budget", "limit"))):
+            made[name] = [limits[limit] for limits in self.limits]
+        made["ready_at"], made["blocked"] = self.ready_at, self.blocked_until
         made["taken"] = made["leased"] + made["done"]
         return made if host is None else made[host : host + 1]
 
