@@ -20,6 +20,7 @@ from frontrank.crawl.memory_log import MemoryLog
 from frontrank.frontiers.frontier import Frontier
 from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
+from tests import bounds
 from tests.oracles.frontier import NaiveFrontier
 from tests.stale import Effects, functions, stale_reads
 
@@ -168,3 +169,14 @@ def test_no_sql_and_no_arrays_of_the_frontier_outside_the_crawl() -> None:
         if not name.startswith(allowed):
             assert "SELECT " not in text, f"{name} speaks SQL"
             assert not re.search(r"(frontier|crawl)\.queue\b", text), f"{name} reads the frontier's arrays"
+
+
+def test_bounds_checks_reach_the_kernels_of_every_module() -> None:
+    kernels = {
+        name.removesuffix(".py") for name, text in SOURCES.items() if re.search(r"^\s*@(kernel|lean)\b", text, re.MULTILINE)
+    }
+    run = [module for modules in bounds.TESTS.values() for module in modules]
+    assert set(run) == kernels, "name the tests of a module with kernels in tests/bounds.py"
+    files = {f"test_{name}.py" for name in bounds.TESTS}
+    assert files <= {file.name for file in bounds.HERE.iterdir()}
+    assert "python -m tests.bounds" in (bounds.HERE.parent / "Makefile").read_text(encoding="utf-8")
