@@ -32,8 +32,7 @@ lint: .venv/tested-with
 # Compiled code reads and writes out of bounds without a word. A cache of its own, or it would find what was compiled without.
 bounds: .venv/tested-with
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.venv/numba-with-bounds $(BIN)/python -m pytest -n 2 --dist load \
-	    -k "not test_contract or growth" \
-	    $(foreach what,fingerprints frontiers growing polite seams crawl crawl_events queues priority walk links contracts,tests/test_$(what).py)
+	    -k "not test_contract or growth" $$($(BIN)/python -m tests.bounds)
 
 core:
 	PYTHON=$(PYTHON) tests/core_install.sh

@@ -67,6 +67,31 @@ def test_hosts_may_be_limited_and_blocked_before_a_page_of_theirs_is_known(tmp_p
             assert all(host["delay"] == 5.0 and host["budget"] == 2 for host in again.hosts())
 
 
+@pytest.mark.parametrize(
+    "refused", [lambda crawl: crawl.block("nowhere.example", np.nan), lambda crawl: crawl.block_until("x.y", np.nan)]
+)
+def test_what_is_refused_leaves_no_trace(tmp_path: Path, refused: Any) -> None:
+    with Crawl("bfs", tmp_path / "c", clock=lambda: 0.0) as crawl:
+        with pytest.raises(InputError, match="until a time in seconds, got nan"):
+            refused(crawl)
+        crawl.seed(["http://a.example/", "http://b.example/"])
+        before = {name: array.copy() for name, array in crawl.frontier.arrays().items()}
+        assert crawl.frontier.known_hosts == 2
+        crawl.abandon()
+    with Crawl.recover(tmp_path / "c", clock=lambda: 0.0) as again:
+        found = again.frontier.arrays()
+        assert again.frontier.hosts().tobytes() == crawl.frontier.hosts().tobytes()
+        assert found["host"][:2].tolist() == before["host"][:2].tolist() == [0, 1]
+
+
+def test_a_block_does_not_shorten_another_of_a_host_that_is_known_or_not(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", clock=lambda: 0.0)
+    for seconds in (60.0, 5.0):
+        crawl.block("a.example", seconds)
+    crawl.seed("http://a.example/")
+    assert crawl.take(now=59.0) == [] and crawl.take(now=60.0) == ["http://a.example/"]
+
+
 # Policies are data -----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "policy",

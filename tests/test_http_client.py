@@ -22,6 +22,7 @@ from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.http.client import Client
 from frontrank.fetching.http.message import Incoming
 from frontrank.fetching.private import Names
+from tests.patience import PATIENCE_S
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage"
@@ -285,7 +286,7 @@ def test_a_proxy_gets_http_whole_and_tunnels_https(tls: ssl.SSLContext, outer: b
         async with serving(serve, tls) as port:
             relay = Relay(port)
             async with serving(relay, tls if outer else None) as proxy:
-                own = client(proxy=f"http{'s' * outer}://me:pass@127.0.0.1:{proxy}", timeout_s=20.0)
+                own = client(proxy=f"http{'s' * outer}://me:pass@127.0.0.1:{proxy}", timeout_s=PATIENCE_S)
                 assert (await own.get("http://public.example/a?b")).body == b"page"
                 for n in range(2):
                     response = await own.get(f"https://public.example/{n}")

@@ -1,4 +1,4 @@
-"""A crawl of servers whose pages and sitemaps take their reader minutes: all others are served meanwhile."""
+"""A crawl of servers whose pages, sitemaps and robots.txt take their reader minutes: all others are served meanwhile."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from frontrank.pages.workers import TooLong, Workers
 from tests.patience import PATIENCE_S
 from tests.test_bounded import HOSTILE
 from tests.test_crawler import Site, crawl, fetched, links, records, served
+from tests.test_robots import FILES
 
 CHAIN = 40  # pages of the host beside the hostile one, each found on the one before it
 
@@ -133,3 +134,31 @@ def test_other_hosts_are_served_while_a_sitemap_is_read(tmp_path: Path) -> None:
     assert order.index(seeds[0]) >= 10, "its own pages wait for it, those of others do not"
     assert set(order) == {*seeds, f"{url}/listed", *(f"{url}/chain/{n}" for n in range(2, CHAIN + 1))}
     assert told["not_followed"] == {TOOK_TOO_LONG: 1}
+
+
+# robots.txt ------------------------------------------------------------------------------------------------------------------
+class SlowRobots(Slow):
+    """A site whose robots.txt is long and costly to ask; the pages of the other one go on when it was sent."""
+
+    body = FILES["short needles"].encode()
+
+    def do_GET(self) -> None:
+        if self.path == "/robots.txt":
+            is_slow = self.headers["Host"].startswith("localhost")
+            self.answer(200, self.body if is_slow else "", kind="text/plain")
+            if is_slow:
+                self.sent.set()
+        else:
+            super().do_GET()
+
+
+def test_other_hosts_are_served_while_a_robots_txt_is_read(tmp_path: Path) -> None:
+    out = tmp_path / "crawl"
+    Slow.sent = threading.Event()
+    with served(SlowRobots) as url:
+        beside = url.replace("127.0.0.1", "localhost")
+        seeds = [*(f"{beside}/{'a' * 1_900}/{n}" for n in range(5)), f"{url}/chain/1"]
+        crawl(*seeds, "--out", out, "--allow-private", "--delay", "0", "--scope", "any")
+    order = fetched(out)
+    assert order.index(seeds[0]) >= 3, "its own pages wait for it, those of others do not"
+    assert set(order) == {*seeds, *(f"{url}/chain/{n}" for n in range(2, CHAIN + 1))}

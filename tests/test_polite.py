@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.frontiers import KINDS, heap, polite
+from frontrank.frontiers.frontier import key_of
 from frontrank.frontiers.polite import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING, Polite
 from frontrank.kernels.jit import compiled, interpreted
 
@@ -25,7 +26,7 @@ pop = st.tuples(st.just("pop"), st.just(0), st.just(0.0))
 on_page = st.tuples(st.sampled_from(["put_last", "take", "settle", "back", "later", "forget"]), pages, st.just(0.0))
 on_host = st.tuples(st.sampled_from(["limit", "block", "join"]), st.integers(0, HOSTS - 1), times)
 schedule = st.tuples(st.just("schedule"), pages, st.sampled_from([0.0, 2.0]))
-priority = st.tuples(st.just("prioritise"), pages, st.sampled_from([polite.key_of(value) for value in (-2, -1, 0, 1, 7)]))
+priority = st.tuples(st.just("prioritise"), pages, st.sampled_from([key_of(value) for value in (-2, -1, 0, 1, 7)]))
 passes = st.tuples(st.just("pass"), st.just(0), times)
 events = st.lists(st.one_of(put, put, pop, pop, on_page, on_host, schedule, priority, passes), max_size=70)
 limits = st.fixed_dictionaries(

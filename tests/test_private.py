@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frontrank.fetching.crawler.options import Options
+from frontrank.fetching.crawler.run import run, start
+from frontrank.fetching.crawler.summary import Summary
 from frontrank.fetching.private import is_private, private_host
 from frontrank.pages.urls import canonical, host_of
 from tests.fetching import fetch
@@ -183,3 +189,19 @@ def test_other_schemes_and_endless_urls_are_refused() -> None:
     told = fetch(["file:///etc/passwd", "ftp://public.example/", "data:,x", long])
     assert [told["file:///etc/passwd"], told["ftp://public.example/"], told["data:,x"]] == ["unsupported scheme"] * 3
     assert told[long] == "url too long"
+
+
+def test_a_crawl_that_may_opens_nothing_for_another_in_its_process(site: Site, tmp_path: Path) -> None:
+    """Side by side, and one after the other: by address and by name."""
+    seeds = tuple(f"http://{name}:{site.server.server_port}/" for name in ("127.0.0.1", "localhost"))
+    options = Options(seeds, "bfs", delay=0.0, robots=False, retries=0, warc=False)
+    opened = replace(options, allow_private=True)
+
+    async def both() -> list[Summary]:
+        together = await asyncio.gather(start(opened, tmp_path / "open"), start(options, tmp_path / "closed"))
+        return [*together, await start(options, tmp_path / "later")]
+
+    first, *others = run(both)
+    assert (first.fetched, first.failures) == (2, {})
+    for closed in others:
+        assert (closed.fetched, closed.failures) == (0, {PRIVATE: 2})

@@ -27,7 +27,6 @@ EXTRA_OF = {
     "publicsuffixlist": "crawl",
     "brotli": "crawl",
     "lxml": "crawl",
-    "protego": "crawl",
     "backports": "crawl",
     "jinja2": "lab",
     "plotly": "lab",

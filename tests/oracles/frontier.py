@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, HOSTS, LATER, LEASED, WAITING, Counts
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, HOSTS, LATER, LEASED, WAITING, Counts, key_of
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
 
@@ -15,17 +15,24 @@ class NaiveFrontier:
     def __init__(self, politeness: Politeness) -> None:
         self.politeness = politeness
         self.host_of: dict[int, int] = {}
-        self.marks: dict[int, int] = {}
-        self.keys: dict[int, float] = {}
+        self.at: dict[int, int] = {}  # the mark of each page
+        self.key_of_page: dict[int, float] = {}
         self.priorities: dict[int, int] = {}
         self.number: dict[int, int] = {}
         self.due: dict[int, float] = {}
+        self.returning: dict[int, float] = {}
+        self.room = 0
         self.limits: list[dict[str, float]] = []
         self.ready_at: list[float] = []
         self.blocked_until: list[float] = []
 
+    @property
+    def known_hosts(self) -> int:
+        return len(self.limits)
+
     def grow(self, pages: int, hosts: int) -> None:
         p = self.politeness
+        self.room = max(self.room, pages)
         for _ in range(len(self.limits), hosts):
             self.limits.append({"delay_s": p.delay_s, "concurrency": p.per_host, "budget": p.host_budget, "limit": 0})
             self.blocked_until.append(-math.inf)
@@ -36,14 +43,14 @@ class NaiveFrontier:
 
     @property
     def counts(self) -> Counts:
-        marks = list(self.marks.values())
+        marks = list(self.at.values())
         return Counts(len(self.number), marks.count(WAITING) + marks.count(LATER), marks.count(LEASED), marks.count(LATER))
 
     def put(self, page: int, key: float) -> None:
         if self.mark(page) in (ABSENT, FORGOTTEN):
             self.number.setdefault(page, len(self.number))
-            self.marks[page] = WAITING
-        self.keys[page] = key
+            self.at[page] = WAITING
+        self.key_of_page[page] = key
 
     def put_all(self, pages: Array, keys: Array) -> None:
         for page, key in zip(pages.tolist(), keys.tolist(), strict=True):
@@ -53,10 +60,11 @@ class NaiveFrontier:
         self.priorities[page] = priority
 
     def _rank(self, page: int) -> tuple[int, float, int]:
-        return (-self.priorities.get(page, 0), -self.keys[page], self.number[page])
+        priority = self.priorities.get(page, 0)  # among equals of these, too, who was put first
+        return (-priority, 0.0 if priority else -self.key_of_page[page], self.number[page])
 
     def _having(self, *marks: int, host: int | None = None) -> list[int]:
-        return [p for p, mark in self.marks.items() if mark in marks and host in (None, self.host_of[p])]
+        return [p for p, mark in self.at.items() if mark in marks and host in (None, self.host_of[p])]
 
     def _open(self, host: int) -> bool:
         limits = self.limits[host]
@@ -71,13 +79,35 @@ class NaiveFrontier:
         hosts = [h for h in hosts if max(self.ready_at[h], self.blocked_until[h]) <= now and self._open(h)]
         return sorted((p for p in self._having(WAITING) if self.host_of[p] in hosts), key=self._rank)
 
-    def _release(self, now: float) -> None:
-        for page in [p for p, at in self.due.items() if at <= now and self.marks[p] == LATER]:
-            del self.due[page]
-            self.marks[page] = WAITING
+    def release(self, now: float, apart: Array | None = None) -> None:
+        for page in sorted((p for p, at in self.due.items() if at <= now), key=lambda p: (self.due[p], p)):
+            if apart is not None and apart[page]:
+                self.returning[page] = self.due.pop(page)
+            else:
+                self._unwait(page)
+                self.at[page] = WAITING
+        if apart is None:
+            for page in list(self.returning):
+                self._unwait(page)
+                self.at[page] = WAITING
+
+    def _unwait(self, page: int) -> None:
+        """It waits for no time."""
+        self.due.pop(page, None)
+        self.returning.pop(page, None)
+
+    def take_returning(self, now: float) -> int:
+        free = [page for page in self.returning if self.may_go(self.host_of[page], now)]
+        page = min(free, key=lambda p: (self.returning[p], p), default=-1)
+        if page >= 0:
+            self.lease(page, now)
+        return page
 
     def take(self, n: int, now: float) -> list[int]:
-        self._release(now)
+        self.release(now)
+        return self.pop(now, n)
+
+    def pop(self, now: float, n: int = 1) -> list[int]:
         taken: list[int] = []
         while len(taken) < n and (free := self._free(now, list(range(len(self.limits))))):
             taken.append(free[0])
@@ -85,7 +115,7 @@ class NaiveFrontier:
         return taken
 
     def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
-        self._release(now)
+        self.release(now)
         hosts = [h for h in range(len(self.limits)) if host in (-1, h)]
         hosts = [h for h in hosts if not 0 < each <= len(self._having(LEASED, host=h))]
         taken: list[int] = []
@@ -105,16 +135,23 @@ class NaiveFrontier:
 
     def lease(self, page: int, now: float) -> None:
         if self.mark(page) not in (LEASED, GONE, FORGOTTEN):
-            self.marks[page] = LEASED
+            self._unwait(page)
+            if page not in self.number:
+                self.put(page, 0.0)
+            self.at[page] = LEASED
             host = self.host_of[page]
             if delay := self.limits[host]["delay_s"]:
                 self.ready_at[host] = max(self.ready_at[host], now + delay)
 
     def settle(self, page: int) -> None:
-        self.marks[page] = GONE
+        self._unwait(page)
+        if page not in self.number:
+            self.put(page, 0.0)
+        self.at[page] = GONE
 
     def later(self, page: int, until: float) -> None:
-        self.marks[page], self.due[page] = LATER, until
+        self._unwait(page)
+        self.at[page], self.due[page] = LATER, until
 
     def schedule(self, page: int, until: float, key: float) -> None:
         if self.mark(page) in (ABSENT, FORGOTTEN):
@@ -122,12 +159,14 @@ class NaiveFrontier:
         self.later(page, until)
 
     def forget(self, page: int) -> None:
+        self._unwait(page)
         if self.mark(page) != ABSENT:
-            self.marks[page] = FORGOTTEN
+            self.at[page] = FORGOTTEN
 
     def back(self, page: int) -> None:
+        self._unwait(page)
         if self.mark(page) in (LEASED, LATER):
-            self.marks[page] = WAITING
+            self.at[page] = WAITING
 
     def limit(self, host: int, **limits: float) -> None:
         self.limits[host] |= limits
@@ -160,10 +199,18 @@ class NaiveFrontier:
             return math.inf
         open_hosts = [h for h in {self.host_of[p] for p in self._having(WAITING)} if self._open(h)]
         times = [max(self.ready_at[h], self.blocked_until[h]) for h in open_hosts]
-        return min([*times, *(self.due[p] for p in self._having(LATER))], default=math.inf)
+        hosts = [self.host_of[page] for page in self.returning]
+        apart = [max(self.ready_at[h], self.blocked_until[h]) for h in hosts]
+        return min([*times, *self.due.values(), *apart], default=math.inf)
+
+    def due_at(self, page: int) -> float:
+        return self.due.get(page, self.returning.get(page, math.inf))
+
+    def never(self) -> list[int]:
+        return [page for page, at in self.due.items() if at == math.inf]
 
     def mark(self, page: int) -> int:
-        return self.marks.get(page, ABSENT)
+        return self.at.get(page, ABSENT)
 
     def marks(self, pages: Array | slice) -> Array:
         some = range(*pages.indices(len(self.host_of))) if isinstance(pages, slice) else pages.tolist()
@@ -177,7 +224,18 @@ class NaiveFrontier:
         return self.blocked_until[host]
 
     def key(self, page: int) -> float:
-        return self.keys[page]
+        return key_of(self.priorities.get(page, 0)) or self.key_of_page[page]
+
+    def keys(self, pages: Array) -> Array:
+        return np.array([self.key(page) for page in pages.tolist()])
+
+    def discovered(self) -> Array:
+        return np.array(sorted(self.number, key=self.number.__getitem__), np.int32)
+
+    def numbers(self) -> Array:
+        made = np.zeros(self.room, np.int32)
+        made[list(self.number)] = list(self.number.values())
+        return made
 
     def best(self, n: int) -> Array:
         return np.array(sorted(self._having(WAITING), key=self._rank)[:n], np.int32)
@@ -186,6 +244,16 @@ class NaiveFrontier:
         made = np.zeros(len(self.limits), HOSTS)
         for name, mark in (("waiting", WAITING), ("leased", LEASED), ("later", LATER), ("done", GONE)):
             made[name] = [len(self._having(mark, host=h)) for h in range(len(self.limits))]
-        made["blocked"] = self.blocked_until
+        for name, limit in (("delay", "delay_s"), *((name, name) for name in ("concurrency", "budget", "limit"))):
+            made[name] = [limits[limit] for limits in self.limits]
+        made["ready_at"], made["blocked"] = self.ready_at, self.blocked_until
         made["taken"] = made["leased"] + made["done"]
         return made if host is None else made[host : host + 1]
+
+    def arrays(self) -> dict[str, Array]:
+        """A frontier this plain is stored as it is written down."""
+        kept = {name: value for name, value in vars(self).items() if name != "politeness"}
+        return {"kept": np.frombuffer(repr(kept).encode(), np.uint8)}
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        vars(self).update(eval(arrays["kept"].tobytes(), {"inf": math.inf}))

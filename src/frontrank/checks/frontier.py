@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING, Frontier
+from frontrank.crawl.crawl import Crawl
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING, Frontier, key_of
 from frontrank.frontiers.politeness import Politeness
 
 
@@ -228,6 +229,79 @@ class FrontierContract:
         frontier.prioritise(2, 0)
         assert frontier.take(4, 0.0) == [1, 0, 2, 3]
 
+    def test_marks_keys_and_places_are_told_of_many_pages(self) -> None:
+        frontier = self.made([0, 1, 1, 0])
+        frontier.put(2, 5.0)
+        frontier.put(0, 7.0)
+        frontier.put(1, 6.0)
+        frontier.prioritise(1, 2)
+        frontier.lease(0, 0.0)
+        assert frontier.marks(np.array([2, 0, 3])).tolist() == [WAITING, LEASED, ABSENT]
+        assert frontier.marks(slice(0, 4, 2)).tolist() == [LEASED, WAITING]
+        assert frontier.keys(np.array([2, 1, 0])).tolist() == [5.0, key_of(2), 7.0] and frontier.key(1) == key_of(2)
+        assert frontier.discovered().tolist() == [2, 0, 1]
+        assert frontier.numbers()[[2, 0, 1]].tolist() == [0, 1, 2]
+        assert frontier.known_hosts == 2
+
+    def test_it_says_until_when_a_host_is_blocked(self) -> None:
+        frontier = self.made([0, 1])
+        assert frontier.blocked(1) == -np.inf
+        frontier.block(1, 60.0)
+        assert (frontier.blocked(0), frontier.blocked(1)) == (-np.inf, 60.0)
+
+    def test_it_says_what_a_page_waits_for(self) -> None:
+        frontier = self.made([0] * 3)
+        for page, until in ((0, 40.0), (1, np.inf), (2, 30.0)):
+            frontier.schedule(page, until, 1.0)
+        assert [frontier.due_at(page) for page in range(3)] == [40.0, np.inf, 30.0]
+        assert frontier.never() == [1]
+        frontier.release(35.0)
+        assert frontier.due_at(2) == np.inf and frontier.pop(35.0, 3) == [2]
+
+    def test_pages_that_return_can_be_taken_apart_from_the_rest(self) -> None:
+        frontier = self.made([0, 0, 1, 1], Politeness(per_host=1))
+        apart = np.array([1, 0, 1, 0], np.uint8)
+        for page, until in ((0, 20.0), (2, 10.0), (3, 10.0)):
+            frontier.schedule(page, until, 9.0)
+        frontier.put(1, 1.0)
+        frontier.release(30.0, apart)
+        assert frontier.counts.later == 2 and frontier.next_at() <= 30.0
+        assert frontier.take_returning(30.0) == 2, "due for longest"
+        assert frontier.pop(30.0, 9) == [1], "host 1 is asked already"
+        assert frontier.take_returning(30.0) == -1
+        frontier.settle(1)
+        assert frontier.take_returning(30.0) == 0
+        frontier.release(30.0)
+        for page in (0, 2):
+            frontier.settle(page)
+        assert frontier.take(9, 30.0) == [3]
+
+    def test_one_made_of_its_arrays_goes_on_as_it_would_have(self) -> None:
+        frontier = self.made([0, 0, 1, 1, 1], Politeness(delay_s=5.0, host_budget=3))
+        for page in range(4):
+            frontier.put(page, float(page % 2))
+        frontier.prioritise(0, 1)
+        frontier.schedule(4, 8.0, 2.0)
+        frontier.limit(1, delay_s=2.0)
+        assert frontier.take(9, 0.0) == [0, 3]
+        frontier.settle(3)
+        again: Frontier = self.new(Politeness(delay_s=5.0, host_budget=3))
+        again.restore({name: array.copy() for name, array in frontier.arrays().items()})
+        assert again.counts == frontier.counts and again.known_hosts == 2
+        for one in (frontier, again):
+            one.put(2, 9.0)
+            assert [one.take(9, at) for at in (1.0, 2.0, 5.0, 8.0)] == [[], [2], [1], [4]]
+            assert one.hosts()["taken"].tolist() == [2, 3]
+
+    def test_a_crawl_has_the_same_order_with_it(self) -> None:
+        for policy in ("fpr", "bfs", "dfs", "pagerank:every=7"):
+            orders = []
+            for frontier in (None, self.new):
+                given = {} if frontier is None else {"frontier": frontier}
+                crawl = Crawl(policy, politeness=Politeness(delay_s=1.0), clock=lambda: 0.0, **given)  # type: ignore[arg-type]
+                orders.append(_crawled(crawl))
+            assert orders[0] == orders[1], policy
+
     def test_growth_changes_nothing(self) -> None:
         frontier = self.made([0, 1, 2, 3])
         for page in range(4):
@@ -237,3 +311,22 @@ class FrontierContract:
         frontier.back(taken[0])
         assert frontier.take(4, 0.0) == [3, 1, 0] and frontier.counts.discovered == 4
         assert len(frontier.hosts()) == 70_000
+
+
+def _crawled(crawl: Crawl, pages: int = 40) -> list[str]:
+    """Take pages of a few hosts as time goes by; each links to others, some fail, and some are to come back."""
+    crawl.seed([f"http://h{n}.example/" for n in range(3)], now=0.0)
+    crawl.host("h1.example", delay_s=2.0, now=0.0)
+    order: list[str] = []
+    for now in range(1, 400):
+        for url in crawl.take(2, now=float(now)):
+            at = len(order)
+            order.append(url)
+            if at % 7 == 3:
+                crawl.failed(url, retry=at % 2 == 0, now=float(now))
+            else:
+                links = [f"http://h{(at * 5 + j) % 4}.example/{(at * 3 + j * j) % 50}" for j in range(6)]
+                crawl.fetched(url, links, now=float(now), again_at=now + 30.0 if at % 5 == 0 else None)
+        if len(order) >= pages:
+            break
+    return order

@@ -93,6 +93,53 @@ class LogContract:
         log = self.reopen(log)
         assert (log.attached(3), log.attached(4)) == (None, b"other")
 
+    def test_what_is_kept_with_many_pages_is_found_together(self) -> None:
+        log: Log = self.new()
+        log.attach_all({page: b"%d" % page for page in range(0, 3_000, 2)})
+        log.attach_all({4: b"other"})
+        log.commit()
+        log = self.reopen(log)
+        assert log.attached_all([4, 5, 6]) == {4: b"other", 6: b"6"} and log.attached_all([]) == {}
+        assert len(log.attached_all(range(3_000))) == 1_500
+
+    def test_queues_are_kept_of_pages_that_have_one_of_their_own(self) -> None:
+        log: Log = self.new()
+        urls = [f"http://example.org/{i}" for i in range(4)]
+        log.add_urls(0, urls, [1, 2, 3, 4])
+        assert log.queues(0, 4) == {} and log.names([2, 0]) == [(urls[2], None), (urls[0], None)]
+        log.place({1: "fast", 3: "ü"})
+        log.place({1: "slow"})
+        log.commit()
+        log = self.reopen(log)
+        assert log.queues(0, 4) == {1: "slow", 3: "ü"}
+        assert log.queues(2, 4) == {3: "ü"} and log.queues(2, 3) == {}
+        assert log.names([3, 0, 1]) == [(urls[3], "ü"), (urls[0], None), (urls[1], "slow")]
+
+    def test_when_pages_became_known_is_kept(self) -> None:
+        log: Log = self.new()
+        log.add_urls(0, [f"http://example.org/{i}" for i in range(6)], list(range(6)))
+        assert (log.born_at(5), log.born_before(9e9)) == (0.0, 6), "nobody said"
+        log.born(0, 100.0)
+        log.born(3, 102.5)
+        log.commit()
+        log = self.reopen(log)
+        assert [log.born_at(page) for page in range(6)] == [100.0] * 3 + [102.5] * 3
+        assert [log.born_before(time) for time in (100.0, 101.0, 102.5, 103.0)] == [0, 3, 3, 6]
+
+    def test_what_is_acknowledged_and_handed_to_the_disk_is_there(self) -> None:
+        log: Log = self.new()
+        called: list[int] = []
+        log.before_sync = lambda: called.append(log.seq)
+        assert log.writable and log.broken == ""
+        for row in SOME:
+            log.append([row])
+            log.acknowledge()
+        log.sync()
+        if log.folder is not None:
+            assert called and called[-1] == len(SOME), "files that rows point to go first"
+        log.close()
+        assert self.reopen(log).seq == len(SOME)
+
     def test_notes_are_kept_at_once(self) -> None:
         log: Log = self.new()
         log.note("key", {"a": [1, 2.5, None]})

@@ -233,7 +233,7 @@ def revisits_are_events(policy: Policy, web: Web) -> None:
 
 
 def _with_revisits(engine: Engine, link: Callable[[Kernel], Kernel]) -> Array:
-    web, policy, links = engine.web, engine.policy, engine.links
+    web, policy = engine.web, engine.policy
     on_revisit, put = link(policy.kernels()["on_revisit"]), link(engine.kind.put)
     engine.seed(_seeds(web))
     order = np.empty(web.pages, np.int32)
@@ -243,9 +243,9 @@ def _with_revisits(engine: Engine, link: Callable[[Kernel], Kernel]) -> Array:
         other = (page * 7 + 3) % web.pages  # whose links it has now
         if page in web.targets_of(other):
             continue
-        start, stop = links.start.copy(), links.stop.copy()
+        start, stop = engine.links.start.copy(), engine.links.stop.copy()
         start[page], stop[page] = start[other], stop[other]
-        count = on_revisit(engine.state, links._replace(start=start, stop=stop), page, engine.out)
+        count = on_revisit(engine.state, engine.links._replace(start=start, stop=stop), page, engine.out)
         pages, keys = engine.out.page[:count].copy(), engine.out.key[:count].copy()
         assert np.isfinite(keys).all(), f"{policy.spec()}: a key is not finite after page {page} came back"
         assert np.bincount(pages, minlength=1).max() <= 2, f"{policy.spec()}: a page is written more than twice"
@@ -254,7 +254,7 @@ def _with_revisits(engine: Engine, link: Callable[[Kernel], Kernel]) -> Array:
             put(engine.queue, q, key)
         known.update(pages.tolist(), unwritten)
     again = int(order[reached // 2])  # it had no links at first, and is seen for the first time with some
-    count = link(policy.kernels()["on_fetch"])(engine.state, links, again, engine.out)
+    count = link(policy.kernels()["on_fetch"])(engine.state, engine.links, again, engine.out)
     for q, key in zip(engine.out.page[:count].tolist(), engine.out.key[:count].tolist(), strict=True):
         put(engine.queue, q, key)
     stranger = min(set(range(web.pages)) - known, default=None)

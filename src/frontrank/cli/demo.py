@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from frontrank.cli.screen import own_name, percent, progress, say, show_frame, show_json, terminal_width
+from frontrank.orderings import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
     from frontrank.lab.compare import Runs
     from frontrank.lab.race import Lane, Show
 
 WEB = "synthetic:pages=20000,hosts=200,text=0,trap=2000,seed=7"
-RACERS = ("bfs", "surf")
+RACERS = ("bfs", DEFAULT_ORDERING)
 ORDERINGS = ("random", "dfs", "bfs", "backlink", "largest-site", "fica:k=700", "opic", "rankmass", "fpr", "fpr:m=100", "surf")
 SHARE = "0.1"
 LONGEST_BAR = 50
@@ -38,7 +39,7 @@ def command(out: str, as_json: bool, as_csv: bool) -> None:
     from frontrank.lab.compare import check_runs_target
     from frontrank.web.files import written_beside
 
-    need("selectolax", "protego")
+    need("selectolax")
     check_runs_target(out)
     signal.signal(signal.SIGHUP, lambda number, frame: sys.exit(128 + number))  # a closed window must not leave a server behind
     try:

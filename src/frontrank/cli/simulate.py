@@ -12,6 +12,7 @@ import click
 from frontrank.cli.options import asked_in, number
 from frontrank.cli.screen import output_options, progress, show
 from frontrank.lab.options import FORMS, RunOptions
+from frontrank.orderings import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
     from frontrank.lab.compare import Runs
@@ -49,7 +50,7 @@ def run(
     from frontrank.simulation.plan import Plan, Stop
     from frontrank.sources import load
 
-    named = [name for name in policies or ("bfs", "surf") if name != "all"]
+    named = [name for name in policies or ("bfs", DEFAULT_ORDERING) if name != "all"]
     clocked = in_flight is not None or host_delay is not None or latency is not None
     politeness = Politeness(delay_s=host_delay or 0.0, in_flight=1 if in_flight is None else in_flight) if clocked else None
     judged_by = metric or impact or "pagerank"

@@ -15,7 +15,6 @@ from dataclasses import replace
 import numpy as np
 
 from frontrank.crawl import events, inbox
-from frontrank.crawl.journal import Journal
 from frontrank.crawl.live import Live, alone
 from frontrank.crawl.rules import Rule
 from frontrank.errors import InputError
@@ -86,7 +85,8 @@ class Control(Live):
     def block(self, name: str, seconds: float, now: float | None = None) -> None:
         """Take nothing from this host for so long, as its Retry-After asks."""
         at = self._tick(now)
-        self._block(at, name, max(at + seconds, self.frontier.blocked(self._host(name))))
+        host = self.find_host(self._group(name))  # a call that may be refused makes no host known
+        self._block(at, name, at + seconds if host < 0 else max(at + seconds, self.frontier.blocked(host)))
 
     @alone
     def block_until(self, name: str, until: float, now: float | None = None) -> None:
@@ -158,17 +158,18 @@ class Control(Live):
         at = self._tick(now)
         self._do(events.Ruled(at, rule))
         matches = re.compile(rule.pattern).search
-        for page in self.frontier.due.never():  # those that wait for this family's budget: it may have grown
+        for page in self.frontier.never():  # those that wait for this family's budget: it may have grown
             if matches(self.log.url(page)):
                 self._do(events.Scheduled(at, page, at))
         self._acknowledge()
 
     def _heed(self) -> None:
         """Look now and then whether another process has said something; what it said may take a while, so beside the crawl."""
-        if not isinstance(self.log, Journal) or time.monotonic() < self._heed_at:
+        folder = self.log.folder
+        if folder is None or time.monotonic() < self._heed_at:
             return
         self._heed_at = time.monotonic() + inbox.LOOK_S
-        if not (self._heeding and self._heeding.is_alive()) and (said := inbox.waiting(self.log.folder)):
+        if not (self._heeding and self._heeding.is_alive()) and (said := inbox.waiting(folder)):
             self._heeding = threading.Thread(target=inbox.heed, args=(self, said), name="frontrank-control", daemon=True)
             self._heeding.start()
 

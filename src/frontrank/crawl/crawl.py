@@ -40,10 +40,12 @@ from frontrank.crawl.journal import Journal
 from frontrank.crawl.live import SNAPSHOT_ROWS, alone
 from frontrank.crawl.log import Log
 from frontrank.crawl.memory_log import MemoryLog
+from frontrank.crawl.needs import check_live
 from frontrank.crawl.queues import Queues
 from frontrank.crawl.ranking import INLINE
 from frontrank.errors import InputError
-from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, LATER, LEASED, WAITING
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, LATER, LEASED, WAITING, Frontier
+from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels import hashtable as names
 from frontrank.orderings.policy import Policy
@@ -54,7 +56,7 @@ from frontrank.pages.scorers import Judged
 from frontrank.web.view import Workload, workload_notes
 from frontrank.web.web import IMPACTS
 
-__all__ = ["Crawl", "Link", "Where", "check_live"]
+__all__ = ["Crawl", "Link", "Where"]
 
 Link = str | tuple[str, str]
 MOST_HELD = 1_000  # pages whose families may not go, in one call of take
@@ -82,9 +84,13 @@ class Crawl(Queues):
         sync_s: float = 1.0,
         ranking: str = INLINE,
         log: Log | None = None,
+        frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
     ) -> None:
+        """``log`` and ``frontier``: others than those that are shipped. A frontier is made by calling what is given with the
+        politeness; one of your own is given again to ``recover``.
+        """
         policy = as_policy(policy)
-        check_live(policy, workload, truth)
+        check_live(policy, queries=workload is not None, truth=truth is not None)
         if impact_by not in ("", *IMPACTS):
             raise InputError(f"impact_by must be views or clicks, got {impact_by!r}")
         stored = {**(notes or {}), "policy": to_data(policy), "politeness": politeness.json(), "started": clock()}
@@ -104,7 +110,7 @@ class Crawl(Queues):
             log.notes.update(stored)
         else:
             log = Journal.create(Path(path), stored, group, sync_s)
-        self._begin(policy, log, politeness, capacity, truth, workload, clock, ranking)
+        self._begin(policy, log, politeness, capacity, truth, workload, clock, ranking, frontier)
 
     @classmethod
     def recover(
@@ -121,6 +127,7 @@ class Crawl(Queues):
         sync_s: float = 1.0,
         ranking: str = INLINE,
         keep_leases: bool = False,
+        frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
     ) -> Crawl:
         """The crawl of a directory (or log), as it was after its last acknowledged event; leases of the dead process return.
 
@@ -132,13 +139,12 @@ class Crawl(Queues):
         try:
             crawl = cls.__new__(cls)
             wanted = None if policy is None else as_policy(policy)
-            recovery.restore(crawl, log, wanted, rescore, truth, clock, read_only, ranking, keep_leases)
+            recovery.restore(crawl, log, wanted, rescore, truth, clock, read_only, ranking, keep_leases, frontier)
             if politeness is not None and politeness != crawl.politeness:
                 crawl._do(events.Behaved(crawl._tick(None), politeness))
                 log.commit()
         except BaseException:
-            if isinstance(log, Journal):
-                log.broken = log.broken or "recovery failed"
+            log.broken = log.broken or "recovery failed"
             log.close()
             raise
         return crawl
@@ -161,12 +167,12 @@ class Crawl(Queues):
     @property
     def folder(self) -> Path | None:
         """The directory of a durable crawl."""
-        return self.log.folder if isinstance(self.log, Journal) else None
+        return self.log.folder
 
     @property
     def broken(self) -> str:
         """Why nothing can be stored any more; empty if all is well."""
-        return self.log.broken if isinstance(self.log, Journal) else ""
+        return self.log.broken
 
     @property
     def notes(self) -> dict[str, Any]:
@@ -232,8 +238,7 @@ class Crawl(Queues):
 
     def before_sync(self, call: Callable[[], None]) -> None:
         """Have this called before events reach the disk: files that they point to must be there first."""
-        if isinstance(self.log, Journal):
-            self.log.before_sync = call
+        self.log.before_sync = call
 
     # What a person asks ---------------------------------------------------------------------------------------------------
     @alone
@@ -570,7 +575,7 @@ class Crawl(Queues):
     def close(self) -> None:
         """Leave a snapshot, so that the next start is quick, and let the directory go."""
         try:
-            usable = not isinstance(self.log, Journal) or (not self.log.broken and self.log.writable)
+            usable = self.log.writable and not self.log.broken
             if usable and self.log.seq - self.snapshot_seq >= SNAPSHOT_ROWS:
                 recovery.snapshot(self)
         finally:
@@ -597,19 +602,6 @@ def checked_share(share: float) -> float:
     if not (isinstance(share, int | float) and 0 <= share <= 1):
         raise InputError(f"revisit_share must be a share from 0 to 1, got {share!r}")
     return float(share)
-
-
-def check_live(policy: Policy, workload: Workload | None, truth: Callable[[str], float] | None) -> None:
-    """Refuse an ordering that a live crawl cannot give what it needs."""
-    if "queries" in policy.needs() and workload is None:
-        raise InputError(
-            f"{policy.spec()} is driven by queries and none are given; give a workload (--queries FILE), or another ordering"
-        )
-    if "truth" in policy.needs() and truth is None:
-        raise InputError(
-            f"{policy.spec()} goes by the true importance of pages, which only a simulation knows; give truth= "
-            f"or another ordering"
-        )
 
 
 def _apart(links: Iterable[Link]) -> tuple[list[str], list[str] | None]:

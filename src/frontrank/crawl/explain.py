@@ -70,11 +70,11 @@ def _size(part: tuple[int, float]) -> float:
 
 def _place(crawl: Crawl, page: int) -> int:
     """How many waiting pages go before it, by priority alone, and itself."""
-    queue = crawl.frontier.queue
-    waiting = np.flatnonzero(queue.mark == WAITING)
-    order, keys = queue.node["seq"][waiting], priorities(crawl, waiting, queue.node["key"][waiting])
-    mine, seq = priority(crawl, page), queue.node["seq"][page]
-    return int(((keys > mine) | ((keys == mine) & (order < seq))).sum()) + 1
+    frontier = crawl.frontier
+    waiting = np.flatnonzero(frontier.marks(slice(0, crawl.known)) == WAITING)
+    numbers, keys = frontier.numbers(), priorities(crawl, waiting, frontier.keys(waiting))
+    mine, before = priority(crawl, page), numbers[waiting] < numbers[page]
+    return int(((keys > mine) | ((keys == mine) & before)).sum()) + 1
 
 
 def _given(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int] | None:
@@ -97,7 +97,7 @@ def _parts(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int
     names: Any = _Names(crawl.log)
     first = recovery.stored_politeness(crawl.log)
     workload = recovery.first_workload(crawl.log)
-    shadow._begin(crawl.policy, names, first, recovery.SMALL, crawl.truth, workload, crawl.clock, "inline")
+    shadow._begin(crawl.policy, names, first, recovery.SMALL, crawl.truth, workload, crawl.clock, "inline", crawl.new_frontier)
     shadow.replaying = True
     player = _Watched(shadow, page)
     recovery.replay_names(shadow, names)

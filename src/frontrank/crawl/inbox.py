@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from frontrank.crawl.journal import check_crawl, is_locked
 from frontrank.errors import FrontrankError, InputError, StorageError
+from frontrank.web.files import replaced
 
 if TYPE_CHECKING:
     from frontrank.crawl.control import Control
@@ -55,9 +56,8 @@ def _write(folder: Path, said: dict[str, Any]) -> Path:
     try:
         folder.mkdir(exist_ok=True)
         name = f"{time.time_ns():020d}-{secrets.token_hex(4)}"
-        beside = folder / f".{name}"
-        beside.write_text(json.dumps(said), encoding="utf-8")
-        os.replace(beside, folder / f"{name}.json")
+        with replaced(folder / f"{name}.json") as beside:
+            beside.write_text(json.dumps(said), encoding="utf-8")
     except OSError as error:
         raise StorageError(f"{folder}: cannot be written ({error.strerror}); run it as the user whose crawl it is") from None
     return folder / f"{name}.json"

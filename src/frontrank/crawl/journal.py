@@ -33,10 +33,13 @@ from frontrank.crawl.log import COLUMNS, Row, Snapshot
 from frontrank.crawl.snapshots import Snapshots
 from frontrank.errors import InputError, StorageError
 from frontrank.kernels.jit import Array
+from frontrank.web.files import replaced
 
 VERSION = 2  # 1: orderings as specifications, politeness as "manners", rankings that follow from counting
 FORMAT = "frontrank-crawl"
 FILE = "trace.db"
+NEW = FILE + ".new"
+UNBORN = {"lock", NEW, NEW + "-journal"}  # what a crawl leaves whose process died while it was created
 SCHEMA = """
     CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
     CREATE TABLE url(id INTEGER PRIMARY KEY, url TEXT NOT NULL, key INTEGER NOT NULL);
@@ -86,20 +89,20 @@ class Journal:
         """Start a journal in a directory that is new, or empty."""
         with _sentences(folder, "written"):
             folder.mkdir(parents=True, exist_ok=True)
-            held = sorted(entry.name for entry in folder.iterdir() if entry.name != "lock")
+            held = sorted({entry.name for entry in folder.iterdir()} - UNBORN)
             if FILE in held:
                 raise StorageError(f"{folder}: already contains a crawl; resume it, or give another directory")
             if held:
                 raise StorageError(f"{folder}: is not empty (it contains {held[0]}); give a new directory for the crawl")
             lock = _locked(folder)
-            beside = folder / (FILE + ".new")
-            beside.unlink(missing_ok=True)
-            db = sqlite3.connect(beside, isolation_level=None)
-            db.executescript(SCHEMA + LATER)
-            stored = {"format": FORMAT, "version": VERSION, **notes}
-            db.executemany("INSERT INTO meta VALUES(?, ?)", [(key, json.dumps(value)) for key, value in stored.items()])
-            db.close()
-            os.replace(beside, folder / FILE)
+            for left in (NEW, NEW + "-journal"):
+                (folder / left).unlink(missing_ok=True)
+            with replaced(folder / FILE, durable=True, beside=folder / NEW) as beside:
+                db = sqlite3.connect(beside, isolation_level=None)
+                db.executescript(SCHEMA + LATER)
+                stored = {"format": FORMAT, "version": VERSION, **notes}
+                db.executemany("INSERT INTO meta VALUES(?, ?)", [(key, json.dumps(value)) for key, value in stored.items()])
+                db.close()
             return cls(folder, _connected(folder, sync_s), lock, group, sync_s)
 
     @classmethod

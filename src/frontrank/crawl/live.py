@@ -16,19 +16,18 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from frontrank.crawl import events, recovery
+from frontrank.crawl.drivers import driver_of
 from frontrank.crawl.events import Event
-from frontrank.crawl.journal import Journal
-from frontrank.crawl.kernels import arrive, arrive_again, meet_all, plant
 from frontrank.crawl.log import Log
 from frontrank.crawl.pages import Known
 from frontrank.crawl.ranking import BACKGROUND, INLINE, PART, Ranking
 from frontrank.crawl.rules import Rule, Rules
 from frontrank.crawl.searchers import Searchers
 from frontrank.errors import InputError
-from frontrank.frontiers.frontier import LEASED
-from frontrank.frontiers.polite import PUTS
+from frontrank.frontiers.frontier import LEASED, Frontier
+from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
-from frontrank.kernels.jit import Array, compiled, interpreted
+from frontrank.kernels.jit import Array, compiled
 from frontrank.orderings.policy import Policy
 from frontrank.pages.scoring import Scoring
 from frontrank.web.view import Workload
@@ -66,10 +65,11 @@ class Live(Known):
         workload: Workload | None,
         clock: Callable[[], float],
         ranking: str,
+        frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
     ) -> None:
         if ranking not in (INLINE, BACKGROUND):
             raise InputError(f"ranking must be {INLINE!r} or {BACKGROUND!r}, got {ranking!r}")
-        super().__init__(policy, log, politeness, capacity, truth)
+        super().__init__(policy, log, politeness, capacity, truth, frontier)
         self._lock = threading.RLock()
         self.clock = clock
         self.shift = 0.0
@@ -97,17 +97,8 @@ class Live(Known):
         self.snapshot_time = time.monotonic()
         self.holds_payloads = log.has_payloads()
         self.keeps_payloads = bool(log.notes.get("keeps_payloads"))  # also those of pages that are done with
-        self._link_kernels()
-
-    def _link_kernels(self) -> None:
-        kernels = self.policy.kernels()
-        putter = PUTS[self.policy.queue]
-        self._done = compiled(kernels["done"])
-        self._plant_all = compiled(plant, put=putter, on_seed=kernels["on_seed"], on_start=kernels["on_start"])
-        self._meet_all = compiled(meet_all, put=putter)
-        self._arrive = compiled(arrive, put=putter, on_fetch=kernels["on_fetch"])
-        meet = interpreted(meet_all, put=putter)
-        self._arrive_again = compiled(arrive_again, meet_all=meet, put=putter, on_revisit=kernels["on_revisit"])
+        self._done = compiled(policy.kernels()["done"])
+        self.driver = driver_of(policy, self.frontier)
 
     # What happens -----------------------------------------------------------------------------------------------------------
     def apply(self, event: Event) -> None:
@@ -144,7 +135,7 @@ class Live(Known):
     def _rank_part(self) -> bool:
         """Whether there is more to do."""
         ranking = self.ranking
-        if not ranking.under_way or (isinstance(self.log, Journal) and self.log.broken):
+        if not ranking.under_way or self.log.broken:
             return False
         if ranking.left:
             self._do(events.RankingHeld(self._tick(None), ranking.held, min(PART, ranking.left)))
@@ -205,7 +196,7 @@ class Live(Known):
     # What events do ---------------------------------------------------------------------------------------------------------
     def _plant(self, pages: Array, weight: float) -> None:
         self._out_for(len(pages))
-        self._plant_all(self.state, self.frontier.queue, self.depths, pages, weight, self.out)
+        self.driver.plant(self, pages, weight)
 
     def _arrived(self, page: int) -> bool:
         """Whether a page has arrived before, with links."""
@@ -214,10 +205,9 @@ class Live(Known):
     def _settle(self, page: int) -> None:
         """A page is done with for the first time."""
         self._leave(page)
-        self.frontier.undue(page)
         if not self.state.fetched[page]:
             self.order.append(page)
-        self._arrive(self.state, self.frontier.queue, self.links, self.depths, page, self.out)
+        self.driver.arrive(self, page)
 
     def _settle_again(self, page: int, links_changed: bool) -> None:
         """A page that had arrived before is done with once more."""
@@ -225,7 +215,7 @@ class Live(Known):
         self.frontier.settle(page)
         if links_changed:
             self.ranking.stale = True
-            self._arrive_again(self.state, self.frontier.queue, self.links, self.depths, page, self.out)
+            self.driver.arrive_again(self, page)
 
     def _meet(self, first: int, urls: Sequence[str], placed: Mapping[int, str], names: Sequence[str]) -> None:
         super()._meet(first, urls, placed, names)
@@ -274,7 +264,7 @@ class Live(Known):
         if parent < 0:
             self._plant(pages, 1.0)
             return
-        self._meet_all(self.frontier.queue, self.depths, parent, pages)
+        self.driver.meet(self, parent, pages)
         if self.state.fetched[parent] and parent not in self.leases:
             self._late(parent, pages, anchors)
         else:
@@ -291,8 +281,7 @@ class Live(Known):
             anchors = ()
         self._note_links(parent, pages, anchors)
         self.ranking.stale = True
-        again = self._arrive if first else self._arrive_again
-        again(self.state, self.frontier.queue, self.links, self.depths, parent, self.out)
+        (self.driver.arrive if first else self.driver.arrive_again)(self, parent)
 
     @property
     def keeps_texts(self) -> bool:

@@ -8,7 +8,8 @@ holds if ``frontrank.checks.LogContract`` holds for it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from frontrank.kernels.jit import Array
@@ -42,6 +43,16 @@ class Log(Protocol):
 
     seq: int  # the number of the last row; the first is 1
     notes: dict[str, Any]
+    broken: str  # why nothing can be stored any more; empty if all is well
+    before_sync: Callable[[], None]  # is called before rows reach the disk: files that they point to must be there first
+
+    @property
+    def folder(self) -> Path | None:
+        """Its directory, if it has one: there other processes leave what they have to say (``inbox``)."""
+
+    @property
+    def writable(self) -> bool:
+        """Whether rows can be added: a log may be open for reading alone."""
 
     # What happened
     def append(self, rows: Iterable[Row]) -> None:

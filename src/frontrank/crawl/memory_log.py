@@ -6,7 +6,7 @@ It forgets rows unless it is asked to keep them: a crawl in memory has no use fo
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -17,9 +17,14 @@ from frontrank.kernels.jit import Array
 
 
 class MemoryLog:
+    folder = None
+    writable = True
+
     def __init__(self, keep: bool = True) -> None:
         self.seq = 0
         self.notes: dict[str, Any] = {}
+        self.broken = ""
+        self.before_sync: Callable[[], None] = lambda: None  # never: no disk has its rows
         self.keep = keep
         self._rows: list[Row] = []
         self._urls: list[str] = []
@@ -111,7 +116,8 @@ class MemoryLog:
     def acknowledge(self) -> None: ...
     def commit(self) -> None: ...
     def sync(self) -> None: ...
-    def close(self) -> None: ...
+    def close(self) -> None:
+        self.broken = ""  # it may be used again
 
     def save_snapshot(self, head: dict[str, Any], arrays: dict[str, Array], wait: bool = True) -> bool:
         if self.keep:

@@ -13,7 +13,7 @@ import numpy as np
 from frontrank.crawl.kernels import UNLINKED
 from frontrank.crawl.log import Log
 from frontrank.errors import StorageError
-from frontrank.frontiers.polite_frontier import PoliteFrontier
+from frontrank.frontiers.frontier import Frontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.growing import grown
@@ -46,11 +46,14 @@ class Known:
         politeness: Politeness,
         capacity: int,
         truth: Callable[[str], float] | None,
+        frontier: Callable[[Politeness], Frontier],
     ) -> None:
         self.policy, self.log, self.politeness, self.truth = policy, log, politeness, truth
         self.needs = policy.needs()
         self.state = policy.allocate(capacity, 1)
-        self.frontier = PoliteFrontier(politeness, policy.queue, capacity)
+        self.new_frontier = frontier
+        self.frontier = frontier(politeness)
+        self.frontier.grow(capacity, 0)
         self.reads_anchors = "anchors" in self.needs
         self.reads_names = bool((self.needs | policy.wants()) & {"hosts", "urls", "truth"})
         self.keeps_links = policy.rereads or policy.interval() > 0
@@ -156,10 +159,13 @@ class Known:
                 truth = self.truth(url) if self.truth else 0.0
                 self.policy.see_page(self.state, first + i, url, int(hosts[i]), truth)
 
+    def _group(self, name: str) -> str:
+        """What is said of a host holds for its group, if hosts are asked by group."""
+        return name if self.queue_by is None else self.queue_by(f"http://{name}/") or name
+
     def _host(self, name: str) -> int:
-        """The number of a host, or of a queue whose name is known as it is written."""
-        if self.queue_by is not None:  # what is said of a host holds for its group
-            name = self.queue_by(f"http://{name}/") or name
+        """The number of a host, or of a queue whose name is known as it is written; it is known from now on."""
+        name = self._group(name)
         known = self.find_host(name)
         return known if known >= 0 else int(self._hosts([name.lower()], -1)[0])
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from frontrank.crawl import events, status
 from frontrank.crawl.control import Control
-from frontrank.crawl.journal import Journal
 from frontrank.crawl.live import alone
 from frontrank.crawl.pages import name_of
 from frontrank.errors import InputError
@@ -178,7 +177,7 @@ class Queues(Control):
 
     def _end_leases(self, now: float | None = None) -> None:
         """Pages whose lease has run out wait again, also for whoever only looks."""
-        if self._lease_ends and not (isinstance(self.log, Journal) and not self.log.writable):
+        if self._lease_ends and self.log.writable:
             self._expire_due(self._tick(now))
             self._acknowledge()
 

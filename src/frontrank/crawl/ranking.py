@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frontrank.frontiers import polite
 from frontrank.kernels.jit import Array
 from frontrank.web.view import CrawlView
 
@@ -106,8 +105,7 @@ class Ranking:
             self.view = self.view.emptied()
             self.viewed, self.stale = 0, False
         order = np.array(crawl.order, np.int32)
-        queue = crawl.frontier.queue
-        self.view.extend(crawl.links, order[self.viewed :], polite.discovered(queue), queue.node["seq"])
+        self.view.extend(crawl.links, order[self.viewed :], crawl.frontier.discovered(), crawl.frontier.numbers())
         self.viewed = len(order)
         if "urls" in crawl.needs:
             self.view.url_value = crawl.state.url_value[self.view.pages]

@@ -18,19 +18,19 @@ import numpy as np
 
 import frontrank
 from frontrank.crawl import events, snapshots
+from frontrank.crawl.drivers import Fused
 from frontrank.crawl.events import Expired, Failed, Fetched, Reordered, Rescored, Retried, Taken
 from frontrank.crawl.journal import VERSION
-from frontrank.crawl.kernels import arrive
 from frontrank.crawl.log import Log, Row, Snapshot
+from frontrank.crawl.needs import check_live
 from frontrank.errors import InputError, SpecError, StorageError
-from frontrank.frontiers import polite
-from frontrank.frontiers.polite import PUTS, back, later
-from frontrank.frontiers.polite import take as take_polite
+from frontrank.frontiers.frontier import Frontier
+from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.growing import rooted
-from frontrank.kernels.jit import Array, Kernel, compiled, interpreted, kernel
-from frontrank.orderings.policy import Out, Policy, State
+from frontrank.kernels.jit import Array, compiled
+from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import from_data, spec_of, to_data
 from frontrank.pages.urls import host_of
@@ -44,27 +44,7 @@ if TYPE_CHECKING:
 BATCH = 20_000  # rows applied together, URLs read together
 SMALL = 64  # pages: what is allocated before a snapshot brings its own arrays
 QUICK = (Taken.kind, Fetched.kind, Failed.kind, Retried.kind, Expired.kind)  # what the kernel applies
-TAKEN, RETRIED, EXPIRED = Taken.kind, Retried.kind, Expired.kind
 COUNTED = "rankings_by_count_until"  # a note: format 1 has no rows for rankings, they follow from counting
-
-
-def settle_again(state: State, queue: polite.Polite, links: Links, depth: Array, page: int, out: Out) -> None:
-    raise NotImplementedError  # an open name: arrive, bound to the policy
-
-
-@kernel
-def apply_all(
-    state: State, queue: polite.Polite, links: Links, depth: Array, kinds: Array, pages: Array, times: Array, out: Out
-) -> None:
-    for i in range(kinds.size):
-        if kinds[i] == TAKEN:
-            take_polite(queue, pages[i], times[i])
-        elif kinds[i] == RETRIED:
-            later(queue, pages[i])
-        elif kinds[i] == EXPIRED:
-            back(queue, pages[i])
-        else:
-            settle_again(state, queue, links, depth, pages[i], out)
 
 
 def restore(
@@ -77,6 +57,7 @@ def restore(
     read_only: bool,
     ranking: str,
     keep_leases: bool = False,
+    frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
 ) -> None:
     """Make crawl what the log says it was."""
     wanted = stored_policy(log) if policy is None else policy
@@ -89,10 +70,8 @@ def restore(
         )
     workload = first_workload(log)
     if not read_only:
-        from frontrank.crawl.crawl import check_live
-
-        check_live(wanted, workload, truth)
-    crawl._begin(wanted, log, stored_politeness(log), SMALL, truth, workload, clock, ranking)
+        check_live(wanted, queries=workload is not None, truth=truth is not None)
+    crawl._begin(wanted, log, stored_politeness(log), SMALL, truth, workload, clock, ranking, frontier)
     after = 0 if changed else _from_snapshot(crawl, log)
     crawl.replaying = True
     with _no_collections():
@@ -197,8 +176,8 @@ class LogReplay:
 
     def __init__(self, crawl: Crawl, notes: dict[str, Any], fused: bool) -> None:
         self.crawl = crawl
-        self.relive = compiled(apply_all, settle_again=_bound(crawl.policy))
-        self.fused = fused and not crawl.policy.stepwise()
+        driver = crawl.driver
+        self.fused = driver if fused and isinstance(driver, Fused) and not crawl.policy.stepwise() else None
         self.interval = crawl.policy.interval()
         self.counted = notes.get(COUNTED, 0) if notes.get("version", VERSION) >= VERSION else np.inf
         self.seeds: list[Row] = []
@@ -259,13 +238,14 @@ class LogReplay:
     def _stretch(self, rows: list[Row], kinds: Array) -> None:
         if not rows:
             return
-        crawl = self.crawl
+        crawl, fused = self.crawl, self.fused
+        assert fused is not None
         pages = np.array([row[2] for row in rows], np.int32)
         times = np.array([row[3] for row in rows], np.float64)
         fetched = np.flatnonzero(kinds == Fetched.kind)
         self._take_in([rows[place] for place in fetched.tolist()], pages[fetched])
-        self._remember(rows, kinds, pages)
-        self.relive(crawl.state, crawl.frontier.queue, crawl.links, crawl.depths, kinds, pages, times, crawl.out)
+        self._remember(fused.frontier, rows, kinds, pages)
+        fused.relive(crawl, kinds, pages, times)
 
     def _take_in(self, fetched: list[Row], pages: Array) -> None:
         """What the fetched pages had."""
@@ -300,18 +280,18 @@ class LogReplay:
             told = {row.page: row.impact for row in fetched if row.impact}  # others keep what they were told to be worth
             crawl.worth[list(told)] = list(told.values())
 
-    def _remember(self, rows: list[Row], kinds: Array, pages: Array) -> None:
+    def _remember(self, frontier: PoliteFrontier, rows: list[Row], kinds: Array, pages: Array) -> None:
         """Leases, attempts, retries and the order, as these rows leave them."""
         crawl = self.crawl
         for place in np.flatnonzero(kinds == Retried.kind).tolist():
             event = Retried.of(rows[place])
             crawl.attempts[event.page] = event.attempt
-            crawl.frontier.due.put(event.page, event.until)
+            frontier.due.put(event.page, event.until)
         last = dict(zip(pages.tolist(), range(len(rows)), strict=True))
         for page, place in last.items():
             row = rows[place]
             if row.kind != Retried.kind:
-                crawl.frontier.undue(page)
+                frontier.undue(page)
             if row.kind == Taken.kind:
                 crawl.leases[page] = row.time + crawl.politeness.lease_s if row.until is None else row.until
             elif page in crawl.leases:
@@ -323,10 +303,6 @@ class LogReplay:
             for page in pages[settled].tolist():
                 crawl.attempts.pop(page, None)
                 crawl.pending.pop(page, None)
-
-
-def _bound(policy: Policy) -> Kernel:
-    return interpreted(arrive, put=PUTS[policy.queue], on_fetch=policy.kernels()["on_fetch"])
 
 
 def _words(row: Row, length: int) -> list[str]:
@@ -342,7 +318,7 @@ def snapshot(crawl: Live, wait: bool = True) -> None:
         return
     log.commit()
     head = {
-        **_wanted(crawl.policy),
+        **_wanted(crawl),
         "seq": log.seq,
         "used": crawl.used,
         "now": crawl.now,
@@ -402,14 +378,16 @@ def _restore_pending(crawl: Crawl, held: dict[str, Array]) -> None:
         begin = end
 
 
-def _wanted(policy: Policy) -> dict[str, Any]:
+def _wanted(crawl: Live) -> dict[str, Any]:
     """What a snapshot must agree on to be of use."""
-    return {"format": 5, "frontrank": frontrank.__version__, "policy": to_data(policy)}
+    kind = type(crawl.frontier)
+    frontier = None if kind is PoliteFrontier else f"{kind.__module__}.{kind.__qualname__}"
+    return {"format": 5, "frontrank": frontrank.__version__, "policy": to_data(crawl.policy), "frontier": frontier}
 
 
 def _from_snapshot(crawl: Crawl, log: Log) -> int:
     """Take over the newest snapshot that is of use; returns the row it was made after, 0 if there is none."""
-    wanted = _wanted(crawl.policy)
+    wanted = _wanted(crawl)
     for head, arrays in log.snapshots():
         if all(head.get(key) == value for key, value in wanted.items()):
             _load(crawl, (head, arrays))
@@ -441,8 +419,8 @@ def _load(crawl: Crawl, saved: Snapshot) -> None:
     longest = int((crawl.links.stop[: crawl.known] - crawl.links.start[: crawl.known]).max(initial=0))
     crawl._out_for(longest)
     if head["viewed"]:
-        view, queue = crawl.ranking.view, crawl.frontier.queue
-        view.extend(crawl.links, held["order"][: head["viewed"]], polite.discovered(queue), queue.node["seq"])
+        view, frontier = crawl.ranking.view, crawl.frontier
+        view.extend(crawl.links, held["order"][: head["viewed"]], frontier.discovered(), frontier.numbers())
         crawl.ranking.viewed = head["viewed"]
         view.scores = _of("score_", held)
 

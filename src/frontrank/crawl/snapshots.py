@@ -13,7 +13,6 @@ closes all files of its parent first, the lock among them, so that it never outl
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -30,6 +29,7 @@ import numpy as np
 from frontrank.crawl.log import Snapshot
 from frontrank.errors import StorageError
 from frontrank.kernels.jit import Array
+from frontrank.web.files import replaced
 
 FOLDER = "snapshots"
 KEPT = 2  # of the newest
@@ -103,19 +103,15 @@ class Snapshots:
 def _write(folder: Path, head: dict[str, Any], arrays: dict[str, Array]) -> None:
     where = folder / FOLDER
     final = where / f"{head['seq']:012d}.npz"
-    beside = final.with_suffix(".tmp")
     try:
         where.mkdir(exist_ok=True)
-        with open(beside, "wb") as file:
+        for left in where.glob("[0-9]*.tmp"):  # by a process that was killed while it wrote
+            left.unlink(missing_ok=True)
+        with replaced(final, durable=True, beside=final.with_suffix(".tmp")) as beside, open(beside, "wb") as file:
             np.savez(file, head=np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, final)
         for old in _files(folder)[KEPT:]:
             old.unlink(missing_ok=True)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
         raise StorageError(
             f"{final}: the snapshot cannot be written ({error.strerror or error}); the trace is safe: fix this, then resume"
         ) from None

@@ -13,8 +13,7 @@ from frontrank.crawl import events as kinds
 from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.kernels import count_depths
 from frontrank.crawl.log import Row
-from frontrank.frontiers.frontier import ABSENT, GONE, LATER, LEASED, WAITING
-from frontrank.frontiers.polite import BEYOND, WAIT
+from frontrank.frontiers.frontier import ABSENT, BEYOND, GONE, LATER, LEASED, WAITING
 from frontrank.kernels.jit import Array, compiled
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import UNRANKED
@@ -84,11 +83,11 @@ def overview(crawl: Crawl) -> dict[str, Any]:
 
 def scores(crawl: Crawl, bins: int = 40) -> dict[str, Any]:
     """How the priorities of waiting pages are distributed, on a scale of powers if they span many. Of many pages, some."""
-    queue = crawl.frontier.queue
-    waiting = int(queue.counts[WAIT])
+    frontier = crawl.frontier
+    waiting = frontier.counts.waiting - frontier.counts.later
     step = max(1, -(-waiting // SAMPLE))
-    some = step * np.flatnonzero(queue.mark[: crawl.known : step] == WAITING)
-    keys = queue.node["key"][some]
+    some = step * np.flatnonzero(frontier.marks(slice(0, crawl.known, step)) == WAITING)
+    keys = frontier.keys(some)
     ranked = (np.abs(keys) < BEYOND) & (keys > UNRANKED)
     found = priorities(crawl, some[ranked], keys[ranked])
     told: dict[str, Any] = {
@@ -120,7 +119,7 @@ def coverage(crawl: Crawl, most: int = 20) -> dict[str, Any]:
     """How much of what is known was fetched: pages, hosts, and pages by their depth."""
     taken = crawl.frontier.hosts()["taken"]
     seen, settled = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int64)
-    compiled(count_depths)(crawl.frontier.queue.mark[: crawl.known], crawl.state.fetched, crawl.depths, seen, settled)
+    compiled(count_depths)(crawl.frontier.marks(slice(0, crawl.known)), crawl.state.fetched, crawl.depths, seen, settled)
     counts = enumerate(zip(seen.tolist(), settled.tolist(), strict=True))
     rows = [{"depth": at, "known": known, "settled": done} for at, (known, done) in counts if known]
     return {
@@ -167,7 +166,7 @@ def priority(crawl: Crawl, page: int) -> float:
 def hosts(crawl: Crawl) -> list[dict[str, Any]]:
     """Each host of which a page is known: its pages settled, failed and waiting, its limits, the depth of its deepest page."""
     names = host_names(crawl)
-    host_of_page, order = crawl.frontier.queue.host, np.array(crawl.order, np.int64)
+    host_of_page, order = crawl.frontier.hosts_of(slice(0, crawl.known)), np.array(crawl.order, np.int64)
     settled = np.bincount(host_of_page[order], minlength=len(names))
     failed = np.bincount(host_of_page[crawl.history.failed_pages()], minlength=len(names))
     deepest = np.full(len(names), -1, np.int64)
@@ -198,7 +197,7 @@ def _host_name(crawl: Live, host: int, page: int) -> str:
     if page < 0:
         return ""
     name = host_of(crawl.url(page))
-    if crawl.frontier.queue.host[page] != host:
+    if crawl.frontier.hosts_of(slice(page, page + 1))[0] != host:
         return name
     return crawl.log.queues(page, page + 1).get(page) or crawl.joined.get(name, name)
 

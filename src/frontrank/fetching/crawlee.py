@@ -27,6 +27,7 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import FILE
 from frontrank.errors import need
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LEASED
+from frontrank.orderings import DEFAULT_ORDERING
 from frontrank.orderings.policy import Policy
 
 need("crawlee")
@@ -50,8 +51,8 @@ class CrawlRequests(RequestManager):
         self._said: dict[str, tuple[str, str]] = {}  # title and text of pages that are worked on
 
     @classmethod
-    async def open(cls, policy: Policy | str = "surf", path: str | Path | None = None, **options: Any) -> Self:
-        """A crawl in this directory, which is resumed if there is one; options are those of Crawl. Without one, in memory."""
+    async def open(cls, policy: Policy | str = DEFAULT_ORDERING, path: str | Path | None = None, **options: Any) -> Self:
+        """A crawl in this directory, which goes on if there is one; options are those of Crawl. Without one, in memory."""
         if path is not None and (Path(path) / FILE).exists():
             return cls(await AsyncCrawl.recover(path, policy, **options))
         return cls(await AsyncCrawl.begin(policy, path, **options))

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from frontrank.fetching import robots
+from frontrank.fetching import robots_file
 from frontrank.fetching.copies import Copy, header_of, words_of
 from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.http.client import Client
@@ -133,8 +133,8 @@ class Fetcher:
 
     async def robots_txt(self, url: str) -> Response:
         """As much of a robots.txt as is read."""
-        response = await self.client.get(url, most=robots.MOST_BYTES, cut=True)
-        return replace(response, body=decoded(response.headers, response.body, robots.MOST_BYTES, cut=True))
+        response = await self.client.get(url, most=robots_file.MOST_BYTES, cut=True)
+        return replace(response, body=decoded(response.headers, response.body, robots_file.MOST_BYTES, cut=True))
 
     async def file(self, url: str, most: int) -> Response:
         """A file of at most so many bytes that is not a page of the crawl."""

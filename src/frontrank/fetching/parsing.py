@@ -15,14 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from frontrank.pages import bounded, html
+from frontrank.pages import bounded
+from frontrank.pages.bounded import WORKERS
 from frontrank.pages.html import Page
-from frontrank.pages.skim import skim
 from frontrank.pages.workers import CPU_S, LEAST_WALL_S, PATIENCE, Closed, Died, TooLong, started
 
 T = TypeVar("T")
 
-WORKERS = 4  # started one by one, when the others are busy
 LONG = struct.Struct("!i"), struct.Struct("!Q")  # how multiprocessing's connections frame what they send
 
 
@@ -57,23 +56,21 @@ class Parsing:
         return bounded.parse_here(body, url, encoding, most_links, text)
 
     async def page(self, host: str, body: bytes, url: str, encoding: str | None, most_links: int, text: bool) -> Page:
-        """The page, or what could be read of it in time (bounded.parse_elsewhere)."""
+        """The page, or what could be read of it in time (bounded.attempts)."""
+        trying = bounded.attempts(body, url, encoding, most_links, text)
         async with self._hosts.alone(host):
-            try:
-                return await self.workers.call(html.parse, body, url, encoding, most_links, text)
-            except Closed:
-                raise
-            except TooLong:
-                reason = bounded.TOO_LONG
-            except Exception:  # out of memory, a crash: whatever it is, the page must not end the crawl
-                reason = bounded.FAILED
-            try:
-                skimmed = await self.workers.call(skim, body, url, encoding, most_links)
-            except Closed:
-                raise
-            except Exception:
-                skimmed = Page(base=url)
-            return Page(**{**vars(skimmed), "given_up": reason})
+            function, given = next(trying)
+            while True:
+                try:
+                    try:
+                        answer = await self.workers.call(function, *given)
+                    except Exception as error:
+                        function, given = trying.throw(error)
+                    else:
+                        function, given = trying.send(answer)
+                except StopIteration as end:
+                    page: Page = end.value
+                    return page
 
     async def call(self, host: str, function: Callable[..., T], *given: object) -> T:
         """A function of bytes that come from this host; raises TooLong or Died if it has no result."""

@@ -6,9 +6,9 @@
     5xx, network errors     nothing is allowed for now: `Unreachable`, worth another try, and the host rests before that.
                             After as many tries as a page gets, pages fail without another request for an hour
 
-Rules are matched by Protego, whose time is linear in rules times URL. Its parser copies every rule to every agent of a group,
-which is quadratic in a hostile file; so the groups of others are dropped before it sees them (`groups_of_ours`). The
-memory of all files together is bounded: those of least recent use are forgotten, and asked for again.
+What a file says is read and asked by ``robots_file``, in linear time whatever it holds; large ones in a thread, so that the
+pages of other hosts are served meanwhile. The memory of all files together is bounded: those of least recent use are
+forgotten, and asked for again.
 
 Crawl-delay is not in the RFC but often given: the frontier is told, `host(name, delay_s=...)`, up to 60 s. Sitemap lines:
 `Robots.sitemaps(origin)`.
@@ -17,43 +17,32 @@ Crawl-delay is not in the RFC but often given: the frontier is told, `host(name,
 from __future__ import annotations
 
 import asyncio
-import math
-import re
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin
 
 import can_ada
 
-from frontrank.errors import need
 from frontrank.fetching.failures import Forbidden, NotFetched, Refused, Unreachable
 from frontrank.fetching.http.message import Response
+from frontrank.fetching.robots_file import RobotsFile, product_of, read_robots
 from frontrank.frontiers.politeness import Politeness
 from frontrank.pages.urls import host_of
 
 if TYPE_CHECKING:
-    from protego import Protego
-
     from frontrank.fetching.private import Names
 
-MOST_BYTES = 500 * 1024
 MOST_HOPS = 5
 KEPT_S = 24 * 3600.0
 GIVEN_UP_S = 3600.0
 ORIGINS_KEPT = 10_000
-BYTES_KEPT = 128 * 2**20  # of memory, as `memory_of` guesses it
-LONG = 32 * 1024  # a longer file is parsed in a thread: 500 KiB of short rules take a second
+BYTES_KEPT = 128 * 2**20  # of memory, as `RobotsFile.size` guesses it
+LONG = 16 * 1024  # a longer file is read in a thread: 500 KiB of short rules take tenths of a second
 LONGEST_DELAY_S = 60.0
-SITEMAPS_MOST = 1_000
 REDIRECTS = (301, 302, 303, 307, 308)
-
-_USER_AGENT = re.compile(r"\s*user[- ]?agent\s*[:\s]\s*([^#]*)", re.IGNORECASE)
-_SITEMAP = re.compile(r"\s*(?:site-map|sitemaps?)\s*[:\s]\s*(\S*)", re.IGNORECASE)
-_RULE = re.compile(r"\s*(?!host[:\s])(?:[^#:]*:|(?:dis)?allow\s|crawl[- ]delay\s)", re.IGNORECASE)
-_NEW_LINE = re.compile(r"\r\n|\r|\n")
 
 
 class HostLimits(Protocol):
@@ -66,17 +55,16 @@ class HostLimits(Protocol):
     def block(self, name: str, seconds: float) -> None: ...
 
 
-Get = Callable[[str], Awaitable[Response]]  # one robots.txt: its first MOST_BYTES, inflated
+Get = Callable[[str], Awaitable[Response]]  # one robots.txt: its first robots_file.MOST_BYTES, inflated
 
 
 @dataclass(slots=True)
 class Rules:
-    """What is known of one origin: a parser, or nothing to object (None), or why nothing may be fetched."""
+    """What is known of one origin: its file, or that there is none, or why nothing may be fetched."""
 
     until: float
-    parser: Protego | None = None
+    file: RobotsFile | None = None
     error: NotFetched | None = None
-    sitemaps: list[str] = field(default_factory=list)
     size: int = 0  # in memory
     tries: int = 0  # that failed, in a row
 
@@ -124,29 +112,29 @@ class Robots:
         self._asked: dict[str, asyncio.Future[None]] = {}
 
     def known(self, url: str) -> bool:
-        """Whether this page may be fetched, if that can be said now; raises NotFetched if not. False: ``check`` has to ask."""
+        """Whether this page may be fetched, if that can be said now; raises NotFetched if not. False: ``check`` says it."""
         origin = origin_of(url)
         rules = self._kept.get(origin)
-        if rules is None:
+        if rules is None or (rules.file is not None and rules.file.is_slow(url)):
             return False
-        self._judge(rules, origin, url)
+        _judge(rules, origin, url, rules.file is None or rules.file.allows(url))
         return True
 
     async def check(self, url: str) -> None:
         """Raise NotFetched if this page may not be fetched. The first page of an origin waits for its robots.txt."""
         origin = origin_of(url)
-        self._judge(self._kept.get(origin) or await self._learn(origin), origin, url)
-
-    def _judge(self, rules: Rules, origin: str, url: str) -> None:
-        if rules.error is not None:
-            raise rules.error.with_traceback(None)
-        if rules.parser is not None and not rules.parser.can_fetch(url, self.agent):
-            raise Forbidden(f"robots.txt of {origin} does not allow {url[:200]}")
+        rules = self._kept.get(origin) or await self._learn(origin)
+        allowed = True
+        if rules.file is not None and rules.file.is_slow(url):
+            allowed = await asyncio.to_thread(rules.file.allows, url)
+        elif rules.file is not None:
+            allowed = rules.file.allows(url)
+        _judge(rules, origin, url, allowed)
 
     def sitemaps(self, origin: str) -> list[str]:
         """The URLs on the Sitemap lines of an origin's robots.txt; none if it is not known."""
         rules = self._kept.last(origin_of(origin))
-        return list(rules.sitemaps) if rules else []
+        return list(rules.file.sitemaps) if rules and rules.file else []
 
     async def learn(self, origin: str) -> list[str]:
         """The sitemaps of an origin, whose robots.txt is asked for if it is not known."""
@@ -197,14 +185,12 @@ class Robots:
         if not 200 <= status < 300:
             return Rules(self._kept.clock() + KEPT_S)
         if len(response.body) > LONG:
-            rules = await asyncio.to_thread(read, response.body, self.agent)
+            file = await asyncio.to_thread(read_robots, response.body, self.agent)
         else:
-            rules = read(response.body, self.agent)
-        rules.until = self._kept.clock() + KEPT_S
-        delay_s = rules.parser.crawl_delay(self.agent) if rules.parser else None
-        if delay_s is not None and math.isfinite(delay_s) and delay_s > 0:
-            self._slow_down(origin, delay_s)
-        return rules
+            file = read_robots(response.body, self.agent)
+        if file.delay_s:
+            self._slow_down(origin, file.delay_s)
+        return Rules(self._kept.clock() + KEPT_S, file, size=file.size)
 
     def _failure(self, origin: str, error: NotFetched | None) -> Rules:
         before = self._kept.last(origin)
@@ -226,6 +212,13 @@ class Robots:
             self.frontier.host(host_of(origin), delay_s=delay_s)
 
 
+def _judge(rules: Rules, origin: str, url: str, allowed: bool) -> None:
+    if rules.error is not None:
+        raise rules.error.with_traceback(None)
+    if not allowed:
+        raise Forbidden(f"robots.txt of {origin} does not allow {url[:200]}")
+
+
 async def refusal(url: str, names: Names, robots: Robots | None) -> NotFetched | None:
     """Why a page is not to be asked for: its address, or a robots.txt, which is read if it is not known."""
     try:
@@ -235,64 +228,6 @@ async def refusal(url: str, names: Names, robots: Robots | None) -> NotFetched |
     except NotFetched as error:
         return error
     return None
-
-
-def read(body: bytes, agent: str) -> Rules:
-    """The rules of a robots.txt for this agent."""
-    need("protego")
-    from protego import Protego
-
-    text, sitemaps = groups_of_ours(body, agent)
-    parser = Protego.parse(text) if text else None
-    return Rules(math.inf, parser, sitemaps=sitemaps, size=memory_of(text) + sum(map(len, sitemaps)))
-
-
-def memory_of(text: str) -> int:
-    """What Protego's objects take, roughly: several of them a rule, and its pattern in some of them."""
-    return 1000 + 500 * text.count("\n") + 4 * len(text)
-
-
-def groups_of_ours(body: bytes, agent: str) -> tuple[str, list[str]]:
-    """The groups of a robots.txt that are for this agent or for all, under these two names only, and its sitemaps.
-
-    >>> groups_of_ours(b"User-agent: Us/2.0\\nUser-agent: a\\nDisallow: /x\\nUser-agent: b\\nDisallow: /\\nSitemap: s\\n", "us")
-    ('User-agent: us\\nDisallow: /x', ['s'])
-    """
-    lines = _NEW_LINE.split(body[:MOST_BYTES].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
-    if len(body) > MOST_BYTES:
-        lines.pop()  # a path cut short would forbid or allow more than was meant
-    kept: list[str] = []
-    sitemaps: list[str] = []
-    ours = naming = False
-    for line in lines:
-        named = _USER_AGENT.match(line)
-        if named:
-            ours = ours and naming
-            naming = True
-            name = named[1].strip()
-            token = name if name == "*" else product_of(name)
-            if token and token in ("*", agent):
-                kept.append(f"User-agent: {token}")
-                ours = True
-        elif found := _SITEMAP.match(line):
-            if found[1] and len(sitemaps) < SITEMAPS_MOST:
-                sitemaps.append(found[1])
-        elif _RULE.match(line):
-            naming = False
-            if ours:
-                kept.append(line.strip())
-    return "\n".join(kept), sitemaps
-
-
-def product_of(agent: str) -> str:
-    """The product token by which a robots.txt calls a crawler.
-
-    >>> product_of("Frontrank/0.1 (+https://example.org/bot)"), product_of("Mozilla/5.0 (compatible; My-Bot/2.1; +http://a.b)")
-    ('frontrank', 'my-bot')
-    """
-    compatible = re.search(r"compatible;\s*([A-Za-z_-]+)", agent)
-    token = compatible or re.match(r"\s*([A-Za-z_-]+)", agent)
-    return token[1].lower() if token else ""
 
 
 def origin_of(url: str) -> str:

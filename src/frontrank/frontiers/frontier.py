@@ -9,11 +9,12 @@ Pages and hosts are numbers that the caller gives, from 0 on. Larger keys go soo
                   waiting <-put- forgotten <-forget- any of them
 
 ``polite_frontier.PoliteFrontier`` is the one that is shipped. Another one holds if ``frontrank.checks.FrontierContract``
-holds for it.
+holds for it: ``Crawl(policy, frontier=Another)`` then gives the same order.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -39,6 +40,19 @@ HOSTS = np.dtype(
 )
 
 
+BEYOND = 1e305  # keys at least so far from 0 are priorities
+STEP = 2.0**-40  # so many distinct ones, above and below
+
+
+def key_of(priority: int) -> float:
+    """The key that stands for a priority: larger is sooner, 0 is none.
+
+    >>> key_of(-1) > key_of(-2), key_of(2) > key_of(1) >= BEYOND, key_of(0)
+    (True, True, 0.0)
+    """
+    return math.copysign(BEYOND * (1 + min(abs(priority) * STEP, 1.0)), priority) if priority else 0.0
+
+
 class Counts(NamedTuple):
     discovered: int  # pages ever put
     waiting: int  # now or when a retry is due
@@ -51,6 +65,10 @@ class Frontier(Protocol):
 
     @property
     def counts(self) -> Counts: ...
+    @property
+    def known_hosts(self) -> int:
+        """How many hosts there is room for, as ``grow`` was told."""
+
     def grow(self, pages: int, hosts: int) -> None:
         """Have room for so many."""
 
@@ -66,6 +84,15 @@ class Frontier(Protocol):
 
     def take(self, n: int, now: float) -> list[int]:
         """Lease up to n pages, best first, of hosts that may be asked now. Retries that are due wait again first."""
+
+    def release(self, now: float, apart: Array | None = None) -> None:
+        """Pages whose time has come wait for their turn; those that ``apart`` marks, for ``take_returning``."""
+
+    def pop(self, now: float, n: int = 1) -> list[int]:
+        """As ``take``, without pages whose time has come since they were last released."""
+
+    def take_returning(self, now: float) -> int:
+        """Lease, of the pages that wait apart, the one due for longest whose host may be asked; -1 if there is none."""
 
     def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
         """Lease up to ``each`` pages of up to ``most`` hosts (or of this one), the host with the best page first; 0: all.
@@ -120,6 +147,12 @@ class Frontier(Protocol):
     def next_at(self) -> float:
         """When a page may next be taken: -inf is now, +inf is never by time alone."""
 
+    def due_at(self, page: int) -> float:
+        """The time that a page waits for, or has waited for; infinity if it does not."""
+
+    def never(self) -> list[int]:
+        """Pages that wait for a time that never comes."""
+
     def mark(self, page: int) -> int:
         """ABSENT, WAITING, LEASED, LATER, GONE or FORGOTTEN."""
 
@@ -132,9 +165,27 @@ class Frontier(Protocol):
     def blocked(self, host: int) -> float:
         """Until when nothing is taken of a host; -inf: it was never blocked."""
 
-    def key(self, page: int) -> float: ...
+    def key(self, page: int) -> float:
+        """By which a page goes: its own, or that of its priority (``key_of``)."""
+
+    def keys(self, pages: Array) -> Array:
+        """The keys of several pages."""
+
+    def discovered(self) -> Array:
+        """All pages ever put, in the order in which they were first put."""
+
+    def numbers(self) -> Array:
+        """For each page its place in that order; for those never put, anything."""
+
     def best(self, n: int) -> Array:
         """The next pages by key alone, whatever politeness says."""
 
     def hosts(self, host: int | None = None) -> Array:
         """A record (HOSTS) for each host, by number, or for this one: a copy."""
+
+    # Snapshots
+    def arrays(self) -> dict[str, Array]:
+        """All that ``restore`` needs."""
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Be what another one was whose arrays these are."""

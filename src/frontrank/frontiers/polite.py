@@ -27,12 +27,11 @@ Memory: 29 bytes for each page (record 24, mark 1, host 4), 104 for each host. T
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING
+from frontrank.frontiers.frontier import ABSENT, BEYOND, FORGOTTEN, GONE, LATER, LEASED, WAITING
 from frontrank.frontiers.heap import NODE, enter, leave
 from frontrank.frontiers.pairing import cut, joined, wide, with_page, without
 from frontrank.kernels.growing import grown as longer
@@ -57,9 +56,7 @@ HOST = np.dtype(
     ]
 )
 WAIT, KNOWN, OUT, READY, TIMED, IN_FLIGHT = 0, 1, 2, 3, 4, 5  # places in counts
-BEYOND = 1e305  # keys at least so far from 0 are priorities
 FEW = 1_000  # pages that are looked for in one pass
-STEP = 2.0**-40  # so many distinct ones, above and below
 
 
 class Polite(NamedTuple):
@@ -114,15 +111,6 @@ def grown(queue: Polite, pages: int, hosts: int) -> Polite:
 def with_own_keys(queue: Polite) -> Polite:
     """The same frontier with room for the keys of pages that have a priority."""
     return queue if queue.own.size else queue._replace(own=longer(queue.own, queue.node.size))
-
-
-def key_of(priority: int) -> float:
-    """The key that stands for a priority: larger is sooner, 0 is none.
-
-    >>> key_of(-1) > key_of(-2), key_of(2) > key_of(1) >= BEYOND, key_of(0)
-    (True, True, 0.0)
-    """
-    return math.copysign(BEYOND * (1 + min(abs(priority) * STEP, 1.0)), priority) if priority else 0.0
 
 
 def waiting(queue: Polite) -> int:

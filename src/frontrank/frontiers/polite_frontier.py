@@ -10,7 +10,7 @@ import numpy as np
 
 from frontrank.frontiers import polite
 from frontrank.frontiers.due import Due
-from frontrank.frontiers.frontier import HOSTS, LEASED, Counts
+from frontrank.frontiers.frontier import HOSTS, LEASED, Counts, key_of
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels.jit import Array, compiled, kernel
 
@@ -32,15 +32,13 @@ polite_pop = polite.pop
 
 
 class PoliteFrontier:
-    """``kind`` is the queue that an ordering names: heap, fifo or lifo."""
-
-    def __init__(self, politeness: Politeness = FREE, kind: str = "heap", pages: int = 16) -> None:
+    def __init__(self, politeness: Politeness = FREE) -> None:
         p = politeness
-        self.queue = polite.new(pages, 1, p.delay_s, p.per_host, p.in_flight, p.host_budget)
+        self.queue = polite.new(16, 1, p.delay_s, p.per_host, p.in_flight, p.host_budget)
         self.known_hosts = 0
         self.due = Due()
         self.returning = Due()  # revisits whose time has come, if they are taken apart from the rest
-        self._put = compiled(polite.PUTS[kind])
+        self._put = compiled(polite.put)
         self._take, self._lease = compiled(take_some), compiled(polite.take)
         self._settle, self._later, self._back = (compiled(f) for f in (polite.settle, polite.later, polite.back))
         self._next_at = compiled(polite.next_at)
@@ -65,7 +63,7 @@ class PoliteFrontier:
 
     def prioritise(self, page: int, priority: int) -> None:
         self.queue = polite.with_own_keys(self.queue)
-        compiled(polite.prioritise)(self.queue, page, polite.key_of(priority))
+        compiled(polite.prioritise)(self.queue, page, key_of(priority))
 
     def take(self, n: int, now: float) -> list[int]:
         self.release(now)
@@ -140,10 +138,6 @@ class PoliteFrontier:
         compiled(polite.schedule)(self.queue, page, key)
         self.due.put(page, until)
 
-    def rekey(self, page: int, key: float) -> None:
-        """Another key, whatever kind of queue the ordering names."""
-        compiled(polite.put)(self.queue, page, key)
-
     def forget(self, page: int) -> None:
         self.undue(page)
         compiled(polite.forget)(self.queue, page)
@@ -208,11 +202,25 @@ class PoliteFrontier:
         """The time that a page waits for, or has waited for; infinity if it does not."""
         return min(self.due.at(page), self.returning.at(page))
 
+    def never(self) -> list[int]:
+        return self.due.never()
+
     def blocked(self, host: int) -> float:
         return float(self.queue.hosts["blocked"][host])
 
     def key(self, page: int) -> float:
         return float(self.queue.node["key"][page])
+
+    def keys(self, pages: Array) -> Array:
+        found: Array = self.queue.node["key"][pages]
+        return found
+
+    def discovered(self) -> Array:
+        return polite.discovered(self.queue)
+
+    def numbers(self) -> Array:
+        found: Array = self.queue.node["seq"]
+        return found
 
     def best(self, n: int) -> Array:
         return polite.best(self.queue, n)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from frontrank.errors import FrontrankError
 from frontrank.options import option
+from frontrank.orderings import DEFAULT_ORDERING
 
 FORMS = "NAME or NAME:KEY=VALUE,..."
 WHERE = "Where to start: a URL, a file of ids or URLs, top:160 or random:1000@7."
@@ -105,7 +106,7 @@ class RevisitOptions:
     a_day: float | None = option(None, "Fetches a day; default: a fifteenth of the pages.", metavar="N", above=True)
     share: float = option(0.5, "Share of fetches that are revisits.", metavar="S", most=1.0)
     collected: bool = option(False, "Start with every page already fetched: revisits only.", no=False)
-    policy: str = option("surf", "The ordering that discovers pages.", metavar="P")
+    policy: str = option(DEFAULT_ORDERING, "The ordering that discovers pages.", metavar="P")
     seeds: str | None = option(None, WHERE, metavar="SEEDS")
     metric: str = option("pagerank", "What importance is, for the weighted figures.", metavar="M")
     draw: int = option(0, "Another number draws other rates and changes.", metavar="N")

@@ -3,3 +3,5 @@
 An ordering knows no queue, no clock, no file, no URL beyond what it declares in ``needs``. May import: search, frontiers,
 web, pages, kernels.
 """
+
+DEFAULT_ORDERING = "surf"  # what every command and every crawl goes by, unless another ordering is named

@@ -15,11 +15,14 @@ take 1 ms.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Generator
+from typing import Any
 
 from frontrank.pages import html
 from frontrank.pages.skim import skim
 from frontrank.pages.workers import Closed, TooLong, Workers
 
+WORKERS = 4  # of one crawl; started one by one, when the others are busy
 LONG = 160_000
 SMALL = 32_000
 MOST_TAGS = 3_000
@@ -28,6 +31,8 @@ FORMATTING = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt
 TAG = re.compile(r"<[^>]*")
 HIDDEN_END = re.compile(r"""=\s*(?:"[^"]*>|'[^']*>)""")  # a > within an attribute's value: the tag goes on behind it
 TOO_LONG, FAILED = "parsing took too long", "the parser failed"
+Asked = tuple[Callable[..., Any], tuple[Any, ...]]  # a function, and what it is given
+Attempts = Generator[Asked, Any, html.Page]
 
 
 def parse(
@@ -58,8 +63,30 @@ def is_tame(markup: str) -> bool:
 
 def parse_elsewhere(workers: Workers, body: bytes, url: str, encoding: str | None, most_links: int, text: bool) -> html.Page:
     """The page, or what could be read of it in time. Waits for a worker; raises Closed if there will be none."""
+    trying = attempts(body, url, encoding, most_links, text)
+    asked = next(trying)
+    while True:
+        try:
+            asked = _answered(workers, trying, asked)
+        except StopIteration as end:
+            page: html.Page = end.value
+            return page
+
+
+def _answered(workers: Workers, trying: Attempts, asked: Asked) -> Asked:
     try:
-        return workers.call(html.parse, body, url, encoding, most_links, text)
+        answer = workers.call(asked[0], *asked[1])
+    except Exception as error:
+        return trying.throw(error)
+    return trying.send(answer)
+
+
+def attempts(body: bytes, url: str, encoding: str | None, most_links: int, text: bool) -> Attempts:
+    """What is asked of workers for a page, call by call: whoever makes the calls sends what they return, or throws what they
+    raise, and is given the page in the end."""
+    try:
+        whole: html.Page = yield html.parse, (body, url, encoding, most_links, text)
+        return whole
     except Closed:
         raise
     except TooLong:
@@ -67,7 +94,7 @@ def parse_elsewhere(workers: Workers, body: bytes, url: str, encoding: str | Non
     except Exception:  # out of memory, a crash: whatever it is, the page must not end the crawl
         reason = FAILED
     try:
-        skimmed = workers.call(skim, body, url, encoding, most_links)
+        skimmed = yield skim, (body, url, encoding, most_links)
     except Closed:
         raise
     except Exception:

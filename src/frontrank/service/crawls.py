@@ -25,8 +25,9 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import quote, unquote
 
-from frontrank.crawl.crawl import Crawl, check_live
-from frontrank.crawl.journal import FILE
+from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.journal import FILE, UNBORN
+from frontrank.crawl.needs import check_live
 from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import InputError, StorageError, UnknownCrawl, nearest
 from frontrank.frontiers.politeness import Politeness
@@ -42,7 +43,6 @@ FORMAT, VERSION = "frontrank-service", 1
 LONGEST_ID = 1_000  # characters
 LONGEST_NAME = 120  # of a directory; file systems hold 255 bytes
 DELETED = ".deleted-"
-UNBORN = {"lock", FILE + ".new", FILE + ".new-journal"}  # what a crawl leaves whose process died while it was created
 POLITE = Politeness(delay_s=ServeOptions.delay)
 
 
@@ -67,7 +67,7 @@ class Crawls:
         self.policy = as_policy(policy)
         self.orderings = {crawl_id(given): as_policy(ordering) for given, ordering in (orderings or {}).items()}
         for ordering in (self.policy, *self.orderings.values()):
-            check_live(ordering, None, None)
+            check_live(ordering)
         self.clock, self.sync_s = clock, sync_s
         self._alone = threading.RLock()
         self._crawls: dict[str, Crawl] = {}

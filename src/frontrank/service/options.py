@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from frontrank.options import TIME, option
+from frontrank.orderings import DEFAULT_ORDERING
 
 PORTS = 65_535
 
 
 @dataclass(frozen=True)
 class ServeOptions:
-    policy: str = option("surf", "The ordering of new crawls.", metavar="ORDERING")
+    policy: str = option(DEFAULT_ORDERING, "The ordering of new crawls.", metavar="ORDERING")
     crawl: tuple[str, ...] = option((), "Another ordering for the crawl of this ID; repeatable.", metavar="ID=ORDERING")
     delay: float = option(1.0, "Seconds between two answers from one queue.", metavar="S", kind=TIME)
     port: int = option(7071, "Port of gRPC; 0 picks a free one.", metavar="N", most=PORTS)

@@ -2,7 +2,8 @@
 
 In: lines, plain or gzip (told by their first two bytes), with every way of being broken as one SourceError.
 Out: ``check_target`` before the work says whether a result can be written at all; ``written_beside`` after it writes the
-result next to its target and renames it, so that a reader finds the old one or the new one, whole, and never a part.
+result next to its target and renames it, so that a reader finds the old one or the new one, whole, and never a part
+(``replaced``: the same for callers with sentences of their own, and through power cuts).
 ``NpyFile`` writes an array of unknown length piece by piece.
 """
 
@@ -121,16 +122,41 @@ def written_beside(path: Where) -> Iterator[Path]:
 
     A block that fails or is interrupted leaves ``path`` as it was, and nothing behind. What cannot be written is an InputError.
     """
-    target = Path(os.path.normpath(path))
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        yield beside
-        _exchange(beside, target)
+        with replaced(path) as beside:
+            yield beside
     except OSError as error:
         # numpy's own "3 requested and 1 written" has no error number
-        raise InputError(f"{target} cannot be written: {error.strerror or f'{error}; is the disk full?'}") from None
+        raise InputError(
+            f"{os.path.normpath(path)} cannot be written: {error.strerror or f'{error}; is the disk full?'}"
+        ) from None
+
+
+@contextmanager
+def replaced(path: Where, durable: bool = False, beside: Path | None = None) -> Iterator[Path]:
+    """The same, with the system's own errors. ``durable``: a power cut, too, leaves a file as it was or as it is now.
+
+    ``beside``: where to write, if others must know the name of what a killed process leaves.
+    """
+    target = Path(os.path.normpath(path))
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}") if beside is None else beside
+    try:
+        yield beside
+        if durable:
+            _hand_to_disk(beside)
+        _exchange(beside, target)
+        if durable:
+            _hand_to_disk(target.parent)
     finally:
         _remove(beside)
+
+
+def _hand_to_disk(path: Path) -> None:
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def _exchange(new: Path, target: Path) -> None:

@@ -1,7 +1,7 @@
-"""Pages and sitemaps of strangers, read without holding up the reactor's thread.
+"""Titles and texts of pages, for orderings that read them: what fetching/parsing.py is for an event loop, for a reactor.
 
-Small tame pages are parsed at once; all else by a worker process with a deadline (pages/workers.py), which a thread waits for.
-One host has at most one worker at a time, so that its slow pages are waited for by its own pages alone.
+Scrapy runs on reactors without an event loop, too, so threads wait for the worker processes here. What is asked of them, and
+what follows if they take too long, is the same (pages/bounded.py).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
 
 from frontrank.pages import bounded
+from frontrank.pages.bounded import WORKERS
 from frontrank.pages.workers import CPU_S, Workers
 
 if TYPE_CHECKING:
@@ -22,10 +23,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-WORKERS = 4  # started one by one, when the others are busy
 
-
-class Parsing:
+class ThreadedParsing:
     """The workers of one crawl."""
 
     def __init__(self, workers: int = WORKERS, cpu_s: float = CPU_S) -> None:
@@ -42,10 +41,6 @@ class Parsing:
     async def page(self, host: str, body: bytes, url: str, encoding: str | None, most_links: int, text: bool) -> Page:
         """The page, or what could be read of it in time."""
         return await self.wait_for(host, bounded.parse_elsewhere, self.workers, body, url, encoding, most_links, text)
-
-    async def call(self, host: str, function: Callable[..., T], *given: object) -> T:
-        """A function of bytes that come from this host; raises TooLong or Died if it has no result."""
-        return await self.wait_for(host, self.workers.call, function, *given)
 
     async def wait_for(self, host: str, function: Callable[..., T], *given: object) -> T:
         """A function that itself waits, called in a thread; of one host one at a time."""

@@ -31,7 +31,7 @@ from frontrank.fetching.addon.duplicates import Duplicates
 from frontrank.fetching.addon.engine import PAGE, CrawlScheduler
 from frontrank.fetching.addon.leases import PATIENCE_S, Lease, Seeds
 from frontrank.fetching.addon.middlewares import Downloads, Failures, Links
-from frontrank.fetching.addon.parsing import Parsing
+from frontrank.fetching.addon.parsing import ThreadedParsing
 from frontrank.fetching.addon.requests import Requests
 from frontrank.fetching.addon.settings import UNASKED, budget_of, directory_of, open_crawl, priority_of
 from frontrank.fetching.retry_after import rest_s
@@ -66,7 +66,7 @@ class Scheduler(CrawlScheduler):
         self.stopped = False
         self.budget = 0  # pages in all, 0 is any number
         self.unasked = 0  # pages that were taken and never asked for: they use up no budget
-        self.parsing: Parsing | None = None  # of titles and texts, for orderings that read them
+        self.parsing: ThreadedParsing | None = None  # of titles and texts, for orderings that read them
         self.leases: dict[int, Lease] = {}
         self.sources: dict[int, Lease] = {}  # id of a yielded request -> the page whose callback yielded it
         self.placed: set[int] = set()  # pages that have a request, and wait for their source to be settled
@@ -99,7 +99,7 @@ class Scheduler(CrawlScheduler):
         self.opened = True
         self.unasked = self.crawl.notes.get(UNASKED, 0)
         durable = directory_of(self.settings) is not None
-        self.parsing = Parsing() if self.crawl.policy.needs() & {"texts", "scores"} else None
+        self.parsing = ThreadedParsing() if self.crawl.policy.needs() & {"texts", "scores"} else None
         self.reads_anchors = durable or "anchors" in self.crawl.policy.needs()
         self.throttled = self.settings.getbool("AUTOTHROTTLE_ENABLED")
         debug = self.settings.getbool("SCHEDULER_DEBUG")

@@ -12,6 +12,7 @@ from frontrank.crawl.journal import FILE
 from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
+from frontrank.orderings import DEFAULT_ORDERING
 from frontrank.orderings.registry import parse
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ UNASKED = "scrapy_unasked"  # a note of the crawl: how many of its pages were ta
 
 
 def policy_of(settings: BaseSettings) -> Policy:
-    return parse(settings.get("FRONTRANK_POLICY", "surf"))
+    return parse(settings.get("FRONTRANK_POLICY", DEFAULT_ORDERING))
 
 
 def directory_of(settings: BaseSettings) -> Path | None:

@@ -15,6 +15,7 @@ import frontrank
 from frontrank.errors import FrontrankError, InputError
 from frontrank.options import SIZE, TIME, Option, options_of
 from frontrank.options import option as any_option
+from frontrank.orderings import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
     from frontrank.frontiers.politeness import Politeness
@@ -116,7 +117,7 @@ class Options:
     """The crawl as it was asked for. 0 is no limit, but for max_depth, where it is the seeds alone."""
 
     seeds: tuple[str, ...] = option((), START, "URLs to start from, http or https.", metavar="URL", changes=False)
-    policy: str = option("surf", START, "The ordering: NAME or NAME:KEY=VALUE,...", metavar="P")
+    policy: str = option(DEFAULT_ORDERING, START, "The ordering: NAME or NAME:KEY=VALUE,...", metavar="P")
     budget: int = option(
         0,
         STOP,

@@ -21,13 +21,15 @@ from typing import Any, TypeVar
 from frontrank import stopping
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
+from frontrank.crawl.needs import check_live
 from frontrank.crawl.ranking import BACKGROUND
-from frontrank.errors import InputError, StorageError, need
+from frontrank.errors import StorageError, need
 from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.scope import drop_out_of_reach, scope_of
 from frontrank.fetching.crawler.summary import Summary, summarise
+from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import parse
 from frontrank.orderings.trust import trust_of, written_out
 from frontrank.pages.groups import read_groups
@@ -78,10 +80,9 @@ def resume(
 def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None = None, impact: Value | None = None) -> Job:
     """A new crawl in a new directory."""
     check_installed()
-    check_needs(options, truth, impact)
+    policy = _checked(options, truth, impact)
     workload = load_workload(options.queries) if options.queries else None
     groups = read_groups(options.politeness_by)
-    policy = parse(options.policy)
     if trust_of(policy):  # the file may be another, or elsewhere, when the crawl is resumed
         options = replace(options, policy=written_out(policy))
     notes = {"options": options.json()}
@@ -116,9 +117,8 @@ def again(
     check_installed()
     before = stored_options(out)
     options = before.with_changes(changes or {})
-    check_needs(options, truth, impact)
-    policy, politeness = parse(options.policy), options.politeness
-    crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth, politeness=politeness, ranking=BACKGROUND)
+    policy = _checked(options, truth, impact)
+    crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth, politeness=options.politeness, ranking=BACKGROUND)
     try:
         if options.reach != before.reach:
             drop_out_of_reach(crawl, options)
@@ -136,19 +136,11 @@ def again(
     return Job(crawl, options, warc)
 
 
-def check_needs(options: Options, truth: Value | None = None, impact: Value | None = None) -> None:
-    """Refuse an ordering that would have to know what a crawl does not see: it would run, in an order of no meaning."""
-    needs = parse(options.policy).needs()
-    if "truth" in needs and truth is None:
-        raise InputError(
-            f"{options.policy} needs the true importance of every page, which is known in simulations only; use it with "
-            f"frontrank simulate, or crawl with another ordering, such as fpr"
-        )
-    if "impact" in needs and "queries" not in needs and impact is None and not options.queries:
-        raise InputError(
-            f"{options.policy} needs clicks or views of fetched pages, which a crawl does not see; give a query log with "
-            f"--queries FILE, or crawl with an ordering that needs links alone, such as fpr or pagerank"
-        )
+def _checked(options: Options, truth: Value | None, impact: Value | None) -> Policy:
+    """The ordering, if such a crawl has what it needs."""
+    policy = parse(options.policy)
+    check_live(policy, queries=bool(options.queries), truth=truth is not None, impact=impact is not None)
+    return policy
 
 
 def stored_options(out: str | os.PathLike[str]) -> Options:
@@ -291,7 +283,7 @@ def run(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 def check_installed() -> None:
     """Raise, before anything is made, if what fetches is missing."""
-    need("selectolax", "publicsuffixlist", "protego", "lxml", "brotli")
+    need("selectolax", "publicsuffixlist", "lxml", "brotli")
 
 
 def _soon(loop: asyncio.AbstractEventLoop) -> None:

@@ -15,7 +15,7 @@ from frontrank.crawl.kernels import UNLINKED
 from frontrank.errors import InputError
 from frontrank.fetching.crawler.job import asked_for
 from frontrank.fetching.crawler.pace import time_left
-from frontrank.frontiers.polite import BEYOND
+from frontrank.frontiers.frontier import BEYOND
 from frontrank.orderings.ranker import UNRANKED
 from frontrank.orderings.registry import describe
 from frontrank.service.http import past, replays, shapes

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from frontrank.crawl import inbox
-from frontrank.crawl.crawl import Crawl, check_live
+from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal, is_locked
+from frontrank.crawl.needs import check_live
 from frontrank.crawl.recovery import first_workload
 from frontrank.errors import SpecError, nearest
 from frontrank.kernels.jit import Array
@@ -92,7 +93,7 @@ def compare(folder: str, spec: str, most: int) -> Compared:
     log = Journal.open(Path(folder), read_only=True)
     try:
         before = Crawl.recover(log, read_only=True)
-        check_live(policy, first_workload(log), None)
+        check_live(policy, queries=first_workload(log) is not None)
         after = Crawl.recover(log, policy, read_only=True, rescore=True)
         return _compared(before, after, most)
     finally:

@@ -1,0 +1,142 @@
+"""What an event does to an ordering's state and to the frontier: one kernel an event, or step by step.
+
+``Fused`` is for the polite frontier: the ordering and the frontier are compiled into one kernel over the arrays of both.
+``Stepwise`` asks any other ``Frontier`` by its methods alone, a call for each page that gets a key. The order is the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from frontrank.crawl.events import Expired, Retried, Taken
+from frontrank.crawl.kernels import arrive, arrive_again, deepen, meet_all, plant
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, Frontier
+from frontrank.frontiers.polite import PUTS, Polite, back, later
+from frontrank.frontiers.polite import take as take_polite
+from frontrank.frontiers.polite_frontier import PoliteFrontier
+from frontrank.kernels.jit import Array, compiled, interpreted, kernel
+from frontrank.orderings.policy import Out, Policy, State
+from frontrank.orderings.ranker import UNRANKED
+from frontrank.web.links import Links
+
+if TYPE_CHECKING:
+    from frontrank.crawl.live import Live
+
+TAKEN, RETRIED, EXPIRED = Taken.kind, Retried.kind, Expired.kind
+
+
+class Driver(Protocol):
+    """A live crawl's ordering at work on a frontier."""
+
+    def plant(self, crawl: Live, pages: Array, weight: float) -> None:
+        """Pages to start from, each of this weight."""
+
+    def meet(self, crawl: Live, parent: int, pages: Array) -> None:
+        """A page that has not arrived yet links to these: those that nobody knew wait behind all that are ranked."""
+
+    def arrive(self, crawl: Live, page: int) -> None:
+        """A page is settled, with the links that lie in its row."""
+
+    def arrive_again(self, crawl: Live, page: int) -> None:
+        """A page that had arrived before has these links now."""
+
+
+def driver_of(policy: Policy, frontier: Frontier) -> Driver:
+    return Fused(policy, frontier) if isinstance(frontier, PoliteFrontier) else Stepwise(policy, frontier)
+
+
+def settle_again(state: State, queue: Polite, links: Links, depth: Array, page: int, out: Out) -> None:
+    raise NotImplementedError  # an open name: arrive, bound to the policy
+
+
+@kernel
+def apply_all(
+    state: State, queue: Polite, links: Links, depth: Array, kinds: Array, pages: Array, times: Array, out: Out
+) -> None:
+    for i in range(kinds.size):
+        if kinds[i] == TAKEN:
+            take_polite(queue, pages[i], times[i])
+        elif kinds[i] == RETRIED:
+            later(queue, pages[i])
+        elif kinds[i] == EXPIRED:
+            back(queue, pages[i])
+        else:
+            settle_again(state, queue, links, depth, pages[i], out)
+
+
+class Fused:
+    def __init__(self, policy: Policy, frontier: PoliteFrontier) -> None:
+        self.frontier = frontier
+        kernels, put = policy.kernels(), PUTS[policy.queue]
+        self._plant = compiled(plant, put=put, on_seed=kernels["on_seed"], on_start=kernels["on_start"])
+        self._meet = compiled(meet_all, put=put)
+        self._arrive = compiled(arrive, put=put, on_fetch=kernels["on_fetch"])
+        meet = interpreted(meet_all, put=put)
+        self._arrive_again = compiled(arrive_again, meet_all=meet, put=put, on_revisit=kernels["on_revisit"])
+        self._settle_again = interpreted(arrive, put=put, on_fetch=kernels["on_fetch"])
+
+    def plant(self, crawl: Live, pages: Array, weight: float) -> None:
+        self._plant(crawl.state, self.frontier.queue, crawl.depths, pages, weight, crawl.out)
+
+    def meet(self, crawl: Live, parent: int, pages: Array) -> None:
+        self._meet(self.frontier.queue, crawl.depths, parent, pages)
+
+    def arrive(self, crawl: Live, page: int) -> None:
+        self.frontier.undue(page)
+        self._arrive(crawl.state, self.frontier.queue, crawl.links, crawl.depths, page, crawl.out)
+
+    def arrive_again(self, crawl: Live, page: int) -> None:
+        self._arrive_again(crawl.state, self.frontier.queue, crawl.links, crawl.depths, page, crawl.out)
+
+    def relive(self, crawl: Live, kinds: Array, pages: Array, times: Array) -> None:
+        """Many events of the most frequent kinds, in one call. Who waits for which time is the caller's to remember."""
+        apply = compiled(apply_all, settle_again=self._settle_again)
+        apply(crawl.state, self.frontier.queue, crawl.links, crawl.depths, kinds, pages, times, crawl.out)
+
+
+class Stepwise:
+    def __init__(self, policy: Policy, frontier: Frontier) -> None:
+        self.frontier, self.kind = frontier, policy.queue
+        kernels = policy.kernels()
+        self._on_seed, self._on_start = compiled(kernels["on_seed"]), compiled(kernels["on_start"])
+        self._on_fetch, self._on_revisit = compiled(kernels["on_fetch"]), compiled(kernels["on_revisit"])
+        self._deepen = compiled(deepen)
+
+    def plant(self, crawl: Live, pages: Array, weight: float) -> None:
+        for page in pages:
+            crawl.depths[page] = 0
+            self._put(int(page), float(self._on_seed(crawl.state, page, weight)))
+        self._put_out(crawl.out, self._on_start(crawl.state, crawl.out))
+
+    def meet(self, crawl: Live, parent: int, pages: Array) -> None:
+        self._deepen(crawl.depths, parent, pages)
+        for page in pages.tolist():
+            if self.frontier.mark(page) in (ABSENT, FORGOTTEN):
+                self._put(page, UNRANKED)
+
+    def arrive(self, crawl: Live, page: int) -> None:
+        self._deepen(crawl.depths, page, _row(crawl.links, page))
+        self.frontier.settle(page)
+        crawl.state.fetched[page] = 1
+        self._put_out(crawl.out, self._on_fetch(crawl.state, crawl.links, page, crawl.out))
+
+    def arrive_again(self, crawl: Live, page: int) -> None:
+        self._put_out(crawl.out, self._on_revisit(crawl.state, crawl.links, page, crawl.out))
+        self.meet(crawl, page, _row(crawl.links, page))
+
+    def _put_out(self, out: Out, count: int) -> None:
+        for page, key in zip(out.page[:count].tolist(), out.key[:count].tolist(), strict=True):
+            self._put(page, key)
+
+    def _put(self, page: int, key: float) -> None:
+        """As the queue that the ordering names: by key, first discovered first, or last discovered first."""
+        if self.kind == "heap":
+            self.frontier.put(page, key)
+        elif self.kind == "fifo":
+            self.frontier.put(page, 0.0)
+        elif self.frontier.mark(page) == ABSENT:
+            self.frontier.put(page, float(self.frontier.counts.discovered))
+
+
+def _row(links: Links, page: int) -> Array:
+    return links.target[links.start[page] : links.stop[page]]

@@ -1,0 +1,57 @@
+"""Which tests run the kernels of each module: `make bounds` runs them once more, with numba's bounds checks.
+
+python -m tests.bounds        the files, one a line
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HERE = Path(__file__).parent
+TESTS = {  # the file (test_*.py): modules whose kernels it runs
+    "crawl": ["crawl/kernels"],
+    "crawl_events": ["crawl/drivers", "crawl/kernels", "web/view"],
+    "queues": ["crawl/kernels", "frontiers/polite"],
+    "priority": ["crawl/kernels", "frontiers/polite"],
+    "contracts": ["orderings/policy"],
+    "seams": ["frontiers/polite_frontier"],
+    "polite": ["frontiers/pairing", "frontiers/polite"],
+    "frontiers": ["frontiers/fifo", "frontiers/heap", "frontiers/lifo", "frontiers/shelf"],
+    "fingerprints": ["kernels/hashtable"],
+    "growing": ["kernels/hashtable"],
+    "kernel": ["kernels/prefetch"],
+    "links": ["kernels/inlinks", "kernels/pagerank"],
+    "walk": ["kernels/walk"],
+    "parquet_crawl": ["kernels/blocks"],
+    "golden": [
+        *(f"orderings/online/{name}" for name in ("backlink", "combine", "domains", "fica", "forward", "fpr", "group")),
+        *(f"orderings/online/{name}" for name in ("largest_site", "location", "opic", "oracle", "prior", "quality")),
+        *(f"orderings/online/{name}" for name in ("random", "rankmass", "similarity", "surf")),
+        *("orderings/ranker", "simulation/engine", "web/links"),
+    ],
+    "trust": ["orderings/trust"],
+    "clocked": ["simulation/clock"],
+    "refresh": [
+        *(f"orderings/revisits/{name}" for name in ("adaptive", "allocated", "fixed", "gain", "revisit")),
+        "simulation/refresh",
+    ],
+    "search_engine": ["search/engine"],
+    "search_ngrams": ["search/ngrams"],
+    "search_sketches": ["search/expected_score", "search/sketches"],
+    "impact_expected": ["search/expected_impact"],
+    "sources_synthetic": ["kernels/splitmix", "sources/synthetic_links"],
+    "sources_bvgraph": ["sources/bitstream", "sources/bvgraph", "sources/bvgraph_stream"],
+    "sources_edges": ["sources/edge_lines", "sources/edge_numbers"],
+    "loading": [
+        *("sources/edge_urls", "sources/names", "sources/spilled", "sources/url_files"),
+        "web/strings",
+    ],
+    "sources_large": ["sources/large_links"],
+    "common_crawl": ["sources/common_crawl"],
+    "parquet_web": ["sources/parquet_web"],
+    "import": ["sources/search_team/tablefiles"],
+    "spark_fits": ["spark/standing"],
+}
+
+if __name__ == "__main__":
+    print(*(HERE / f"test_{name}.py" for name in TESTS), sep="\n")
