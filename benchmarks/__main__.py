@@ -1,4 +1,4 @@
-"""make bench: all benchmarks, about twenty minutes. ``python -m benchmarks --small`` is a tenth of the size, for a look."""
+"""make bench: all benchmarks, about half an hour. ``python -m benchmarks --small`` is a tenth of the size, for a look."""
 
 from __future__ import annotations
 

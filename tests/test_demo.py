@@ -1,4 +1,4 @@
-"""The demo: a served web, two real crawls beside each other, ten simulations, one report."""
+"""The demo: a served web, two real crawls side by side, eleven simulations, one report."""
 
 from __future__ import annotations
 

@@ -132,6 +132,16 @@ def test_every_candidate_is_an_ordering(web: Web) -> None:
             assert parse(spec).spec()
 
 
+def test_orderings_can_be_added_to_the_candidates() -> None:
+    web = random_web(60, 300)
+    done = recommend(web, draws=1, budget=20, seeds=3, policies=["dfs", "bfs", "dfs"])
+    assert [one.spec for one in done.tried].count("dfs") == 1 and [one.spec for one in done.tried].count("bfs") == 1
+    covered = recommend(web, "coverage", draws=1, budget=20, seeds=3, policies=["bfs"])
+    assert covered.left_out == {"bfs": "does not guarantee a coverage"}
+    with pytest.raises(SpecError, match="did you mean 'bfs'"):
+        recommend(web, policies=["bsf"])
+
+
 class TestCommand:
     def test_the_table_names_orderings_and_commands_that_parse(self) -> None:
         text = good("recommend")

@@ -207,7 +207,7 @@ def test_any_command_ends(name: str, cpu_s: float, number: signal.Signals, folde
         assert name in ("convert", "report", "status"), "the others have more to do than that"
 
 
-@pytest.mark.parametrize(("at", "name"), enumerate(stopped.WAITING), ids=list(stopped.WAITING))
+@pytest.mark.parametrize(("at", "name"), list(enumerate(stopped.WAITING)), ids=list(stopped.WAITING))
 def test_a_command_that_waits_ends(at: int, name: str, folder: Path) -> None:
     number = (signal.SIGINT, signal.SIGTERM)[at % 2]
     process = stopped.waiting(name, folder)

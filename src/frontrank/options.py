@@ -119,7 +119,7 @@ class Option:
         number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
         if not number or not math.isfinite(value):
             return False
-        return self.least < value <= self.most if self.above else self.least <= value <= self.most
+        return bool(self.least <= value <= self.most) and not (self.above and value == self.least)
 
     def _limits(self) -> str:
         upto = f"to {self.most:,.0f}" if self.most < math.inf else ""
@@ -163,7 +163,10 @@ def options_of(kind: type) -> dict[str, Option]:
     made = {}
     for f in fields(kind):
         if "help" in f.metadata:
-            usual = {"name": f.name.replace("_", "-"), "kind": KINDS.get(str(f.type).removesuffix(" | None"), TEXT)}
+            usual: dict[str, Any] = {
+                "name": f.name.replace("_", "-"),
+                "kind": KINDS.get(str(f.type).removesuffix(" | None"), TEXT),
+            }
             made[f.name] = Option(field=f.name, default=f.default, **(usual | dict(f.metadata)))
     return made
 

@@ -60,9 +60,10 @@ def command(web: str | None, wish: str | None, as_json: bool, as_csv: bool, **gi
         log = None if asked.queries is None else load_workload(asked.queries)
         loaded = load(web, lambda text: tell(text, 0, 0))
         tell("the first draw takes longer: kernels are compiled, importance is computed", 0, 0)
-        named = {"queries": asked.queries or "", "policies": asked.policy}
-        wished = chosen or Wish("importance")
-        done = recommend(loaded, wished, asked.draws, asked.budget, asked.seeds, log, tell, **named)
+        wished, named = chosen or Wish("importance"), asked.queries or ""
+        done = recommend(
+            loaded, wished, asked.draws, asked.budget, asked.seeds, log, tell, queries=named, policies=asked.policy
+        )
     show(done, as_json, as_csv)
     if not as_json and not as_csv:
         print(f"\nTake {done.recommended.spec}: {done.why()}.")

@@ -28,7 +28,7 @@ class Options:
     idle_s: float = 30.0  # a client that sends or reads nothing for so long is hung up on
 
     def __post_init__(self) -> None:
-        for name, one in options_of(type(self)).items():
+        for name, one in options_of(Options).items():
             one.check(getattr(self, name), name)
         if not 0.0 <= self.idle_s < float("inf"):
             raise InputError(f"idle_s must be a number of seconds from 0, got {self.idle_s}")
