@@ -23,6 +23,7 @@ from frontrank.errors import FrontrankError, InputError, SourceError
 from frontrank.lab.best_pages import local_ranking
 from frontrank.orderings.registry import parse_ranker
 from frontrank.sources.parquet_crawl import open_crawl
+from frontrank.spark.blocks import REACH, WIDTH, ranges_of
 from frontrank.spark.rank import check_ranker, opened_web, rank
 from frontrank.spark.session import check_java, check_master, session, settings_of
 from tests.parquet_crawls import write_crawl, write_queries, write_table
@@ -88,6 +89,16 @@ def test_no_block_is_large_and_a_heavy_segment_is_spread_over_tasks(web: Any) ->
     assert len(tasks[0, 0]) > 1
     sizes = [row["count"] for row in web.blocks.frame.groupBy("t").count().collect()]
     assert len(sizes) == len(web.shape.keys), "every task has its blocks, none has another's"
+
+
+@pytest.mark.parametrize("pages", [1, 65_535, 65_537, 200_000, 2_000_000, 10_000_000, 17_000_000, 98_000_000])
+def test_no_target_range_is_a_rest_that_leaves_its_task_idle(pages: int) -> None:
+    ranges, reach = ranges_of(pages, WIDTH, REACH)
+    assert reach % WIDTH == 0
+    last = pages - (ranges - 1) * reach
+    segments = [-(-size // WIDTH) for size in [reach] * (ranges - 1) + [last]]
+    assert max(segments) - min(segments) < max(2, ranges)
+    assert max(segments) <= 1.1 * sum(segments) / ranges, "the busiest task of an even web has no more than its share"
 
 
 def test_the_work_folder_is_empty_but_for_what_is_still_read(web: Any) -> None:

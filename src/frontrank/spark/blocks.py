@@ -49,10 +49,21 @@ def shape_of(
     spark: Any, pages: int, links: int, width: int = WIDTH, reach: int = REACH, task: int = TASK, chunk: int = CHUNK
 ) -> Shape:
     """How to cut a web of so many pages and links for the cores of this session."""
-    reach = width * max(1, min(reach, pages) // width)
-    ranges = max(1, -(-pages // reach))
+    ranges, reach = ranges_of(pages, width, reach)
     tasks = max(spark.sparkContext.defaultParallelism, -(-links // task))
     return Shape(pages, width, ranges, reach, chunk, _keys(spark, ranges * -(-tasks // ranges)))
+
+
+def ranges_of(pages: int, width: int, reach: int) -> tuple[int, int]:
+    """How many target ranges, and of how many pages each: as few as will do, and alike to a segment.
+
+    >>> ranges_of(10_000_000, WIDTH, REACH)
+    (1, 10027008)
+    """
+    segments = max(1, -(-pages // width))
+    ranges = max(1, -(-segments * width // max(reach, width)))
+    reach = width * -(-segments // ranges)
+    return -(-pages // reach), reach
 
 
 def _keys(spark: Any, count: int) -> tuple[int, ...]:
