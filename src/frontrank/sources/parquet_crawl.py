@@ -39,6 +39,7 @@ from frontrank.web.view import CrawlView, Results, SearchView, Workload
 from frontrank.web.web import IMPACTS
 
 TABLES = ("links", "pages")
+UNDONE = "_temporary"  # what Spark leaves of a table until it is whole
 EARLIER = (1 / 2, 2 / 3, 5 / 6)  # of what is fetched: the moments that are learned from
 BYTES_A_LINK, BYTES_A_PAGE = 16, 64  # of memory, at the peak of a ranking here
 
@@ -63,8 +64,15 @@ def parts_of(path: str, table: str) -> list[str]:
         return [where]
     if not os.path.isdir(where):
         return []
-    names = sorted(name for name in os.listdir(where) if name.endswith(".parquet") and not name.startswith(("_", ".")))
-    return [f"{where}/{name}" for name in names]
+    held = sorted(os.listdir(where))
+    if UNDONE in held:
+        raise SourceError(half_written(where))
+    return [f"{where}/{name}" for name in held if name.endswith(".parquet") and not name.startswith(("_", "."))]
+
+
+def half_written(where: str) -> str:
+    """What is said of a table that a job is still writing, or did not end."""
+    return f"{where}: half-written (it holds {UNDONE}); let the job that writes it end, or run it again"
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,12 @@ import numpy as np
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.orderings.batch.q_hybrid import QHybrid
+from frontrank.spark.folder import Folder
+from frontrank.spark.jobs import Numbers, Shape, Stretch, each_task, in_arrow
 from frontrank.spark.queries import check_overlap, overlap
 from frontrank.spark.session import said_plainly
-from frontrank.spark.vectors import Held, Made, Shape, held_in, in_arrow
 from frontrank.spark.walks import Solved, standing
-from frontrank.spark.web import SparkWeb
+from frontrank.spark.web import SparkWeb, pieces
 
 POINT = "x double, impact double"
 LEVEL = "low double, high double, total double, weight double"
@@ -51,12 +52,12 @@ def hybrid(web: SparkWeb, ranker: QHybrid) -> Solved:
     x = standing(web)
     by_query = overlap(web, ranker.overlap(), x)
     web.tell("fitting impact to PageRank", 0, 0)
-    told = x.rows.union(web.given)
     with said_plainly():
-        curve = _fitted(web, told, ranker.fit)
-        queries = by_query.rows.selectExpr("seg", "'overlap' kind", "place", "change", "mass", "data")
-        rows = web.made(x.rows.union(queries), _mixed, ranker.weight, curve)
-        return Solved(web.work.kept(rows, "hybrid")[0], x.iterations, x.residual)
+        curve = _fitted(web, x.x, ranker.fit)
+    into = web.name("hybrid")
+    web.over(_mixed, into, x.x, by_query.x, ranker.weight, curve)
+    web.drop(by_query.x)
+    return Solved(into, x.iterations, x.residual)
 
 
 def check_hybrid(ranker: QHybrid) -> None:
@@ -66,13 +67,17 @@ def check_hybrid(ranker: QHybrid) -> None:
         raise InputError(f"{ranker.spec()}: a tree is for the local engine; take fit=isotonic or quadratic")
 
 
-def _mixed(shape: Shape, weight: float, curve: Curve, held: Held) -> Iterator[Made]:
-    yield Made("x", weight * held.one("overlap") + (1.0 - weight) * curve(np.log(held.one("x") * shape.pages)))
+def _mixed(
+    into: str, x: str, overlap: str, weight: float, curve: Curve, shape: Shape, folder: Folder, begin: int, end: int
+) -> Numbers:
+    by_query, standing = (folder.part(name, np.float64, begin, end) for name in (overlap, x))
+    folder.place(into, begin, weight * by_query + (1.0 - weight) * curve(np.log(standing * shape.pages)))
+    return Numbers()
 
 
-def _fitted(web: SparkWeb, told: Any, fit: str) -> Curve:
-    together = told.repartition(web.partitions, "seg").sortWithinPartitions("seg")
-    points = in_arrow(together, partial(_points, web.shape), POINT).persist()
+def _fitted(web: SparkWeb, x: str, fit: str) -> Curve:
+    work = partial(_points, web.folder, web.shape, web.stretches, x)
+    points = in_arrow(web.tasks.frame(len(web.stretches)), work, POINT).persist()
     try:
         low, high, mean = points.selectExpr("min(x)", "max(x)", "avg(impact)").first()
         if points.select("x").distinct().limit(3).count() < 3:  # a curve through fewer points is anybody's guess
@@ -82,13 +87,16 @@ def _fitted(web: SparkWeb, told: Any, fit: str) -> Curve:
         points.unpersist()
 
 
-def _points(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
+def _points(folder: Folder, shape: Shape, stretches: list[Stretch], x: str, arrived: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
-    for held in held_in(arrived):
-        at = np.flatnonzero(held.one("fetched", np.uint8))
-        columns = [pa.array(np.log(held.one("x")[at] * shape.pages)), pa.array(held.one("impact")[at])]
-        yield pa.RecordBatch.from_arrays(columns, names=["x", "impact"])
+    folder.check()
+    for task in each_task(arrived):
+        for low, high in pieces(*stretches[task]):
+            at = np.flatnonzero(folder.part("fetched", np.uint8, low, high))
+            standing, impact = (folder.part(name, np.float64, low, high)[at] for name in (x, "impact"))
+            columns = [pa.array(np.log(standing * shape.pages)), pa.array(impact)]
+            yield pa.RecordBatch.from_arrays(columns, names=["x", "impact"])
 
 
 def _scaled(x: Any, low: float, high: float) -> Any:
