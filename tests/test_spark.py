@@ -97,7 +97,7 @@ def test_the_work_folder_is_empty_but_for_what_is_still_read(web: Any) -> None:
 def test_at_the_usual_parameters_both_engines_iterate_as_often_and_agree(spark: Any, tmp_path: Path) -> None:
     write_crawl(tmp_path / "web", pages=1500, links=9000)
     ranker = parse_ranker("pagerank")
-    ranking, scores, view = local_ranking(open_crawl(str(tmp_path / "web")), ranker, None, 200)
+    ranking, _, view = local_ranking(open_crawl(str(tmp_path / "web")), ranker, None, 200)
     with opened_web(spark, str(tmp_path / "web"), str(tmp_path), quiet) as web:
         found = rank(web, ranker, 200)
     assert found.ranking.urls == ranking.urls
