@@ -39,7 +39,7 @@ def pages_of(links: int, hub: bool) -> int:
 
 
 def write_web(folder: Path, links: int, hub: bool = False) -> None:
-    """A web of so many links as Parquet: most go to near pages, the others to popular ones; with a hub each page links to it."""
+    """A web of so many links as Parquet: most go to near pages, the others to popular ones; all link to a hub."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -66,6 +67,32 @@ def test_the_command_ranks_tables_as_the_library_does(tmp_path: Path, capsys: py
 
 
 # --- bad input ---
+
+
+def test_a_table_that_a_job_did_not_end_is_not_ranked(tmp_path: Path) -> None:
+    write_crawl(tmp_path)
+    (tmp_path / "links" / "_temporary").mkdir()
+    with pytest.raises(SourceError, match=r"links: half-written \(it holds _temporary\); let the job that writes it end"):
+        open_crawl(str(tmp_path))
+
+
+def test_bytes_that_are_not_what_was_written_are_not_ranked(tmp_path: Path) -> None:
+    write_table(tmp_path, "pages", {"page": np.arange(2000)})
+    links = pa.table({"source": np.arange(2000), "target": np.zeros(2000, np.int64)})
+    whole = tmp_path / "links.parquet"
+    pq.write_table(links, whole, compression="none", use_dictionary=False, write_page_checksum=True)
+    data = bytearray(whole.read_bytes())
+    data[data.index((1500).to_bytes(8, "little") + (1501).to_bytes(8, "little"))] ^= 1  # another page, and a valid one
+    whole.write_bytes(data)
+    with pytest.raises(SourceError, match=r"links\.parquet: is damaged or cut off"):
+        local_ranking(open_crawl(str(tmp_path)), parse_ranker("indegree"), None, 1)
+
+
+def test_urls_of_the_best_pages_are_found_wherever_they_stand(tmp_path: Path) -> None:
+    crawl = open_crawl(str(write_crawl(tmp_path)))
+    asked = [699, 3, 3, 250]
+    assert crawl.urls_of(asked) == [f"http://h{page % 7}.example/{page}" for page in asked]
+    assert crawl.urls_of([]) == []
 
 
 def test_a_part_that_is_cut_off_is_named_wherever_it_is_cut(tmp_path: Path) -> None:

@@ -19,14 +19,12 @@ from frontrank.kernels.jit import Array
 from frontrank.sources.parquet_crawl import (
     LINKS,
     PAGES,
-    UNDONE,
     check_columns,
     checked_parts,
-    half_written,
     impact_column,
     not_numbered,
-    table_path,
 )
+from frontrank.sources.parquet_tables import UNDONE, half_written, table_path
 from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import Shape, in_arrow
 from frontrank.spark.rows import ROW, array, batches, by_segment, held_in

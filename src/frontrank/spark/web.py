@@ -24,7 +24,6 @@ from frontrank.spark.tables import GivenPages, Tables, opened, read_pages
 Tell = Callable[[str, int, int], None]
 SETTLE = 1 << 23  # pages of a task that works on vectors
 PIECE = 1 << 18  # pages that are settled at once, and stay in a processor's cache meanwhile
-AT_ONCE = 2  # tasks a core: one that is late costs half
 
 
 @contextmanager
@@ -62,7 +61,7 @@ class SparkWeb:
         self.tables: Tables = opened(spark, path, folder.path, span)
         self.shape: Shape = shape_of(self.tables.page_rows, width, span, bucket)
         cores = spark.sparkContext.defaultParallelism
-        self.tasks, self.wanted = Tasks(spark), max(AT_ONCE * cores, -(-self.tables.link_rows // task))
+        self.tasks, self.wanted = Tasks(spark), max(cores, -(-self.tables.link_rows // task))
         self.stretches: list[Stretch] = even(self.pages, width, max(cores, -(-self.pages // SETTLE)))
         self.named = 0
 
