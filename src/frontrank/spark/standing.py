@@ -4,7 +4,8 @@ The curve is fitted to x = log(n PageRank) and the impact of all fetched pages, 
 
     quadratic   least squares need nine sums, of powers of x (scaled to -1 .. 1) and of impact times these
     isotonic    the best function that never falls is the same, neighbours pooled at once or part by part: Spark sorts
-                pages by x, each partition pools its own, and the driver pools what is left: levels, not pages
+                pages by x, each partition pools its own, and the driver pools what is left: levels, not pages, and of a
+                partition at most ``LEVELS`` (beyond, neighbours are joined: where impact rises from page to page)
 
 A tree needs all pages in one place: that is the local engine's.
 """
@@ -29,6 +30,7 @@ from frontrank.spark.web import SparkWeb, pieces
 
 POINT = "x double, impact double"
 LEVEL = "low double, high double, total double, weight double"
+LEVELS = 100_000  # of a partition that come to the driver
 CLOSE = 1e-15  # x that lie closer are one: as in scikit-learn
 
 
@@ -144,8 +146,22 @@ def _pooled(arrived: Iterable[Any]) -> Iterator[Any]:
         held, last = np.concatenate([held, last, levels[:-1]]), levels[-1:]
         held = held[: compiled(_pool)(held)]
     held = np.concatenate([held, last])
-    held = held[: compiled(_pool)(held)]
+    held = _thinned(held[: compiled(_pool)(held)], LEVELS)
     yield pa.RecordBatch.from_arrays([pa.array(column.copy()) for column in held.T], names=["low", "high", "total", "weight"])
+
+
+def _thinned(levels: Array, most: int) -> Array:
+    """At most so many levels: neighbours are joined, as many each, where there are more.
+
+    >>> _thinned(np.array([[0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 3.0, 1.0], [2.0, 2.0, 9.0, 1.0]]), 2).tolist()
+    [[0.0, 1.0, 4.0, 2.0], [2.0, 2.0, 9.0, 1.0]]
+    """
+    if len(levels) <= most:
+        return levels
+    begins = np.arange(0, len(levels), -(-len(levels) // most))
+    ends = np.append(begins[1:], len(levels)) - 1
+    sums = np.add.reduceat(levels[:, 2:], begins)
+    return np.column_stack([levels[begins, 0], levels[ends, 1], sums])
 
 
 @kernel
