@@ -137,7 +137,30 @@ def write_web(folder: Path, pages: int, links: int) -> Path:
     return folder
 
 
-def try_it(made: Cluster, folder: Path, kill: bool, policy: str) -> bool:
+class Kill:
+    """Kills a worker while the tasks of an iteration run; its executors are seen to go."""
+
+    def __init__(self, made: Cluster, spark: Any) -> None:
+        self.made, self.spark, self.done = made, spark, False
+
+    def __call__(self) -> None:
+        tracker = self.spark.sparkContext.statusTracker()
+        until = time.monotonic() + WAIT_S
+        while not any(info.numActiveTasks for info in map(tracker.getStageInfo, tracker.getActiveStageIds()) if info):
+            if time.monotonic() > until:
+                return
+            time.sleep(0.002)
+        self.made.kill_worker(0)
+        self.done = True
+        print("worker 0 killed, with tasks running", flush=True)
+
+
+def executors(spark: Any) -> int:
+    """How many there are; the driver counts as one."""
+    return int(spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size()) - 1
+
+
+def try_it(made: Cluster, folder: Path, kill: bool, policy: str, pages: int) -> bool:
     """Rank a web on the cluster and here; whether both say the same."""
     from frontrank.lab.best_pages import local_ranking
     from frontrank.orderings.registry import parse_ranker
@@ -145,25 +168,34 @@ def try_it(made: Cluster, folder: Path, kill: bool, policy: str) -> bool:
     from frontrank.spark.rank import opened_web, rank
     from frontrank.spark.session import session
 
-    web = write_web(folder / "web", 200_000, 2_000_000)
+    web = write_web(folder / "web", pages, 10 * pages)
     ranker = parse_ranker(policy)
     settings = {"spark.executor.memory": "768m", "spark.executor.cores": "1", "spark.driver.host": "127.0.0.1"}
-    killed: list[str] = []
+    with session(made.url, settings) as spark:
+        killer = Kill(made, spark)
 
-    def tell(what: str, done: int, _: int) -> None:
-        print(f"{what} {done}", flush=True)
-        if kill and done == 2 and not killed:
-            killed.append("in a moment")
-            threading.Timer(0.5, lambda: (made.kill_worker(0), killed.append("killed"), print("worker 0 killed"))).start()
+        def tell(what: str, done: int, _: int) -> None:
+            print(f"{what} {done}", flush=True)
+            if kill and done == 2:
+                threading.Thread(target=killer).start()
 
-    with session(made.url, settings) as spark, opened_web(spark, str(web), str(folder), tell) as opened:
-        status: Any = spark.sparkContext._jsc.sc().getExecutorMemoryStatus()
-        before = status.size() - 1
-        found = rank(opened, ranker, 1000)
+        before = both(spark, len(made.processes) - 1)
+        with opened_web(spark, str(web), str(folder), tell) as opened:
+            found = rank(opened, ranker, 1000)
+        after = executors(spark)
     ranking, _, _ = local_ranking(open_crawl(str(web)), ranker, None, 1000)
     apart = float(np.abs(found.ranking.scores - ranking.scores).max())
-    print(f"executors at first: {before}; {found.iterations} iterations; scores at most {apart:.1e} apart")
-    return found.ranking.urls == ranking.urls and apart < 1e-9 and (not kill or "killed" in killed)
+    print(f"executors: {before}, at the end {after}; {found.iterations} iterations; scores at most {apart:.1e} apart")
+    same = found.ranking.urls == ranking.urls and apart < 1e-9
+    return same and (not kill or (killer.done and after < before))
+
+
+def both(spark: Any, wanted: int) -> int:
+    """Wait for the executors of all workers: one that is not there cannot be killed."""
+    until = time.monotonic() + WAIT_S
+    while executors(spark) < wanted and time.monotonic() < until:
+        time.sleep(0.1)
+    return executors(spark)
 
 
 def main() -> None:
@@ -172,11 +204,12 @@ def main() -> None:
     parser.add_argument("--try", dest="trying", action="store_true", help="rank a small web, and compare")
     parser.add_argument("--kill", action="store_true", help="kill a worker in mid-job")
     parser.add_argument("--policy", default="pagerank:alpha=0.5,tolerance=1e-4")
+    parser.add_argument("--pages", type=int, default=200_000, help="of the small web")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="spark-cluster-") as name, cluster(Path(name), given.workers) as made:
         print(f"--master {made.url}", flush=True)
         if given.trying:
-            same = try_it(made, Path(name), given.kill, given.policy)
+            same = try_it(made, Path(name), given.kill, given.policy, given.pages)
             print("the same pages and scores as here" if same else "NOT the same as here")
             sys.exit(0 if same else 1)
         try:

@@ -6,23 +6,18 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from frontrank.cli import main
 from frontrank.errors import InputError, SourceError
-from frontrank.kernels.blocks import block_of, by_cell, push_block
-from frontrank.kernels.jit import compiled
 from frontrank.lab.best_pages import best, local_ranking, local_scores, save_scores
 from frontrank.orderings.registry import parse_ranker
 from frontrank.sources.parquet_crawl import open_crawl
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 from tests.parquet_crawls import write_crawl, write_table
-
-NONE = np.empty(0, np.uint8)
 
 
 def test_without_fetched_the_scores_are_the_importance_of_the_whole_web(tmp_path: Path) -> None:
@@ -72,6 +67,32 @@ def test_the_command_ranks_tables_as_the_library_does(tmp_path: Path, capsys: py
 
 
 # --- bad input ---
+
+
+def test_a_table_that_a_job_did_not_end_is_not_ranked(tmp_path: Path) -> None:
+    write_crawl(tmp_path)
+    (tmp_path / "links" / "_temporary").mkdir()
+    with pytest.raises(SourceError, match=r"links: half-written \(it holds _temporary\); let the job that writes it end"):
+        open_crawl(str(tmp_path))
+
+
+def test_bytes_that_are_not_what_was_written_are_not_ranked(tmp_path: Path) -> None:
+    write_table(tmp_path, "pages", {"page": np.arange(2000)})
+    links = pa.table({"source": np.arange(2000), "target": np.zeros(2000, np.int64)})
+    whole = tmp_path / "links.parquet"
+    pq.write_table(links, whole, compression="none", use_dictionary=False, write_page_checksum=True)
+    data = bytearray(whole.read_bytes())
+    data[data.index((1500).to_bytes(8, "little") + (1501).to_bytes(8, "little"))] ^= 1  # another page, and a valid one
+    whole.write_bytes(data)
+    with pytest.raises(SourceError, match=r"links\.parquet: is damaged or cut off"):
+        local_ranking(open_crawl(str(tmp_path)), parse_ranker("indegree"), None, 1)
+
+
+def test_urls_of_the_best_pages_are_found_wherever_they_stand(tmp_path: Path) -> None:
+    crawl = open_crawl(str(write_crawl(tmp_path)))
+    asked = [699, 3, 3, 250]
+    assert crawl.urls_of(asked) == [f"http://h{page % 7}.example/{page}" for page in asked]
+    assert crawl.urls_of([]) == []
 
 
 def test_a_part_that_is_cut_off_is_named_wherever_it_is_cut(tmp_path: Path) -> None:
@@ -132,42 +153,3 @@ def test_a_ranker_says_what_it_lacks(ranker: str, said: str, tmp_path: Path) -> 
     write_table(tmp_path, "links", {"source": [0], "target": [1]})
     with pytest.raises(InputError, match=said):
         local_ranking(open_crawl(str(tmp_path)), parse_ranker(ranker), None, 1)
-
-
-# --- blocks ---
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=80),
-    st.integers(1, 41),
-    st.integers(1, 4),
-    st.sets(st.integers(0, 40)),
-)
-def test_blocks_hold_each_link_of_a_fetched_page_once(
-    links: list[tuple[int, int]], width: int, times: int, fetched: set[int]
-) -> None:
-    pages, reach = 41, width * times
-    ranges, segments = -(-pages // reach), -(-pages // width)
-    source, target = (np.array([link[i] for link in links], np.int64) for i in (0, 1))
-    begins, sources, targets = by_cell(source, target, width, reach, ranges, segments)
-    kept = np.array([page in fetched for page in range(segments * width)], np.uint8)
-    give = np.random.default_rng(0).random(segments * width)
-    sums = np.zeros(ranges * reach)
-    found = set()
-    for cell in range(segments * ranges):
-        segment, range_ = divmod(cell, ranges)
-        mine = slice(int(begins[cell]), int(begins[cell + 1]))
-        here = slice(segment * width, (segment + 1) * width)
-        indptr, row = block_of(sources[mine], targets[mine], width, kept[here])
-        for r in range(width):
-            for q in row[indptr[r] : indptr[r + 1]].tolist():
-                pair = segment * width + r, range_ * reach + q
-                assert pair not in found
-                found.add(pair)
-        into = sums[range_ * reach : (range_ + 1) * reach]
-        compiled(push_block)(0, indptr.astype(np.int32), row, give[here], into)
-    assert found == {(p, q) for p, q in links if p != q and p in fetched}
-    naive = np.zeros(ranges * reach)
-    for p, q in found:
-        naive[q] += give[p]
-    assert np.allclose(sums, naive)

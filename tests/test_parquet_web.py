@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from frontrank.cli.convert import command
 from frontrank.errors import InputError, SourceError
-from frontrank.sources import convert, load, parquet_web, save
+from frontrank.sources import convert, load, parquet_tables, parquet_web, save
 from frontrank.web import room
 from frontrank.web.web import Web
 from tests.test_loading import assert_same
@@ -69,6 +69,7 @@ def test_a_web_goes_there_and_back_whole_or_in_scattered_parts(
     save(web, folder / "web")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parquet_web, "BATCH", batch)
+        patch.setattr(parquet_tables, "BATCH", batch)
         patch.setattr(parquet_web, "SPAN", span)
         convert(folder / "web", folder / "w.parquet/")
         assert sorted(path.name for path in (folder / "w.parquet").iterdir()) == ["links.parquet", "pages.parquet"]
@@ -148,7 +149,7 @@ def test_a_part_cut_off_anywhere_is_never_taken_for_whole(tmp_path: Path, name: 
     whole = part.read_bytes()
     for size in range(0, len(whole), 97):
         part.write_bytes(whole[:size])
-        with pytest.raises(SourceError, match=r"part-00000\.parquet: truncated or not a Parquet file"):
+        with pytest.raises(SourceError, match=r"part-00000\.parquet: is damaged or cut off, not a whole Parquet file"):
             convert(tmp_path / "w.parquet", tmp_path / "again.web")
     assert not (tmp_path / "again.web").exists()
 

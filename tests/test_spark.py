@@ -6,6 +6,7 @@ One session for all tests. They are skipped where there is no Java.
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -28,7 +29,7 @@ from frontrank.spark.session import check_java, check_master, session, settings_
 from tests.parquet_crawls import write_crawl, write_queries, write_table
 from tests.patience import PATIENCE_S
 
-CUT = {"width": 64, "reach": 256, "task": 1500, "chunk": 200}  # several of everything
+CUT = {"width": 64, "span": 300, "bucket": 16, "reach": 256, "task": 500}  # several of everything
 FEW = "alpha=0.3,tolerance=0.001"  # few iterations: both engines stop at the same one
 QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", "spark.driver.memory": "1g"}
 
@@ -61,7 +62,7 @@ def web(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.mark.parametrize(
     "spec",
-    ["indegree", f"pagerank:{FEW}", f"rw:gamma=0.5,{FEW}", f"rw-eg:omega=0.6,{FEW}"],
+    ["indegree", f"pagerank:{FEW}", f"rw:gamma=0.5,{FEW}", f"rw-eg:omega=0.6,{FEW}", f"rw-virtual:{FEW}"],
 )
 def test_spark_gives_the_scores_and_the_pages_of_the_local_engine(spec: str, web: Any, tmp_path: Path) -> None:
     ranker = parse_ranker(spec)
@@ -78,22 +79,31 @@ def test_spark_gives_the_scores_and_the_pages_of_the_local_engine(spec: str, web
         assert found.iterations == note["iterations"]
 
 
-def test_no_block_is_large_and_a_heavy_segment_is_spread_over_tasks(web: Any) -> None:
-    rows = web.blocks.frame.selectExpr("seg", "range", "t", "length(target) / 4 links", "length(indptr) / 4 rows").collect()
-    assert max(row.links for row in rows) <= CUT["chunk"]
-    assert max(row.rows for row in rows) <= CUT["width"] + 1
-    tasks: dict[tuple[int, int], set[int]] = {}
-    for row in rows:
-        tasks.setdefault((row.seg, row.range), set()).add(row.t)
-    assert len(tasks[0, 0]) > 1
-    sizes = [row["count"] for row in web.blocks.frame.groupBy("t").count().collect()]
-    assert len(sizes) == len(web.shape.keys), "every task has its blocks, none has another's"
+def test_a_page_that_all_link_to_is_shared_by_several_tasks(web: Any) -> None:
+    blocks = web.blocks
+    parts = {piece.range: piece.parts for piece in blocks.pieces}
+    hub = next(number for number, (begin, end) in enumerate(blocks.ranges) if begin <= 3 < end)
+    assert parts[hub] > 1, "the page with 700 inlinks"
+    assert min(parts.values()) == 1, "others have a task to themselves"
 
 
 def test_the_work_folder_is_empty_but_for_what_is_still_read(web: Any) -> None:
-    folder = Path(web.work.folder.removeprefix("file://"))
-    left = sorted(path.name.partition("-")[0] for path in folder.iterdir())
-    assert left.count("pagerank") <= 1, "each iteration removes the one before"
+    left = [path.name for path in Path(web.folder.path).iterdir()]
+    assert not [name for name in left if "-pack-" in name or name.endswith((".sources", ".times"))]
+    rank(web, parse_ranker(f"pagerank:{FEW}"), 5)
+    now = [path.name for path in Path(web.folder.path).iterdir()]
+    assert sorted(name.partition("-")[0] for name in set(now) - set(left)) == ["x"], "each iteration removes the one before"
+
+
+def test_at_the_usual_parameters_both_engines_iterate_as_often_and_agree(spark: Any, tmp_path: Path) -> None:
+    write_crawl(tmp_path / "web", pages=1500, links=9000)
+    ranker = parse_ranker("pagerank")
+    ranking, _, view = local_ranking(open_crawl(str(tmp_path / "web")), ranker, None, 200)
+    with opened_web(spark, str(tmp_path / "web"), str(tmp_path), quiet) as web:
+        found = rank(web, ranker, 200)
+    assert found.ranking.urls == ranking.urls
+    assert np.abs(found.ranking.scores / ranking.scores - 1.0).max() < 1e-9
+    assert [note["iterations"] for note in view.notes.values()] == [found.iterations] and found.iterations > 15
 
 
 def test_without_fetched_all_pages_are_ranked(spark: Any, tmp_path: Path) -> None:
@@ -109,7 +119,7 @@ def test_without_fetched_all_pages_are_ranked(spark: Any, tmp_path: Path) -> Non
 def asked(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A web with queries."""
     folder = write_queries(tmp_path_factory.mktemp("asked"))
-    with opened_web(spark, str(folder), str(tmp_path_factory.mktemp("work")), quiet, width=64, reach=256) as opened:
+    with opened_web(spark, str(folder), str(tmp_path_factory.mktemp("work")), quiet, width=64, bucket=32) as opened:
         yield opened
 
 
@@ -166,11 +176,68 @@ def test_a_part_that_is_cut_off_or_damaged_is_named(spark: Any, tmp_path: Path) 
         rank(web, parse_ranker("indegree"), 1)
 
 
-def test_a_full_disk_is_a_sentence(spark: Any) -> None:
+def test_a_full_disk_is_a_sentence_and_leaves_nothing(spark: Any, tmp_path: Path) -> None:
+    write_crawl(tmp_path / "web", pages=20_000, links=300_000)
+    (tmp_path / "work").mkdir()
+    limit = 1_000_000  # bytes of a file, in place of a disk: links are packed into one of 2.4 MB
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    command = [*_command(tmp_path), "--work", str(tmp_path / "work"), "--scores", str(tmp_path / "scores")]
+    done = subprocess.run(command, preexec_fn=limited, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "cannot be written: File too large; free some room, or give another folder as --work" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["web", "work"]
+    assert not any((tmp_path / "work").iterdir())
+
+
+def test_a_full_disk_of_sparks_own_is_a_sentence(spark: Any) -> None:
     from frontrank.spark.session import said_plainly
 
     with pytest.raises(InputError, match="the disk is full"), said_plainly():
         spark.sql("select raise_error('java.io.IOException: No space left on device')").collect()
+
+
+def test_scores_that_go_elsewhere_replace_nothing_but_scores(spark: Any, tmp_path: Path) -> None:
+    write_crawl(tmp_path / "web", pages=50, links=100)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").touch()
+    with opened_web(spark, str(tmp_path / "web"), f"file://{tmp_path}", quiet) as web:
+        with pytest.raises(InputError, match="does not hold scores of an earlier ranking"):
+            rank(web, parse_ranker("indegree"), 1, f"file://{tmp_path}/mine")
+        for _ in range(2):  # the second replaces the first
+            rank(web, parse_ranker("indegree"), 1, f"file://{tmp_path}/scores")
+    assert len(pq.read_table(tmp_path / "scores")) == 50 and (tmp_path / "scores" / "_SUCCESS").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "scores", "web"], "and nothing lies beside"
+    assert (tmp_path / "mine" / "letter.txt").exists()
+
+
+def test_in_a_work_folder_that_only_libraries_reach_scores_are_the_same(spark: Any, tmp_path: Path) -> None:
+    write_crawl(tmp_path / "web", pages=300, links=2000)
+    ranker = parse_ranker(f"rw-eg:omega=0.5,{FEW}")
+    with opened_web(spark, str(tmp_path / "web"), f"file://{tmp_path}", quiet, bucket=32, width=64, span=200) as web:
+        found = rank(web, ranker, 40)
+    ranking, _, _ = local_ranking(open_crawl(str(tmp_path / "web")), ranker, None, 40)
+    assert found.ranking.urls == ranking.urls
+    assert np.abs(found.ranking.scores / ranking.scores - 1.0).max() < 1e-9
+    assert [path.name for path in tmp_path.iterdir()] == ["web"], "the work folder is gone"
+
+
+def test_a_part_of_what_tasks_tell_is_not_taken_for_the_whole(spark: Any, tmp_path: Path) -> None:
+    write_crawl(tmp_path / "web", pages=300, links=500)
+    with opened_web(spark, str(tmp_path / "web"), str(tmp_path), quiet, width=64) as web:
+        web.stretches = web.stretches[:-1]  # as if a machine had not told
+        with pytest.raises(InputError, match=r"what came back ends at page 192 of 300; rank again"):
+            rank(web, parse_ranker("indegree"), 1)
+
+
+def test_a_table_that_a_job_did_not_end_is_not_ranked(spark: Any, tmp_path: Path) -> None:
+    write_crawl(tmp_path / "web", pages=50, links=100)
+    (tmp_path / "web" / "links" / "_temporary").mkdir()
+    for path in (f"{tmp_path}/web", f"file://{tmp_path}/web"):
+        with pytest.raises(SourceError, match="half-written"), opened_web(spark, path, str(tmp_path), quiet):
+            pass
 
 
 def test_what_spark_does_not_rank_is_said_before_it_starts() -> None:
@@ -227,7 +294,7 @@ def test_ctrl_c_ends_it_and_leaves_nothing(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     command = [*_command(tmp_path), "--work", str(tmp_path / "work"), "--policy", "pagerank:alpha=0.99,tolerance=1e-12"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        while not any((tmp_path / "work").glob("*/pagerank-*")) and process.poll() is None:
+        while not any((tmp_path / "work").glob("*/give-*")) and process.poll() is None:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=PATIENCE_S)

@@ -1,105 +1,159 @@
-"""Blocks of links: those from one range of pages to another, as arrays of offsets. What is too large for one machine is cut so.
+"""Blocks of links: those from one span of pages to one range of pages. What is too large for one machine is cut so.
 
-    pages       0 .. n - 1, cut into segments of ``width`` pages; a range is several segments
-    block       the links from one segment to one range: row r holds the links of the segment's page first + r, sorted and
-                distinct, as offsets into the range (int32)
+    bucket   some pages; links are sorted by the bucket of the page that takes in
+    range    several buckets: pages that one task works for
+    span     pages whose part of a vector is read at random at a time
+    block    the links from a span to a range. Row i has, distinct and going up, the pages that page i of the range takes in
+             from, as offsets into the span (int32); where most pages have none, ``at`` lists the pages that have
 
-A block takes 4 bytes a link and 4 a page of its segment. ``push_block`` is the inner loop of every iteration; it reads one
-segment of a vector and writes to one range of another.
+So a block takes 4 bytes a link and 4 a page, or 8 for each page with links where that is less. ``pull_block`` is the inner
+loop of every iteration: as in ``pagerank`` and ``walk``, a page adds up what the pages that link to it hand on, in their order.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from frontrank.kernels.jit import Array, compiled, kernel
 
 
-@kernel
-def push_block(first: int, indptr: Array, target: Array, give: Array, sums: Array) -> None:
-    """Add give[first + r] to sums[q] for each link to q in row r."""
-    for r in range(indptr.size - 1):
-        value = give[first + r]
-        if value != 0.0:
-            for j in range(indptr[r], indptr[r + 1]):
-                sums[target[j]] += value
+class Block(NamedTuple):
+    """Row i is row[start[i]:start[i + 1]], and belongs to page at[i] of the range; to page i, where ``at`` is empty."""
+
+    start: Array
+    at: Array
+    row: Array
 
 
 @kernel
-def _cells(source: Array, target: Array, width: int, reach: int, ranges: int, counts: Array, cell: Array) -> None:
-    """The cell (segment, range) of each link, and how many links each cell has; self-links are in none (-1)."""
-    for i in range(source.size):
-        if source[i] == target[i]:
-            cell[i] = -1
-        else:
-            cell[i] = (source[i] // width) * ranges + target[i] // reach
-            counts[cell[i]] += 1
+def _pull(start: Array, at: Array, row: Array, first: int, low: int, high: int, give: Array, sums: Array) -> None:
+    i = first
+    while i < start.size - 1 and start[i] < high:
+        total = 0.0
+        for j in range(max(start[i], low), min(start[i + 1], high)):
+            total += give[row[j]]
+        q = at[i] if at.size > 0 else i
+        sums[q] += total
+        i += 1
 
 
-@kernel
-def _scatter(
-    source: Array, target: Array, width: int, reach: int, cell: Array, at: Array, sources: Array, targets: Array
-) -> None:
-    for i in range(source.size):
-        if cell[i] >= 0:
-            k = at[cell[i]]
-            at[cell[i]] = k + 1
-            sources[k] = source[i] % width
-            targets[k] = target[i] % reach
+def pull_block(block: Block, give: Array, sums: Array, low: int = 0, high: int | None = None) -> None:
+    """Add to the sum of each page of the range what the pages that link to it hand on, by links ``low`` to ``high`` alone.
 
-
-def by_cell(source: Array, target: Array, width: int, reach: int, ranges: int, segments: int) -> tuple[Array, Array, Array]:
-    """Links sorted by cell: where each cell begins (cell = segment * ranges + range), offsets of sources and of targets.
-
-    >>> begins, sources, targets = by_cell(np.array([5, 0, 2]), np.array([1, 1, 2]), width=4, reach=8, ranges=1, segments=2)
-    >>> begins.tolist(), sources.tolist(), targets.tolist()
-    ([0, 1, 2], [0, 1], [1, 1])
+    >>> block, sums = Block(np.array([0, 2, 3]), np.empty(0, np.int32), np.array([0, 1, 1], np.int32)), np.zeros(2)
+    >>> pull_block(block, np.array([1.0, 10.0]), sums)
+    >>> sums.tolist()
+    [11.0, 10.0]
     """
-    counts, cell = np.zeros(segments * ranges, np.int64), np.empty(source.size, np.int64)
-    compiled(_cells)(source, target, width, reach, ranges, counts, cell)
-    begins = np.concatenate([[0], np.cumsum(counts)])
-    sources, targets = np.empty(int(begins[-1]), np.uint16), np.empty(int(begins[-1]), np.int32)
-    compiled(_scatter)(source, target, width, reach, cell, begins[:-1].copy(), sources, targets)
-    return begins, sources, targets
+    end = len(block.row) if high is None else high
+    first = int(np.searchsorted(block.start, low, side="right")) - 1 if low else 0
+    compiled(_pull)(*block, first, low, end, give, sums)
+
+
+# --- links by bucket ---
 
 
 @kernel
-def _rows(source: Array, target: Array, kept: Array, indptr: Array, targets: Array) -> int:
-    """Rows of distinct, sorted targets; rows that are not kept are empty. Returns the number of links."""
-    for i in range(source.size):
-        if kept.size == 0 or kept[source[i]] != 0:
-            indptr[source[i] + 1] += 1
-    for r in range(indptr.size - 1):
-        indptr[r + 1] += indptr[r]
-    at = indptr[:-1].copy()
-    for i in range(source.size):
-        if kept.size == 0 or kept[source[i]] != 0:
-            targets[at[source[i]]] = target[i]
-            at[source[i]] += 1
+def _counts(value: Array, key: Array, source: Array, kept: Array, bucket: int, counts: Array) -> None:
+    for i in range(key.size):
+        if value[i] != key[i] and (kept.size == 0 or kept[source[i]] != 0):
+            counts[key[i] // bucket] += 1
+
+
+@kernel
+def _scatter(value: Array, key: Array, source: Array, kept: Array, bucket: int, place: Array, pairs: Array) -> None:
+    for i in range(key.size):
+        if value[i] != key[i] and (kept.size == 0 or kept[source[i]] != 0):
+            k = place[key[i] // bucket]
+            place[key[i] // bucket] = k + 1
+            pairs[k, 0] = value[i]
+            pairs[k, 1] = key[i]
+
+
+def by_bucket(
+    value: Array, key: Array, source: Array, kept: Array, bucket: int, count: int, number: Any
+) -> tuple[Array, Array]:
+    """Links as pairs (value, key), sorted by the bucket of the key; and where each of so many buckets begins.
+
+    Left out are links of a page to itself and, where ``kept`` is not empty, those whose source it does not mark.
+
+    >>> source, target, nothing = np.array([5, 0, 2]), np.array([1, 9, 2]), np.empty(0, np.uint8)
+    >>> begins, pairs = by_bucket(source, target, source, nothing, bucket=4, count=3, number=np.int32)
+    >>> begins.tolist(), pairs.tolist()
+    ([0, 1, 1, 2], [[5, 1], [0, 9]])
+    """
+    counts = np.zeros(count, np.int64)
+    compiled(_counts)(value, key, source, kept, bucket, counts)
+    begins = np.concatenate([[0], np.cumsum(counts)])
+    pairs = np.empty((int(begins[-1]), 2), number)
+    compiled(_scatter)(value, key, source, kept, bucket, begins[:-1].copy(), pairs)
+    return begins, pairs
+
+
+# --- rows of a block ---
+
+
+@kernel
+def _rows(pairs: Array, first: int, low: int, high: int, start: Array, row: Array) -> int:
+    for i in range(pairs.shape[0]):
+        if low <= pairs[i, 0] < high:
+            start[pairs[i, 1] - first + 1] += 1
+    for r in range(start.size - 1):
+        start[r + 1] += start[r]
+    place = start[:-1].copy()
+    for i in range(pairs.shape[0]):
+        if low <= pairs[i, 0] < high:
+            r = pairs[i, 1] - first
+            row[place[r]] = pairs[i, 0] - low
+            place[r] += 1
     k = 0
     begin = 0
-    for r in range(indptr.size - 1):
-        end = indptr[r + 1]
-        targets[begin:end].sort()
-        indptr[r] = k
+    for r in range(start.size - 1):
+        end = start[r + 1]
+        row[begin:end].sort()
+        start[r] = k
         for j in range(begin, end):
-            if j == begin or targets[j] != targets[j - 1]:
-                value = targets[j]
-                targets[k] = value
+            if j == begin or row[j] != row[j - 1]:
+                value = row[j]
+                row[k] = value
                 k += 1
         begin = end
-    indptr[indptr.size - 1] = k
+    start[start.size - 1] = k
     return k
 
 
-def block_of(source: Array, target: Array, width: int, kept: Array) -> tuple[Array, Array]:
-    """One cell's links in any order, repeated or not, as rows: indptr (int64) and targets (int32). ``kept`` marks the pages
-    of the segment whose links count; empty, all do.
+def rows_of(pairs: Array, first: int, count: int, low: int, high: int) -> tuple[Array, Array]:
+    """Pairs (value, key) in any order, repeated or not, as rows of pages ``first`` and so many after it: start (int64) and row
+    (int32). Of the values those from ``low`` to ``high`` alone, as offsets from ``low``.
 
-    >>> indptr, target = block_of(np.array([1, 0, 1], np.uint16), np.array([7, 3, 7], np.int32), 2, np.empty(0, np.uint8))
-    >>> indptr.tolist(), target.tolist()
-    ([0, 1, 2], [3, 7])
+    >>> start, row = rows_of(np.array([[7, 1], [3, 0], [7, 1], [2, 1]]), 0, 2, 3, 10)
+    >>> start.tolist(), row.tolist()
+    ([0, 1, 2], [0, 4])
     """
-    indptr, targets = np.zeros(width + 1, np.int64), np.empty(source.size, np.int32)
-    links = compiled(_rows)(source, target, kept, indptr, targets)
-    return indptr, targets[:links]
+    start, row = np.zeros(count + 1, np.int64), np.empty(len(pairs), np.int32)
+    links = compiled(_rows)(pairs, first, low, high, start, row)
+    return start, row[:links]
+
+
+@kernel
+def _add_up(row: Array, counts: Array) -> None:
+    for j in range(row.size):
+        counts[row[j]] += 1
+
+
+def times_in(row: Array, size: int) -> tuple[Array, Array]:
+    """The numbers that occur in a row of offsets below ``size``, going up, and how often (int32).
+
+    >>> at, times = times_in(np.array([4, 1, 4], np.int32), 5)
+    >>> at.tolist(), times.tolist()
+    ([1, 4], [1, 2])
+    """
+    if size > 4 * len(row):  # a counter for each would be the larger part
+        at, times = np.unique(row, return_counts=True)
+        return at, times.astype(np.int32)
+    counts = np.zeros(size, np.int32)
+    compiled(_add_up)(row, counts)
+    at = np.flatnonzero(counts).astype(row.dtype)
+    return at, counts[at]

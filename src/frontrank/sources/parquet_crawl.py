@@ -22,8 +22,7 @@ of the worth of such pages. Repeated links count once, links of a page to itself
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -34,6 +33,7 @@ from frontrank.errors import InputError, SourceError, need
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import host_of
 from frontrank.search.workload import load_workload, normalised
+from frontrank.sources.parquet_tables import batches_of, opened_part, parts_of, table_path
 from frontrank.web.links import MAX_PAGES, by_source, tidy
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
 from frontrank.web.web import IMPACTS
@@ -48,23 +48,6 @@ def is_parquet_crawl(path: str) -> bool:
     if "://" in path:
         return True
     return all(os.path.isfile(f"{path}/{table}.parquet") or os.path.isdir(f"{path}/{table}") for table in TABLES)
-
-
-def table_path(path: str, table: str) -> str:
-    """The file of a table, or the folder of its parts."""
-    one = f"{path}/{table}.parquet"
-    return one if os.path.exists(one) else f"{path}/{table}"
-
-
-def parts_of(path: str, table: str) -> list[str]:
-    """The files of a table; none if there is no such table."""
-    where = table_path(path, table)
-    if os.path.isfile(where):
-        return [where]
-    if not os.path.isdir(where):
-        return []
-    names = sorted(name for name in os.listdir(where) if name.endswith(".parquet") and not name.startswith(("_", ".")))
-    return [f"{where}/{name}" for name in names]
 
 
 @dataclass(frozen=True)
@@ -83,7 +66,7 @@ def checked_parts(path: str, table: str, needed: Mapping[str, tuple[str, ...]]) 
         raise SourceError(f"{path}: there is no {table}.parquet and no folder {table} with parts; a web has links and pages")
     rows, columns = 0, dict[str, str]()
     for file in files:
-        with _opened(file) as footer:
+        with opened_part(file) as footer:
             kinds = {field.name: str(field.type) for field in footer.schema_arrow}
             rows += footer.metadata.num_rows
         check_columns(file, kinds, needed)
@@ -158,17 +141,22 @@ class ParquetCrawl:
         """The URLs of some pages, or their numbers where URLs are not known."""
         if "url" not in self.columns:
             return [str(page) for page in pages]
-        at = np.empty(self.pages, np.int64)
-        at[self.number] = np.arange(self.pages)
-        taken = self._column("url").take(at[np.asarray(pages, np.int64)])
-        return [url or str(page) for url, page in zip(taken.to_pylist(), pages, strict=True)]
+        asked, which = np.unique(np.asarray(pages, np.int64), return_inverse=True)
+        found = [str(page) for page in asked.tolist()]
+        for _, _, batch in batches_of(parts_of(self.path, "pages"), ["page", "url"]):  # the column whole may not fit
+            numbers = batch.column("page").to_numpy(zero_copy_only=False).astype(np.int64)
+            wanted = np.flatnonzero(np.isin(numbers, asked))
+            place = np.searchsorted(asked, numbers[wanted]).tolist()
+            for at, url in zip(place, batch.column("url").take(wanted).to_pylist(), strict=True):
+                found[at] = url or found[at]
+        return [found[at] for at in which.tolist()]
 
     @cached_property
     def rows(self) -> tuple[Array, Array]:
         """indptr and targets of all pages; none of pages that are not fetched."""
         source, target = np.empty(self.links.rows, np.int32), np.empty(self.links.rows, np.int32)
         at = 0
-        for batch in _batches(self.links.files, ["source", "target"]):
+        for _, _, batch in batches_of(self.links.files, ["source", "target"]):
             end = at + batch.num_rows
             for name, into in (("source", source), ("target", target)):
                 into[at:end] = self._numbers(batch.column(name))
@@ -216,7 +204,7 @@ class ParquetCrawl:
         import pyarrow as pa
 
         files = parts_of(self.path, "pages")
-        chunks = [batch.column(name) for batch in _batches(files, [name])]
+        chunks = [batch.column(name) for _, _, batch in batches_of(files, [name])]
         return pa.chunked_array(chunks).combine_chunks() if chunks else pa.array([])
 
     def _numbers(self, column: Any) -> Array:
@@ -266,7 +254,7 @@ def result_rows(path: str, workload: Workload) -> tuple[Array, Array, Array]:
     if files:
         kinds = {"query": ("string", "large_string"), "page": WHOLE, "score": ("double", "float", *WHOLE)}
         checked_parts(path, "results", kinds)
-        for batch in _batches(files, [*kinds]):
+        for _, _, batch in batches_of(files, [*kinds]):
             for name, column in zip(kinds, held, strict=True):
                 column += batch[name].to_pylist()
     return sorted_results(held[0], held[1], held[2], workload)
@@ -280,26 +268,6 @@ def sorted_results(queries: Sequence[str], pages: Any, scores: Any, workload: Wo
     at = np.lexsort((page, -score, query))
     at = at[query[at] >= 0]
     return query[at], page[at], score[at]
-
-
-@contextmanager
-def _opened(file: str) -> Iterator[Any]:
-    """A part; whatever is wrong with its bytes is a SourceError that names it."""
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        yield pq.ParquetFile(file)
-    except (pa.ArrowException, OSError) as error:
-        said = str(error).splitlines()[0][:120]
-        raise SourceError(f"{file}: is damaged or cut off, not a whole Parquet file ({said}); write it again") from None
-
-
-def _batches(files: Sequence[str], columns: list[str]) -> Iterator[Any]:
-    for file in files:
-        with _opened(file) as part:
-            yield from part.iter_batches(1 << 20, columns=columns)
 
 
 def open_crawl(path: str, free: int | None = None) -> ParquetCrawl:

@@ -3,8 +3,8 @@
     links.parquet     source, target                      whole numbers: pages of the pages table
     pages.parquet     page [, url, host, views, clicks]   page is 0 .. n - 1, each once, in any order
 
-Each is a file, a folder of that name with parts (*.parquet) in it, or such a folder called ``links`` or ``pages``. Parts are
-read by name, so the links of a page keep their order. A folder that a job was still writing (``_temporary``) is refused.
+Each is a file, a folder of that name with parts (*.parquet) in it, or such a folder called ``links`` or ``pages``
+(``parquet_tables``). Parts are read by name, so the links of a page keep their order.
 
 Both ways are streams of record batches: nothing of a web is whole in memory (``write_from_parquet``, ``write_parquet``), but
 for ``load_parquet``, which makes a web there. Pages out of order are read in passes over ranges of pages, row groups without
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ import numpy as np
 from frontrank.errors import SourceError, need
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.sources.names import Hosts
+from frontrank.sources.parquet_tables import BATCH, SUFFIX, UNDONE, batches_of, opened_part, parts_of, table_path
 from frontrank.sources.spilled import SpilledLinks
 from frontrank.sources.url_files import HostFiles, UrlFiles
 from frontrank.sources.web_directory import write_manifest
@@ -33,10 +34,7 @@ from frontrank.web.room import check_room
 from frontrank.web.strings import Packed, Texts
 from frontrank.web.web import IMPACTS, Web
 
-SUFFIX = ".parquet"
 LINKS, PAGES = "links", "pages"
-UNDONE = "_temporary"  # what Spark leaves of a table until it is whole
-BATCH = 2**20  # rows read or written at a time
 SPAN = 2**22  # pages put in order at a time
 BYTES_A_LINK = 12
 WRITTEN = ("hosts", "urls", "views", "clicks")  # the columns of a web that this form has
@@ -91,7 +89,7 @@ def _table(path: str, name: str, wanted: list[str]) -> ParquetTable:
     parts = _parts(path, name)
     rows, columns = 0, None
     for part in parts:
-        with _opened(part) as file:
+        with opened_part(part) as file:
             rows += file.metadata.num_rows
             found = list(file.schema_arrow.names)
             missing = [column for column in wanted if column not in found]
@@ -102,48 +100,16 @@ def _table(path: str, name: str, wanted: list[str]) -> ParquetTable:
 
 
 def _parts(path: str, name: str) -> list[str]:
-    for there in (os.path.join(path, name + SUFFIX), os.path.join(path, name)):
-        if os.path.isfile(there):
-            return [there]
-        if os.path.isdir(there):
-            held = sorted(os.listdir(there))
-            if UNDONE in held:
-                raise SourceError(f"{there}: half-written (it holds {UNDONE}); let the job that writes it end, or run it again")
-            parts = [os.path.join(there, part) for part in held if part.endswith(SUFFIX) and part[0] not in "._"]
-            if not parts:
-                raise SourceError(f"{there}: no *{SUFFIX} files; expected the parts of a table")
-            return parts
-    raise SourceError(f"{path}: no {name}{SUFFIX}; a web in Parquet is a folder with {LINKS}{SUFFIX} and {PAGES}{SUFFIX}")
-
-
-@contextmanager
-def _opened(part: str) -> Iterator[Any]:
-    """A part; whatever is wrong with its bytes is a SourceError that names it."""
-    need("pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(part, page_checksum_verification=True) as file:
-            yield file
-    except (pa.ArrowException, OSError) as error:
-        why = (str(error).splitlines() or [type(error).__name__])[0]
-        raise SourceError(f"{part}: truncated or not a Parquet file ({why}); write it again") from None
+    there = table_path(path, name)
+    if not os.path.exists(there):
+        raise SourceError(f"{path}: no {name}{SUFFIX}; a web in Parquet is a folder with {LINKS}{SUFFIX} and {PAGES}{SUFFIX}")
+    parts = parts_of(path, name)
+    if not parts:
+        raise SourceError(f"{there}: no *{SUFFIX} files; expected the parts of a table")
+    return parts
 
 
 # --- rows ---
-
-
-def _batches(table: ParquetTable, columns: list[str]) -> Iterator[tuple[str, int, Any]]:
-    """(part, rows of it before, record batch) of all rows in order."""
-    for part in table.parts:
-        with _opened(part) as file:
-            row = 0
-            for batch in file.iter_batches(BATCH, columns=columns):
-                yield part, row, batch
-                row += batch.num_rows
-            if row != file.metadata.num_rows:
-                raise SourceError(f"{part}: {row:,} rows read, but it says {file.metadata.num_rows:,}; write it again")
 
 
 def _numbers(part: str, row: int, batch: Any, column: str) -> Array:
@@ -168,7 +134,7 @@ def _check_numbers(pages: ParquetTable) -> bool:
     """Whether pages stand in order; raise SourceError if a page is missing, or there twice."""
     seen = np.zeros(pages.rows, np.bool_)
     before, in_order = 0, True
-    for part, row, batch in _batches(pages, ["page"]):
+    for part, row, batch in batches_of(pages.parts, ["page"]):
         numbers = _numbers(part, row, batch, "page")
         at, ordered = compiled(_enter)(numbers, before, seen)
         if at >= 0:
@@ -184,7 +150,7 @@ def _check_numbers(pages: ParquetTable) -> bool:
 
 def _link_pieces(tables: Tables, progress: Progress | None) -> Iterator[tuple[Array, Array]]:
     links = 0
-    for part, row, batch in _batches(tables.links, ["source", "target"]):
+    for part, row, batch in batches_of(tables.links.parts, ["source", "target"]):
         source, target = (_numbers(part, row, batch, column) for column in ("source", "target"))
         at = compiled(_outside)(source, target, tables.pages.rows)
         if at >= 0:
@@ -204,13 +170,13 @@ def _page_pieces(tables: Tables, columns: list[str]) -> Iterator[Any]:
     import pyarrow as pa
 
     if tables.in_order:
-        for _, _, batch in _batches(tables.pages, columns):
+        for _, _, batch in batches_of(tables.pages.parts, columns):
             yield pa.table(batch)
         return
     for begin in range(0, tables.pages.rows, SPAN):
         held = []
         for part in tables.pages.parts:
-            with _opened(part) as file:
+            with opened_part(part) as file:
                 held += [_between(file, group, columns, begin) for group in _groups(file, begin)]
         found = pa.concat_tables(held)
         order = np.argsort(found.column("page").to_numpy(), kind="stable")

@@ -2,8 +2,11 @@
 
     session     a Spark session: Java, the master, quiet logs, and what Spark says in an error as one sentence
     tables      Parquet tables in: what is checked before the work
-    blocks      links as blocks of arrays; pushing a vector along them
-    vectors     vectors as rows of segments, and what is done segment by segment
+    folder      arrays in a folder that all machines reach
+    jobs        what tasks are, what they tell, and that all told
+    rows        arrays that Spark moves
+    blocks      links as blocks; a vector pulled along them
+    web         all of that for one web
     walks       indegree, PageRank, rw, rw-eg
     queries     q-overlap
     standing    q-hybrid

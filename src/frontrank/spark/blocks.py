@@ -1,96 +1,179 @@
-"""Links as blocks of arrays, and a vector pushed along them.
+"""Links as blocks in the work folder, and a vector pulled along them.
 
-Links come as rows of two numbers once. They leave that form in the first task that sees them: packed by cell (segment of the
-source, range of the target) into arrays of offsets, they are brought together cell by cell and become blocks
-(``kernels.blocks``), cut so that none has more than ``CHUNK`` links. From then on Spark moves arrays.
+Links come as rows of two numbers once. They leave that form in the first task that sees them:
 
-A push joins each block with its segment of the vector (a join of arrays by block, where the blocks stay), runs the kernel, and
-hands on one partial sum a task and range. So an iteration exchanges, with n pages, R ranges and K tasks,
+    1  each task packs its links, some millions at a time, as pairs sorted by bucket of the target, and writes them there
+    2  the driver, which knows how many links go to each bucket, cuts pages into ranges of about as many links each
+    3  a task for each range reads its part of every pack, bucket by bucket, and writes the blocks of its range
+    4  out-degrees are counted by the tasks of 3, range by range, and added up by source
 
-    8 n R bytes of the vector, and at most 8 n K/R bytes of partial sums, or 12 bytes a link where that is less
+A pull maps the blocks of a range, adds up with the kernel, and settles the range: makes the new values of its pages and writes
+them to the folder, where the next pull finds them. Only what a task has to tell goes through Spark; and where a range has
+more links than a task should (a page with ten million inlinks), several tasks pull at it, and their partial sums are exchanged.
 
-and never the links. Skew: the inlinks of a page lie in the segments of their sources, its outlinks in as many ranges as they
-reach; a segment with many links has several blocks, which go to different tasks, each with the same segment of the vector.
-Memory of a task: 8 ``REACH`` bytes for the sums, and while blocks are made 14 bytes a link of the cell.
+With n pages and M machines an iteration writes 16 bytes a page, and each machine reads 8 n bytes of the vector: M 8 n bytes by
+the network, and never the links, as long as they fit into the machines' memory. Memory of a task: 8 bytes a page of its range
+(at most ``REACH``), 8 a page of a span for the vector; while blocks are made, 24 bytes a link of a bucket or ``GROUP`` links.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import SourceError
-from frontrank.kernels.blocks import block_of, by_cell, push_block
-from frontrank.kernels.jit import Array, compiled
+from frontrank.errors import InputError, SourceError
+from frontrank.kernels.blocks import Block, by_bucket, pull_block, rows_of, times_in
+from frontrank.kernels.jit import Array
 from frontrank.sources.parquet_crawl import not_known
-from frontrank.spark.vectors import ROW, Held, Made, Shape, array, batches, in_arrow, partial_sum, raw
+from frontrank.spark.folder import Folder
+from frontrank.spark.jobs import (
+    NUMBERS,
+    Numbers,
+    Shape,
+    Stretch,
+    Tasks,
+    Told,
+    balanced,
+    each_task,
+    in_arrow,
+    numbers_row,
+    told_by,
+)
+from frontrank.spark.rows import partial_sum, summed_up
+from frontrank.web.files import NpyFile
 
 WIDTH = 1 << 16  # pages of a segment: offsets in 16 bits
-REACH = 1 << 24  # pages of a target range: 128 MB of sums
-CHUNK = 1 << 22  # links of a block
-TASK = 1 << 27  # links that a task pushes
-PACK = 1 << 22  # links that are packed at once
-PACKED = "seg long, range int, kept binary, source binary, target binary"
-BLOCK = "t int, seg long, range int, first int, indptr binary, target binary"
-EVERYWHERE = -1  # in the place of a range: which pages of the segment have been fetched
+SPAN = 1 << 28  # pages of a span: 2 GB of a vector
+REACH = 1 << 24  # pages of a range: 128 MB of sums
+TASK = 1 << 27  # links that a task pulls
+PACK = 1 << 23  # links that are packed at once
+GROUP = 1 << 24  # links that rows are made of at once
+LEAST, MOST = 512, 8192  # pages of a bucket: a memory page of numbers; buckets
+PAGE = 4  # links that a page costs as much as
+COUNT = "bucket int, links long"
+PARTIAL = "range int, part int, few boolean, change double, mass double, most double, data binary"
+
+
+class Piece(NamedTuple):
+    """What a task pulls: links low .. high of the block of a span; of all spans and all links, if there is one piece."""
+
+    range: int
+    part: int
+    parts: int
+    span: int = 0
+    low: int = 0
+    high: int = 0
 
 
 class Blocks(NamedTuple):
-    """Blocks, cached where they will be pushed from."""
+    """Blocks in the folder, and how tasks share them."""
 
-    frame: Any
+    name: str
     shape: Shape
+    ranges: list[Stretch]
+    pieces: list[Piece]
+    links: int
 
 
-def shape_of(
-    spark: Any, pages: int, links: int, width: int = WIDTH, reach: int = REACH, task: int = TASK, chunk: int = CHUNK
-) -> Shape:
-    """How to cut a web of so many pages and links for the cores of this session."""
-    reach = width * max(1, min(reach, pages) // width)
-    ranges = max(1, -(-pages // reach))
-    tasks = max(spark.sparkContext.defaultParallelism, -(-links // task))
-    return Shape(pages, width, ranges, reach, chunk, _keys(spark, ranges * -(-tasks // ranges)))
+def shape_of(pages: int, width: int = WIDTH, span: int = SPAN, bucket: int | None = None) -> Shape:
+    """How to cut a web of so many pages.
+
+    >>> shape_of(10_000_000).bucket
+    1536
+    """
+    if bucket is None:
+        bucket = LEAST * -(-pages // (LEAST * MOST))
+    return Shape(pages, width, bucket, span)
 
 
-def _keys(spark: Any, count: int) -> tuple[int, ...]:
-    """Numbers that Spark's hash sends to partitions 0, 1, ... of so many."""
-    ids = spark.range(count * (20 + 2 * count.bit_length()))
-    least = ids.selectExpr("cast(id as int) id", f"pmod(hash(cast(id as int)), {count}) p").groupBy("p").min("id")
-    return tuple(key for _, key in sorted(least.collect()))
+def built(
+    tasks: Tasks, folder: Folder, links: Any, kept: str | None, shape: Shape, wanted: int, name: str, reach: int = REACH
+) -> Blocks:
+    """Blocks of these links (columns source, target) for about so many tasks; turned round, if ``name`` says so.
+
+    ``kept`` is a vector that marks the pages whose links count. Out-degrees are left for ``degrees``.
+    """
+    turned = name == "turned"
+    with_counts = in_arrow(links.select("source", "target"), partial(_pack, folder, shape, name, kept), COUNT)
+    counts = np.zeros(shape.buckets, np.int64)
+    for row in with_counts.groupBy("bucket").sum("links").collect():
+        counts[row[0]] = row[1]
+    ranges = balanced(counts + PAGE * shape.bucket, shape.bucket, shape.pages, wanted, reach)
+    packs = folder.names(f"{name}-pack-")
+    expected = [int(counts[begin // shape.bucket : -(-end // shape.bucket)].sum()) for begin, end in ranges]
+    work = partial(_build, folder, shape, name, packs, ranges, expected, not turned)
+    told = told_by(in_arrow(tasks.frame(len(ranges)), work, NUMBERS), shape.pages)
+    folder.drop(*packs, *(_index_of(pack) for pack in packs))
+    of_spans = [np.frombuffer(data, np.int64).tolist() for data in told.data]
+    share = max(1, -(-int(counts.sum()) // max(1, wanted)))
+    return Blocks(name, shape, ranges, shared(of_spans, share), sum(map(sum, of_spans)))
 
 
-def built(links: Any, fetched: Any | None, shape: Shape, partitions: int, turned: bool = False) -> Blocks:
-    """The blocks of these links (columns source, target), or of the same links turned round. ``fetched`` has rows of a kind
-    "fetched": the links of other pages do not count."""
-    packed = in_arrow(links.select("source", "target"), partial(_pack, shape, turned), PACKED)
-    if fetched is not None and not turned:
-        marks = fetched.selectExpr(
-            "seg", f"{EVERYWHERE} range", "data kept", "cast(null as binary) source", "cast(null as binary) target"
-        )
-        packed = packed.union(marks)
-    together = packed.repartition(partitions, "seg").sortWithinPartitions("seg", "range")
-    blocks = in_arrow(together, partial(_assemble, shape), BLOCK).repartition(len(shape.keys), "t")
-    return Blocks(blocks.persist(), shape)
+def shared(of_spans: list[list[int]], share: int) -> list[Piece]:
+    """Tasks for ranges of so many links (by span): one each, or several where a range has twice its share.
+
+    >>> [tuple(piece) for piece in shared([[5], [25]], 10)]
+    [(0, 0, 1, 0, 0, 0), (1, 0, 3, 0, 0, 9), (1, 1, 3, 0, 9, 18), (1, 2, 3, 0, 18, 25)]
+    """
+    pieces = []
+    for number, links in enumerate(of_spans):
+        if sum(links) < 2 * share:
+            pieces.append(Piece(number, 0, 1))
+            continue
+        cuts = []
+        for span, count in enumerate(links):
+            each = -(-count // max(1, -(-count // share)))
+            cuts += [(span, low, min(low + each, count)) for low in range(0, count, max(1, each))]
+        pieces += [Piece(number, part, len(cuts), *cut) for part, cut in enumerate(cuts)]
+    return pieces
 
 
-# --- links to blocks ---
+# --- packing ---
 
 
-def _pack(shape: Shape, turned: bool, arrived: Iterable[Any]) -> Iterator[Any]:
+def _pack(folder: Folder, shape: Shape, name: str, kept: str | None, arrived: Iterable[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+    from pyspark import TaskContext
+
+    folder.check()
+    context = TaskContext.get()
+    assert context is not None
+    marks = np.empty(0, np.uint8) if kept is None else folder.vector(kept, np.uint8, shape.pages)
+    counts = np.zeros(shape.buckets, np.int64)
+    for number, (source, target) in enumerate(_some(arrived, shape.pages)):
+        value, key = (target, source) if name == "turned" else (source, target)
+        begins, pairs = by_bucket(value, key, source, marks, shape.bucket, shape.buckets, shape.number)
+        pack = f"{name}-pack-{context.partitionId()}-{number}"
+        folder.write(_index_of(pack), begins)
+        folder.write(f"{pack}.npy", pairs)
+        counts += np.diff(begins)
+    at = np.flatnonzero(counts)
+    columns = [pa.array(at, pa.int32()), pa.array(counts[at])]
+    yield pa.RecordBatch.from_arrays(columns, names=["bucket", "links"])
+
+
+def _some(arrived: Iterable[Any], pages: int) -> Iterator[tuple[Array, Array]]:
+    """Sources and targets, some millions at a time."""
     held: list[tuple[Array, Array]] = []
     count = 0
     for batch in arrived:
-        source, target = (_numbers(batch.column(name), shape.pages) for name in ("source", "target"))
-        held.append((target, source) if turned else (source, target))
+        source, target = (_numbers(batch.column(name), pages) for name in ("source", "target"))
+        held.append((source, target))
         count += source.size
         if count >= PACK:
-            yield from _packed(shape, held)
+            yield _joined(held)
             held, count = [], 0
     if count:
-        yield from _packed(shape, held)
+        yield _joined(held)
+
+
+def _joined(held: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    source, target = (np.concatenate(column) for column in zip(*held, strict=True))
+    return source, target
 
 
 def _numbers(column: Any, pages: int) -> Array:
@@ -102,127 +185,209 @@ def _numbers(column: Any, pages: int) -> Array:
     return numbers
 
 
-def _packed(shape: Shape, held: list[tuple[Array, Array]]) -> Iterator[Any]:
+# --- building ---
+
+
+def _build(
+    folder: Folder,
+    shape: Shape,
+    name: str,
+    packs: list[str],
+    ranges: list[Stretch],
+    expected: list[int],
+    count_sources: bool,
+    arrived: Iterable[Any],
+) -> Iterator[Any]:
+    folder.check()
+    for task in each_task(arrived):
+        begin, end = ranges[task]
+        first, last = begin // shape.bucket, -(-end // shape.bucket)
+        found = np.array([_begins(folder, pack, first, last) for pack in packs]).reshape(len(packs), last - first + 1)
+        if int((found[:, -1] - found[:, 0]).sum()) != expected[task]:
+            raise InputError("packs of links are missing in the work folder; does something else write there? Rank again")
+        sparse = expected[task] < shape.spans * (end - begin) // 2
+        links = _write_blocks(folder, shape, f"{name}-{task}", packs, found, (begin, end), sparse)
+        if count_sources:
+            _count_sources(folder, shape, name, task)
+        yield numbers_row(begin, end, Numbers(data=np.array(links, np.int64).tobytes()))
+
+
+def _begins(folder: Folder, pack: str, first: int, last: int) -> Array:
+    return folder.some(_index_of(pack), first, last + 1)
+
+
+def _index_of(pack: str) -> str:
+    return f"{pack.removesuffix('.npy')}.begins"
+
+
+def _write_blocks(
+    folder: Folder, shape: Shape, name: str, packs: list[str], found: Array, pages: Stretch, sparse: bool
+) -> list[int]:
+    """Write the blocks of a range, one a span; returns their links."""
+    with ExitStack() as files:
+        writers = [_BlockFiles(files, folder, f"{name}-{span}", sparse) for span in range(shape.spans)]
+        for low, high in _groups(np.diff(found).sum(axis=0)):
+            parts = [folder.some(pack, found[i, low], found[i, high]) for i, pack in enumerate(packs)]
+            pairs = np.concatenate(parts) if parts else np.empty((0, 2), shape.number)
+            first = pages[0] + low * shape.bucket
+            count = min(pages[1], pages[0] + high * shape.bucket) - first
+            for span, writer in enumerate(writers):
+                begin = span * shape.span
+                writer.add(first - pages[0], *rows_of(pairs, first, count, begin, min(begin + shape.span, shape.pages)))
+        for writer in writers:
+            writer.finish()
+    return [writer.rows.size for writer in writers]
+
+
+def _groups(links: Array) -> Iterator[tuple[int, int]]:
+    """Buckets whose rows are made at once: some, or one that has many links."""
+    low, held = 0, 0
+    for bucket, count in enumerate(links.tolist()):
+        if held and held + count > GROUP:
+            yield low, bucket
+            low, held = bucket, 0
+        held += count
+    yield low, len(links)
+
+
+class _BlockFiles:
+    """A block on its way to the folder: rows as they come, the rest at the end."""
+
+    def __init__(self, files: ExitStack, folder: Folder, name: str, sparse: bool) -> None:
+        self.folder, self.name, self.sparse = folder, name, sparse
+        self.rows = files.enter_context(NpyFile(files.enter_context(folder.writing(f"{name}.row")), np.int32))
+        self.start, self.at = [np.zeros(1, np.int64)], [np.empty(0, np.int32)]
+
+    def add(self, first: int, start: Array, row: Array) -> None:
+        if self.sparse:
+            listed = np.flatnonzero(np.diff(start))
+            self.at.append((first + listed).astype(np.int32))
+            start = start[np.append(listed, len(start) - 1)]
+        self.start.append(self.rows.size + start[1:])
+        self.rows.append(row)
+
+    def finish(self) -> None:
+        start = np.concatenate(self.start)
+        self.folder.write(f"{self.name}.start", start if self.rows.size >= 2**31 else start.astype(np.int32))
+        self.folder.write(f"{self.name}.at", np.concatenate(self.at))
+
+
+def _block(folder: Folder, name: str) -> Block:
+    return Block(*(folder.array(f"{name}.{part}") for part in ("start", "at", "row")))
+
+
+# --- out-degrees ---
+
+
+def _count_sources(folder: Folder, shape: Shape, name: str, task: int) -> None:
+    for span in range(shape.spans):
+        size = min(shape.span, shape.pages - span * shape.span)
+        at, times = times_in(_block(folder, f"{name}-{task}-{span}").row, size)
+        folder.write(f"{name}-{task}-{span}.sources", at)
+        folder.write(f"{name}-{task}-{span}.times", times)
+
+
+def degree_of(ranges: int, name: str, into: str, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
+    """Write how many links each page of a stretch has; ``most`` is the greatest number."""
+    degree = np.zeros(end - begin, np.int32)
+    for span in range(begin // shape.span, -(-end // shape.span)):
+        offset = span * shape.span
+        for task in range(ranges):
+            at = folder.array(f"{name}-{task}-{span}.sources")
+            low, high = np.searchsorted(at, [max(begin - offset, 0), end - offset]).tolist()
+            degree[at[low:high] + (offset - begin)] += folder.array(f"{name}-{task}-{span}.times")[low:high]
+    folder.place(into, begin, degree)
+    return Numbers(most=float(degree.max()))
+
+
+def count_files(blocks: Blocks) -> list[str]:
+    """What out-degrees were added up from."""
+    tasks, spans = range(len(blocks.ranges)), range(blocks.shape.spans)
+    return [f"{blocks.name}-{task}-{span}.{kind}" for task in tasks for span in spans for kind in ("sources", "times")]
+
+
+# --- pulling ---
+
+Settle = Callable[[Shape, Folder, int, int, Array], Numbers]
+
+
+def pulled(tasks: Tasks, folder: Folder, blocks: Blocks, give: str, settle: Callable[..., Numbers]) -> Told:
+    """Pull a vector along the blocks; ``settle`` is given the sums of each range, and writes what comes of them."""
+    frame = tasks.frame(len(blocks.pieces))
+    if len(blocks.pieces) == len(blocks.ranges):
+        return told_by(in_arrow(frame, partial(_pull_whole, folder, blocks, give, settle), NUMBERS), blocks.shape.pages)
+    parts = in_arrow(frame, partial(_pull, folder, blocks, give, settle), PARTIAL)
+    together = parts.repartition(min(len(blocks.ranges), len(blocks.pieces)), "range").sortWithinPartitions("range", "part")
+    return told_by(in_arrow(together, partial(_settle, folder, blocks, settle), NUMBERS), blocks.shape.pages)
+
+
+def _pull_whole(folder: Folder, blocks: Blocks, give: str, settle: Settle, arrived: Iterable[Any]) -> Iterator[Any]:
+    folder.check()
+    for task in each_task(arrived):
+        piece = blocks.pieces[task]
+        begin, end = blocks.ranges[piece.range]
+        yield numbers_row(begin, end, settle(blocks.shape, folder, begin, end, _sums(folder, blocks, give, piece)))
+
+
+def _sums(folder: Folder, blocks: Blocks, give: str, piece: Piece) -> Array:
+    begin, end = blocks.ranges[piece.range]
+    sums, shape = np.zeros(end - begin), blocks.shape
+    spans = range(shape.spans) if piece.parts == 1 else [piece.span]
+    for span in spans:
+        block = _block(folder, f"{blocks.name}-{piece.range}-{span}")
+        low, high = (0, len(block.row)) if piece.parts == 1 else (piece.low, piece.high)
+        pull_block(block, _given(folder, give, shape, span), sums, low, high)
+    return sums
+
+
+_last: list[tuple[Any, Array]] = []  # what this process pulled from last: its next task wants the same
+
+
+def _given(folder: Folder, name: str, shape: Shape, span: int) -> Array:
+    """A span of a vector, in memory: read at random, a mapped file costs half as much again."""
+    key = (folder, name, span)
+    if not _last or _last[0][0] != key:
+        _last.clear()
+        begin = span * shape.span
+        _last.append((key, folder.part(name, np.float64, begin, min(begin + shape.span, shape.pages))))
+    return _last[0][1]
+
+
+def _pull(folder: Folder, blocks: Blocks, give: str, settle: Settle, arrived: Iterable[Any]) -> Iterator[Any]:
+    """Partial sums of ranges that several tasks pull at; what is whole is settled at once."""
+    folder.check()
+    for task in each_task(arrived):
+        piece = blocks.pieces[task]
+        sums = _sums(folder, blocks, give, piece)
+        if piece.parts > 1:
+            few, data = partial_sum(sums)
+            yield _partial(piece, few, Numbers(data=data))
+        else:
+            yield _partial(piece, False, settle(blocks.shape, folder, *blocks.ranges[piece.range], sums))
+
+
+def _partial(piece: Piece, few: bool, told: Numbers) -> Any:
     import pyarrow as pa
 
-    source, target = (np.concatenate(column) for column in zip(*held, strict=True))
-    begins, sources, targets = by_cell(source, target, shape.width, shape.reach, shape.ranges, shape.segments)
-    cells = np.flatnonzero(np.diff(begins))
-    for some in np.array_split(cells, -(-len(cells) // 256)) if len(cells) else ():
-        spans = [(int(begins[cell]), int(begins[cell + 1])) for cell in some]
-        columns = [
-            pa.array(some // shape.ranges, pa.int64()),
-            pa.array(some % shape.ranges, pa.int32()),
-            pa.nulls(len(some), pa.large_binary()),
-            pa.array([sources[a:b].tobytes() for a, b in spans], pa.large_binary()),
-            pa.array([targets[a:b].tobytes() for a, b in spans], pa.large_binary()),
-        ]
-        yield pa.RecordBatch.from_arrays(columns, names=["seg", "range", "kept", "source", "target"])
+    kinds = [pa.int32(), pa.int32(), pa.bool_(), pa.float64(), pa.float64(), pa.float64(), pa.large_binary()]
+    part = piece.part if piece.parts > 1 else -1
+    values = (piece.range, part, few, told.change, told.mass, told.most, told.data)
+    columns = [pa.array([value], kind) for value, kind in zip(values, kinds, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, names=["range", "part", "few", "change", "mass", "most", "data"])
 
 
-def _assemble(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
-    cell = (-1, -1)
-    kept_of, kept = -1, np.empty(0, np.uint8)
-    held: list[tuple[Array, Array]] = []
+def _settle(folder: Folder, blocks: Blocks, settle: Settle, arrived: Iterable[Any]) -> Iterator[Any]:
+    parts_of = {piece.range: piece.parts for piece in blocks.pieces}
+    held: list[tuple[bool, Any]] = []
     for batch in arrived:
-        names = ("kept", "source", "target")
-        segments, ranges = batch.column("seg").to_pylist(), batch.column("range").to_pylist()
-        data = {name: batch.column(name) for name in names}
-        for i, now in enumerate(zip(segments, ranges, strict=True)):
-            if now != cell:
-                yield from _blocks(shape, cell, kept if kept_of == cell[0] else kept[:0], held)
-                cell, held = now, []
-            if now[1] == EVERYWHERE:
-                kept_of, kept = now[0], array(data["kept"][i].as_buffer(), np.uint8).copy()
-            else:
-                source = array(data["source"][i].as_buffer(), np.uint16)
-                held.append((source, array(data["target"][i].as_buffer(), np.int32)))
-    yield from _blocks(shape, cell, kept if kept_of == cell[0] else kept[:0], held)
-
-
-def _blocks(shape: Shape, cell: tuple[int, int], kept: Array, held: list[tuple[Array, Array]]) -> Iterator[Any]:
-    """A cell's links as one block, or as several where there are many."""
-    import pyarrow as pa
-
-    if not held:
-        return
-    segment, range_ = cell
-    source, target = (np.concatenate(column) for column in zip(*held, strict=True))
-    held.clear()
-    whole, targets = block_of(source, target, shape.size(segment), kept)
-    for chunk, begin in enumerate(range(0, len(targets), shape.chunk)):
-        end = min(begin + shape.chunk, len(targets))
-        first, last = int(np.searchsorted(whole, begin, side="right")) - 1, int(np.searchsorted(whole, end))
-        indptr = (np.clip(whole[first : last + 1], begin, end) - begin).astype(np.int32)
-        columns = [
-            pa.array([shape.key(range_, segment, chunk)], pa.int32()),
-            pa.array([segment], pa.int64()),
-            pa.array([range_], pa.int32()),
-            pa.array([first], pa.int32()),
-            pa.array([raw(indptr)], pa.large_binary()),
-            pa.array([raw(targets[begin:end])], pa.large_binary()),
-        ]
-        yield pa.RecordBatch.from_arrays(columns, names=["t", "seg", "range", "first", "indptr", "target"])
-
-
-# --- what blocks tell of pages ---
-
-
-def degrees(blocks: Blocks) -> Any:
-    """Rows that ``counted`` adds up: links of the pages of a segment ("count"), and tasks that need the segment ("task")."""
-    return in_arrow(blocks.frame.select("t", "seg", "first", "indptr"), partial(_degrees, blocks.shape), ROW)
-
-
-def _degrees(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
-    yield from batches(_counts(shape, arrived))
-
-
-def _counts(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, Made]]:
-    for batch in arrived:
-        tasks, segments, firsts = (batch.column(name).to_pylist() for name in ("t", "seg", "first"))
-        for i, segment in enumerate(segments):
-            rows = np.diff(array(batch.column("indptr")[i].as_buffer(), np.int32))
-            count = np.zeros(shape.size(segment), np.int32)
-            count[firsts[i] : firsts[i] + len(rows)] = rows
-            yield segment, Made("count", count, tasks[i])
-
-
-def counted(held: Held, size: int) -> tuple[Array, Array]:
-    """The links of each page of a segment (int32), and the tasks that need the segment (int32)."""
-    degree = np.zeros(size, np.int32)
-    for count in held.all("count", np.int32):
-        degree += count
-    return degree, np.array(held.places("count"), np.int32)
-
-
-# --- pushing ---
-
-
-def pushed(blocks: Blocks, rows: Any, kind: str = "give") -> Any:
-    """Partial sums of a vector pushed along the links; its rows of this kind have the task they are for as their place."""
-    give = rows.where(f"kind = '{kind}'").selectExpr("place t", "seg", "data give")
-    return in_arrow(blocks.frame.join(give.hint("shuffle_hash"), ["t", "seg"]), partial(_push, blocks.shape), ROW)
-
-
-def _push(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
-    add = compiled(push_block)
-    sums: dict[int, Array] = {}
-    task = 0
-    for batch in arrived:
-        columns = {name: batch.column(name) for name in ("indptr", "target", "give")}
-        tasks, ranges, firsts = (batch.column(name).to_pylist() for name in ("t", "range", "first"))
-        for i, range_ in enumerate(ranges):
-            task = tasks[i]
-            if range_ not in sums:
-                sums[range_] = np.zeros(min(shape.reach, shape.pages - range_ * shape.reach))
-            indptr, target = (array(columns[name][i].as_buffer(), np.int32) for name in ("indptr", "target"))
-            add(firsts[i], indptr, target, array(columns["give"][i].as_buffer(), np.float64), sums[range_])
-    yield from batches(_parts(shape, sums, task))
-
-
-def _parts(shape: Shape, sums: dict[int, Array], task: int) -> Iterator[tuple[int, Made]]:
-    for range_, values in sums.items():
-        for begin in range(0, len(values), shape.width):
-            made = partial_sum(values[begin : begin + shape.width], task)
-            if made is not None:
-                yield (range_ * shape.reach + begin) // shape.width, made
+        for row in batch.to_pylist():
+            begin, end = blocks.ranges[row["range"]]
+            if row["part"] < 0:
+                yield numbers_row(begin, end, Numbers(row["change"], row["mass"], row["most"], row["data"]))
+                continue
+            held.append((row["few"], row["data"]))
+            if row["part"] + 1 == parts_of[row["range"]]:  # rows are sorted by range and part
+                if len(held) != row["part"] + 1:
+                    raise InputError(f"Spark lost a part: {len(held)} of {row['part'] + 1} partial sums came back; rank again")
+                yield numbers_row(begin, end, settle(blocks.shape, folder, begin, end, summed_up(held, end - begin)))
+                held = []

@@ -11,7 +11,7 @@ sketches are those of ``search.expected_score`` and ``search.sketches``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,13 +28,16 @@ from frontrank.search.sketches import sketch_impact
 from frontrank.search.visibility import visibility
 from frontrank.search.workload import workload_of
 from frontrank.sources.parquet_crawl import sorted_results
+from frontrank.spark.folder import Folder
+from frontrank.spark.jobs import Numbers, Shape, in_arrow
+from frontrank.spark.rows import ROW, batches, by_segment, held_in, raw
 from frontrank.spark.tables import table_frame
-from frontrank.spark.vectors import ROW, Held, Made, Shape, batches, held_in, in_arrow
-from frontrank.spark.walks import Solved, indegree, summed
+from frontrank.spark.walks import Solved, indegree
 from frontrank.spark.web import SparkWeb
 from frontrank.web.view import Results, SearchView, Workload
 
 PAIR = "query long, page long, score double, features binary"
+Segments = Callable[[Iterable[Any]], Iterator["Segment"]]
 
 
 class Asked(NamedTuple):
@@ -55,20 +58,20 @@ def overlap(web: SparkWeb, ranker: QOverlap, standing: Solved) -> Solved:
     workload = _workload(web)
     results, hosts = _results(web, workload)
     asked = _asked(web.pages, workload, results, hosts, ranker)
-    into = indegree(web).rows.selectExpr("seg", "'indegree' kind", "place", "change", "mass", "data")
-    rows = _texts(web).union(standing.rows).union(into).union(web.given.where("kind = 'fetched'"))
-    rows = web.work.kept(rows, "texts")[0].repartition(web.partitions, "seg").sortWithinPartitions("seg", "kind", "place")
+    told = partial(_segments, web.folder, web.shape, asked, standing.x, indegree(web).x)
+    rows = _texts(web)
     web.tell("matching fetched pages", 0, 0)
-    known, score = _pairs(in_arrow(rows, partial(_learned_from, web.shape, asked), PAIR))
+    known, score = _pairs(in_arrow(rows, partial(_learned_from, told), PAIR))
     tree = fitted_tree(known, score)
     seen = visibility(ranker.v, ranker.k)
     web.tell("matching waiting pages", 0, 0)
     flat = float(results.score.mean()) if len(results.score) else 1.0
-    waiting = _best(in_arrow(rows, partial(_expected, web.shape, asked, tree, flat, len(seen)), PAIR), len(seen), workload)
+    waiting = _best(in_arrow(rows, partial(_expected, told, tree, flat, len(seen)), PAIR), len(seen), workload)
     pages, impact = _impact(workload, results, waiting, seen)
-    few = web.spark.createDataFrame([*_few(web.shape, pages, impact)], ROW)
-    scores = web.made(few.union(web.given.where("kind = 'fetched'")), summed)
-    return Solved(web.work.kept(scores, "overlap")[0], standing.iterations, standing.residual)
+    into = web.name("overlap")
+    web.over(_scattered, into, pages, impact)
+    rows.unpersist()
+    return Solved(into, standing.iterations, standing.residual)
 
 
 # --- what the driver reads ---
@@ -122,44 +125,55 @@ def _asked(pages: int, workload: Workload, results: Results, hosts: list[str], r
 
 
 def _texts(web: SparkWeb) -> Any:
-    """Rows of a kind "text": URL, anchors and host of pages, as Arrow has them."""
+    """URL, anchors and host of pages, as Arrow has them, by segment. A row for every segment, though it may have no texts."""
     columns = ["cast(page as long) page", "coalesce(url, '') url"]
     columns += [f"coalesce({name}, '') {name}" if name in web.tables.columns else f"'' {name}" for name in ("anchors", "host")]
-    return in_arrow(web.tables.pages.selectExpr(*columns), partial(_pack_texts, web.shape), ROW)
+    packed = in_arrow(web.tables.pages.selectExpr(*columns), partial(_pack_texts, web.shape), ROW)
+    return packed.repartition(len(web.stretches), "seg").sortWithinPartitions("seg").persist()
 
 
 def _pack_texts(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
     yield from batches(_packed_texts(shape, arrived))
 
 
-def _packed_texts(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, Made]]:
+def _packed_texts(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     import pyarrow as pa
 
     for batch in arrived:
-        segment = batch.column("page").to_numpy(zero_copy_only=False) // shape.width
-        order = np.argsort(segment, kind="stable")
-        for some in np.split(order, np.flatnonzero(np.diff(segment[order])) + 1) if segment.size else ():
+        for segment, some in by_segment(batch.column("page").to_numpy(zero_copy_only=False), shape.width):
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, batch.schema) as writer:
                 writer.write_batch(batch.take(pa.array(some)))
-            yield int(segment[some[0]]), Made("text", np.frombuffer(sink.getvalue(), np.uint8))
+            yield segment, raw(np.frombuffer(sink.getvalue(), np.uint8))
+
+
+def _segments(
+    folder: Folder, shape: Shape, asked: Asked, standing: str, into: str, arrived: Iterable[Any]
+) -> Iterator[Segment]:
+    folder.check()
+    for segment, texts in held_in(arrived):
+        first = segment * shape.width
+        last = first + shape.size(segment)
+        vectors = [folder.part(name, np.float64, first, last) for name in (into, standing)]
+        yield Segment(shape, asked, first, texts, folder.part("fetched", np.uint8, first, last) > 0, *vectors)
 
 
 class Segment:
     """The pages of a segment, matched with the queries, and their features."""
 
-    def __init__(self, shape: Shape, asked: Asked, held: Held) -> None:
+    def __init__(
+        self, shape: Shape, asked: Asked, first: int, rows: list[Any], fetched: Array, into: Array, standing: Array
+    ) -> None:
         import pyarrow as pa
 
-        size = shape.size(held.segment)
-        self.first, self.fetched = held.segment * shape.width, held.one("fetched", np.uint8) > 0
+        size, self.first, self.fetched = len(fetched), first, fetched
         texts = {name: [""] * size for name in ("url", "anchors", "host")}
-        for data in held.all("text", np.uint8):
+        for data in rows:
             for batch in pa.ipc.open_stream(pa.py_buffer(data)):
                 at = (batch.column("page").to_numpy(zero_copy_only=False) - self.first).tolist()
-                for name, into in texts.items():
+                for name, held in texts.items():
                     for page, text in zip(at, batch.column(name).to_pylist(), strict=True):
-                        into[page] = text
+                        held[page] = text
         urls, anchors = texts["url"], texts["anchors"]
         hosts = [host or host_of(url) for host, url in zip(texts["host"], urls, strict=True)]
         self.index = NGramIndex(asked.workload.queries, urls, anchors, asked.g)
@@ -167,8 +181,8 @@ class Segment:
             [
                 np.log1p([len(url_words(url)) for url in urls]),
                 np.log1p([lines.count("\n") + (lines != "") for lines in anchors]),
-                np.log1p(held.one("indegree")),
-                np.log(held.one("x") * shape.pages),
+                np.log1p(into),
+                np.log(standing * shape.pages),
                 [asked.host_mean.get(host, asked.usual) for host in hosts],
             ]
         ).astype(np.float32)
@@ -194,9 +208,8 @@ class Segment:
 # --- learning ---
 
 
-def _learned_from(shape: Shape, asked: Asked, arrived: Iterable[Any]) -> Iterator[Any]:
-    for held in held_in(arrived):
-        segment = Segment(shape, asked, held)
+def _learned_from(told: Segments, arrived: Iterable[Any]) -> Iterator[Any]:
+    for segment in told(arrived):
         for query, matches in segment.batches():
             at = np.flatnonzero(segment.fetched[matches.page])
             page = segment.first + matches.page[at].astype(np.int64)
@@ -216,7 +229,7 @@ def _pairs(frame: Any) -> tuple[Array, Array]:
     from pyspark.sql import Window
     from pyspark.sql.functions import broadcast, row_number
 
-    frame = frame.persist()
+    found = frame = frame.persist()
     counts = dict(frame.groupBy("query").count().collect())
     step = 1
     while -(-sum(counts.values()) // step) > PAIRS:
@@ -229,6 +242,7 @@ def _pairs(frame: Any) -> tuple[Array, Array]:
         numbered = frame.withColumn("place", place).join(broadcast(offsets), "query")
         frame = numbered.where(f"pmod(place + offset, {step}) = 0")
     rows = frame.select("query", "page", "score", "features").collect()
+    found.unpersist()
     rows.sort(key=lambda row: (row.query, row.page))
     known = np.frombuffer(b"".join(bytes(row.features) for row in rows), np.float32)
     return known.reshape(len(rows), -1) if rows else np.empty((0, 0), np.float32), np.array([row.score for row in rows])
@@ -237,9 +251,8 @@ def _pairs(frame: Any) -> tuple[Array, Array]:
 # --- the best of each query ---
 
 
-def _expected(shape: Shape, asked: Asked, tree: Any, flat: float, count: int, arrived: Iterable[Any]) -> Iterator[Any]:
-    for held in held_in(arrived):
-        segment = Segment(shape, asked, held)
+def _expected(told: Segments, tree: Any, flat: float, count: int, arrived: Iterable[Any]) -> Iterator[Any]:
+    for segment in told(arrived):
         for query, matches in segment.batches():
             at = np.flatnonzero(~segment.fetched[matches.page])
             if at.size == 0:
@@ -273,12 +286,13 @@ def _impact(workload: Workload, results: Results, waiting: Results, seen: Array)
     return pages, sketch_impact(workload, shown, likely, len(pages), seen)
 
 
-def _few(shape: Shape, pages: Array, impact: Array) -> Iterator[tuple[Any, ...]]:
-    segment = pages // shape.width
-    for one in np.unique(segment).tolist():
-        mine = segment == one
-        at = (pages[mine] - one * shape.width).astype(np.int32)
-        yield one, "few", 0, 0.0, 0.0, bytearray(at.tobytes() + impact[mine].tobytes())
+def _scattered(into: str, pages: Array, impact: Array, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
+    """Write what the pages of the sketches are worth; others are worth nothing."""
+    low, high = np.searchsorted(pages, [begin, end]).tolist()
+    values = np.zeros(end - begin)
+    values[pages[low:high] - begin] = impact[low:high]
+    folder.place(into, begin, values)
+    return Numbers()
 
 
 def check_overlap(ranker: QOverlap) -> None:

@@ -6,8 +6,9 @@ The driver gets the best pages, as many as were asked for, and nothing else: eac
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,13 +24,14 @@ from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.orderings.batch.q_overlap import QOverlap
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
 from frontrank.orderings.ranker import Ranker
+from frontrank.spark.folder import Folder
+from frontrank.spark.jobs import Shape, Stretch, each_task, in_arrow
 from frontrank.spark.queries import check_overlap, overlap
 from frontrank.spark.session import said_plainly
 from frontrank.spark.standing import check_hybrid, hybrid
 from frontrank.spark.tables import table_frame
-from frontrank.spark.vectors import Held, Shape, held_in, in_arrow
 from frontrank.spark.walks import Solved, indegree, pagerank, standing, walk
-from frontrank.spark.web import SparkWeb, Tell, work_folder
+from frontrank.spark.web import PIECE, SparkWeb, Tell, pieces, work_folder
 from frontrank.web.files import written_beside
 
 CANDIDATE = "page long, score double, key double"
@@ -81,9 +83,9 @@ def solved(web: SparkWeb, ranker: Ranker) -> Solved:
 
 @contextmanager
 def opened_web(spark: Any, path: str, folder: str, tell: Tell, impact: str | None = None, **cut: int) -> Iterator[SparkWeb]:
-    """A web to rank, with a work folder that goes when it is done; the blocks go with the session, if not before."""
-    with work_folder(spark, folder) as work:
-        web = SparkWeb(work, path, tell, impact, **cut)
+    """A web to rank, with a work folder that goes when it is done."""
+    with work_folder(folder) as work:
+        web = SparkWeb(spark, work, path, tell, impact, **cut)
         yield web
         web.close()
 
@@ -93,71 +95,111 @@ def rank(web: SparkWeb, ranker: Ranker, budget: int, scores_to: str | None = Non
     path, columns = web.tables.path, web.tables.columns
     with said_plainly():
         check_asked(ranker, columns, table_frame(web.spark, path, "queries") is not None, path)
+        if scores_to is not None and "://" in scores_to:
+            check_elsewhere(web.spark, scores_to)
         if "fetched" in columns:
             check_frontier(web.fetched, web.pages, path)
         found = solved(web, ranker)
         web.tell("choosing the best pages", 0, 0)
-        scores = found.rows.union(web.given.where("kind = 'fetched'"))
-        pages, values = _top(web, scores, budget)
+        pages, values = _top(web, found.x, budget)
         ranking = Ranking(_urls(web, pages), values, {}, ranker.spec())
         if scores_to is not None:
             web.tell("writing all scores", 0, 0)
-            _save(web, found.rows, scores_to)
+            _save(web, found.x, scores_to)
     return Ranked(ranking, found.iterations, found.residual)
 
 
-def _top(web: SparkWeb, scores: Any, budget: int) -> tuple[Array, Array]:
-    together = scores.repartition(web.partitions, "seg").sortWithinPartitions("seg")
+def _top(web: SparkWeb, x: str, budget: int) -> tuple[Array, Array]:
     waits = "fetched" in web.tables.columns
-    candidates = in_arrow(together, partial(_best_here, web.shape, waits, budget), CANDIDATE)
-    rows = candidates.orderBy(candidates["key"].desc(), "page").limit(budget).select("page", "score").collect()
-    return np.array([row.page for row in rows], np.int64), np.array([row.score for row in rows])
+    work = partial(_best_here, web.folder, web.shape, web.stretches, x, waits, budget)
+    candidates = in_arrow(web.tasks.frame(len(web.stretches)), work, CANDIDATE)
+    found = candidates.orderBy(candidates["key"].desc(), "page").limit(budget).select("page", "score").toArrow()
+    return found["page"].to_numpy(), found["score"].to_numpy()
 
 
-def _best_here(shape: Shape, waits: bool, budget: int, arrived: Iterable[Any]) -> Iterator[Any]:
+def _best_here(
+    folder: Folder, shape: Shape, stretches: list[Stretch], x: str, waits: bool, budget: int, arrived: Iterable[Any]
+) -> Iterator[Any]:
     import pyarrow as pa
 
-    pages, scores = np.empty(0, np.int64), np.empty(0)
-    for held in held_in(arrived):
-        here, values = _waiting(shape, waits, held)
-        pages, scores = np.concatenate([pages, here]), np.concatenate([scores, values])
+    folder.check()
+    for task in each_task(arrived):
+        begin, end = stretches[task]
+        scores = folder.part(x, np.float64, begin, end)
+        pages = np.arange(begin, end)
+        if waits:
+            pages = pages[folder.part("fetched", np.uint8, begin, end) == 0]
+            scores = scores[pages - begin]
+        if budget < len(pages):  # those that may be among the best, so that only these are sorted
+            key = coarse(scores)
+            near = np.flatnonzero(key >= np.partition(key, len(key) - budget)[len(key) - budget])
+            pages, scores = pages[near], scores[near]
         top = best(pages, scores, budget)
-        pages, scores = pages[top], scores[top]
-    columns = [pa.array(pages), pa.array(scores), pa.array(coarse(scores))]
-    yield pa.RecordBatch.from_arrays(columns, names=["page", "score", "key"])
-
-
-def _waiting(shape: Shape, waits: bool, held: Held) -> tuple[Array, Array]:
-    values = held.one("x")
-    at = np.flatnonzero(held.one("fetched", np.uint8) == 0) if waits else np.arange(values.size)
-    return held.segment * shape.width + at, values[at]
+        columns = [pa.array(pages[top]), pa.array(scores[top]), pa.array(coarse(scores[top]))]
+        yield pa.RecordBatch.from_arrays(columns, names=["page", "score", "key"])
 
 
 def _urls(web: SparkWeb, pages: Array) -> list[str]:
+    """The URLs of these pages, or their numbers where URLs are not known."""
     if "url" not in web.tables.columns or not len(pages):
         return [str(page) for page in pages.tolist()]
+    import pyarrow as pa
     from pyspark.sql.functions import broadcast
 
-    asked = web.spark.createDataFrame([(page,) for page in pages.tolist()], "page long")
-    rows = web.tables.pages.selectExpr("cast(page as long) page", "url").join(broadcast(asked), "page").collect()
-    url_of = {row.page: row.url for row in rows}
-    return [url_of[page] or str(page) for page in pages.tolist()]
+    asked = web.spark.createDataFrame(pa.table({"page": pages}))
+    found = web.tables.pages.selectExpr("cast(page as long) page", "url").join(broadcast(asked), "page").toArrow()
+    order = np.argsort(found["page"].to_numpy())
+    urls = found["url"].take(pa.array(order[np.searchsorted(found["page"].to_numpy()[order], pages)])).to_pylist()
+    return [url or str(page) for url, page in zip(urls, pages.tolist(), strict=True)]
 
 
-def _save(web: SparkWeb, rows: Any, path: str) -> None:
-    """All scores as Parquet parts: beside its place and renamed, or, elsewhere than here, whole when it has a _SUCCESS."""
-    table = in_arrow(rows.select("seg", "kind", "place", "data"), partial(_scores, web.shape), SCORE)
+def _save(web: SparkWeb, x: str, path: str) -> None:
+    """All scores as Parquet parts: beside its place and renamed."""
+    table = in_arrow(web.tasks.frame(len(web.stretches)), partial(_scores, web.folder, web.shape, web.stretches, x), SCORE)
     if "://" in path:
-        table.write.mode("overwrite").parquet(path)
+        save_elsewhere(web.spark, table, path)
         return
     with written_beside(path) as beside:
         table.write.parquet(f"file://{os.path.abspath(beside)}")
 
 
-def _scores(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
+def save_elsewhere(spark: Any, table: Any, path: str) -> None:
+    """Beside its place and renamed, where only Spark reaches; what is there already has a _SUCCESS, or is not replaced."""
+    place = _hadoop(spark, path)
+    files = place.getFileSystem(spark._jsc.hadoopConfiguration())
+    beside = _hadoop(spark, f"{path.rstrip('/')}.{secrets.token_hex(4)}")
+    try:
+        table.write.parquet(beside.toString())
+        if files.exists(place):
+            files.delete(place, True)
+        if not files.rename(beside, place):
+            raise InputError(f"{path} cannot be written: renaming {beside.toString()} to it failed")
+    except BaseException:
+        with suppress(Exception):
+            files.delete(beside, True)
+        raise
+
+
+def check_elsewhere(spark: Any, path: str) -> None:
+    """InputError if something else than scores of an earlier ranking lies there."""
+    place = _hadoop(spark, path)
+    files = place.getFileSystem(spark._jsc.hadoopConfiguration())
+    if files.exists(place) and not files.exists(_hadoop(spark, f"{path}/_SUCCESS")):
+        held = files.listStatus(place) if files.getFileStatus(place).isDirectory() else [place]
+        if len(held):
+            raise InputError(f"{path} exists and does not hold scores of an earlier ranking; give another path")
+
+
+def _hadoop(spark: Any, path: str) -> Any:
+    return spark._jvm.org.apache.hadoop.fs.Path(path)
+
+
+def _scores(folder: Folder, shape: Shape, stretches: list[Stretch], x: str, arrived: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
-    for held in held_in(arrived):
-        values = held.one("x")
-        pages = held.segment * shape.width + np.arange(values.size)
-        yield pa.RecordBatch.from_arrays([pa.array(pages), pa.array(values)], names=["page", "score"])
+    folder.check()
+    for task in each_task(arrived):
+        begin, end = stretches[task]
+        for low, high in pieces(begin, end, PIECE):
+            columns = [pa.array(np.arange(low, high)), pa.array(folder.part(x, np.float64, low, high))]
+            yield pa.RecordBatch.from_arrays(columns, names=["page", "score"])

@@ -34,11 +34,9 @@ ANSWER_S = 10.0  # for a master to answer
 EXECUTORS_S = 60.0  # for it to give a first executor
 TIDY_S = 2.0  # for Java to remove its files when it is interrupted
 JAVA_HINT = "install one, on Debian: apt-get install openjdk-17-jre-headless; or set JAVA_HOME"
-FIXED = {  # what the blocks rely on, and what a ranking needs to be quiet
-    "spark.sql.adaptive.enabled": "false",  # would change the partitions that blocks stay in
-    "spark.sql.requireAllClusterKeysForCoPartition": "false",  # blocks are joined where they are
+FIXED = {  # what jobs rely on, and what a ranking needs to be quiet
+    "spark.sql.adaptive.enabled": "false",  # would change partitions: a task would no longer return to its machine
     "spark.sql.autoBroadcastJoinThreshold": "-1",  # a broadcast goes through the driver
-    "spark.sql.inMemoryColumnarStorage.compressed": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(1 << 18),
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
     "spark.sql.execution.arrow.useLargeVarTypes": "true",
@@ -48,6 +46,7 @@ FIXED = {  # what the blocks rely on, and what a ranking needs to be quiet
 }
 USUAL = {"spark.shuffle.compress": "false", "spark.app.name": "frontrank"}  # doubles hardly compress; a user may know better
 OURS = re.compile(r"frontrank\.errors\.(\w+): ([^\n]*)")
+FULL = ("No space left on device", "Disk quota exceeded", "File too large")
 BROKEN = re.compile(r"([^\s'\"]+\.parquet)[^\n]*?(?:is not a Parquet file|not a Parquet file|is corrupt|corrupted)", re.I)
 UNREADABLE = re.compile(
     r"(?:FAILED_READ_FILE|Encountered error while reading file|Could not read footer)[^\n]*?([^\s'\"]+\.parquet)"
@@ -248,10 +247,10 @@ def plain(error: Exception) -> FrontrankError:
     if ours := OURS.search(text):
         kinds = {"SourceError": SourceError, "SpecError": SpecError}
         return kinds.get(ours[1], InputError)(ours[2].strip())
-    if "No space left on device" in text or "Disk quota exceeded" in text:
+    if any(said in text for said in FULL):
         return InputError(
             "the disk is full: Spark could not write; free some, or give spark.local.dir a larger disk"
-            " (--conf spark.local.dir=DIR). Nothing was written to the target"
+            " (--conf spark.local.dir=DIR)"
         )
     if found := BROKEN.search(text) or UNREADABLE.search(text):
         return SourceError(f"{found[1]}: is damaged or cut off, not a whole Parquet file; write the part again")

@@ -4,7 +4,8 @@ The curve is fitted to x = log(n PageRank) and the impact of all fetched pages, 
 
     quadratic   least squares need nine sums, of powers of x (scaled to -1 .. 1) and of impact times these
     isotonic    the best function that never falls is the same, neighbours pooled at once or part by part: Spark sorts
-                pages by x, each partition pools its own, and the driver pools what is left: levels, not pages
+                pages by x, each partition pools its own, and the driver pools what is left: levels, not pages, and of a
+                partition at most ``LEVELS`` (beyond, neighbours are joined: where impact rises from page to page)
 
 A tree needs all pages in one place: that is the local engine's.
 """
@@ -20,14 +21,16 @@ import numpy as np
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.orderings.batch.q_hybrid import QHybrid
+from frontrank.spark.folder import Folder
+from frontrank.spark.jobs import Numbers, Shape, Stretch, each_task, in_arrow
 from frontrank.spark.queries import check_overlap, overlap
 from frontrank.spark.session import said_plainly
-from frontrank.spark.vectors import Held, Made, Shape, held_in, in_arrow
 from frontrank.spark.walks import Solved, standing
-from frontrank.spark.web import SparkWeb
+from frontrank.spark.web import SparkWeb, pieces
 
 POINT = "x double, impact double"
 LEVEL = "low double, high double, total double, weight double"
+LEVELS = 100_000  # of a partition that come to the driver
 CLOSE = 1e-15  # x that lie closer are one: as in scikit-learn
 
 
@@ -51,12 +54,12 @@ def hybrid(web: SparkWeb, ranker: QHybrid) -> Solved:
     x = standing(web)
     by_query = overlap(web, ranker.overlap(), x)
     web.tell("fitting impact to PageRank", 0, 0)
-    told = x.rows.union(web.given)
     with said_plainly():
-        curve = _fitted(web, told, ranker.fit)
-        queries = by_query.rows.selectExpr("seg", "'overlap' kind", "place", "change", "mass", "data")
-        rows = web.made(x.rows.union(queries), _mixed, ranker.weight, curve)
-        return Solved(web.work.kept(rows, "hybrid")[0], x.iterations, x.residual)
+        curve = _fitted(web, x.x, ranker.fit)
+    into = web.name("hybrid")
+    web.over(_mixed, into, x.x, by_query.x, ranker.weight, curve)
+    web.drop(by_query.x)
+    return Solved(into, x.iterations, x.residual)
 
 
 def check_hybrid(ranker: QHybrid) -> None:
@@ -66,13 +69,17 @@ def check_hybrid(ranker: QHybrid) -> None:
         raise InputError(f"{ranker.spec()}: a tree is for the local engine; take fit=isotonic or quadratic")
 
 
-def _mixed(shape: Shape, weight: float, curve: Curve, held: Held) -> Iterator[Made]:
-    yield Made("x", weight * held.one("overlap") + (1.0 - weight) * curve(np.log(held.one("x") * shape.pages)))
+def _mixed(
+    into: str, x: str, overlap: str, weight: float, curve: Curve, shape: Shape, folder: Folder, begin: int, end: int
+) -> Numbers:
+    by_query, standing = (folder.part(name, np.float64, begin, end) for name in (overlap, x))
+    folder.place(into, begin, weight * by_query + (1.0 - weight) * curve(np.log(standing * shape.pages)))
+    return Numbers()
 
 
-def _fitted(web: SparkWeb, told: Any, fit: str) -> Curve:
-    together = told.repartition(web.partitions, "seg").sortWithinPartitions("seg")
-    points = in_arrow(together, partial(_points, web.shape), POINT).persist()
+def _fitted(web: SparkWeb, x: str, fit: str) -> Curve:
+    work = partial(_points, web.folder, web.shape, web.stretches, x)
+    points = in_arrow(web.tasks.frame(len(web.stretches)), work, POINT).persist()
     try:
         low, high, mean = points.selectExpr("min(x)", "max(x)", "avg(impact)").first()
         if points.select("x").distinct().limit(3).count() < 3:  # a curve through fewer points is anybody's guess
@@ -82,13 +89,16 @@ def _fitted(web: SparkWeb, told: Any, fit: str) -> Curve:
         points.unpersist()
 
 
-def _points(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
+def _points(folder: Folder, shape: Shape, stretches: list[Stretch], x: str, arrived: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
-    for held in held_in(arrived):
-        at = np.flatnonzero(held.one("fetched", np.uint8))
-        columns = [pa.array(np.log(held.one("x")[at] * shape.pages)), pa.array(held.one("impact")[at])]
-        yield pa.RecordBatch.from_arrays(columns, names=["x", "impact"])
+    folder.check()
+    for task in each_task(arrived):
+        for low, high in pieces(*stretches[task]):
+            at = np.flatnonzero(folder.part("fetched", np.uint8, low, high))
+            standing, impact = (folder.part(name, np.float64, low, high)[at] for name in (x, "impact"))
+            columns = [pa.array(np.log(standing * shape.pages)), pa.array(impact)]
+            yield pa.RecordBatch.from_arrays(columns, names=["x", "impact"])
 
 
 def _scaled(x: Any, low: float, high: float) -> Any:
@@ -136,8 +146,22 @@ def _pooled(arrived: Iterable[Any]) -> Iterator[Any]:
         held, last = np.concatenate([held, last, levels[:-1]]), levels[-1:]
         held = held[: compiled(_pool)(held)]
     held = np.concatenate([held, last])
-    held = held[: compiled(_pool)(held)]
+    held = _thinned(held[: compiled(_pool)(held)], LEVELS)
     yield pa.RecordBatch.from_arrays([pa.array(column.copy()) for column in held.T], names=["low", "high", "total", "weight"])
+
+
+def _thinned(levels: Array, most: int) -> Array:
+    """At most so many levels: neighbours are joined, as many each, where there are more.
+
+    >>> _thinned(np.array([[0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 3.0, 1.0], [2.0, 2.0, 9.0, 1.0]]), 2).tolist()
+    [[0.0, 1.0, 4.0, 2.0], [2.0, 2.0, 9.0, 1.0]]
+    """
+    if len(levels) <= most:
+        return levels
+    begins = np.arange(0, len(levels), -(-len(levels) // most))
+    ends = np.append(begins[1:], len(levels)) - 1
+    sums = np.add.reduceat(levels[:, 2:], begins)
+    return np.column_stack([levels[begins, 0], levels[ends, 1], sums])
 
 
 @kernel

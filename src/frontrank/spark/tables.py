@@ -23,15 +23,18 @@ from frontrank.sources.parquet_crawl import (
     checked_parts,
     impact_column,
     not_numbered,
-    table_path,
 )
+from frontrank.sources.parquet_tables import UNDONE, half_written, table_path
+from frontrank.spark.folder import Folder
+from frontrank.spark.jobs import Shape, in_arrow
+from frontrank.spark.rows import ROW, array, batches, by_segment, held_in
 from frontrank.spark.session import said_plainly
-from frontrank.spark.vectors import ROW, Held, Made, Shape, batches, by_segment, in_arrow
 from frontrank.web.room import free_memory
 
 KINDS = {"bigint": "int64", "int": "int32", "smallint": "int16"}  # Spark's names for what Parquet has
-DISK_A_LINK, DISK_A_PAGE = 24, 200  # bytes: packed links, blocks, and both at a time; some vectors
-MEMORY_A_CORE = 1 << 29  # of a Python worker: sums of a range, a cell, Python itself
+DISK_A_LINK, DISK_A_PAGE = 24, 100  # bytes: packs, blocks, and counts of sources, all at a time; vectors
+MEMORY_A_CORE = 1 << 29  # of a Python worker: sums of a range, some links, Python itself
+TOLD = "pages long, fetched long, best double"
 
 
 class Tables(NamedTuple):
@@ -45,14 +48,16 @@ class Tables(NamedTuple):
     columns: frozenset[str]  # of the pages table
 
 
-def opened(spark: Any, path: str) -> Tables:
-    """The tables of a web; SourceError if one is missing, cut off, or lacks a column."""
+def opened(spark: Any, path: str, work: str, span: int) -> Tables:
+    """The tables of a web; SourceError if one is missing, cut off, or lacks a column. ``work`` is where blocks will be, a
+    ``span`` how many pages' part of a vector a task has in memory."""
+    counts: dict[str, int] = {}
     if "://" not in path:
-        links, pages = checked_parts(path, "links", LINKS), checked_parts(path, "pages", PAGES)
-        check_fit(spark, path, links.rows, pages.rows)
+        counts = {table: checked_parts(path, table, need).rows for table, need in (("links", LINKS), ("pages", PAGES))}
+        check_fit(spark, path, counts["links"], counts["pages"], work, span)
     with said_plainly():
         frames = {table: spark.read.parquet(_where(spark, path, table)) for table in ("links", "pages")}
-        counts = {table: frame.count() for table, frame in frames.items()}
+        counts = counts or {table: frame.count() for table, frame in frames.items()}
     for table, needed in (("links", LINKS), ("pages", PAGES)):
         kinds = {name: KINDS.get(kind, kind) for name, kind in frames[table].dtypes}
         check_columns(f"{path}/{table}", kinds, needed)
@@ -80,37 +85,49 @@ def _found(spark: Any, path: str, table: str) -> str | None:
         where = os.path.abspath(table_path(path, table))
         return f"file://{where}" if os.path.exists(where) else None
     for name in (f"{path}/{table}.parquet", f"{path}/{table}"):
-        place = spark._jvm.org.apache.hadoop.fs.Path(name)
-        if place.getFileSystem(spark._jsc.hadoopConfiguration()).exists(place):
+        if _exists(spark, name):
+            if _exists(spark, f"{name}/{UNDONE}"):
+                raise SourceError(half_written(name))
             return name
     return None
 
 
-def check_fit(spark: Any, path: str, links: int, pages: int) -> None:
+def _exists(spark: Any, name: str) -> bool:
+    place = spark._jvm.org.apache.hadoop.fs.Path(name)
+    return bool(place.getFileSystem(spark._jsc.hadoopConfiguration()).exists(place))
+
+
+def check_fit(spark: Any, path: str, links: int, pages: int, work: str, span: int) -> None:
     """On one machine: InputError if its disk or its memory are too small for this web."""
     context = spark.sparkContext
     if not context.master.startswith("local"):
         return
-    conf = context.getConf()
-    folder = conf.get("spark.local.dir", os.environ.get("SPARK_LOCAL_DIRS", "/tmp")).split(",")[0]
-    wanted, free = links * DISK_A_LINK + pages * DISK_A_PAGE, shutil.disk_usage(folder).free
+    wanted = links * DISK_A_LINK + pages * DISK_A_PAGE
     size = f"{path}: {links:,} links and {pages:,} pages"
+    free = shutil.disk_usage(work).free if "://" not in work else wanted
     if wanted > free:
         raise InputError(
-            f"{size} need about {wanted / 2**30:.1f} GB of disk, and {folder} has {free / 2**30:.1f} GB;"
-            " give a larger one (--conf spark.local.dir=DIR), or a cluster as --master"
+            f"{size} need about {wanted / 2**30:.1f} GB of disk, and {work} has {free / 2**30:.1f} GB;"
+            " give a larger one (--work DIR), or a cluster as --master"
         )
     cores = context.defaultParallelism
-    memory = free_memory()
-    if memory is not None and cores * MEMORY_A_CORE > memory:
+    memory, each = free_memory(), MEMORY_A_CORE + 8 * min(pages, span)
+    if memory is not None and cores * each > memory:
         raise InputError(
-            f"{size} on {cores} cores need about {cores * MEMORY_A_CORE / 2**30:.1f} GB of memory beside Java's, and"
+            f"{size} on {cores} cores need about {cores * each / 2**30:.1f} GB of memory beside Java's, and"
             f" {memory / 2**30:.1f} GB are free; take fewer cores (--master local[1])"
         )
 
 
-def page_rows(tables: Tables, shape: Shape, partitions: int, impact: str | None, worth: bool) -> Any:
-    """Vectors of the pages table: "fetched" (uint8), and "impact" (of fetched pages) if their worth is asked for."""
+class GivenPages(NamedTuple):
+    """What the pages table tells: how many pages are fetched, and the greatest impact of one."""
+
+    fetched: int
+    best: float
+
+
+def read_pages(tables: Tables, folder: Folder, shape: Shape, partitions: int, impact: str | None, worth: bool) -> GivenPages:
+    """Write the vectors "fetched" (uint8), and "impact" (of fetched pages) if their worth is asked for."""
     name = impact_column(tables.columns, impact, tables.path) if worth else None
     columns = [
         "cast(page as long) page",
@@ -118,14 +135,19 @@ def page_rows(tables: Tables, shape: Shape, partitions: int, impact: str | None,
         f"coalesce(cast({name} as double), 0.0D) impact" if name else "0.0D impact",
     ]
     packed = in_arrow(tables.pages.selectExpr(*columns), partial(_pack, shape), ROW)
-    return by_segment(packed, partial(_together, shape), partitions)
+    together = packed.repartition(partitions, "seg").sortWithinPartitions("seg")
+    told = in_arrow(together, partial(_together, folder, shape, name is not None), TOLD)
+    segments, pages, fetched, best = told.selectExpr("count(*)", "sum(pages)", "sum(fetched)", "max(best)").first()
+    if (segments, pages) != (shape.segments, shape.pages):
+        raise InputError(f"Spark lost a part: {pages or 0:,} of {shape.pages:,} pages came back; rank again")
+    return GivenPages(int(fetched), float(best))
 
 
 def _pack(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
     yield from batches(_packed(shape, arrived))
 
 
-def _packed(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, Made]]:
+def _packed(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
     for batch in arrived:
         if batch.column("page").null_count:
             raise SourceError("pages: a row has no page number; expected one in every row")
@@ -135,27 +157,33 @@ def _packed(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, Made]]:
             raise SourceError(not_numbered(int(page[(page < 0) | (page >= shape.pages)][0]), shape.pages))
         if impact.size and not (impact.min() >= 0 and np.all(np.isfinite(impact))):
             raise SourceError(f"pages: views and clicks must be numbers from 0, got {impact.min():g}")
-        segment = page // shape.width
-        order = np.argsort(segment, kind="stable")
-        cuts = np.flatnonzero(np.diff(segment[order])) + 1
-        for some in np.split(order, cuts) if page.size else ():
+        for segment, some in by_segment(page, shape.width):
             at = (page[some] % shape.width).astype(np.uint16)
             data = at.tobytes() + fetched[some].astype(np.uint8).tobytes() + impact[some].astype(np.float64).tobytes()
-            yield int(segment[some[0]]), Made("page", np.frombuffer(data, np.uint8))
+            yield segment, data
 
 
-def _together(shape: Shape, held: Held) -> Iterator[Made]:
-    size = shape.size(held.segment)
-    times, fetched, impact = np.zeros(size, np.int64), np.zeros(size, np.uint8), np.zeros(size)
-    for data in held.all("page", np.uint8):
-        count = len(data) // 11
-        at = data[: 2 * count].copy().view(np.uint16)
-        np.add.at(times, at, 1)
-        fetched[at] = data[2 * count : 3 * count]
-        impact[at] = data[3 * count :].copy().view(np.float64)
-    if times.max() > 1:
-        page = held.segment * shape.width + int(times.argmax())
-        raise SourceError(f"pages: page {page} is there twice; pages must be numbered, each once")
-    yield Made("fetched", fetched)
-    seen = np.where(fetched > 0, impact, 0.0)
-    yield Made("impact", seen, change=float(seen.max()))
+def _together(folder: Folder, shape: Shape, worth: bool, arrived: Iterable[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    folder.check()
+    for segment, rows in held_in(arrived):
+        size = shape.size(segment)
+        times, fetched, impact = np.zeros(size, np.int64), np.zeros(size, np.uint8), np.zeros(size)
+        for row in rows:
+            data = array(row, np.uint8)
+            count = len(data) // 11
+            at = data[: 2 * count].copy().view(np.uint16)
+            np.add.at(times, at, 1)
+            fetched[at] = data[2 * count : 3 * count]
+            impact[at] = data[3 * count :].copy().view(np.float64)
+        first = segment * shape.width
+        if times.max() > 1:
+            raise SourceError(f"pages: page {first + int(times.argmax())} is there twice; pages must be numbered, each once")
+        seen = np.where(fetched > 0, impact, 0.0)
+        folder.place("fetched", first, fetched)
+        if worth:
+            folder.place("impact", first, seen)
+        told = (int(times.sum()), int(fetched.sum()), float(seen.max()))
+        columns = [pa.array([value]) for value in told]
+        yield pa.RecordBatch.from_arrays(columns, names=["pages", "fetched", "best"])

@@ -1,52 +1,51 @@
 """In-degree, PageRank and the walks of tran15 on Spark: the formulas of kernels.pagerank and kernels.walk, range by range.
 
-An iteration pushes a vector along the blocks and settles each segment: adds up its partial sums, makes the new values, and from
-them what the segment hands on next. The driver learns two numbers of it, the L1 change and the mass of pages without links, and
+An iteration is one job: each task pulls along the links of its range what pages hand on, and makes of it the new values of its
+pages, x, and what they hand on next. The driver learns two numbers, the L1 change and the mass of pages without links, and
 stops by the local engine's rule; as both engines start from the same vector, they do as many iterations.
 
-rw-eg has virtual edges, W z = A^T (A z) - indegree z. A z is z pushed along the links turned round, so an iteration pushes
-twice, and there are two sets of blocks.
+rw-eg has virtual edges, W z = A^T (A z) - indegree z. A z is z pulled along the links turned round, so an iteration is two
+jobs, and there are two sets of blocks.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from frontrank.errors import InputError
+from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import DAMPING, MAX_ITERATIONS, TOLERANCE
-from frontrank.spark.blocks import pushed
-from frontrank.spark.session import said_plainly
-from frontrank.spark.vectors import Held, Made, Shape
-from frontrank.spark.web import SparkWeb, addressed
+from frontrank.spark.folder import Folder
+from frontrank.spark.jobs import Numbers, Shape
+from frontrank.spark.web import SparkWeb, add_up, pieces
 
 
 class Solved(NamedTuple):
-    """Scores (rows of kind "x"), and how they were reached."""
+    """The name of a vector of scores, and how they were reached."""
 
-    rows: Any
+    x: str
     iterations: int
     residual: float
 
 
 def indegree(web: SparkWeb) -> Solved:
     """Links from fetched pages."""
-    web.tell("indegree", 0, 0)
-    ones = web.made(web.fixed.where("kind != 'x'"), _ones)
-    rows = web.made(pushed(web.blocks, ones).union(web.fixed), summed)
-    return Solved(web.work.kept(rows, "indegree")[0], 1, 0.0)
+    if "indegree" not in web.solved:
+        web.tell("indegree", 0, 0)
+        into, ones = web.name("indegree"), web.name("ones")
+        web.over(_ones, ones)
+        web.pulled(web.blocks, ones, add_up, into)
+        web.drop(ones)
+        web.solved["indegree"] = into
+    return Solved(web.solved["indegree"], 1, 0.0)
 
 
-def _ones(shape: Shape, held: Held) -> Iterator[Made]:
-    yield from addressed("give", np.ones(shape.size(held.segment)), held.one("to", np.int32))
-
-
-def summed(shape: Shape, held: Held) -> Iterator[Made]:
-    """The partial sums of a segment, added up."""
-    yield Made("x", held.total(shape.size(held.segment)))
+def _ones(into: str, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
+    folder.place(into, begin, np.ones(end - begin))
+    return Numbers()
 
 
 # --- PageRank ---
@@ -54,20 +53,20 @@ def summed(shape: Shape, held: Held) -> Iterator[Made]:
 
 def pagerank(web: SparkWeb, alpha: float, tolerance: float) -> Solved:
     """PageRank of all pages over the links of fetched ones; mass of pages without links is spread over all."""
-    n, fixed = web.pages, web.fixed
-    state, path = web.work.kept(web.made(fixed, _begun, alpha), "pagerank")
-    _, dangling = numbers(state)
+    blocks, _ = web.blocks, web.most_links
+    x, give = web.name("x"), web.name("give")
+    dangling = web.over(_begun, x, give, alpha).mass
     change, iterations = math.inf, 0
     while change * alpha > tolerance * (1.0 - alpha) and iterations < MAX_ITERATIONS:
         web.tell("PageRank", iterations, expected(alpha, tolerance))
-        base = (1.0 - alpha) / n + alpha * dangling / n
-        rows = pushed(web.blocks, state).union(state.where("kind = 'x'")).union(fixed)
-        before = path
-        state, path = web.work.kept(web.made(rows, _ranked, alpha, base), "pagerank")
-        change, dangling = numbers(state)
-        web.work.drop(before)
+        base = (1.0 - alpha) / web.pages + alpha * dangling / web.pages
+        new_x, new_give = web.name("x"), web.name("give")
+        told = web.pulled(blocks, give, _ranked, x, new_x, new_give, alpha, base)
+        web.drop(x, give)
+        x, give, change, dangling = new_x, new_give, told.change, told.mass
         iterations += 1
-    return Solved(state.where("kind = 'x'"), iterations, change * alpha / (1.0 - alpha))
+    web.drop(give)
+    return Solved(x, iterations, change * alpha / (1.0 - alpha))
 
 
 def standing(web: SparkWeb) -> Solved:
@@ -78,21 +77,32 @@ def standing(web: SparkWeb) -> Solved:
     return found
 
 
-def _begun(shape: Shape, alpha: float, held: Held) -> Iterator[Made]:
-    x = np.full(shape.size(held.segment), 1.0 / shape.pages)
-    yield from _handed(held, alpha, x, 0.0)
+def _begun(into: str, give: str, alpha: float, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
+    mass = 0.0
+    for low, high in pieces(begin, end):
+        x = np.full(high - low, 1.0 / shape.pages)
+        mass += _handed(into, give, alpha, folder, low, x)
+    return Numbers(mass=mass)
 
 
-def _ranked(shape: Shape, alpha: float, base: float, held: Held) -> Iterator[Made]:
-    old = held.one("x")
-    x = base + held.total(old.size)
-    yield from _handed(held, alpha, x, float(np.abs(x - old).sum()))
+def _ranked(
+    old: str, into: str, give: str, alpha: float, base: float, shape: Shape, folder: Folder, begin: int, end: int, sums: Array
+) -> Numbers:
+    change, mass = 0.0, 0.0
+    for low, high in pieces(begin, end):
+        x = sums[low - begin : high - begin]
+        x += base
+        change += float(np.abs(x - folder.part(old, np.float64, low, high)).sum())
+        mass += _handed(into, give, alpha, folder, low, x)
+    return Numbers(change, mass)
 
 
-def _handed(held: Held, alpha: float, x: Any, change: float) -> Iterator[Made]:
-    degree = held.one("degree", np.int32)
-    yield Made("x", x, change=change, mass=float(x[degree == 0].sum()))
-    yield from addressed("give", alpha * x / np.maximum(degree, 1), held.one("to", np.int32))
+def _handed(into: str, give: str, alpha: float, folder: Folder, low: int, x: Array) -> float:
+    """Write x, and what its pages hand on; returns the mass of pages without links."""
+    degree = folder.part("degree", np.int32, low, low + x.size)
+    folder.place(into, low, x)
+    folder.place(give, low, alpha * x / np.maximum(degree, 1))
+    return float(x[degree == 0].sum())
 
 
 # --- rw, rw-eg ---
@@ -105,99 +115,129 @@ def walk(web: SparkWeb, alpha: float, omega: float, gamma: float, eps: float, to
     virtual = alpha * (1.0 - omega)
     if gamma > 0 and virtual > 0:
         raise InputError(f"{name}: gamma above 0 counts distinct neighbours, which Spark does not; leave it 0, or rank locally")
-    fixed = _fixed_of_walk(web, alpha, omega, gamma, eps, name, virtual > 0)
+    real, spread = _fixed_of_walk(web, alpha, omega, gamma, eps, name, virtual > 0)
     base, bound, iterations = (1.0 - alpha) / web.pages, math.inf, 0
-    state, path = web.work.kept(web.made(fixed, _set_off), name)
+    x, give = web.name("x"), web.name("give")
+    web.over(_set_off, x, give, spread or real)
     while bound > tolerance and iterations < MAX_ITERATIONS:
         web.tell(name, iterations, expected(alpha, tolerance))
-        last = state.where("kind = 'x'").union(fixed)
-        give = state
-        if virtual > 0:
-            give = web.made(pushed(web.turned, state, "z").union(last), _gathered, virtual)
-        before = path
-        rows = pushed(web.blocks, give).union(last)
-        state, path = web.work.kept(web.made(rows, _walked, base, virtual), name)
-        change, _ = numbers(state)
-        bound = change * alpha / (1.0 - alpha)
-        web.work.drop(before)
+        new_x, new_give = web.name("x"), web.name("give")
+        if spread is None:
+            told = web.pulled(web.blocks, give, _walked, x, new_x, new_give, base, real)
+        else:
+            rows = web.name("rows")
+            web.pulled(web.turned, give, _gathered, x, rows, virtual, real)
+            told = web.pulled(web.blocks, rows, _walked_on, x, new_x, new_give, base, virtual, spread, indegree(web).x)
+            web.drop(rows)
+        web.drop(x, give)
+        x, give, bound = new_x, new_give, told.change * alpha / (1.0 - alpha)
         iterations += 1
-    return Solved(state.where("kind = 'x'"), iterations, bound)
+    web.drop(give, real, *([spread] if spread else []))
+    return Solved(x, iterations, bound)
 
 
-def _fixed_of_walk(web: SparkWeb, alpha: float, omega: float, gamma: float, eps: float, name: str, virtual: bool) -> Any:
-    """What does not change: "real" = alpha omega F/O, "to"; and for virtual edges "indegree", "spread" = F'/s, "back"."""
-    best, most = greatest(web.given, "impact"), greatest(web.fixed, "degree")
+def _fixed_of_walk(
+    web: SparkWeb, alpha: float, omega: float, gamma: float, eps: float, name: str, virtual: bool
+) -> tuple[str, str | None]:
+    """The vectors that do not change: alpha omega F/O; and for virtual edges F'/s."""
+    best = web.given.best
     if best == 0.0:
         raise InputError(f"{name}: all impacts are zero, so no page has a vote; give views or clicks of fetched pages")
-    told = web.fixed.union(web.given.where("kind = 'impact'"))
-    given = (alpha * omega, gamma, eps, best + eps, max(1.0, most))
+    most = max(1.0, web.most_links)
+    real = web.name("real")
+    web.over(_real, real, alpha * omega, gamma, eps, best + eps, most)
     if not virtual:
-        return web.work.kept(web.made(told, _real, *given), name)[0]
-    ones = web.made(web.fixed, _ones)
-    into = web.made(pushed(web.blocks, ones).union(web.fixed), summed).selectExpr(
-        "seg", "'indegree' kind", "place", "change", "mass", "data"
-    )
-    others = pushed(web.blocks, web.made(web.fixed, _others))
-    rows = told.union(web.work.kept(into, name)[0]).union(web.back).union(others)
-    return web.work.kept(web.made(rows, _real, *given), name)[0]
+        return real, None
+    indegree(web)
+    others, spread = web.name("others"), web.name("spread")
+    web.over(_others, others)
+    web.pulled(web.blocks, others, _spread, spread, eps, best + eps)
+    web.drop(others)
+    return real, spread
 
 
-def _others(shape: Shape, held: Held) -> Iterator[Made]:
-    yield from addressed("give", np.maximum(held.one("degree", np.int32) - 1.0, 0.0), held.one("to", np.int32))
+def _others(into: str, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
+    folder.place(into, begin, np.maximum(folder.part("degree", np.int32, begin, end) - 1.0, 0.0))
+    return Numbers()
 
 
-def _real(shape: Shape, scale: float, gamma: float, eps: float, best: float, most: float, held: Held) -> Iterator[Made]:
-    degree, impact = held.one("degree", np.int32), held.one("impact")
-    factor = (impact + eps) / best
-    strong = factor * (degree / most) ** gamma if gamma > 0 else factor
-    yield Made("real", scale * strong / np.maximum(degree, 1))
-    yield Made("to", held.one("to", np.int32))
-    if "indegree" in held.rows:
-        siblings = held.total(degree.size)
-        yield Made("indegree", held.one("indegree"))
-        yield Made("spread", np.where(siblings > 0, factor / np.maximum(siblings, 1.0), 0.0))
-        yield Made("back", held.one("back", np.int32))
+def _real(
+    into: str,
+    scale: float,
+    gamma: float,
+    eps: float,
+    best: float,
+    most: float,
+    shape: Shape,
+    folder: Folder,
+    begin: int,
+    end: int,
+) -> Numbers:
+    degree = folder.part("degree", np.int32, begin, end)
+    strong = (folder.part("impact", np.float64, begin, end) + eps) / best
+    if gamma > 0:
+        strong *= (degree / most) ** gamma
+    folder.place(into, begin, scale * strong / np.maximum(degree, 1))
+    return Numbers()
 
 
-def _set_off(shape: Shape, held: Held) -> Iterator[Made]:
-    yield from _passed(held, np.full(shape.size(held.segment), 1.0 / shape.pages), 0.0)
+def _spread(into: str, eps: float, best: float, shape: Shape, folder: Folder, begin: int, end: int, siblings: Array) -> Numbers:
+    factor = (folder.part("impact", np.float64, begin, end) + eps) / best
+    folder.place(into, begin, np.where(siblings > 0, factor / np.maximum(siblings, 1.0), 0.0))
+    return Numbers()
 
 
-def _gathered(shape: Shape, virtual: float, held: Held) -> Iterator[Made]:
+def _set_off(into: str, give: str, share: str, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
+    x = np.full(end - begin, 1.0 / shape.pages)
+    folder.place(into, begin, x)
+    folder.place(give, begin, folder.part(share, np.float64, begin, end) * x)
+    return Numbers()
+
+
+def _walked(
+    old: str, into: str, give: str, base: float, real: str, shape: Shape, folder: Folder, begin: int, end: int, sums: Array
+) -> Numbers:
+    change = 0.0
+    for low, high in pieces(begin, end):
+        x = base + sums[low - begin : high - begin]
+        change += float(np.abs(x - folder.part(old, np.float64, low, high)).sum())
+        folder.place(into, low, x)
+        folder.place(give, low, folder.part(real, np.float64, low, high) * x)
+    return Numbers(change)
+
+
+def _gathered(
+    old: str, rows: str, virtual: float, real: str, shape: Shape, folder: Folder, begin: int, end: int, sums: Array
+) -> Numbers:
     """What rows hand on: their own share, and what all pages of the row share."""
-    give = held.one("real") * held.one("x") + virtual * held.total(shape.size(held.segment))
-    yield from addressed("give", give, held.one("to", np.int32))
+    own = folder.part(real, np.float64, begin, end) * folder.part(old, np.float64, begin, end)
+    folder.place(rows, begin, own + virtual * sums)
+    return Numbers()
 
 
-def _walked(shape: Shape, base: float, virtual: float, held: Held) -> Iterator[Made]:
-    old = held.one("x")
-    x = base + held.total(old.size)
-    if virtual > 0:
-        x -= virtual * held.one("indegree") * (held.one("spread") * old)
-    yield from _passed(held, x, float(np.abs(x - old).sum()))
-
-
-def _passed(held: Held, x: Any, change: float) -> Iterator[Made]:
-    yield Made("x", x, change=change)
-    if "spread" in held.rows:
-        yield from addressed("z", held.one("spread") * x, held.one("back", np.int32))
-    else:
-        yield from addressed("give", held.one("real") * x, held.one("to", np.int32))
-
-
-# --- numbers for the driver ---
-
-
-def numbers(rows: Any) -> tuple[float, float]:
-    """The sums of change and of mass."""
-    with said_plainly():
-        change, mass = rows.groupBy().sum("change", "mass").first()
-    return float(change), float(mass)
-
-
-def greatest(rows: Any, kind: str) -> float:
-    with said_plainly():
-        return float(rows.where(f"kind = '{kind}'").groupBy().max("change").first()[0])
+def _walked_on(
+    old: str,
+    into: str,
+    give: str,
+    base: float,
+    virtual: float,
+    spread: str,
+    into_degree: str,
+    shape: Shape,
+    folder: Folder,
+    begin: int,
+    end: int,
+    sums: Array,
+) -> Numbers:
+    change = 0.0
+    for low, high in pieces(begin, end):
+        before, share = (folder.part(name, np.float64, low, high) for name in (old, spread))
+        x = base + sums[low - begin : high - begin]
+        x -= virtual * folder.part(into_degree, np.float64, low, high) * (share * before)
+        change += float(np.abs(x - before).sum())
+        folder.place(into, low, x)
+        folder.place(give, low, share * x)
+    return Numbers(change)
 
 
 def expected(alpha: float, tolerance: float) -> int:

@@ -1,0 +1,109 @@
+"""Arrays that Spark moves: what tables tell of pages, packed by segment; and partial sums.
+
+A row is a segment's number and bytes: of the pages table the first task that sees a page makes them, and ``held_in`` has what
+came for each segment. Partial sums are exchanged where several tasks pull at one range, in the shorter of two forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from frontrank.kernels.jit import Array
+
+ROW = "seg long, data binary"
+BATCH = 8 << 20  # bytes of rows that are handed to Spark at once
+
+
+def raw(values: Array) -> Any:
+    """An array's bytes, for Arrow."""
+    data: Any = np.ascontiguousarray(values)
+    return memoryview(data).cast("B")
+
+
+def array(data: Any, dtype: Any) -> Array:
+    """Bytes that came by Arrow, as an array: without a copy where they are aligned."""
+    found: Array = np.frombuffer(data, dtype)
+    return found if found.flags.aligned else found.copy()
+
+
+# --- rows of segments ---
+
+
+def batches(made: Iterable[tuple[int, Any]]) -> Iterator[Any]:
+    """Rows of segments and bytes, as Arrow batches."""
+    held: list[tuple[int, Any]] = []
+    size = 0
+    for segment, data in made:
+        held.append((segment, data))
+        size += len(data)
+        if size >= BATCH:
+            yield _batch(held)
+            held, size = [], 0
+    if held:
+        yield _batch(held)
+
+
+def _batch(rows: list[tuple[int, Any]]) -> Any:
+    import pyarrow as pa
+
+    segments, data = zip(*rows, strict=True)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(segments, pa.int64()), pa.array(data, pa.large_binary())], names=["seg", "data"]
+    )
+
+
+def by_segment(numbers: Array, width: int) -> Iterator[tuple[int, Array]]:
+    """The places of the pages of each segment."""
+    segment = numbers // width
+    order = np.argsort(segment, kind="stable")
+    for some in np.split(order, np.flatnonzero(np.diff(segment[order])) + 1) if numbers.size else ():
+        yield int(segment[some[0]]), some
+
+
+def held_in(arrived: Iterable[Any]) -> Iterator[tuple[int, list[Any]]]:
+    """Segment by segment what a partition holds; its rows are sorted by segment."""
+    segment, held = -1, list[Any]()
+    for batch in arrived:
+        data = batch.column("data")
+        for i, now in enumerate(batch.column("seg").to_pylist()):
+            if now != segment:
+                if held:
+                    yield segment, held
+                segment, held = now, []
+            held.append(data[i].as_buffer())
+    if held:
+        yield segment, held
+
+
+# --- partial sums ---
+
+
+def partial_sum(sums: Array) -> tuple[bool, bytes]:
+    """A partial sum in the shorter of two forms: places and values of what is not 0 (then the first is true), or all.
+
+    >>> partial_sum(np.array([1.0, 2.0]))[0], partial_sum(np.array([0.0, 0.0, 2.0]))[0]
+    (False, True)
+    """
+    at = np.flatnonzero(sums)
+    if 12 * at.size < 8 * sums.size:
+        return True, at.astype(np.int32).tobytes() + sums[at].tobytes()
+    return False, sums.tobytes()
+
+
+def summed_up(parts: Iterable[tuple[bool, Any]], size: int) -> Array:
+    """Partial sums, added in their order.
+
+    >>> summed_up([partial_sum(np.array([1.0, 2.0])), partial_sum(np.array([0.0, 4.0]))], 2).tolist()
+    [1.0, 6.0]
+    """
+    sums = np.zeros(size)
+    for few, data in parts:
+        if few:
+            count = len(data) // 12
+            sums[np.frombuffer(data, np.int32, count)] += np.frombuffer(data[4 * count :], np.float64)
+        else:
+            sums += np.frombuffer(data, np.float64)
+    return sums
