@@ -28,8 +28,9 @@ WARM = 1_000
 FPR10 = 11_000  # pages a second: 80 of 106 million pages with 3.7 billion links in 2 hours, as fpr10 reports
 GROWTH = 1.1
 CRAWL = """
-import json, resource, sys
+import json, sys
 from time import process_time
+from benchmarks.process import peak_gb
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
 from frontrank.sources import load
@@ -42,7 +43,7 @@ for one in (small, web):  # machine code first
     begun = process_time()
     run = simulate(one, parse(sys.argv[3]), seeds, budget, steps=10)
     seconds = process_time() - begun
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+peak = peak_gb()
 links = int((web.indptr[run.trace.order + 1] - web.indptr[run.trace.order]).sum())
 print(json.dumps({"seconds": seconds, "clock": run.seconds, "peak": peak, "links": links, "fetched": run.trace.fetched}))
 """

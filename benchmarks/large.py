@@ -22,7 +22,8 @@ RANKERS = ("indegree", "pagerank", "rw", "rw-eg:omega=0.7")
 MORE = ("pagerank:bits=32", "rw-eg:omega=0.7,bits=32")
 ROUGH = 1e-4  # of pagerank: an iteration takes as long whatever the tolerance, and a dozen are enough to know how long
 RANK = """
-import json, resource, sys, time
+import json, sys, time
+from benchmarks.process import peak_gb
 from frontrank.kernels import pagerank, walk
 from frontrank.kernels.threads import cores
 from frontrank.lab.next_pages import rank, view_for
@@ -53,7 +54,7 @@ print(json.dumps({
     "links": view.links, "opened": opened, "seconds": time.perf_counter() - begun, "written": len(ranking.urls),
     "steps": len(steps), "best": min(steps, default=0.0), "mean": sum(steps) / max(len(steps), 1),
     "cpu": min(used, default=0.0) / cores(),
-    "notes": list(view.notes.values()), "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2,
+    "notes": list(view.notes.values()), "peak": peak_gb(),
 }))
 """
 

@@ -13,8 +13,9 @@ from benchmarks.show import Result, table
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 ORDERINGS = ("bfs", "fpr")
 CRAWL = """
-import json, resource, sys
+import json, sys
 from time import process_time
+from benchmarks.process import peak_gb
 from frontrank.lab.compare import Runs
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
@@ -27,7 +28,7 @@ for source in ("synthetic:pages=1000,text=0", sys.argv[1]):  # machine code firs
     run = simulate(web, parse(sys.argv[2]), seeds, steps=1)
     seconds = process_time() - begun
 figures = Runs(web, (run,)).json()
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+peak = peak_gb()
 print(json.dumps({"seconds": seconds, "peak": peak, "links": web.links}))
 """
 

@@ -87,8 +87,9 @@ def pagerank_against_networkit(web: Web, count: int = 20) -> list[Result]:
 
 
 OVERLAP = """
-import json, resource, sys, time
+import json, sys, time
 import numpy as np
+from benchmarks.process import peak_gb
 from frontrank.search.ngrams import NGramIndex
 pages, queries = int(sys.argv[1]), 10_000
 draw = np.random.default_rng(3)
@@ -102,7 +103,7 @@ begun = time.perf_counter()
 index = NGramIndex(asked, urls, anchors, 3)
 matches = sum(len(index.match(1.0, first, last).page) for first, last in index.batches(1.0))
 seconds = time.perf_counter() - begun
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+peak = peak_gb()
 print(json.dumps({"matches": matches, "seconds": seconds, "peak": peak}))
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from frontrank.errors import SourceError
+from frontrank.errors import InputError, SourceError
 from frontrank.sources import common_crawl, convert, load
 from frontrank.web.ranks import host_ranks
 from frontrank.web.web import Web
@@ -123,3 +124,16 @@ def test_a_part_that_is_cut_off_is_refused(tmp_path: Path) -> None:
         with pytest.raises(SourceError, match=r"edges\.txt\.gz: the gzip stream (ends early|is damaged)"):
             convert(folder, tmp_path / "d.web")
     assert not (tmp_path / "d.web").exists()
+
+
+def test_a_disk_without_room_is_told_before_the_work(tmp_path: Path) -> None:
+    folder = tmp_path / "graph"
+    folder.mkdir()
+    (folder / "vertices.txt").write_text("0\torg.example\n1\torg.other\n")
+    (folder / "edges.txt").write_text("0\t1\n")
+    os.truncate(folder / "edges.txt", 4000 * 2**30)  # a hole, which takes no room
+    with pytest.raises(
+        InputError, match=r"graph: writing about [\d,]+ links takes 2,\d+\.\d GB on disk, and .* are free there"
+    ):
+        convert(folder, tmp_path / "graph.web")
+    assert os.listdir(tmp_path) == ["graph"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.errors import SourceError, StorageError
+from frontrank.errors import InputError, SourceError, StorageError
 from frontrank.orderings.registry import parse
 from frontrank.pages.urls import host_of
 from frontrank.sources import bvgraph_stream, convert, edges, load, spilled
@@ -156,6 +158,18 @@ class TestEdgeLists:
             load(path)
         assert convert(path, tmp_path / "large.web").links == 1000
 
+    def test_a_disk_without_room_is_told_before_the_work(self, tmp_path: Path) -> None:
+        path = tmp_path / "edges.txt"
+        path.write_text("0 1\n" * 2**20)
+        free = shutil.disk_usage(tmp_path).free
+        os.truncate(path, 1000 * 2**30)  # with a hole in it, so that it takes no room
+        assert free < 12 * 250 * 2**30
+        with pytest.raises(
+            InputError, match=r"edges.txt: writing about [\d,]+ links takes .* GB on disk, and .* are free there"
+        ):
+            convert(path, tmp_path / "a.web")
+        assert os.listdir(tmp_path) == ["edges.txt"]
+
     def test_a_full_disk_leaves_nothing(self, tmp_path: Path) -> None:
         path = tmp_path / "e.txt"
         np.savetxt(path, np.random.default_rng(1).integers(0, 50_000, (200_000, 2)), "%d")
@@ -199,6 +213,14 @@ class TestBVGraphs:
         with pytest.raises(SourceError, match=rf"g\.urls: {urls} URLs for 4 nodes"):
             convert(tmp_path / "g", tmp_path / "g.web")
         assert sorted(tmp_path.iterdir()) == before
+
+    def test_a_disk_without_room_is_told_before_the_work(self, tmp_path: Path) -> None:
+        (tmp_path / "g.graph").write_bytes(b"\xff" * 2**17)  # no node has a link: each is one bit
+        of = f"graphclass=it.unimi.dsi.webgraph.BVGraph\nnodes={2**20}\narcs={2**39}\n"
+        (tmp_path / "g.properties").write_text(of)
+        with pytest.raises(InputError, match=r"g: writing 549,755,813,888 links takes 2,\d+\.\d GB on disk"):
+            convert(tmp_path / "g", tmp_path / "g.web")
+        assert not (tmp_path / "g.web").exists()
 
     def test_one_that_does_not_fit_in_memory_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         oracle.write(tmp_path / "g", [[1], [2], [0], []], oracle.Format(), 1)

@@ -42,11 +42,54 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
 
 @given(st.dictionaries(st.from_regex(r"[a-z]{1,3}(\.[a-z]{1,3}){0,2}", fullmatch=True), st.floats(1e-6, 1e9), min_size=1))
 def test_weights_are_above_0_and_at_most_1_and_keep_the_order(ranks: dict[str, float]) -> None:
-    made = Ranks(ranks)
+    made = Ranks.of_hosts(ranks)
     for host, rank in ranks.items():
         assert 0.0 < made.of(host) <= 1.0
         assert f"x.{host}" in ranks or made.of(f"x.{host}") == made.of(host)
         assert all(made.of(other) >= made.of(host) for other, larger in ranks.items() if larger >= rank)
+
+
+ODD = (
+    "Example.ORG {}",
+    "bücher.example,{}",
+    "  a.example   {}  ",
+    "b.example {} more",
+    "# c.example {}",
+    "d.example\t{}\r",
+    "",
+)
+NUMBERS = st.one_of(
+    st.floats(1e-300, 1e300).map(repr),
+    st.integers(1, 10**25).map(str),
+    st.tuples(st.integers(1, 10**9), st.integers(-30, 30)).map(lambda pair: f"{pair[0] / 1000:.3f}E{pair[1]}"),
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["x.example {}", "y.example\t{}", "z-1.example,{}", *ODD]), NUMBERS), max_size=9))
+def test_lines_are_read_as_one_by_one(tmp_path_factory: pytest.TempPathFactory, lines: list[tuple[str, str]]) -> None:
+    """By the kernel or not: what Python's own text and numbers say."""
+    path = tmp_path_factory.mktemp("ranks") / "ranks"
+    text = "".join(line.format(number) + "\n" for line, number in (("first.example {}", "1"), *lines))
+    path.write_text(text, encoding="utf-8", newline="")
+    told: dict[str, float] = {}
+    for line in text.split("\n"):
+        if line.strip() and not line.startswith("#"):
+            host, rank = line.replace(",", " ").split()[:2]
+            told.setdefault(host.lower(), float(rank))
+    made = host_ranks(str(path), "pr_val")
+    assert len(made.keys) == len(told)
+    for host, rank in told.items():
+        assert made.of(host) == pytest.approx(rank / max(told.values()), rel=1e-14)
+
+
+def test_a_long_table_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frontrank.web.ranks.PIECE", 1000)
+    head = "#harmonicc_pos\t#harmonicc_val\t#pr_pos\t#pr_val\t#host_rev\n"
+    rows = "".join(f"{i}\t{2000 - i}.5\t{i}\t0.001\torg.example.h{i}\n" for i in range(1, 1001))
+    (tmp_path / "ranks").write_text(head + rows)
+    ranks = host_ranks(str(tmp_path / "ranks"), "harmonicc_val")
+    assert [ranks.of(f"h{i}.example.org") for i in (1, 500, 1000)] == [1.0, 1500.5 / 1999.5, 1000.5 / 1999.5]
+    assert (len(ranks.keys), ranks.least) == (1000, 1000.5 / 1999.5)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from frontrank.orderings.online.surf import Surf
 from frontrank.orderings.policy import Policy, State
 from frontrank.simulation.layout import together
 from frontrank.sources.synthetic import synthetic
+from frontrank.web.room import free_memory
 from frontrank.web.web import Web
 
 ORDERINGS = ["bfs", "fpr", "opic", "backlink", "fica", "surf", "rankmass", "pagerank:every=100", "oracle"]
@@ -125,3 +126,32 @@ def test_ctrl_c_ends_a_process_whose_kernels_are_at_work() -> None:
         assert process.returncode == 0
     finally:
         process.kill()
+
+
+@dataclass(frozen=True)
+class Large(Policy):
+    share: float = 2.0  # of the memory that is free
+    name = "large"
+
+    def bytes_for(self, pages: int, links: int) -> int:
+        free = free_memory()
+        assert free is not None
+        return int(self.share * free)
+
+
+def test_what_does_not_fit_is_refused_before_the_work_with_what_does(web: Web) -> None:
+    told: list[str] = []
+    with pytest.raises(InputError, match=r"2,000 pages of .* takes large .* GB of memory, and .*; these do: bfs, fpr"):
+        compare(web, ["bfs", Large(), "fpr"], progress=lambda *said: told.append(said[0]))
+    with pytest.raises(
+        InputError,
+        match=r"takes large .* GB of memory, and .* are free; free some memory, or take a web of [\d,]+ pages",
+    ):
+        compare(web, Large())
+    assert told == []
+
+
+def test_more_at_a_time_than_fit_are_refused_with_how_many_would(web: Web) -> None:
+    with pytest.raises(InputError, match=r"3 crawls at a time take .* GB of memory, and .* GB are free; give --jobs 1"):
+        compare(web, [Large(0.6), Large(0.55), "bfs"], jobs=3)
+    assert len(compare(web, [Large(0.6), Large(0.55), "bfs"], budget=10)) == 3

@@ -26,7 +26,7 @@ from frontrank.simulation.simulate import Run, simulate
 from frontrank.simulation.trace import Trace
 from frontrank.web.files import check_target, written_beside
 from frontrank.web.importance import importance, parse_metric
-from frontrank.web.room import free_memory
+from frontrank.web.room import SMALL, free_memory, gb
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
@@ -304,16 +304,35 @@ def carry_out(
         raise InputError(f"jobs must be at least 1, got {jobs}")
     plan.check(web)
     pages = find_seeds(web, seeds)
-    runs = simulate_all(web, plan, pages, progress, usual_jobs(web, plan) if jobs is None else jobs)
+    runs = simulate_all(web, plan, pages, progress, fitting_jobs(web, plan, jobs))
     return Runs(web, tuple(runs), plan.metric, source or web.source, command)
 
 
-def usual_jobs(web: Web, plan: Plan) -> int:
-    """How many crawls run at a time: as many as there are cores and memory for."""
-    most = max(one.policy.bytes_for(web.pages, web.links) for one in plan.orderings)
-    free = free_memory()
-    fitting = len(plan.orderings) if free is None else free // most
-    return max(1, min(cores(), len(plan.orderings), fitting))
+def fitting_jobs(web: Web, plan: Plan, asked: int | None = None) -> int:
+    """How many crawls run at a time: as many as are asked for, else as there are cores and memory for.
+
+    InputError if one of them alone, or so many as are asked for, take more memory than there is: said before the work.
+    """
+    needed = {one.spec: one.policy.bytes_for(web.pages, web.links) for one in plan.orderings}
+    most = sorted(needed.values(), reverse=True)
+    free = free_memory() if sum(most) > SMALL else None
+    if free is None:
+        return min(cores(), len(most)) if asked is None else asked
+    if most[0] > free:
+        large = ", ".join(f"{spec} {gb(size)}" for spec, size in needed.items() if size > free)
+        small = [spec for spec, size in needed.items() if size <= free]
+        instead = f"free some memory, or take a web of {max(free, 0) * web.pages // most[0]:,} pages"
+        if small:
+            instead = f"leave out what does not fit; these do: {', '.join(small)}"
+        raise InputError(
+            f"simulating {web.pages:,} pages of {web.name} takes {large} of memory, and {gb(free)} are free; {instead}"
+        )
+    if asked is not None and sum(most[:asked]) > free:
+        fit = next(jobs for jobs in range(asked - 1, 0, -1) if sum(most[:jobs]) <= free)
+        raise InputError(
+            f"{asked} crawls at a time take {gb(sum(most[:asked]))} of memory, and {gb(free)} are free; give --jobs {fit}"
+        )
+    return max(1, min(cores(), len(most), free // most[0])) if asked is None else asked
 
 
 def frame_of(figures: dict[str, Any], web: Web, metric: str, told: Collection[str] = ()) -> Frame:

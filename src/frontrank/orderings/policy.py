@@ -210,7 +210,8 @@ class Policy(Parameters):
 
     def bytes_for(self, pages: int, links: int) -> int:
         """The memory that a simulation takes beside the web, about: columns, frontier and order, and what ranking reads."""
-        a_page: int = sum(np.dtype(column.dtype).itemsize for column in self.layout().values() if column.per == "page")
+        sizes = {name: np.dtype(column.dtype).itemsize for name, column in self.layout().items() if column.per == "page"}
+        a_page: int = sum(sizes.values()) + 2 * sum(sizes[name] for name in self.per_link)  # laid together, with gaps, beside
         reached = 24 * pages if self.reach == "known" else 0
         return (a_page + 24) * pages + reached + (16 * links if self.interval() else 0)
 

@@ -27,7 +27,7 @@ from frontrank.sources.url_files import UrlFiles, packed_lines
 from frontrank.sources.web_directory import write_manifest
 from frontrank.web.files import NpyFile, Progress, read_lines
 from frontrank.web.links import MAX_PAGES, cut
-from frontrank.web.room import check_room
+from frontrank.web.room import check_disk, check_room
 from frontrank.web.web import Web, hosts_from_urls
 
 GRAPH_CLASSES = ("it.unimi.dsi.webgraph.BVGraph", "it.unimi.dsi.big.webgraph.BVGraph")
@@ -64,6 +64,8 @@ def write_bvgraph(base: str, where: Path, progress: Progress | None = None) -> N
     with NpyFile(where / "indptr.npy", np.int64) as indptr, NpyFile(where / "targets.npy", np.int32) as targets:
         indptr.append(np.zeros(1, np.int64))
         for block in _without_selves(base + ".graph", shape):
+            if block.first == 0:  # the stream is sound so far: what it says of itself is believed
+                check_disk(where, f"{name}: writing {shape.arcs:,} links", 4 * shape.arcs + 8 * shape.nodes)
             indptr.append(block.indptr[1:] + targets.size)
             targets.append(block.targets)
             if progress is not None:

@@ -24,7 +24,7 @@ from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.sources.edge_lines import CHUNK, NO_COLUMN, NO_NUMBER, RETURN, TAB, Edges, is_end, shown
 from frontrank.sources.edge_numbers import number_links
-from frontrank.sources.spilled import SpilledLinks
+from frontrank.sources.spilled import SpilledLinks, check_spilled
 from frontrank.sources.url_files import check_text
 from frontrank.sources.web_directory import StringsFile, write_manifest
 from frontrank.web.files import NpyFile, Progress, chunks, opened
@@ -35,6 +35,7 @@ from frontrank.web.web import Web
 
 VERTICES, EDGES = "vertices", "edges"
 BYTES_A_LINE = 20  # of edges, unpacked, about
+PACKED = 4  # times as large is a file unpacked, about
 DOT, OUT_OF_TURN = 46, -10
 BEFORE, BEHIND = np.frombuffer(b"https://", np.uint8), np.frombuffer(b"/", np.uint8)
 COMPLAINTS = {
@@ -59,7 +60,7 @@ def _parts(path: str, what: str) -> list[str]:
 
 def load_common_crawl(path: str, progress: Progress | None = None) -> Web:
     """The web in memory; refused if it does not fit."""
-    size = sum(os.path.getsize(part) * (4 if part.endswith(".gz") else 1) for part in _parts(path, EDGES))
+    size = _unpacked(path, EDGES)
     check_room(path, size // BYTES_A_LINE, size)
     hosts = Packed.joined(list(_hosts(path, progress)))
     sources, targets = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
@@ -78,8 +79,14 @@ def load_common_crawl(path: str, progress: Progress | None = None) -> Web:
     )
 
 
+def _unpacked(path: str, what: str) -> int:
+    """Bytes of the files of vertices or edges, about."""
+    return sum(os.path.getsize(part) * (PACKED if part.endswith(".gz") else 1) for part in _parts(path, what))
+
+
 def write_common_crawl(path: str, where: Path, progress: Progress | None = None) -> None:
     """The same web, written into a folder as a web directory, however large it is."""
+    check_spilled(where, _name(path), _unpacked(path, EDGES) // BYTES_A_LINE)
     with (
         StringsFile(where, "pages", ["url"]) as urls,
         StringsFile(where, "hosts", ["host"]) as names,

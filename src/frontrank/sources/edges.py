@@ -19,6 +19,7 @@ from frontrank.errors import SourceError
 from frontrank.sources.edge_lines import BOM, CHUNK, Edges, shown
 from frontrank.sources.edge_numbers import number_web, write_number_web
 from frontrank.sources.edge_urls import separator_of, url_web, write_url_web
+from frontrank.sources.spilled import check_spilled
 from frontrank.web.files import Progress, opened
 from frontrank.web.room import check_room
 from frontrank.web.web import Web
@@ -42,6 +43,8 @@ def load_edges(path: str, chunk: int = CHUNK, progress: Progress | None = None) 
 def write_edges(path: str, where: Path, progress: Progress | None = None, chunk: int = CHUNK) -> None:
     """The web in an edge list, written into a folder as a web directory, however large it is."""
     edges, separator = _looked_at(path, chunk, progress)
+    if os.path.getsize(path) > SMALL:
+        check_spilled(where, edges.name, _links_about(path))
     if separator:
         write_url_web(edges, separator, where)
     else:

@@ -27,14 +27,21 @@ import numpy as np
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.web.files import NpyFile, Progress
 from frontrank.web.links import MAX_PAGES, by_source
+from frontrank.web.room import check_disk
 
 PIECE = 2**21  # links read at a time
 BUCKET = 2**22  # links sorted at a time, in memory
 BUCKETS_MOST = 256  # more would make each write of a piece small; larger buckets then
 GROUPS = 2**16  # ranges of source pages that are counted, and not divided
+AS_THEY_COME, SORTED = 8, 4  # bytes a link on disk, at least; those that come out of order lie there once more
 NEAR = 16  # links of a page so few are compared with each other, not looked up
 Rename = Callable[[Array], Array]
 Pair = tuple[Array, Array]
+
+
+def check_spilled(folder: Path, name: str, links: int) -> None:
+    """Raise InputError if the disk has no room for about so many links: to be asked before they are read."""
+    check_disk(folder, f"{name}: writing about {links:,} links", (AS_THEY_COME + SORTED) * links)
 
 
 class _Part(NamedTuple):
@@ -132,6 +139,7 @@ class SpilledLinks:
             compiled(_count)(source, width, links)
         bucket, sizes = compiled(_divided)(links, max(BUCKET, self.count // BUCKETS_MOST))
         starts = np.concatenate([[0], np.cumsum(sizes)])
+        check_disk(self.folder, f"{self.name}: sorting {self.count:,} links", (AS_THEY_COME + SORTED) * self.count)
         with open(self.folder / "links.sorted.spill", "w+b") as file:
             _scatter(file, self._renamed(rename), width, bucket, starts)
             file.seek(0)
