@@ -34,7 +34,10 @@ from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Experiment, PaperTa
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
-PAPER = "Fractional PageRank crawlers (FPR, FPR@M). Korea Computer Congress 2010, vol. 37, no. 1(C)."
+PAPER = (
+    "Fractional PageRank crawlers (FPR, FPR@M). Korea Computer Congress 2010, vol. 37, no. 1(C). FPR was introduced by Md. Hijbul "
+    "Alam, JongWoo Ha and SangKeun Lee (DASFAA 2009)."
+)
 TOP = 160
 PAGES = 105_896_555  # of the paper's web
 FETCHED = 80_000_000 / PAGES
