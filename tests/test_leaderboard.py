@@ -13,13 +13,14 @@ from frontrank.cli.leaderboard import command
 from frontrank.errors import FrontrankError
 from frontrank.lab import leaderboard as lab
 from frontrank.lab import measures
-from frontrank.lab.contest import Contest, Figures, as_run, usual, worths
+from frontrank.lab.contest import EARLY, Contest, Figures, as_run, usual, worths
 from frontrank.lab.leaderboard import Leaderboard, leaderboard, split_seeds
 from frontrank.lab.papers.made_queries import made_workload
 from frontrank.orderings.registry import orderings
 from frontrank.simulation.simulate import simulate
 from frontrank.web.seeds import find_seeds
 
+TRAPPED = lab.GENERATED[1]
 SMALL = "synthetic:pages=300,links=6,text=1,seed=5"
 
 
@@ -109,6 +110,16 @@ def test_what_a_trap_costs_at_first_is_said_in_words() -> None:
     page = Leaderboard((trapped,), 1, 0.5).markdown("frontrank leaderboard")
     assert "At 2% of synthetic:trap=9 surf is below fpr:m=10." in page
     assert "## In a trap" not in Leaderboard((contest("a", surf=[0.9], **{"fpr:m=10": [0.9]}),), 1, 0.5).markdown("")
+
+
+def test_on_the_trapped_web_the_default_is_not_below_who_is_hard_to_trap() -> None:
+    web = fr.load(TRAPPED)
+    early: dict[str, list[list[float]]] = {}
+    for ordering in ("surf", "fpr:m=10"):
+        runs = [simulate(web, fr.parse(ordering), find_seeds(web, f"random:20@{draw}"), 0.05) for draw in range(5)]
+        early[ordering] = [[measures.mass(run.trace, web, (share,))[share] or 0.0 for run in runs] for share in EARLY]
+    for one, other in zip(early["surf"], early["fpr:m=10"], strict=True):
+        assert sum(one) >= sum(other)
 
 
 def test_every_ordering_runs_that_needs_no_parameter_and_is_not_told_the_truth() -> None:
