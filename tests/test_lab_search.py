@@ -307,6 +307,14 @@ def test_gamma_is_tuned_as_the_paper_sets_it_and_ml_is_ml(web: Web, log: Workloa
         assert impact_shares(found[name], one.scene.impact[tested]) == pytest.approx(finding.impact)
 
 
+def test_evaluate_tells_what_each_walk_was_run_with(web: Web, log: Workload) -> None:
+    told = evaluate(web, halves(log), ["rw", "rw-eg", "rw-eg:omega=0.3"])
+    said = [note.partition(";")[0] for note in told.frame().notes if "iterations" in note]
+    assert said[0] == "rw: omega 1, gamma 0" and said[2:] == ["rw-eg:omega=0.3: omega 0.3, gamma 0"]
+    assert said[1].startswith("rw-eg: omega ")
+    assert all(len(finding.notes) == 1 for finding in told.findings)
+
+
 def test_what_is_promised_is_said_to_be_met_or_not(told: Reproduction) -> None:
     if told.key != "tran15":
         return

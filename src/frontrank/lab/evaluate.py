@@ -168,7 +168,15 @@ def find(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[float, ...]
         impact_shares(scores, scene.pagerank[scene.tested], shares),
         None if clicks is None or views is None else impact_shares(scores, click_through(clicks, views), shares),
         seconds,
-        {key: note for key, note in scene.view.notes.items() if key.startswith(f"{ranker.name} ")},
+        _notes(ranker, scene.view.notes),
+    )
+
+
+def _notes(ranker: Ranker, notes: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """What was noted of this ranker, not of one of the same name with other parameters."""
+    own = f"{ranker.name} {ranker}"
+    return (
+        {own: notes[own]} if own in notes else {key: note for key, note in notes.items() if key.startswith(f"{ranker.name} ")}
     )
 
 
