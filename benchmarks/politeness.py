@@ -17,7 +17,7 @@ from frontrank.sources import load
 from frontrank.web.seeds import find_seeds
 
 WEB = "synthetic:pages=100000,hosts=2000,links=20,text=0,seed=7"
-ORDERINGS = ("bfs", "backlink", "opic", "rankmass", "fpr", "fpr:m=100")
+ORDERINGS = ("bfs", "backlink", "domains", "opic", "rankmass", "fpr", "fpr:m=100", "surf")
 PACES = (
     Politeness(in_flight=1),
     Politeness(in_flight=16),

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
+from typing import NamedTuple
 
 from frontrank.fetching.crawler.options import options
+from frontrank.lab.papers import PAPERS, SEARCH_PAPERS
 from frontrank.orderings.registry import REGISTRY, Ordering, describe
 
 DOCS = Path(__file__).parent
@@ -56,46 +59,72 @@ def index(known: dict[str, Ordering]) -> str:
     return "\n".join([*head, "| name | which page next |", "|---|---|", *rows]) + "\n"
 
 
-PAPERS = {
-    "cho98": "Cho, Garcia-Molina, Page 1998: backlinks, PageRank, similarity",
-    "fica07": "Zareh Bidoki, Yazdani, Ghodsnia 2007: FICA",
-    "fpr10": "Fractional PageRank 2010",
-    "pandey08": "Pandey, Olston 2008: query sketches",
-    "tran15": "Tran, Dang, Anand 2015: impact-aware walks",
-}
-VERDICT = r"\*\*(?P<verdict>agrees|disagrees|cannot be tested here)\*\*(?P<why>[^|\n]*)"
-CLAIM = re.compile(rf"^\| (?P<claim>[^|]+) \|[^\n]*\| {VERDICT}\|$", re.MULTILINE)
+VERDICT = r"\*\*(?P<verdict>agrees|disagrees|cannot be decided|cannot be tested here)\*\*(?P<why>[^|\n]*)"
+CLAIM = re.compile(rf"^## (?P<scene>.+)$|^\| (?P<claim>[^|\n]+) \|[^\n]*\| {VERDICT}\|$", re.MULTILINE)
 HEAD = """# What holds of the papers
 
 Every claim of a paper that can be measured, on every web at hand. **yes**: it holds, outside the spread of five draws
-where figures are compared. **no**: it does not. **-**: the web lacks what it needs. Each page names the command that
-reproduces it. All orderings over all webs: [leaderboard](leaderboard.md). Generated from the other pages by `make docs`."""
-SHORT = {"agrees": "yes", "disagrees": "no", "cannot be tested here": "-"}
+where figures are compared. **no**: it does not. **open**: the spread lies across the margin, so that draws do not decide
+it. **-**: the web lacks what it needs. Where a claim is judged in several scenes that differ, each is named. Each page
+names the command that reproduces it. All orderings over all webs: [leaderboard](leaderboard.md); voices
+of domains and ranks of hosts: [domains](domains.md). Generated from the other pages by `make docs`."""
+SHORT = {"agrees": "yes", "disagrees": "no", "cannot be decided": "open", "cannot be tested here": "-"}
+
+
+class Verdict(NamedTuple):
+    """What one experiment says of a claim."""
+
+    scene: str  # where it was looked at: the end of the experiment's heading
+    short: str
+    why: str
+
+
+def verdicts(text: str) -> dict[str, list[Verdict]]:
+    """The verdicts of a page by claim, in the order of its experiments."""
+    found: dict[str, list[Verdict]] = {}
+    scene = ""
+    for match in CLAIM.finditer(text):
+        if match["scene"]:
+            scene = match["scene"].rpartition(", ")[2]
+        else:
+            one = Verdict(scene, SHORT[match["verdict"]], match["why"].strip(" :"))
+            found.setdefault(match["claim"], []).append(one)
+    return found
+
+
+def cell(told: list[Verdict]) -> str:
+    """One word, where all scenes agree."""
+    if len({one.short for one in told}) <= 1:
+        return told[0].short if told else ""
+    return ", ".join(f"{one.scene}: {one.short}" for one in told)
 
 
 def reproduced() -> str:
     """Of each paper's claims: where they hold, and what is said of those that do not."""
     lines = [HEAD]
-    for paper, title in PAPERS.items():
+    for paper in (*PAPERS, *SEARCH_PAPERS):
+        title = import_module(f"frontrank.lab.papers.{paper}").PAPER
         pages = {file.stem.removeprefix(f"{paper}-"): file for file in sorted((DOCS / "results").glob(f"{paper}-*.md"))}
-        found = {web: {m["claim"]: m for m in CLAIM.finditer(file.read_text(encoding="utf-8"))} for web, file in pages.items()}
+        found = {web: verdicts(file.read_text(encoding="utf-8")) for web, file in pages.items()}
         claims = list(dict.fromkeys(claim for told in found.values() for claim in told))
-        lines += ["", f"## {paper}", "", f"{title}.", ""]
+        lines += ["", f"## {paper}", "", title, ""]
         lines += [
             "| claim | " + " | ".join(f"[{web}]({pages[web].name})" for web in pages) + " |",
             "|---|" + "---|" * len(pages),
         ]
         reasons = []
         for claim in claims:
-            verdicts = [SHORT[found[web][claim]["verdict"]] if claim in found[web] else "" for web in pages]
-            lines.append(f"| {claim} | {' | '.join(verdicts)} |")
-            for web in pages:
-                if claim in found[web] and found[web][claim]["verdict"] == "disagrees":
-                    why = found[web][claim]["why"].strip(" :") or "why is not known"
-                    reasons.append(f"- {claim} **{web}**: {why}")
+            lines.append(f"| {claim} | {' | '.join(cell(found[web].get(claim, [])) for web in pages)} |")
+            reasons += [f"- {claim} **{web}**: {said}" for web in pages for said in _reasons(found[web].get(claim, []))]
         if reasons:
             lines += ["", "What is said of those that do not hold:", "", *reasons]
     return "\n".join(lines) + "\n"
+
+
+def _reasons(told: list[Verdict]) -> list[str]:
+    """Why a claim does not hold, in every scene where it does not."""
+    short = [(one, one.why or "why is not known") for one in told if one.short in ("no", "open")]
+    return [f"{one.scene}: {why}" if len(told) > 1 else why for one, why in short]
 
 
 def with_options(text: str) -> str:

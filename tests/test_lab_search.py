@@ -19,7 +19,8 @@ from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.lab import papers as lab
 from frontrank.lab.evaluate import evaluate, stage
-from frontrank.lab.papers import AGREES, DISAGREES, UNTESTED, Reproduction, pandey08, tran15
+from frontrank.lab.measures.impact import impact_shares
+from frontrank.lab.papers import AGREES, DISAGREES, UNDECIDED, UNTESTED, Reproduction, pandey08, tran15
 from frontrank.lab.papers.impact_ratio import behind, beside, linked, links_within
 from frontrank.lab.papers.made_queries import gathered, lines, made_workload, most, of_ideal, searched, split
 from frontrank.lab.papers.parts import start_page
@@ -69,7 +70,7 @@ def test_every_claim_is_decided_by_a_rule_or_open_for_a_reason(told: Reproductio
         if claim.verdict == UNTESTED:
             assert claim.reason
         else:
-            assert claim.verdict in (AGREES, DISAGREES)
+            assert claim.verdict in (AGREES, DISAGREES, UNDECIDED)
             assert claim.rule and claim.measured
             assert claim.reason or claim.verdict == AGREES
 
@@ -291,6 +292,41 @@ def test_on_such_a_web_a_walk_by_impact_finds_far_more_than_pagerank() -> None:
     for impact in ("views", "clicks"):
         rw, plain = evaluate(made, None, ["rw", "pagerank"], "bfs:0.3", [start_page(made)], impact=impact).findings
         assert rw.impact[0.05] > 1.25 * plain.impact[0.05]
+
+
+def test_gamma_is_tuned_as_the_paper_sets_it_and_ml_is_ml(web: Web, log: Workload) -> None:
+    cut = halves(log)
+    one = tran15.ordered(web, cut, start_page(web), 0.3, 0, None, lambda text: None)
+    assert {setting.gamma for setting in one.tuning} == {0.0, 1.0}
+    along_links = max((s for s in one.tuning if s.omega == 1.0), key=lambda s: s.estimate)
+    assert one.specs["rw"] == ("rw" if along_links.gamma == 0 else "rw:gamma=1")
+    again = evaluate(web, cut.again(0), ["ml", "rw-eg:omega=0.3"], "bfs:0.3", web.ids_of(np.array([start_page(web)])).tolist())
+    tested = one.scene.tested
+    found = {name: score[tested] for name, score in {**one.scores, **one.learned["deployed"]}.items()}
+    for name, finding in zip(("ml", "rw-eg, omega .3"), again.findings, strict=True):
+        assert impact_shares(found[name], one.scene.impact[tested]) == pytest.approx(finding.impact)
+
+
+def test_evaluate_tells_what_each_walk_was_run_with(web: Web, log: Workload) -> None:
+    told = evaluate(web, halves(log), ["rw", "rw-eg", "rw-eg:omega=0.3"])
+    said = [note.partition(";")[0] for note in told.frame().notes if "iterations" in note]
+    assert said[0] == "rw: omega 1, gamma 0" and said[2:] == ["rw-eg:omega=0.3: omega 0.3, gamma 0"]
+    assert said[1].startswith("rw-eg: omega ")
+    assert all(len(finding.notes) == 1 for finding in told.findings)
+
+
+def test_what_is_promised_is_said_to_be_met_or_not(told: Reproduction) -> None:
+    if told.key != "tran15":
+        return
+    tables = [one.table for one in told.experiments if one.heading.startswith("What is promised")]
+    assert len(tables) == 2
+    for table in tables:
+        assert table is not None and len(table.rows) == 12
+        for row in table.rows:
+            by = float(str(row[3]).partition("±")[0])
+            if "not below" in str(row[1]):
+                slack = 0.005 if "by more than" in str(row[1]) else 0.0
+                assert str(row[4]).startswith("met") == (by >= -slack) or abs(by + slack) < 0.001
 
 
 def test_every_figure_of_several_draws_has_its_spread(told: Reproduction) -> None:

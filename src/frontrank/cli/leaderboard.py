@@ -21,22 +21,29 @@ from frontrank.lab.options import LeaderboardOptions
 def command(
     webs: tuple[str, ...], policies: tuple[str, ...], out: str | None, as_json: bool, as_csv: bool, **given: Any
 ) -> None:
-    """Which ordering is best over several webs? Two generated ones are always included; name others, each with its seeds.
+    """Which ordering is best over several webs? Four generated ones are always included; name others, each with its seeds.
+
+    Every ordering runs that needs no parameter, and some variants. One half of a query log drives, the other judges.
 
     \b
     frontrank leaderboard
-    frontrank leaderboard my-crawl@random:50 --policy quality --out leaderboard.md
+    frontrank leaderboard my-crawl@random:50 --policy group:scorer=rules --out leaderboard.md
     """
     from frontrank.lab.leaderboard import leaderboard
     from frontrank.lab.report.html import save
+    from frontrank.search.divided import HALF, load_divided
     from frontrank.web.files import check_target
 
     if out is not None:
         check_target(out)
+    asked = given_of(given)
+    queries = asked.pop("queries", None)
     with progress() as tell:
-        board = leaderboard(webs, policies, progress=tell, **given_of(given))
+        log = None if queries is None else load_divided(queries, HALF, 0)
+        board = leaderboard(webs, policies, progress=tell, queries=log, **asked)
     if out is not None and out.endswith(".md"):
-        typed = [*webs, *(f"--policy={policy}" for policy in policies), f"--draws={board.draws}", f"--budget={board.budget:g}"]
+        typed = [*webs, *(f"--policy={policy}" for policy in policies), *([] if queries is None else [f"--queries={queries}"])]
+        typed += [f"--draws={board.draws}", f"--budget={board.budget:g}"]
         save(board.markdown(f"frontrank leaderboard {shlex.join([*typed, '--out', out])}"), out)
     elif out is not None:
         board.save_table(out)

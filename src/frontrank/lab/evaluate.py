@@ -17,7 +17,7 @@ Protocols, for rankers that learn (all rankers are tested on the same pages):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -166,7 +166,15 @@ def score_ranker(scene: Scene, ranker: Ranker, name: str = "", shares: tuple[flo
         impact_shares(scores, scene.pagerank[scene.tested], shares),
         None if clicks is None or views is None else impact_shares(scores, click_through(clicks, views), shares),
         seconds,
-        {key: note for key, note in scene.view.notes.items() if key.startswith(f"{ranker.name} ")},
+        _notes(ranker, scene.view.notes),
+    )
+
+
+def _notes(ranker: Ranker, notes: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """What was noted of this ranker, not of one of the same name with other parameters."""
+    own = f"{ranker.name} {ranker}"
+    return (
+        {own: notes[own]} if own in notes else {key: note for key, note in notes.items() if key.startswith(f"{ranker.name} ")}
     )
 
 
@@ -218,10 +226,19 @@ class Evaluation(Tabular):
         notes: tuple[str, ...] = (f"{impact}@5%: share of the ideal {impact} among the first 5% of the frontier",)
         if self.scene.queries is not None:
             notes = (*notes, self.scene.queries.told())
+        notes += tuple(line for finding in self.findings for line in _walked(finding))
         pages = self.json()["pages"]
         counts = f"{pages['D']:,} pages fetched, {pages['F']:,} wait, {pages['tested']:,} tested"
         made = Frame(tuple(columns), f"{self.title or self.scene.web.name}: {counts}", notes)
         return made.sorted(f"{impact}@5%")
+
+
+def _walked(finding: Finding) -> Iterator[str]:
+    """What a walk was run with, and how exact it is."""
+    for note in finding.notes.values():
+        if {"omega", "gamma", "iterations", "residual"} <= note.keys():
+            chosen = f"omega {note['omega']:g}, gamma {note['gamma']:g}"
+            yield f"{finding.name}: {chosen}; {note['iterations']:.0f} iterations, L1 error at most {note['residual']:.1e}"
 
 
 def evaluate(

@@ -1,89 +1,55 @@
 """A leaderboard: every ordering over several webs, several draws of seeds, by importance, impact and quality.
 
-A *contest* is a web, its seeds, and what pages are worth there. An ordering's figure in a contest is the mean of a curve from
-1% to half of the web: ``mass``, the worth gathered over the most that as many pages can have, and ``hot``, how many of the
-first k are among the k best; both averaged over the draws. Its rank is its place by mass among all that could run there.
+What a contest is, who runs and what is measured: ``contest``. Here all contests are set beside each other: mean rank and its
+spread for each worth, and the default ordering against the best published one of each contest.
 
-    worth       by                                                   where
-    importance  PageRank of the whole web                            every web
-    impact      clicks or views                                      webs that know them
-    quality     the scorer `words`                                   webs with texts
-
-Two generated webs are always there, one with a trap. To add a web, name it; to add an ordering, name that.
+Four generated webs are always there: plain, with a trap, of one host, and one with texts and searchers. To add a web, name it;
+to add an ordering, name that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from statistics import fmean, stdev
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
-from frontrank.errors import InputError
-from frontrank.lab.frame import Column, Frame, Tabular
-from frontrank.lab.measures.stop import hot, mass
+from frontrank.lab.contest import EARLY, Contest, Progress, contests, spread, usual
+from frontrank.lab.frame import Column, Frame, Tabular, markdown_table
 from frontrank.lab.options import LeaderboardOptions
+from frontrank.lab.papers.made_queries import searched
 from frontrank.options import check_options
+from frontrank.orderings import DEFAULT_ORDERING as DEFAULT
 from frontrank.orderings.registry import as_policy
-from frontrank.simulation.engine import check_needs
-from frontrank.simulation.simulate import Run, simulate
+from frontrank.search.divided import Divided, halves
 from frontrank.sources import load
-from frontrank.web.seeds import find_seeds
+from frontrank.web.view import Workload
 from frontrank.web.web import Web
-
-Progress = Callable[[str, int, int], None]
 
 GENERATED = (
     "synthetic:pages=20000,text=0,seed=1",
     "synthetic:pages=20000,trap=1000,text=0,seed=2",
+    "synthetic:pages=20000,hosts=1,text=0,seed=1",
 )
-ORDERINGS = (
-    *("random", "bfs", "backlink", "largest-site", "domains", "location", "fica:alpha=0.3"),
-    *("opic", "fpr", "fpr:m=10", "fpr:m=100", "rankmass", "pagerank", "surf"),
-)
-BY_TEXT = ("quality", "group")
+SEARCHED = "synthetic:pages=4000,seed=3"  # gets searchers, whose fashion follows its links
 SEEDS_SHARE = 1000  # one seed for so many pages
-RANKINGS = 100  # how often pagerank ranks the web anew, if nothing else is said
+OURS = frozenset(
+    {DEFAULT, "group", "quality", "fusion", "ml", "q-expected"}
+)  # not published elsewhere as they are here
+TRAPPED, IN_TRAPS = "trap=", "fpr:m=10"  # webs with a trap, and who is hard to beat there
+LEAST, CLEAR = 0.002, 0.01  # how far the default may be behind the best published; what counts as ahead
 
 
 @dataclass(frozen=True)
-class Contest:
-    """One web, the seeds that crawls start from, and what its pages are worth."""
+class Margin:
+    """The default ordering less the best published one of a contest, by one measure."""
 
-    web: str
-    seeds: str
-    worth: str  # importance, impact or quality
-    pages: int
-    figures: dict[str, list[tuple[float, float, float]]] = field(
-        default_factory=dict
-    )  # ordering to (mass, hot, seconds) a draw
-    left_out: dict[str, str] = field(default_factory=dict)
+    best: str
+    mean: float
+    spread: float
 
-    @property
-    def name(self) -> str:
-        return f"{self.web}, {self.seeds}, {self.worth}"
-
-    def mean(self, ordering: str, of: int = 0) -> float:
-        return fmean(draw[of] for draw in self.figures[ordering])
-
-    def spread(self, ordering: str, of: int = 0) -> float:
-        drawn = [draw[of] for draw in self.figures[ordering]]
-        return stdev(drawn) if len(drawn) > 1 else 0.0
-
-    def ranked(self) -> list[str]:
-        """The orderings by mass, the best first."""
-        return sorted(self.figures, key=lambda ordering: -self.mean(ordering))
-
-    def frame(self) -> Frame:
-        rows = self.ranked()
-        columns = (
-            Column("ordering", rows),
-            Column("mass", [self.mean(r) for r in rows], "share", "more", spread=[self.spread(r) for r in rows]),
-            Column("hot", [self.mean(r, 1) for r in rows], "share", "more", spread=[self.spread(r, 1) for r in rows]),
-            Column("seconds", [self.mean(r, 2) for r in rows], "seconds", "less"),
-        )
-        out = tuple(f"not tried: {ordering}: {why}" for ordering, why in self.left_out.items())
-        return Frame(columns, self.name, out, sorted_by="mass")
+    def __str__(self) -> str:
+        return f"{self.mean:+.3f}±{self.spread:.3f} ({self.best})"
 
 
 @dataclass(frozen=True)
@@ -93,49 +59,92 @@ class Leaderboard(Tabular):
     contests: tuple[Contest, ...]
     draws: int
     budget: float
+    added: frozenset[str] = frozenset()  # orderings that a person named beside the usual ones
+
+    def of(self, worth: str = "") -> list[Contest]:
+        """The contests about one worth; all of them without one."""
+        return [contest for contest in self.contests if worth in ("", contest.worth)]
+
+    @property
+    def worths(self) -> list[str]:
+        return [*dict.fromkeys(contest.worth for contest in self.contests)]
 
     @property
     def orderings(self) -> list[str]:
         """Those that ran, by mean rank."""
-        ran = dict.fromkeys(ordering for contest in self.contests for ordering in contest.figures)
-        return sorted(ran, key=self.rank)
+        return self.standing()
 
-    def rank(self, ordering: str) -> float:
+    def standing(self, worth: str = "") -> list[str]:
+        ran = dict.fromkeys(ordering for contest in self.of(worth) for ordering in contest.figures)
+        return sorted(ran, key=lambda ordering: self.rank(ordering, worth))
+
+    def places(self, ordering: str, worth: str = "") -> list[float]:
+        return [contest.place(ordering) for contest in self.of(worth) if ordering in contest.figures]
+
+    def rank(self, ordering: str, worth: str = "") -> float:
         """The mean place over the contests it ran in, as a share of those who ran there: 0 is always first, 1 always last."""
-        places = [c.ranked().index(ordering) / max(1, len(c.figures) - 1) for c in self.contests if ordering in c.figures]
-        return fmean(places)
+        return fmean(self.places(ordering, worth))
 
-    def behind(self, ordering: str) -> float:
+    def behind(self, ordering: str, worth: str = "") -> float:
         """The most mass that it is behind the best of a contest."""
-        return max(c.mean(c.ranked()[0]) - c.mean(ordering) for c in self.contests if ordering in c.figures)
+        return max(c.mean(c.ranked()[0]) - c.mean(ordering) for c in self.of(worth) if ordering in c.figures)
 
     def frame(self) -> Frame:
-        rows = self.orderings
-        ran = {r: [c for c in self.contests if r in c.figures] for r in rows}
+        """Over all contests."""
+        return self.standings("")
+
+    def standings(self, worth: str) -> Frame:
+        rows = self.standing(worth)
+        ran = {r: [c for c in self.of(worth) if r in c.figures] for r in rows}
+        costs = {r: [cost for c in ran[r] if (cost := c.cost(r)) is not None] for r in rows}
         columns = (
             Column("ordering", rows),
-            Column("rank", [self.rank(r) for r in rows], "share", "less"),
+            Column(
+                "rank",
+                [self.rank(r, worth) for r in rows],
+                "share",
+                "less",
+                spread=[spread(self.places(r, worth)) for r in rows],
+            ),
             Column("wins", [sum(c.ranked()[0] == r for c in ran[r]) for r in rows], "count", "more"),
             Column("contests", [len(ran[r]) for r in rows], "count"),
             Column("mass", [fmean(c.mean(r) for c in ran[r]) for r in rows], "share", "more"),
             Column("hot", [fmean(c.mean(r, 1) for c in ran[r]) for r in rows], "share", "more"),
-            Column("behind", [self.behind(r) for r in rows], "share", "less"),
-            Column("seconds", [sum(c.mean(r, 2) for c in ran[r]) for r in rows], "seconds", "less"),
+            Column("behind", [self.behind(r, worth) for r in rows], "share", "less"),
+            Column("times bfs", [fmean(costs[r]) if costs[r] else None for r in rows], "number", "less"),
         )
         notes = (
             f"means from 1% to {self.budget:.0%} of each web over {self.draws} draws of seeds; mass and hot over the contests "
             f"that an ordering ran in",
-            "rank: mean place by mass, 0% always first, 100% always last; behind: the most mass behind the best of a contest; "
-            "seconds: one draw of each contest",
+            "rank: mean place by mass, 0% always first, 100% always last, with the standard deviation over contests; behind: "
+            "the most mass behind the best of a contest; times bfs: the processor's time of deciding over breadth-first's",
         )
-        return Frame(columns, f"{len(self.contests)} contests", notes, sorted_by="rank")
+        return Frame(columns, f"{len(self.of(worth))} contests{f' of {worth}' * bool(worth)}", notes, sorted_by="rank")
+
+    def margin(self, contest: Contest, of: int = 0) -> Margin | None:
+        """The default against the best published ordering by mass (0) or hot (1); None where one of them did not run."""
+        published = [o for o in contest.figures if o not in OURS and o not in self.added]
+        if DEFAULT not in contest.figures or not published:
+            return None
+        best = max(published, key=lambda ordering: contest.mean(ordering, of))
+        by = [a - b for a, b in zip(contest.drawn(DEFAULT, of), contest.drawn(best, of), strict=True)]
+        return Margin(best, fmean(by), spread(by))
 
     def json(self) -> dict[str, Any]:
+        def margins(contest: Contest) -> dict[str, Any]:
+            both = {"mass": self.margin(contest), "hot": self.margin(contest, 1)}
+            return {name: None if one is None else vars(one) for name, one in both.items()}
+
         return {
             "draws": self.draws,
             "budget": self.budget,
             "orderings": {
-                r: {"rank": self.rank(r), "behind": self.behind(r), "wins": sum(c.ranked()[0] == r for c in self.contests)}
+                r: {
+                    "rank": self.rank(r),
+                    "ranks": {worth: self.rank(r, worth) for worth in self.worths if self.places(r, worth)},
+                    "behind": self.behind(r),
+                    "wins": sum(c.ranked()[0] == r for c in self.contests),
+                }
                 for r in self.orderings
             },
             "contests": [
@@ -143,7 +152,11 @@ class Leaderboard(Tabular):
                     "web": c.web,
                     "seeds": c.seeds,
                     "worth": c.worth,
-                    "orderings": {r: {"mass": c.mean(r), "hot": c.mean(r, 1), "draws": c.figures[r]} for r in c.ranked()},
+                    "orderings": {
+                        r: {"mass": c.mean(r), "hot": c.mean(r, 1), "times_bfs": c.cost(r), "draws": c.figures[r]}
+                        for r in c.ranked()
+                    },
+                    "against_best_published": margins(c),
                     "left_out": c.left_out,
                 }
                 for c in self.contests
@@ -153,9 +166,73 @@ class Leaderboard(Tabular):
     def markdown(self, command: str) -> str:
         """One page: who wins where, and at which cost."""
         parts = ["# Leaderboard", "", "Generated by:", "", f"```sh\n{command}\n```", "", self.frame().markdown()]
+        for worth in self.worths if len(self.worths) > 1 else ():
+            parts += ["", f"## By {worth}", "", self.standings(worth).markdown().partition("\n\n")[0]]
+        parts += self._against_published() + self._in_traps()
         for contest in self.contests:
             parts += ["", f"## {contest.name}", "", f"{contest.pages:,} pages.", "", contest.frame().markdown()]
         return "\n".join(parts) + "\n"
+
+    def _against_published(self) -> list[str]:
+        held = [(c, m, h) for c in self.of("importance") if (m := self.margin(c)) and (h := self.margin(c, 1))]
+        if not held:
+            return []
+        rows = [
+            [f"{c.web}, {c.seeds}", f"{c.mean(DEFAULT):.3f}", str(m), f"{c.mean(DEFAULT, 1):.3f}", str(h)]
+            for c, m, h in held
+        ]
+        sides = {"mass": [m for _, m, _ in held], "hot": [h for _, _, h in held]}
+        said = [
+            f"By {name}: below the best published ordering by more than {LEAST} on {_where(held, by, lambda x: x < -LEAST)}; "
+            f"above it by {CLEAR} or more on {sum(one.mean >= CLEAR for one in by)} of {len(by)}, which is "
+            f"{'at least' if 2 * sum(one.mean >= CLEAR for one in by) >= len(by) else 'less than'} half."
+            for name, by in sides.items()
+        ]
+        about = (
+            f"{DEFAULT} less the published ordering that is best on that web, by importance: the mean over draws of the "
+            "difference in the same draw, with its standard deviation."
+        )
+        head = [
+            "web, seeds",
+            f"{DEFAULT}, mass",
+            "less the best published",
+            f"{DEFAULT}, hot",
+            "less the best published",
+        ]
+        return [
+            "",
+            f"## {DEFAULT} against the best published",
+            "",
+            about,
+            "",
+            markdown_table(head, rows),
+            "",
+            *_apart(said),
+        ]
+
+    def _in_traps(self) -> list[str]:
+        rows, said = [], []
+        for c in self.of("importance"):
+            if TRAPPED not in c.web or not {DEFAULT, IN_TRAPS} <= c.figures.keys():
+                continue
+            for share, one, other in zip(EARLY, c.early(DEFAULT), c.early(IN_TRAPS), strict=True):
+                if one is None or other is None:
+                    continue
+                rows.append([c.web, f"{share:.0%}", f"{one:.3f}", f"{other:.3f}"])
+                below = "below" if one < other else "not below"
+                said.append(f"At {share:.0%} of {c.web} {DEFAULT} is {below} {IN_TRAPS}.")
+        head = ["web", "fetched", f"mass, {DEFAULT}", f"mass, {IN_TRAPS}"]
+        return ["", "## In a trap", "", markdown_table(head, rows), "", *_apart(said)] if rows else []
+
+
+def _where(held: list[tuple[Contest, Margin, Margin]], by: list[Margin], counts: Any) -> str:
+    webs = [f"{c.web}, {c.seeds}" for (c, _, _), one in zip(held, by, strict=True) if counts(one.mean)]
+    return f"{len(webs)} of {len(by)} ({'; '.join(webs)})" if webs else "none"
+
+
+def _apart(lines: list[str]) -> list[str]:
+    """Paragraphs."""
+    return "\n\n".join(lines).split("\n")
 
 
 def leaderboard(
@@ -164,42 +241,33 @@ def leaderboard(
     draws: int = LeaderboardOptions.draws,
     budget: float = LeaderboardOptions.budget,
     progress: Progress | None = None,
+    queries: Workload | Divided | None = None,
 ) -> Leaderboard:
-    """Run all orderings over the generated webs and these. A web is a path, or PATH@SEEDS (``uci-ics@random:500``)."""
+    """Run all orderings over the generated webs and these. A web is a path, or PATH@SEEDS (``uci-ics@random:500``).
+
+    ``queries`` tell what pages are worth on webs with texts that know neither clicks nor views.
+    """
     check_options(LeaderboardOptions, draws=draws, budget=budget)
     for ordering in orderings:
         as_policy(ordering)  # a wrong name is refused before the work
     tell: Progress = progress or (lambda text, done, total: None)
-    contests: list[Contest] = []
+    log = halves(queries) if isinstance(queries, Workload) else queries
+    wanted = [*dict.fromkeys((*usual(), *orderings))]
+    made: list[Contest] = []
+    if SEARCHED:
+        web, asked = searched(load(SEARCHED))
+        made += contests(web, halves(asked), _seeds("", web), wanted, draws, budget, tell)
     last = ""
-    web: Web | None = None
     for given in (*GENERATED, *webs):
         path, seeds = split_seeds(given)
-        web = web if web is not None and path == last else load(path)
+        web = web if path == last else load(path)
         last = path
-        contests += _contests(web, seeds or f"random:{max(1, web.pages // SEEDS_SHARE)}", orderings, draws, budget, tell)
-    return Leaderboard(tuple(contests), draws, budget)
+        made += contests(web, log, _seeds(seeds, web), wanted, draws, budget, tell)
+    return Leaderboard(tuple(made), draws, budget, frozenset(orderings) - frozenset(usual()))
 
 
-def _contests(web: Web, seeds: str, orderings: Sequence[str], draws: int, budget: float, tell: Progress) -> list[Contest]:
-    """One contest for each worth; a crawl does not depend on it, so each is made once."""
-    metrics = worths(web)
-    made = {worth: Contest(web.name, seeds, worth, web.pages) for worth in metrics}
-    wanted = dict.fromkeys((*ORDERINGS, *(BY_TEXT if web.has("texts") else ()), *orderings))
-    drawn = [f"{seeds}@{draw}" for draw in range(draws)] if seeds.startswith("random:") else [seeds]
-    for at, ordering in enumerate(wanted):
-        tell(f"{web.name}, {seeds}: {ordering}", at, len(wanted))
-        policy = as_policy(f"pagerank:every={max(1, web.pages // RANKINGS)}" if ordering == "pagerank" else ordering)
-        try:
-            check_needs(policy, web)
-        except InputError as error:
-            for contest in made.values():
-                contest.left_out[ordering] = str(error).partition(";")[0]
-            continue
-        runs = [simulate(web, policy, find_seeds(web, draw), budget) for draw in drawn]
-        for worth, metric in metrics.items():
-            made[worth].figures[ordering] = [_figures(web, run, metric, budget) for run in runs]
-    return list(made.values())
+def _seeds(given: str, web: Web) -> str:
+    return given or f"random:{max(1, web.pages // SEEDS_SHARE)}"
 
 
 def split_seeds(given: str) -> tuple[str, str]:
@@ -210,23 +278,3 @@ def split_seeds(given: str) -> tuple[str, str]:
     """
     path, found, seeds = given.rpartition("@")
     return (path, seeds) if found and seeds.startswith(("random:", "top:", "http://", "https://")) else (given, "")
-
-
-def worths(web: Web) -> dict[str, str]:
-    """What pages can be worth here: a name, and the metric."""
-    known = {"importance": "pagerank"}
-    if web.has("clicks") or web.has("views"):
-        known["impact"] = "clicks" if web.has("clicks") else "views"
-    if web.has("texts"):
-        known["quality"] = "quality:scorer=words"
-    return known
-
-
-def _figures(web: Web, run: Run, metric: str, budget: float) -> tuple[float, float, float]:
-    shares = [percent / 100 for percent in range(1, round(100 * budget) + 1)] or [budget]
-    means = [_mean(measure(run.trace, web, shares, metric)) for measure in (mass, hot)]
-    return means[0], means[1], run.seconds
-
-
-def _mean(measured: dict[float, float | None]) -> float:
-    return fmean(value for value in measured.values() if value is not None)

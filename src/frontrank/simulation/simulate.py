@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Run:
     seconds: float
     given: str = ""  # the specification as a person wrote it
     crawled: bool = False  # over HTTP: seconds are those of the whole crawl, and say nothing about deciding
+    processor_s: float = 0.0  # of the process while this one decided; with others beside it, theirs too
 
     @property
     def spec(self) -> str:
@@ -69,7 +70,7 @@ def simulate(
         engine = Engine(policy, web, jit) if politeness is None else ClockedEngine(policy, web, politeness, latency_s, jit)
         if jit:
             engine.warm(order)  # compile or load kernels before the clock starts
-    begun = perf_counter()
+    begun, worked = perf_counter(), process_time()
     engine.seed(seeds)
     k = 0
     ended = "budget"
@@ -88,7 +89,7 @@ def simulate(
         if short:
             ended = "frontier empty"
             break
-    seconds = perf_counter() - begun
+    seconds, processor_s = perf_counter() - begun, process_time() - worked
     times = engine.times[:k] if isinstance(engine, ClockedEngine) else None
     trace = Trace(seeds, order[:k].copy() if k < end else order, ended, gauges, times)
-    return Run(policy, trace, policy.ranking(engine.state), seconds)
+    return Run(policy, trace, policy.ranking(engine.state), seconds, processor_s=processor_s)

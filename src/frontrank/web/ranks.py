@@ -203,7 +203,7 @@ def _number(data: Array, begin: int, end: int) -> float:
         ten = 0
         from_ = at
         while at < end and at - from_ < 3 and data[at] >= ZERO and data[at] <= NINE:
-            ten = ten * 10 + (np.int64(data[at]) - ZERO)
+            ten = ten * 10 + int(np.int64(data[at]) - ZERO)
             at += 1
         if at == from_:
             return 0.0

@@ -17,7 +17,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from frontrank.errors import InputError, SpecError, nearest
-from frontrank.lab.papers.claims import AGREES, DISAGREES, UNTESTED, Claim
+from frontrank.lab.papers.claims import AGREES, DISAGREES, UNDECIDED, UNTESTED, Claim
 from frontrank.lab.papers.crawls import Progress, silent
 from frontrank.lab.papers.reproduction import Experiment, PaperTable, Plot, Reproduction
 from frontrank.search.divided import HALF, Divided
@@ -29,6 +29,7 @@ __all__ = [
     "DISAGREES",
     "PAPERS",
     "SEARCH_PAPERS",
+    "UNDECIDED",
     "UNTESTED",
     "Claim",
     "Experiment",

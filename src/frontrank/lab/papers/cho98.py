@@ -25,7 +25,21 @@ from frontrank.lab.papers.cho98_site import small_site
 from frontrank.lab.papers.cho98_topics import topics
 from frontrank.lab.papers.claims import ALIKE, Claim, decided, reaches_at, untested
 from frontrank.lab.papers.crawls import Progress, stop_plot, threshold_plot
-from frontrank.lab.papers.draws import DRAWS, READING, Drawn, Draws, ahead, at, because, heights, leads, middle, not_ahead, told
+from frontrank.lab.papers.draws import (
+    DRAWS,
+    READING,
+    Drawn,
+    Draws,
+    ahead,
+    alike,
+    at,
+    because,
+    heights,
+    leads,
+    middle,
+    not_ahead,
+    told,
+)
 from frontrank.lab.papers.parts import reachable, starts
 from frontrank.lab.papers.reproduction import Experiment, PaperTable, Plot, Reproduction, Value, describe
 from frontrank.orderings.registry import parse
@@ -167,10 +181,10 @@ def _pagerank_best(metric: str, means: dict[float, dict[str, Drawn]]) -> Claim:
 def _alike(means: dict[str, Drawn]) -> Claim:
     says = "With importance PageRank (IR) the backlink and breadth-first orderings do similarly well."
     values = {spec: means[spec] for spec in ("bfs", "backlink")}
-    rule = f"their mean P_ST with {SHOWN:.0%} hot differ by at most {ALIKE} in the mean"
+    rule = f"their mean P_ST with {SHOWN:.0%} hot differ by at most {ALIKE}, spread included"
     by = values["backlink"].minus(values["bfs"])
     why = f"backlink is {'ahead' if by.mean > 0 else 'behind'} by {by}; why is not known"
-    return decided(says, rule, told(values), abs(by.mean) <= ALIKE, why)
+    return alike(says, rule, told(values), by, ALIKE, why)
 
 
 def crawl_and_stop(draws: Draws) -> Experiment:

@@ -4,6 +4,7 @@ The rule is written down before it is applied, and the verdict follows from the 
 
     agrees                  the rule holds
     disagrees               it does not; the reason is said, or that it is not known
+    cannot be decided       it is about a margin, and what draws of seeds differ by lies across it
     cannot be tested here   the web lacks what the claim is about; the reason is said
 """
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from frontrank.lab.measures import Curve
 
-AGREES, DISAGREES, UNTESTED = "agrees", "disagrees", "cannot be tested here"
+AGREES, DISAGREES, UNDECIDED, UNTESTED = "agrees", "disagrees", "cannot be decided", "cannot be tested here"
 NOT_KNOWN = "why is not known"
 MARGIN = 0.005  # mean heights of two curves nearer than this are equal
 ALIKE = 0.03  # and nearer than this are similar
@@ -41,6 +42,11 @@ class Claim:
 def decided(says: str, rule: str, measured: str, holds: bool, why: str = NOT_KNOWN) -> Claim:
     """A claim and whether its rule holds; if not, ``why`` that is thought to be."""
     return Claim(says, rule, measured, AGREES) if holds else Claim(says, rule, measured, DISAGREES, why or NOT_KNOWN)
+
+
+def undecided(says: str, rule: str, measured: str, reason: str) -> Claim:
+    """A claim that draws of seeds do not decide."""
+    return Claim(says, rule, measured, UNDECIDED, reason)
 
 
 def untested(says: str, reason: str) -> Claim:

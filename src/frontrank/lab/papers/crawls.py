@@ -24,7 +24,7 @@ from frontrank.web.web import Web
 Progress = Callable[[str, int, int], None]  # what is being done, how much of it, of how much
 ENOUGH_S = 0.25  # where its time counts, a run is repeated until so much was spent on it,
 REPEATS = 7  # or so often
-ROUNDS = 5  # of timing crawls of growing size
+ROUNDS = 2  # of timing crawls of growing size, in each draw
 
 
 def silent(text: str, done: int, total: int) -> None:
@@ -45,15 +45,15 @@ class PaperCrawls:
         return self._runs[spec]
 
     def seconds(self, spec: str) -> float:
-        """The time of deciding; the least of several where it is so short that the machine's noise would show."""
-        times = [self[spec].seconds]
+        """The processor's time of deciding; the least of several where it is so short that the machine's noise would show."""
+        times = [self[spec].processor_s]
         while len(times) < REPEATS and sum(times) < ENOUGH_S:
             self.tell(f"{spec}, timed")
-            times.append(simulate(self.web, parse(spec), self.seeds, self.budget).seconds)
+            times.append(simulate(self.web, parse(spec), self.seeds, self.budget).processor_s)
         return min(times)
 
     def growth(self, specs: Sequence[str], budgets: Sequence[int]) -> dict[str, Array]:
-        """The times of deciding for crawls of several sizes, each the least of several rounds.
+        """The processor's times of deciding for crawls of several sizes, each the least of several rounds.
 
         Orderings take turns, so that a slow spell of the machine falls on all of them and not on the one that is just timed.
         """
@@ -62,7 +62,7 @@ class PaperCrawls:
             for i, budget in enumerate(budgets):
                 self.tell(f"timing {budget:,} pages, round {turn + 1} of {ROUNDS}")
                 for spec in specs:
-                    seconds = simulate(self.web, parse(spec), self.seeds, budget).seconds
+                    seconds = simulate(self.web, parse(spec), self.seeds, budget).processor_s
                     least[spec][i] = min(least[spec][i], seconds)
         return least
 

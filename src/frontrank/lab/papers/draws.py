@@ -1,7 +1,9 @@
 """Draws: the same crawls from several draws of seeds. What is said of an ordering is a mean with its spread.
 
 In one draw all orderings start from the same seeds, so they are compared draw by draw: one is *ahead* of another if the mean of
-the differences is larger than their spread (the sample standard deviation) and than ``MARGIN``.
+the differences is larger than their spread (the sample standard deviation) and than ``MARGIN``. That two are alike, or one not
+worse by more than a margin, holds only if mean and spread together stay within it (``alike``, ``not_below``): where the spread
+lies across the margin nothing is decided.
 
 A draw that reaches less than ``REACH`` of what the best of all tried ones reaches says nothing of a crawl of this web (three
 random pages of a small web may have no links at all): it is drawn again.
@@ -17,7 +19,7 @@ import numpy as np
 
 from frontrank.kernels.jit import Array
 from frontrank.lab.measures import Curve
-from frontrank.lab.papers.claims import MARGIN, NOT_KNOWN, height_at, mean_height, number
+from frontrank.lab.papers.claims import MARGIN, NOT_KNOWN, Claim, decided, height_at, mean_height, number, undecided
 from frontrank.lab.papers.crawls import PaperCrawls
 from frontrank.lab.papers.reproduction import Tell
 from frontrank.orderings.registry import parse
@@ -51,6 +53,18 @@ class Drawn:
     def minus(self, other: Drawn) -> Drawn:
         return Drawn(tuple(a - b for a, b in zip(self.values, other.values, strict=True)))
 
+    def over(self, other: Drawn) -> Drawn:
+        """The ratio in each draw; 1 where there is nothing to divide by."""
+        return Drawn(tuple(a / b if b else 1.0 for a, b in zip(self.values, other.values, strict=True)))
+
+    def times(self) -> str:
+        """As a multiple of something.
+
+        >>> Drawn((4.0, 5.0)).times()
+        '4.5±0.7'
+        """
+        return f"{self.mean:.1f}±{self.spread:.1f}"
+
     def __str__(self) -> str:
         return f"{number(self.mean)}±{number(self.spread)}"
 
@@ -68,6 +82,22 @@ def ahead(a: Drawn, b: Drawn) -> bool:
 def leads(values: Mapping[str, Drawn], name: str) -> bool:
     """Whether one is ahead of all others."""
     return all(ahead(values[name], other) for key, other in values.items() if key != name)
+
+
+def alike(says: str, rule: str, measured: str, by: Drawn, margin: float, why: str = NOT_KNOWN) -> Claim:
+    """Whether two differ by no more than a margin, whatever the draw."""
+    return _within(says, rule, measured, abs(by.mean) - margin, by.spread, why)
+
+
+def not_below(says: str, rule: str, measured: str, by: Drawn, margin: float, why: str = NOT_KNOWN) -> Claim:
+    """Whether one is below another by no more than a margin, whatever the draw; ``by`` is how much it is above."""
+    return _within(says, rule, measured, -by.mean - margin, by.spread, why)
+
+
+def _within(says: str, rule: str, measured: str, beyond: float, spread: float, why: str) -> Claim:
+    if abs(beyond) < spread:
+        return undecided(says, rule, measured, "the spread of the difference lies across the margin")
+    return decided(says, rule, measured, beyond <= 0.0, why)
 
 
 def told(values: Mapping[str, Drawn]) -> str:
@@ -91,10 +121,14 @@ def not_ahead(values: Mapping[str, Drawn], name: str) -> str:
     )
 
 
-def because(values: Mapping[str, Drawn], name: str, fact: str = "") -> str:
-    """Why one does not lead, as far as figures tell: what lies within the spread needs no other reason."""
+def because(values: Mapping[str, Drawn], name: str, fact: str = "", reason: str = "") -> str:
+    """Why one does not lead, as far as figures tell: what lies within the spread needs no other reason.
+
+    ``fact`` is what was looked at beside it, ``reason`` what was found to be why.
+    """
     short = not_ahead(values, name)
-    return "; ".join(part for part in (short, fact, NOT_KNOWN if short.startswith("behind") else "") if part)
+    why = reason or (NOT_KNOWN if short.startswith("behind") else "")
+    return "; ".join(part for part in (short, fact, why) if part)
 
 
 class Draws:
@@ -124,6 +158,11 @@ class Draws:
     def curves(self, specs: Mapping[str, str], of: Callable[[Run], Curve]) -> dict[str, list[Curve]]:
         """A curve of each ordering and draw, by the ordering's name."""
         return {name: [of(crawls[spec]) for crawls in self.all] for name, spec in specs.items()}
+
+    def growth(self, specs: Sequence[str], budgets: Sequence[int]) -> dict[str, list[Array]]:
+        """The times of deciding of each ordering and draw, for crawls of several sizes."""
+        drawn = [crawls.growth(specs, budgets) for crawls in self.all]
+        return {spec: [one[spec] for one in drawn] for spec in specs}
 
     def found(self, specs: Mapping[str, str], least: float, metric: str) -> dict[str, list[Curve]]:
         """P_ST of each ordering and draw."""

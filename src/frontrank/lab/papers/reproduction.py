@@ -13,7 +13,7 @@ import numpy as np
 
 from frontrank.lab.frame import markdown_table
 from frontrank.lab.measures import Curve
-from frontrank.lab.papers.claims import AGREES, DISAGREES, UNTESTED, Claim, number, untested
+from frontrank.lab.papers.claims import AGREES, DISAGREES, UNDECIDED, UNTESTED, Claim, number, untested
 from frontrank.web.web import Web
 
 IDEAL, RANDOM = "ideal", "drawn at random"  # names of reference lines
@@ -77,7 +77,8 @@ class Reproduction:
         """How many claims hold."""
         count = Counter(claim.verdict for claim in self.claims())
         told = f"Of {count.total()} claims {count[AGREES]} agree with what was measured here, {count[DISAGREES]} disagree"
-        return f"{told}, {count[UNTESTED]} cannot be tested here." if count[UNTESTED] else f"{told}."
+        rest = [f"{count[verdict]} {verdict}" for verdict in (UNDECIDED, UNTESTED) if count[verdict]]
+        return f"{', '.join([told, *rest])}."
 
     def json(self) -> dict[str, Any]:
         """Everything, for programs; what is no finite number is null."""
@@ -103,7 +104,7 @@ class Reproduction:
             "web": dict(self.web),
             "setting": self.setting,
             "command": self.command,
-            "verdicts": {verdict: count[verdict] for verdict in (AGREES, DISAGREES, UNTESTED)},
+            "verdicts": {verdict: count[verdict] for verdict in (AGREES, DISAGREES, UNDECIDED, UNTESTED)},
             "experiments": experiments,
         }
 

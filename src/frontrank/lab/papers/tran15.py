@@ -17,14 +17,13 @@ SIGIR 2015.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
 from frontrank.kernels.jit import Array
-from frontrank.lab.evaluate import Scene, ranker_of, stage
+from frontrank.lab.evaluate import ranker_of
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through, impact_shares
 from frontrank.lab.papers.claims import NOT_KNOWN, Claim, decided, untested
@@ -44,10 +43,25 @@ from frontrank.lab.papers.draws import (
     told,
 )
 from frontrank.lab.papers.impact_ratio import behind, links_within
-from frontrank.lab.papers.made_queries import lines, searched, split, told_of, unsearchable
+from frontrank.lab.papers.made_queries import lines, searched, told_of, unsearchable
 from frontrank.lab.papers.parts import reached, start_page
 from frontrank.lab.papers.reproduction import RANDOM, Experiment, PaperTable, Plot, Reproduction, Tell, Value, describe, skip
-from frontrank.lab.tune import SHARES, Tuning, tune
+from frontrank.lab.papers.tran15_learned import LEARNED, learning, promised
+from frontrank.lab.papers.tran15_scene import (
+    GAMMAS,
+    LEARNED_WALK,
+    LEARNERS,
+    SHOWN,
+    UNTIL,
+    WAITS,
+    Drawing,
+    Ordered,
+    heights_table,
+    in_paper,
+    more,
+    ordered,
+)
+from frontrank.lab.tune import SHARES
 from frontrank.search.divided import Divided, halves
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
@@ -57,18 +71,10 @@ PAPER = (
     "Frontier Ranking. SIGIR 2015."
 )
 CRAWLED = (0.3, 0.6)
-SIMPLE = ("indegree", "pagerank", "q-overlap", "q-hybrid:fit=tree", "rw")
-QUERIED = ("q-overlap", "q-hybrid:fit=tree")
-LEARNED_WALK = "rw-eg, learned"  # omega from the crawl itself, not from told pages
-PAPERS_ML, OUR_ML = "ml, Table 4", "ml"
-LEARNERS = {PAPERS_ML: "ml:learner=tree,features=table4", OUR_ML: "ml:learner=forest"}
 SAME_REACH = 0.95  # of what the first start page reaches: the others must reach nearly as much
-SHOWN = np.linspace(0.0025, 0.2, 80)  # shares of the frontier at which curves are drawn
-UNTIL = 0.1  # of the frontier: how far means go, as in the paper's figures for Wikipedia
 FIRST = 0.01  # of the frontier: "at first"
 MUCH = 2.0  # "significantly higher"
 RAISED = 1.05  # by enrichment; the paper: 1.07 and 1.09
-WAITS = "share of the frontier fetched"
 
 PAPER_SHARE = {"views": "35.5% and 0.8%", "clicks": "27.4% and 0.4%"}
 VIEWED = (
@@ -88,53 +94,11 @@ CHANCE = "A random order is the worst of all."
 CLICKS = "Q-Overlap and Q-Hybrid pick pages of the highest click-through rate (Wikipedia)."
 RANK = "PageRank is the best in PageRank per page fetched."
 LOW = "Pages picked by Q-Overlap have a lower PageRank than those of RW, RW-EG, Q-Hybrid and PageRank."
-LEARNED = "ML, a regression tree over the other scores, finds more impact than RW-EG (on Wikipedia; not on the crawl)."
 ALL = (VIEWED, ENRICHED, OMEGA, WALK, EDGES, LATER, DRIES, CHANCE, CLICKS, RANK, LOW, LEARNED)
 
 
-@dataclass(frozen=True, eq=False)
-class Ordered:
-    """One draw of one scene, the orderings tuned on it, and what they score."""
-
-    scene: Scene  # the deployed one
-    trial: Scene  # with 65% of the frontier told
-    tuning: Tuning
-    specs: Mapping[str, str]  # by name
-    scores: Mapping[str, Array]  # of all known pages, by name
-    learned: Mapping[str, Mapping[str, Array]]  # of ml, by protocol and name
-
-    def impact(self) -> dict[str, Curve]:
-        """The curves of the paper's way of testing."""
-        tested = self.trial.tested
-        scores = {**self.scores, **self.learned["split"]}
-        return lines({name: score[tested] for name, score in scores.items()}, self.trial.impact[tested], SHOWN)
-
-
-@dataclass(frozen=True, eq=False)
-class Drawing:
-    """All draws of one scene."""
-
-    name: str
-    all: Sequence[Ordered]
-
-    @property
-    def first(self) -> Ordered:
-        return self.all[0]
-
-    @property
-    def judged_by(self) -> str:
-        return self.first.scene.judged_by
-
-    def drawn(self, of: Callable[[Ordered], float]) -> Drawn:
-        return Drawn(tuple(of(one) for one in self.all))
-
-    def curves(self, of: Callable[[Ordered], Mapping[str, Curve]]) -> dict[str, list[Curve]]:
-        made = [of(one) for one in self.all]
-        return {name: [one[name] for one in made] for name in made[0]}
-
-
 def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress, impact: str | None = None) -> Reproduction:
-    steps = 6 * len(CRAWLED)
+    steps = 7 * len(CRAWLED)
     done: list[Experiment] = []
 
     def tell(text: str) -> None:
@@ -195,38 +159,16 @@ def _scene(
         reason = f"the start page reaches {reach:,} pages, which is not more than {share:.0%} of the web: nothing would wait"
         return [skip(name, reason, ALL)]
     made = [
-        _ordered(web, log, start, share, draw, impact, partial(_told_in, tell, f"{name}, draw {draw + 1}"))
+        ordered(web, log, start, share, draw, impact, partial(_told_in, tell, f"{name}, draw {draw + 1}"))
         for draw, (start, found) in enumerate(starts)
         if round(share * web.pages) < found
     ]
     of = Drawing(name, made)
-    return [experiment(of) for experiment in (frontier, omega, impacts, clicked, standing, learning)]
+    return [experiment(of) for experiment in (frontier, omega, impacts, clicked, standing, learning, promised)]
 
 
 def _told_in(tell: Tell, where: str, text: str) -> None:
     tell(f"{where}: {text}")
-
-
-def _ordered(web: Web, log: Divided | None, start: int, share: float, draw: int, impact: str | None, tell: Tell) -> Ordered:
-    tell("the crawl and what searchers saw of it")
-    seeds = web.ids_of(np.array([start])).tolist()
-    asked = None if log is None else log.again(draw)
-    scene = stage(web, asked, f"bfs:{share}", seeds, learns=True, impact=impact)
-    tell("omega")
-    trial = split(scene, draw)
-    tuning = tune(trial, seed=draw)
-    specs = {spec.partition(":")[0]: spec for spec in SIMPLE if log is not None or spec not in QUERIED}
-    specs["rw-eg"] = tuning.spec
-    specs[LEARNED_WALK] = "rw-eg"
-    scores = {}
-    for short, spec in specs.items():
-        tell(spec)
-        scores[short] = ranker_of(spec).score(scene.view)
-    learned: dict[str, dict[str, Array]] = {}
-    for protocol, one in (("split", trial), ("deployed", scene)):
-        tell(f"ml, {protocol}")
-        learned[protocol] = {short: ranker_of(spec).score(one.view) for short, spec in LEARNERS.items()}
-    return Ordered(scene, trial, tuning, specs, scores, learned)
 
 
 def frontier(of: Drawing) -> Experiment:
@@ -285,57 +227,70 @@ def _partition(of: Ordered) -> dict[bool, Array]:
 
 def omega(of: Drawing) -> Experiment:
     """Fig. 3."""
-    omegas = sorted(one.omega for one in of.first.tuning)
+    omegas = sorted({one.omega for one in of.first.tuning})
     columns = {
-        name: {x: Drawn(tuple(_setting(o.tuning, x, name) for o in of.all)) for x in omegas}
-        for name in ("estimate", "training", "test")
+        (name, gamma): {x: of.drawn(partial(_setting, omega=x, gamma=gamma, name=name)) for x in omegas}
+        for name in ("estimate", "test")
+        for gamma in GAMMAS
     }
-    estimate = columns["estimate"]
-    best = max(omegas, key=lambda x: estimate[x].mean)
+    best, gamma = max(((x, g) for g in GAMMAS for x in omegas), key=lambda at_: columns["estimate", at_[1]][at_[0]].mean)
+    estimate = columns["estimate", gamma]
     ends = (estimate[0.0], estimate[1.0])
-    rows: list[list[Value]] = [[f"{x:g}", *(str(columns[name][x]) for name in columns)] for x in omegas]
+    rows: list[list[Value]] = [[f"{x:g}", *(str(column[x]) for column in columns.values())] for x in omegas]
     x = np.array(omegas)
     curves = {
-        label: Curve(x, np.array([columns[name][one].mean for one in omegas]))
-        for label, name in ((".632+", "estimate"), ("test", "test"))
+        f"{LABELS[name]}, gamma {g:g}": Curve(x, np.array([column[one].mean for one in omegas]))
+        for (name, g), column in columns.items()
     }
-    measured = told({f"{best:g}": estimate[best], "0": ends[0], "1": ends[1]})
+    measured = f"gamma {gamma:g}: {told({f'{best:g}': estimate[best], '0': ends[0], '1': ends[1]})}"
     claim = decided(
         OMEGA,
-        "the mean estimate is highest for an omega between 0 and 1, and there it is ahead of one of the ends",
+        "with the best gamma the mean estimate is highest for an omega between 0 and 1, where it is ahead of one of the ends",
         measured,
         0 < best < 1 and any(ahead(estimate[best], end) for end in ends),
         f"the best is {best:g}" if best in (0.0, 1.0) else "the curve is flat within the spread",
     )
     shares = " and ".join(f"{share:.0%}" for share in SHARES)
-    chosen = [f"{o.scene.view.notes[_auto_key(o)]['omega']:g}" for o in of.all]
     how = (
         f"Share of the ideal {of.judged_by} among the first {shares} of the frontier, the mean, as the .632+ bootstrap expects "
-        "it from the 65% of the frontier whose impact is told, and as it is on the rest. 1: links alone, which is RW; 0: "
-        f"virtual edges alone. What rw-eg learns from the crawl itself, draw by draw: {', '.join(chosen)}."
+        "it from the 65% of the frontier whose impact is told, and as it is on the rest. Omega 1: links alone, which is RW; 0: "
+        "virtual edges alone. Gamma 1 favours pages with many links (the paper's for Wikipedia), 0 does not (its crawl). "
+        f"Tuned, draw by draw, omega / gamma: {_pairs((o.tuning[0].omega, o.tuning[0].gamma) for o in of.all)}. What rw-eg "
+        f"learns from the crawl itself: {_pairs(_auto(o) for o in of.all)}."
     )
     plot = Plot(curves, "share of the ideal impact", "omega")
-    return Experiment(f"Omega, {of.name}", how, (), plot, PaperTable(["omega", ".632+", "told", "test"], rows), [claim])
+    header = ["omega", *(f"{LABELS[name]}, gamma {g:g}" for name, g in columns)]
+    return Experiment(f"Omega, {of.name}", how, (), plot, PaperTable(header, rows), [claim])
 
 
-def _setting(tuning: Tuning, omega: float, name: str) -> float:
-    return float(next(getattr(one, name) for one in tuning if one.omega == omega) or 0.0)
+LABELS = {"estimate": ".632+", "test": "test"}
 
 
-def _auto_key(of: Ordered) -> str:
-    return f"rw-eg {ranker_of(of.specs[LEARNED_WALK])}"
+def _setting(of: Ordered, omega: float, gamma: float, name: str) -> float:
+    found = next(one for one in of.tuning if (one.omega, one.gamma) == (omega, gamma))
+    return float(getattr(found, name) or 0.0)
+
+
+def _auto(of: Ordered) -> tuple[float, float]:
+    """What the walk that learns has chosen."""
+    note = of.scene.view.notes[f"rw-eg {ranker_of(of.specs[LEARNED_WALK])}"]
+    return note["omega"], note["gamma"]
+
+
+def _pairs(chosen: Iterable[tuple[float, float]]) -> str:
+    return ", ".join(f"{omega:g} / {gamma:g}" for omega, gamma in chosen)
 
 
 def impacts(of: Drawing) -> Experiment:
     """Figs. 4 and 5."""
     curves = {name: drawn for name, drawn in of.curves(Ordered.impact).items() if name not in LEARNERS}
-    means = heights(curves, UNTIL)
-    late = {name: at(drawn, UNTIL) for name, drawn in curves.items() if name != LEARNED_WALK}
+    means = in_paper(heights(curves, UNTIL))
+    late = {name: at(drawn, UNTIL) for name, drawn in in_paper(curves).items()}
     by_chance = {RANDOM: means[RANDOM]}
     beaten = [name for name in means if name != RANDOM and not ahead(means[name], means[RANDOM])]
     claims = [
-        _more(WALK, means, "rw", "pagerank"),
-        _more(EDGES, means, "rw-eg", "rw"),
+        more(WALK, means, "rw", "pagerank"),
+        more(EDGES, means, "rw-eg", "rw"),
         decided(
             LATER,
             f"at {UNTIL:.0%} of the frontier it is ahead of all others",
@@ -354,21 +309,16 @@ def impacts(of: Drawing) -> Experiment:
     ]
     how = (
         f"{of.judged_by.capitalize()} of the first pages over that of the ideal order, on the pages of the frontier that omega "
-        f"was not tuned on ({len(of.first.trial.tested):,} in the first draw); {RANDOM} is the expectation. rw-eg: omega tuned "
-        "on the other pages; learned: from the crawl itself."
+        f"was not tuned on ({len(of.first.trial.tested):,} in the first draw); {RANDOM} is the expectation. rw-eg: omega "
+        "and gamma tuned on the other pages; learned: from the crawl itself; rw: gamma tuned alike. Not in the paper, and in "
+        "no claim: the rows that say learned, gamma 0 and omega .3."
     )
     plot = Plot(middle(curves), "impact relative to the ideal", WAITS)
-    return Experiment(f"Impact, {of.name}", how, _specs(of), plot, _heights(curves), claims)
+    return Experiment(f"Impact, {of.name}", how, _specs(of), plot, heights_table(curves), claims)
 
 
 def _specs(of: Drawing) -> list[str]:
     return [*dict.fromkeys(of.first.specs.values())]
-
-
-def _more(says: str, means: Mapping[str, Drawn], name: str, other: str) -> Claim:
-    pair = {one: means[one] for one in (name, other)}
-    rule = f"in the mean share of the ideal up to {UNTIL:.0%} of the frontier it is ahead"
-    return decided(says, rule, told(pair), ahead(pair[name], pair[other]), because(pair, name))
 
 
 def _dries(curves: Mapping[str, Sequence[Curve]]) -> Claim:
@@ -386,15 +336,6 @@ def _dries(curves: Mapping[str, Sequence[Curve]]) -> Claim:
     )
 
 
-def _heights(curves: Mapping[str, Sequence[Curve]]) -> PaperTable:
-    header = ["ordering", *(f"at {share:.0%}" for share in FRONTIER_SHARES), f"mean to {UNTIL:.0%}"]
-    means = heights(curves, UNTIL)
-    rows: list[list[Value]] = [
-        [name, *(str(at(drawn, share)) for share in FRONTIER_SHARES), str(means[name])] for name, drawn in curves.items()
-    ]
-    return PaperTable(header, rows)
-
-
 def clicked(of: Drawing) -> Experiment:
     """Fig. 6."""
     heading = f"Click-through rate, {of.name}"
@@ -404,7 +345,7 @@ def clicked(of: Drawing) -> Experiment:
         return skip(heading, f"{trial.web.name} does not know its {lacks}", [CLICKS])
     rates = [_rates(one) for one in of.all]
     drawn = {name: {share: Drawn(tuple(rate[name][share] for rate in rates)) for share in FRONTIER_SHARES} for name in rates[0]}
-    late = {name: by_share[UNTIL] for name, by_share in drawn.items()}
+    late = {name: by_share[UNTIL] for name, by_share in in_paper(drawn).items()}
     driven = ("q-overlap", "q-hybrid")
     others = {name: value for name, value in late.items() if name not in driven}
     claim = decided(
@@ -432,7 +373,7 @@ def standing(of: Drawing) -> Experiment:
     curves = of.curves(_standings)
     means = heights(curves, UNTIL)
     rule = f"in the mean up to {UNTIL:.0%} of the frontier"
-    others = {name: value for name, value in means.items() if name != RANDOM}
+    others = {name: value for name, value in in_paper(means).items() if name != RANDOM}
     claims = [
         decided(RANK, f"{rule} it is ahead of all others", told(others), leads(others, "pagerank"), because(others, "pagerank"))
     ]
@@ -452,34 +393,9 @@ def standing(of: Drawing) -> Experiment:
         claims.append(untested(LOW, "no queries are known"))
     how = "PageRank of the first pages, in the whole web, over that of as many pages of the greatest PageRank."
     plot = Plot(middle(curves), "PageRank relative to the ideal", WAITS)
-    return Experiment(f"PageRank per page, {of.name}", how, _specs(of), plot, _heights(curves), claims)
+    return Experiment(f"PageRank per page, {of.name}", how, _specs(of), plot, heights_table(curves), claims)
 
 
 def _standings(of: Ordered) -> dict[str, Curve]:
     tested = of.trial.tested
     return lines({name: score[tested] for name, score in of.scores.items()}, of.trial.pagerank[tested], SHOWN)
-
-
-def learning(of: Drawing) -> Experiment:
-    """Fig. 8, and the same as a live crawl would have it."""
-    chosen = (*LEARNERS, "rw-eg", LEARNED_WALK, "rw")
-    told_curves, live = of.curves(Ordered.impact), of.curves(_deployed)
-    means, live_means = heights(told_curves, UNTIL), heights(live, UNTIL)
-    drawn = {f"{name}, split": told_curves[name] for name in chosen} | {f"{name}, deployed": live[name] for name in chosen}
-    gain = live_means[OUR_ML].minus(live_means[LEARNED_WALK])
-    how = (
-        "split: the paper's way, learned from the told 65% of the frontier and tested on the rest. deployed: learned from "
-        "pages fetched since earlier moments of the same crawl, tested on the whole frontier, as in a crawl that runs; there "
-        f"{OUR_ML} less {LEARNED_WALK} is {gain} in the mean, while rw-eg had its omega tuned on the frontier itself. "
-        f"{PAPERS_ML}: the paper's features and learner; {OUR_ML}: a forest over all features that are known here."
-    )
-    plot = Plot(middle(drawn), "impact relative to the ideal", WAITS)
-    claims = [_more(LEARNED, means, PAPERS_ML, "rw-eg")]
-    specs = (*LEARNERS.values(), of.first.specs["rw-eg"], "rw-eg", "rw")
-    return Experiment(f"Learned, {of.name}", how, specs, plot, _heights(drawn), claims)
-
-
-def _deployed(of: Ordered) -> dict[str, Curve]:
-    tested = of.scene.tested
-    scores = {**of.scores, **of.learned["deployed"]}
-    return lines({name: score[tested] for name, score in scores.items()}, of.scene.impact[tested], SHOWN)

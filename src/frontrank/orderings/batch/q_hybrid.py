@@ -35,10 +35,8 @@ class QHybrid(Ranker):
 
     Differs from pandey08: waiting pages mostly have a smaller PageRank than the fetched ones that a parabola is fitted to,
     and on their side it often rises again, so that the least pages go first. A function that never falls cannot do that.
-    Mean share of the waiting impact gathered, parabola / tree / never falling: .584 / .669 / .720 on a synthetic web
-    (pandey08's second dataset), .557 / .599 / .588 and .552 / .531 / .868 on uci-ics after 30% and 60% of a breadth-first
-    crawl. Where impact falls with PageRank, it can only be constant: .719 / .748 / .626 on uci-ics with the uncrawled pages
-    drawn at random.
+    Where impact falls with PageRank it can only be constant, and orders nothing: then the parabola is ahead. Both cases, with
+    the fitted curves: docs/results/pandey08-synthetic.md and docs/results/pandey08-uci-ics.md.
 
     Needs a view with queries and observed impact (``frontrank.search.observe``). Reference: pandey08, section 5.4; tran15.
     Cost: q-overlap's and PageRank's.
