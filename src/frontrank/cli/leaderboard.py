@@ -27,7 +27,7 @@ def command(
 
     \b
     frontrank leaderboard
-    frontrank leaderboard my-crawl@random:50 --policy group:scorer=rules --out leaderboard.md
+    frontrank leaderboard my-crawl@random:50 --policy group --out leaderboard.md
     """
     from frontrank.lab.leaderboard import leaderboard
     from frontrank.lab.report.html import save

@@ -323,7 +323,7 @@ def fitting_jobs(web: Web, plan: Plan, asked: int | None = None) -> int:
         small = [spec for spec, size in needed.items() if size <= free]
         instead = f"free some memory, or take a web of {max(free, 0) * web.pages // most[0]:,} pages"
         if small:
-            instead = f"leave out what does not fit; these do: {', '.join(small)}"
+            instead = f"drop what does not fit; these do: {', '.join(small)}"
         raise InputError(
             f"simulating {web.pages:,} pages of {web.name} takes {large} of memory, and {gb(free)} are free; {instead}"
         )
