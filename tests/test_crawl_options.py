@@ -103,10 +103,10 @@ def test_units_are_read() -> None:
     ("bad", "sentence"),
     [
         ({"max_depth": 70_000}, "max_depth must be a whole number from 0 to 65,533, got 70000"),
-        ({"delay": -1.0}, "delay must be a number of seconds from 0, got -1.0"),
+        ({"delay": -1.0}, "delay must be a number of seconds from 0, got -1"),
         ({"delay": float("nan")}, "delay must be a number of seconds from 0, got nan"),
         ({"budget": True}, "budget must be a whole number from 0, got True"),
-        ({"timeout": 0.0}, "timeout must be a number of seconds from 0.001, got 0.0"),
+        ({"timeout": 0.0}, "timeout must be a number of seconds from 0.001, got 0"),
         ({"scope": "hosts"}, "scope must be host, domain or any, got 'hosts'; did you mean 'host'?"),
         ({"robots": 1}, "robots must be true or false, got 1"),
         ({"exclude": "abc"}, "exclude must be a list of texts, got 'abc'"),

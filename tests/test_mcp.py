@@ -142,7 +142,8 @@ def test_the_tools_can_be_listed_without_a_client(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "word"), [([], "one of them"), (["d", "--address", "x:1"], "one of them"), (["no"], "not a crawl")]
+    ("args", "word"),
+    [([], "either the directory"), (["d", "--address", "x:1"], "either the directory"), (["no"], "not a crawl")],
 )
 def test_a_wrong_call_is_a_sentence(args: list[str], word: str) -> None:
     done = subprocess.run([sys.executable, "-m", "frontrank", "mcp", *args], capture_output=True, text=True, check=False)

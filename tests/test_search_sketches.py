@@ -203,7 +203,7 @@ def test_a_visibility_that_is_none_is_told_before_anything_is_ranked(text: str, 
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("1\nhalf\n", "line 2: must have the visibility of rank 2"), ("\n", "no visibility")]
+    ("text", "says"), [("1\nhalf\n", "line 2: must have the visibility of rank 2"), ("\n", "contains no visibilities")]
 )
 def test_a_file_that_is_no_table_of_visibilities_is_told_with_its_line(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "v.txt").write_text(text, encoding="utf-8")

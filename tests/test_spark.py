@@ -268,7 +268,7 @@ def test_settings_are_sparks() -> None:
     [
         (None, "there is no java on the PATH"),
         ("echo 'openjdk version \"11.0.2\"' >&2", "got Java 11"),
-        ("true", "does not tell"),
+        ("true", "does not print"),
     ],
 )
 def test_java_that_is_missing_or_too_old_is_told_at_once(java: str | None, said: str, tmp_path: Path) -> None:

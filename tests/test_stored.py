@@ -238,7 +238,7 @@ def test_damaged_data_is_refused_with_a_sentence(data: Any, says: str) -> None:
         ("opic:start=al", "unknown start 'al'; did you mean 'all'"),
         ('similarity:query="?!"', "query must have at least one word"),
         ("similarity:query=a b,hot=3", "hot goes with a query of one word, got 'a b'"),
-        ("similarity:query=a,topic=b", "query and topic given"),
+        ("similarity:query=a,topic=b", "both query and topic were given"),
         ("similarity", "no topic given"),
         ("tests.test_stored:Unnamed:strenth=2", "did you mean 'strength'"),
         ("combine:fpr=1,opic.x=2", "'opic' is not a part"),

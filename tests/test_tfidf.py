@@ -94,7 +94,7 @@ def test_a_title_counts_as_often_as_it_is_told_to() -> None:
     [
         ('similarity:query="..."', "query must have at least one word, got '...'"),
         ("similarity:query=", "query must have at least one word"),
-        ("similarity:query=a,topic=b", "query and topic given"),
+        ("similarity:query=a,topic=b", "both query and topic were given"),
         ("similarity:query=a,title=-1", "title must be a number from 0, got -1"),
         ("similarity:query=a,body=3", "body given, but it goes with topic="),
         ("similarity:topic=a,title=3", "title given, but it goes with query="),

@@ -470,7 +470,7 @@ def test_a_truncated_file_is_refused_wherever_it_was_cut(tmp_path: Path, packed:
         ),
         (
             b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]",
-            "no page was captured",
+            "contains no captured page",
         ),
     ],
 )
