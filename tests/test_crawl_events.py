@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from frontrank.crawl import recovery, status
@@ -326,6 +326,7 @@ def facts(crawl: Crawl, now: float) -> Any:
 
 @pytest.mark.parametrize("spec", ["fpr", "bfs", "opic", "pagerank:every=2", "rw:every=2", "q-overlap:every=3"])
 @given(happened=steps)
+@example(happened=[("family", 1), ("queues", 0), ("take", 4), ("boost", 1), ("boost", 4)])  # scheduled while it has a priority
 @settings(max_examples=25)
 def test_replayed_at_once_or_one_by_one_a_crawl_is_what_it_was(spec: str, happened: list[tuple[str, int]]) -> None:
     log = MemoryLog()

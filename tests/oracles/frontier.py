@@ -226,6 +226,9 @@ class NaiveFrontier:
     def key(self, page: int) -> float:
         return key_of(self.priorities.get(page, 0)) or self.key_of_page[page]
 
+    def own_key(self, page: int) -> float:
+        return self.key_of_page[page]
+
     def keys(self, pages: Array) -> Array:
         return np.array([self.key(page) for page in pages.tolist()])
 

@@ -239,6 +239,7 @@ class FrontierContract:
         assert frontier.marks(np.array([2, 0, 3])).tolist() == [WAITING, LEASED, ABSENT]
         assert frontier.marks(slice(0, 4, 2)).tolist() == [LEASED, WAITING]
         assert frontier.keys(np.array([2, 1, 0])).tolist() == [5.0, key_of(2), 7.0] and frontier.key(1) == key_of(2)
+        assert (frontier.own_key(1), frontier.own_key(2)) == (6.0, 5.0)
         assert frontier.discovered().tolist() == [2, 0, 1]
         assert frontier.numbers()[[2, 0, 1]].tolist() == [0, 1, 2]
         assert frontier.known_hosts == 2

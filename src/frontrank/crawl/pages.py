@@ -195,16 +195,17 @@ class Known:
         numbers = np.empty(len(hosts), np.int32)
         if self._number_all(self.host_table, names.fingerprints(hosts), numbers):
             count = int(self.host_table.counts[0])
-            self.state = self.policy.enlarge(self.state, self.links.start.size, count)
             self.frontier.grow(self.links.start.size, count)
-            self.host_page = grown(self.host_page, count, -1)
+            if count > self.host_page.size:  # the ordering's columns have room for as many
+                self.host_page = grown(self.host_page, count, -1)
+                self.state = self.policy.enlarge(self.state, self.links.start.size, self.host_page.size)
         return numbers
 
     def _grow(self, pages: int) -> None:
         start = grown(self.links.start, pages)
-        size, hosts = start.size, int(self.host_table.counts[0])
-        self.state = self.policy.enlarge(self.state, size, hosts)
-        self.frontier.grow(size, hosts)
+        size = start.size
+        self.state = self.policy.enlarge(self.state, size, self.host_page.size)
+        self.frontier.grow(size, int(self.host_table.counts[0]))
         self.links = self.links._replace(start=start, stop=grown(self.links.stop, size))
         self.depths = grown(self.depths, size, UNLINKED)
         if self.worth.size:

@@ -416,6 +416,7 @@ def _load(crawl: Crawl, saved: Snapshot) -> None:
     _restore_pending(crawl, held)
     crawl.leases = dict(zip(held["leased"].tolist(), held["lease_ends"].tolist(), strict=True))
     crawl.attempts = dict(zip(held["tried"].tolist(), held["attempts"].tolist(), strict=True))
+    crawl.state = crawl.policy.enlarge(crawl.state, crawl.links.start.size, crawl.host_page.size)
     longest = int((crawl.links.stop[: crawl.known] - crawl.links.start[: crawl.known]).max(initial=0))
     crawl._out_for(longest)
     if head["viewed"]:

@@ -168,6 +168,9 @@ class Frontier(Protocol):
     def key(self, page: int) -> float:
         """By which a page goes: its own, or that of its priority (``key_of``)."""
 
+    def own_key(self, page: int) -> float:
+        """The key that a page was put with, whatever its priority."""
+
     def keys(self, pages: Array) -> Array:
         """The keys of several pages."""
 

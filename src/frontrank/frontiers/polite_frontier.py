@@ -10,7 +10,7 @@ import numpy as np
 
 from frontrank.frontiers import polite
 from frontrank.frontiers.due import Due
-from frontrank.frontiers.frontier import HOSTS, LEASED, Counts, key_of
+from frontrank.frontiers.frontier import BEYOND, HOSTS, LEASED, Counts, key_of
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels.jit import Array, compiled, kernel
 
@@ -49,7 +49,8 @@ class PoliteFrontier:
         return Counts(int(counts[polite.KNOWN]), int(counts[polite.WAIT]) + later, int(counts[polite.OUT]), later)
 
     def grow(self, pages: int, hosts: int) -> None:
-        self.queue = polite.grown(self.queue, pages, hosts)
+        if pages > self.queue.node.size or hosts > self.queue.hosts.size:
+            self.queue = polite.grown(self.queue, pages, hosts)
         self.known_hosts = max(self.known_hosts, hosts)
 
     def place(self, first: int, hosts: Array) -> None:
@@ -210,6 +211,10 @@ class PoliteFrontier:
 
     def key(self, page: int) -> float:
         return float(self.queue.node["key"][page])
+
+    def own_key(self, page: int) -> float:
+        key = self.key(page)
+        return float(self.queue.own[page]) if BEYOND <= abs(key) < np.inf else key
 
     def keys(self, pages: Array) -> Array:
         found: Array = self.queue.node["key"][pages]

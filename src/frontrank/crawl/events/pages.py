@@ -259,7 +259,7 @@ class Scheduled:
         ranked = crawl.frontier.mark(self.page) not in (ABSENT, FORGOTTEN)
         crawl.frontier.schedule(self.page, self.until, unranked_at(self.until))
         if ranked and not crawl.state.fetched[self.page]:
-            crawl.frontier.put(self.page, dated(crawl.frontier.key(self.page), self.until))
+            crawl.frontier.put(self.page, dated(crawl.frontier.own_key(self.page), self.until))
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
