@@ -62,7 +62,14 @@ def web(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.mark.parametrize(
     "spec",
-    ["indegree", f"pagerank:{FEW}", f"rw:gamma=0.5,{FEW}", f"rw-eg:omega=0.6,{FEW}", f"rw-virtual:{FEW}"],
+    [
+        "indegree",
+        f"pagerank:{FEW}",
+        f"rw:gamma=0.5,{FEW}",
+        f"rw-eg:omega=0.6,{FEW}",
+        f"rw-eg:{FEW}",
+        f"rw-virtual:gamma=0.5,{FEW}",
+    ],
 )
 def test_spark_gives_the_scores_and_the_pages_of_the_local_engine(spec: str, web: Any, tmp_path: Path) -> None:
     ranker = parse_ranker(spec)
@@ -241,9 +248,10 @@ def test_a_table_that_a_job_did_not_end_is_not_ranked(spark: Any, tmp_path: Path
 
 
 def test_what_spark_does_not_rank_is_said_before_it_starts() -> None:
-    for spec, said in {"fusion": "which knows", "rw-eg": "give it here: rw-eg:omega"}.items():
+    for spec, said in {"fusion": "which knows", "pagerank:bits=32": "adds up in 64 bits"}.items():
         with pytest.raises(InputError, match=said):
             check_ranker(parse_ranker(spec))
+    check_ranker(parse_ranker("rw-eg"))
 
 
 def test_a_master_that_does_not_answer_or_is_none(tmp_path: Path) -> None:

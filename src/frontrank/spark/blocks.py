@@ -276,6 +276,11 @@ def _block(folder: Folder, name: str) -> Block:
     return Block(*(folder.array(f"{name}.{part}") for part in ("start", "at", "row")))
 
 
+def block_of_range(folder: Folder, blocks: Blocks, number: int, span: int) -> Block:
+    """The links from a span to a range."""
+    return _block(folder, f"{blocks.name}-{number}-{span}")
+
+
 # --- out-degrees ---
 
 
@@ -334,7 +339,7 @@ def _sums(folder: Folder, blocks: Blocks, give: str, piece: Piece) -> Array:
     sums, shape = np.zeros(end - begin), blocks.shape
     spans = range(shape.spans) if piece.parts == 1 else [piece.span]
     for span in spans:
-        block = _block(folder, f"{blocks.name}-{piece.range}-{span}")
+        block = block_of_range(folder, blocks, piece.range, span)
         low, high = (0, len(block.row)) if piece.parts == 1 else (piece.low, piece.high)
         pull_block(block, _given(folder, give, shape, span), sums, low, high)
     return sums

@@ -22,15 +22,16 @@ from frontrank.orderings.batch.indegree import InDegree
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.orderings.batch.q_overlap import QOverlap
-from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
+from frontrank.orderings.batch.rw import AUTO, EnrichedWalk, RandomWalk, VirtualWalk
 from frontrank.orderings.ranker import Ranker
 from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import Shape, Stretch, each_task, in_arrow
+from frontrank.spark.learned import learned, neighbours
 from frontrank.spark.queries import check_overlap, overlap
 from frontrank.spark.session import said_plainly
 from frontrank.spark.standing import check_hybrid, hybrid
 from frontrank.spark.tables import table_frame
-from frontrank.spark.walks import Solved, indegree, pagerank, standing, walk
+from frontrank.spark.walks import Solved, check_worth, indegree, pagerank, standing, walk
 from frontrank.spark.web import PIECE, SparkWeb, Tell, pieces, work_folder
 from frontrank.web.files import written_beside
 
@@ -57,13 +58,8 @@ def check_ranker(ranker: Ranker) -> None:
         check_hybrid(ranker)
     if isinstance(ranker, PageRank | RandomWalk) and ranker.bits != 64:
         raise InputError(f"{ranker.spec()}: Spark adds up in 64 bits; drop bits, or drop --engine")
-    if isinstance(ranker, PageRank) and ranker.trust:
+    if isinstance(ranker, PageRank | RandomWalk) and getattr(ranker, "trust", None):
         raise InputError(f"{ranker.spec()}: trust is for the local engine; drop --engine")
-    if isinstance(ranker, EnrichedWalk) and not (isinstance(ranker.omega, float) and isinstance(ranker.gamma, float)):
-        raise InputError(
-            f"{ranker.spec()}: omega is learned on one machine; rank a part of the crawl locally, which says what was learned,"
-            " then give it here: rw-eg:omega=0.7"
-        )
 
 
 def solved(web: SparkWeb, ranker: Ranker) -> Solved:
@@ -77,8 +73,18 @@ def solved(web: SparkWeb, ranker: Ranker) -> Solved:
     if isinstance(ranker, QHybrid):
         return hybrid(web, ranker)
     assert isinstance(ranker, RandomWalk)
-    omega = ranker.omega if isinstance(ranker, EnrichedWalk) else 0.0 if isinstance(ranker, VirtualWalk) else 1.0
-    return walk(web, ranker.alpha, float(omega), float(ranker.gamma), ranker.eps, ranker.tolerance, ranker.name)
+    omega, gamma = settings_of_walk(web, ranker)
+    return walk(web, ranker.alpha, omega, gamma, ranker.eps, ranker.tolerance, ranker.name, neighbours)
+
+
+def settings_of_walk(web: SparkWeb, ranker: RandomWalk) -> tuple[float, float]:
+    """omega and gamma: given, or learned."""
+    if isinstance(ranker, EnrichedWalk):
+        if AUTO in (ranker.omega, ranker.gamma):
+            check_worth(web, ranker.name)
+            return learned(web, ranker)
+        return float(ranker.omega), float(ranker.gamma)
+    return (0.0 if isinstance(ranker, VirtualWalk) else 1.0), float(ranker.gamma)
 
 
 @contextmanager

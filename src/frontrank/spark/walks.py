@@ -11,6 +11,7 @@ jobs, and there are two sets of blocks.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -108,14 +109,21 @@ def _handed(into: str, give: str, alpha: float, folder: Folder, low: int, x: Arr
 # --- rw, rw-eg ---
 
 
-def walk(web: SparkWeb, alpha: float, omega: float, gamma: float, eps: float, tolerance: float, name: str) -> Solved:
-    """The walk of tran15: along links, and with omega below 1 along virtual edges too."""
-    if not web.worth:
-        raise InputError(f"{name}: needs clicks or views of fetched pages; the pages table of {web.tables.path} has neither")
+def walk(
+    web: SparkWeb,
+    alpha: float,
+    omega: float,
+    gamma: float,
+    eps: float,
+    tolerance: float,
+    name: str,
+    counted: Callable[[SparkWeb, str], str],
+) -> Solved:
+    """The walk of tran15: along links, and with omega below 1 along virtual edges too. ``counted`` gives a vector of how many
+    distinct virtual neighbours pages have, where gamma asks for it."""
+    check_worth(web, name)
     virtual = alpha * (1.0 - omega)
-    if gamma > 0 and virtual > 0:
-        raise InputError(f"{name}: gamma above 0 counts distinct neighbours, which Spark does not; leave it 0, or rank locally")
-    real, spread = _fixed_of_walk(web, alpha, omega, gamma, eps, name, virtual > 0)
+    real, spread = _fixed_of_walk(web, alpha, omega, gamma, eps, name, virtual > 0, counted)
     base, bound, iterations = (1.0 - alpha) / web.pages, math.inf, 0
     x, give = web.name("x"), web.name("give")
     web.over(_set_off, x, give, spread or real)
@@ -136,13 +144,26 @@ def walk(web: SparkWeb, alpha: float, omega: float, gamma: float, eps: float, to
     return Solved(x, iterations, bound)
 
 
+def check_worth(web: SparkWeb, name: str) -> None:
+    """InputError where nothing is known of what fetched pages are worth."""
+    if not web.worth:
+        raise InputError(f"{name}: needs clicks or views of fetched pages; the pages table of {web.tables.path} has neither")
+    if web.given.best == 0.0:
+        raise InputError(f"{name}: all impacts are zero, so no page has a vote; give views or clicks of fetched pages")
+
+
 def _fixed_of_walk(
-    web: SparkWeb, alpha: float, omega: float, gamma: float, eps: float, name: str, virtual: bool
+    web: SparkWeb,
+    alpha: float,
+    omega: float,
+    gamma: float,
+    eps: float,
+    name: str,
+    virtual: bool,
+    counted: Callable[[SparkWeb, str], str],
 ) -> tuple[str, str | None]:
     """The vectors that do not change: alpha omega F/O; and for virtual edges F'/s."""
     best = web.given.best
-    if best == 0.0:
-        raise InputError(f"{name}: all impacts are zero, so no page has a vote; give views or clicks of fetched pages")
     most = max(1.0, web.most_links)
     real = web.name("real")
     web.over(_real, real, alpha * omega, gamma, eps, best + eps, most)
@@ -151,8 +172,12 @@ def _fixed_of_walk(
     indegree(web)
     others, spread = web.name("others"), web.name("spread")
     web.over(_others, others)
-    web.pulled(web.blocks, others, _spread, spread, eps, best + eps)
-    web.drop(others)
+    crowd = None
+    if gamma > 0:
+        beside = counted(web, name)
+        crowd = Crowd(beside, max(1.0, web.over(_most, beside).most), gamma)
+    web.pulled(web.blocks, others, _spread, spread, eps, best + eps, crowd)
+    web.drop(others, *([crowd.neighbours] if crowd else []))
     return real, spread
 
 
@@ -181,8 +206,32 @@ def _real(
     return Numbers()
 
 
-def _spread(into: str, eps: float, best: float, shape: Shape, folder: Folder, begin: int, end: int, siblings: Array) -> Numbers:
+class Crowd(NamedTuple):
+    """How virtual neighbours count: (their number/the greatest number)^gamma."""
+
+    neighbours: str
+    most: float
+    gamma: float
+
+
+def _most(name: str, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
+    return Numbers(most=float(folder.part(name, np.float64, begin, end).max()))
+
+
+def _spread(
+    into: str,
+    eps: float,
+    best: float,
+    crowd: Crowd | None,
+    shape: Shape,
+    folder: Folder,
+    begin: int,
+    end: int,
+    siblings: Array,
+) -> Numbers:
     factor = (folder.part("impact", np.float64, begin, end) + eps) / best
+    if crowd is not None:
+        factor *= (folder.part(crowd.neighbours, np.float64, begin, end) / crowd.most) ** crowd.gamma
     folder.place(into, begin, np.where(siblings > 0, factor / np.maximum(siblings, 1.0), 0.0))
     return Numbers()
 

@@ -12,6 +12,7 @@ from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import BITS
 from frontrank.kernels.walk import EXACT, Walker, virtual_degree
 from frontrank.orderings.batch.hidden import hidden_parts
+from frontrank.orderings.batch.sampled import learned_from
 from frontrank.orderings.ranker import Ranker
 from frontrank.web.view import CrawlView
 
@@ -174,7 +175,7 @@ class EnrichedWalk(RandomWalk):
         key, rows = f"choice of {self._key()}", len(view.source)
         last = view.scores.get(key)
         if last is None or rows >= RELEARN * last[2]:
-            view.scores[key] = last = np.array([*self._learned(view), rows])
+            view.scores[key] = last = np.array([*self._learned(learned_from(view)), rows])
         return Choice(float(last[0]), float(last[1]))
 
     def _learned(self, view: CrawlView) -> Choice:

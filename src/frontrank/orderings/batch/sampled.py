@@ -1,0 +1,65 @@
+"""A bounded part of a crawl to learn settings from: all of a small one, of a large one the fetched pages whose hash says so.
+
+Which pages are taken depends on their numbers and on how much there is alone, so every engine takes the same ones; and what is
+taken has at most about ``MOST`` links and as many fetched pages, however large the crawl is. The pages of the part, fetched or
+linked to, are numbered anew, in their order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frontrank.kernels.jit import Array
+from frontrank.kernels.splitmix import GOLDEN, mixed
+from frontrank.web.view import CrawlView
+
+MOST = 20_000_000
+
+
+def is_small(known: int, links: int, most: int = MOST) -> bool:
+    """Whether a crawl is taken as it is."""
+    return max(known, links) <= most
+
+
+def share_of(rows: int, links: int, most: int = MOST) -> float:
+    """The share of the fetched pages to take of a crawl that is not small.
+
+    >>> share_of(rows=10**8, links=10**9)
+    0.02
+    """
+    return most / max(rows, links, most)
+
+
+def taken(pages: Array, share: float) -> Array:
+    """Which of these pages are taken.
+
+    >>> bool(taken(np.arange(9), 1.0).all()), 90 < int(taken(np.arange(1000), 0.1).sum()) < 110
+    (True, True)
+    """
+    if share >= 1.0:
+        return np.ones(len(pages), bool)
+    hashed: Array = mixed((pages.astype(np.uint64) + np.uint64(1)) * GOLDEN)
+    return hashed < np.uint64(int(share * 2.0**64))
+
+
+def part_of(source: Array, indptr: Array, target: Array) -> tuple[CrawlView, Array]:
+    """A view of these rows alone, and the numbers that its pages had."""
+    pages = np.unique(np.concatenate([source, target]))
+    numbered = [np.searchsorted(pages, numbers).astype(np.int32) for numbers in (source, target)]
+    known = np.arange(len(pages), dtype=np.int32)
+    return CrawlView(len(pages), 0, known, numbered[0], indptr, numbered[1]), pages
+
+
+def learned_from(view: CrawlView, most: int = MOST) -> CrawlView:
+    """The part of a crawl that its settings are learned from."""
+    rows = len(view.source)
+    if is_small(view.known, view.links, most):
+        return view
+    assert view.impact is not None
+    kept = np.flatnonzero(taken(view.source, share_of(rows, view.links, most)))
+    degree = np.diff(view.indptr[: rows + 1])[kept]
+    indptr = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
+    target = view.target[np.repeat(view.indptr[kept] - indptr[:-1], degree) + np.arange(indptr[-1])]
+    part, pages = part_of(view.source[kept], indptr, target)
+    part.impact = np.where(part.fetched, view.impact[pages], 0.0)
+    return part
