@@ -14,7 +14,7 @@ from frontrank.cli.reproduce import command
 from frontrank.errors import SpecError
 from frontrank.lab import papers as lab
 from frontrank.lab.measures import Curve, threshold_curve
-from frontrank.lab.papers import AGREES, DISAGREES, UNDECIDED, UNTESTED, Reproduction, fpr10
+from frontrank.lab.papers import AGREES, DISAGREES, UNDECIDED, UNTESTED, Reproduction, fica07, fpr10
 from frontrank.lab.papers.claims import decided, higher, is_best, mean_height, reaches_at, untested
 from frontrank.lab.papers.crawls import PaperCrawls
 from frontrank.lab.papers.draws import (
@@ -333,3 +333,14 @@ def test_fractional_pagerank_is_near_windowed_rankmass_on_a_real_web(data_dir: P
     near = fpr10.effectiveness(Draws(web, [find_seeds(web, "top:160")] * 2, lambda text: None, 15_000)).claims[0]
     assert near.says.startswith("FPR is almost as effective as RankMass")
     assert near.verdict == AGREES
+
+
+def test_links_that_a_distance_leaves_out_explain_only_what_pages_with_one_link_lack() -> None:
+    """Pages 3 to 5 have one link, 0 to 2 several."""
+    web = Web.from_edges([*[0, 0, 0], *[1, 1, 2, 2, 3, 3]], [*[3, 4, 5], *[0, 2, 0, 1, 1, 2]], pages=6)
+    truth = np.array([3.0, 2.0, 1.0, 0.3, 0.2, 0.1])
+    alone = np.array([1.0, 2.0, 3.0, 0.3, 0.2, 0.1])
+    assert fica07._by_inlinks(web, {"OPIC": truth, "FICA": alone}, truth).startswith("a distance takes the best link")
+    assert fica07._by_inlinks(web, {"OPIC": truth, "FICA": -truth}, truth).startswith(
+        "not for links that a distance leaves out"
+    )

@@ -127,9 +127,10 @@ def test_every_ordering_runs_that_needs_no_parameter_and_is_not_told_the_truth()
     assert {"dfs", "forward", "indegree", "rw", "rw-eg", "ml", "q-overlap", "opic:start=all", "rankmass:window=0.05"} <= {*run}
     assert "oracle" not in run
     assert {*orderings()} - {*run} <= {"oracle", "similarity", "prior", "combine", "replay"}
-    assert [as_run(spec, 1000).spec() for spec in ("pagerank", "rw", "pagerank:every=7", "fpr")] == [
+    assert [as_run(spec, 1000).spec() for spec in ("pagerank", "rw", "q-overlap", "pagerank:every=7", "fpr")] == [
         "pagerank:every=10",
-        "rw:every=50",
+        "rw:every=10",
+        "q-overlap:every=50",
         "pagerank:every=7",
         "fpr",
     ]

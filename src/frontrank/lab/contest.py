@@ -9,7 +9,7 @@ many pages can have, and ``hot``, how many of the first k are among the k best; 
     quality     the scorer `words`                                                webs with texts
 
 Who runs: every registered ordering that needs no parameter, and the ``VARIANTS``. Those that rank the whole frontier now and
-then do so ``RANKINGS`` times in a crawl of the whole web; those that read what searchers did, which costs more, ``RARE`` times.
+then do so ``RANKINGS`` times in a crawl of the whole web; those that search or learn, which costs far more, ``RARE`` times.
 Cost is the processor's time of deciding, in times of breadth-first's from the same seeds: the least of the draws, and where a
 run is short of several, as seconds on the clock of a shared machine say nothing.
 """
@@ -145,7 +145,7 @@ def as_run(ordering: str, pages: int) -> Policy:
     policy = as_policy(ordering)
     if not isinstance(policy, Periodic) or "every" in split(ordering)[1]:
         return policy
-    times = RARE if policy.needs() & {"impact", "queries", "history"} else RANKINGS
+    times = RARE if policy.needs() & {"queries", "history"} else RANKINGS
     return replace(policy, every=max(1, pages // times))
 
 

@@ -182,10 +182,10 @@ def _by_inlinks(web: Web, left: dict[str, Array], truth: Array) -> str:
     taus = {part: {name: kendall(scores[some], truth[some]) for name, scores in left.items()} for part, some in parts.items()}
     told_of = "; ".join(f"pages with {part}: {listed(values)}" for part, values in taus.items())
     behind = {part: values["OPIC"] - values["FICA"] for part, values in taus.items()}
-    if behind["several"] > behind["one link"] + ALIKE:
+    if behind["one link"] <= ALIKE < behind["several"]:
         why = "a distance takes the best link to a page alone, where cash and PageRank add up all of them"
     else:
-        why = "not for links that a distance leaves out: where one link leads to a page it is as far behind"
+        why = "not for links that a distance leaves out: where one link leads to a page it is behind too"
     return f"{why} (first draw, {told_of})"
 
 

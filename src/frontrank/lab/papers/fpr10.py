@@ -264,7 +264,7 @@ def efficiency(draws: Draws) -> Experiment:
             "the ratio of their times is higher at the end of the crawl than half-way, by more than the spread over draws",
             f"half-way {half.times()}, at the end {end.times()}",
             ahead(end, half),
-            "both grow alike: the ratio is behind what it was" if ahead(half, end) else "within the spread",
+            "the ratio falls" if ahead(half, end) else "within the spread",
         ),
         _overall(web, whole),
     ]
