@@ -25,6 +25,7 @@ LISTED = 100  # if no size is asked for
 CHUNK = 1_000  # URLs that are listed at once
 TAKEN = 250  # URLs that are taken at once, about: the client reads them while the next are taken
 DAY_S = 86_400
+NO_QUEUE = 2**64 - 1  # -1, as the reference service answers it
 LEVELS = {
     wire.LogLevelParams.TRACE: logging.DEBUG,
     wire.LogLevelParams.DEBUG: logging.DEBUG,
@@ -133,7 +134,7 @@ class FrontierService:
         if not key:
             raise InputError(f"the URL of a page must have a host, or a key must be given; got {asked.url!r}")
         crawl = self.crawls.find(asked.crawlID)
-        page = -1 if crawl is None else crawl.number(asked.url, key)
+        page = -1 if crawl is None else crawl.find_page(asked.url, asked.key or None)
         if crawl is None or page < 0 or crawl.mark(page) in (ABSENT, FORGOTTEN):
             raise NotFound(f"{asked.url!r} is not known in queue {key!r} of crawl {crawl_id(asked.crawlID)!r}")
         return wire.URLItem.FromString(self._items(crawl_id(asked.crawlID), crawl, [page])[0])
@@ -188,10 +189,11 @@ class FrontierService:
         crawl = self.crawls.find(asked.crawlID)
         counts = None if crawl is None else crawl.queue_counts(asked.key)
         if crawl is None or counts is None or not counts.known:
-            return wire.Long(value=0)
+            return wire.Long(value=NO_QUEUE)
+        polite = crawl.politeness
         with crawl.together():
             crawl.forget_pages(crawl.pages_of(asked.key).tolist())
-            crawl.host(asked.key, delay_s=crawl.politeness.delay_s, limit=0)
+            crawl.host(asked.key, delay_s=polite.delay_s, concurrency=polite.per_host, budget=polite.host_budget, limit=0)
             crawl.block_until(asked.key, 0.0)
         return wire.Long(value=counts.active)
 
