@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError, NotFound
@@ -214,9 +213,7 @@ class FrontierService:
     def set_delay(self, asked: wire.QueueDelayParams) -> wire.Empty:
         delay_s = float(asked.delay_requestable)
         if not asked.key:
-            self.crawls.behave(replace(self.crawls.politeness, delay_s=delay_s))
-            for _, each in self._all():
-                each.behave(replace(each.politeness, delay_s=delay_s))
+            self.crawls.delay(delay_s)
         elif (crawl := self._with_queue(asked.crawlID, asked.key)) is not None:
             crawl.host(asked.key, delay_s=delay_s)
         return wire.Empty()
