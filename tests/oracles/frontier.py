@@ -103,6 +103,26 @@ class NaiveFrontier:
             self.lease(page, now)
         return page
 
+    def take_returning_queue(self, now: float, each: int = 0, host: int = -1) -> list[int]:
+        def asks(one: int) -> bool:
+            return self.may_go(one, now) and not 0 < each <= len(self._having(LEASED, host=one))
+
+        oldest = sorted(self.returning, key=lambda p: (self.returning[p], p))
+        chosen = host if host >= 0 else next((self.host_of[p] for p in oldest if asks(self.host_of[p])), -1)
+        taken: list[int] = []
+        if chosen < 0 or not asks(chosen):
+            return taken
+        rest = self.ready_at[chosen]
+        for page in [p for p in oldest if self.host_of[p] == chosen][: each or None]:
+            self.ready_at[chosen] = rest  # one request: it rests after all of them
+            if not self.may_go(chosen, now):
+                break
+            self.lease(page, now)
+            taken.append(page)
+        if taken and (delay := self.limits[chosen]["delay_s"]):
+            self.ready_at[chosen] = max(rest, now + delay)
+        return taken
+
     def take(self, n: int, now: float) -> list[int]:
         self.release(now)
         return self.pop(now, n)
@@ -116,6 +136,9 @@ class NaiveFrontier:
 
     def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
         self.release(now)
+        return self.pop_queues(now, most, each, host)
+
+    def pop_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
         hosts = [h for h in range(len(self.limits)) if host in (-1, h)]
         hosts = [h for h in hosts if not 0 < each <= len(self._having(LEASED, host=h))]
         taken: list[int] = []
@@ -171,6 +194,9 @@ class NaiveFrontier:
     def limit(self, host: int, **limits: float) -> None:
         self.limits[host] |= limits
 
+    def rest(self, host: int, until: float) -> None:
+        self.ready_at[host] = until
+
     def block(self, host: int, until: float) -> None:
         self.blocked_until[host] = until
 
@@ -205,9 +231,6 @@ class NaiveFrontier:
 
     def due_at(self, page: int) -> float:
         return self.due.get(page, self.returning.get(page, math.inf))
-
-    def never(self) -> list[int]:
-        return [page for page, at in self.due.items() if at == math.inf]
 
     def mark(self, page: int) -> int:
         return self.at.get(page, ABSENT)

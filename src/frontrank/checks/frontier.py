@@ -255,7 +255,6 @@ class FrontierContract:
         for page, until in ((0, 40.0), (1, np.inf), (2, 30.0)):
             frontier.schedule(page, until, 1.0)
         assert [frontier.due_at(page) for page in range(3)] == [40.0, np.inf, 30.0]
-        assert frontier.never() == [1]
         frontier.release(35.0)
         assert frontier.due_at(2) == np.inf and frontier.pop(35.0, 3) == [2]
 
@@ -276,6 +275,31 @@ class FrontierContract:
         for page in (0, 2):
             frontier.settle(page)
         assert frontier.take(9, 30.0) == [3]
+
+    def test_pages_that_return_can_be_taken_queue_by_queue(self) -> None:
+        frontier = self.made([0, 0, 1, 1, 1], Politeness(delay_s=5.0))
+        for page, until in ((0, 20.0), (2, 30.0), (3, 10.0)):
+            frontier.schedule(page, until, 9.0)
+        frontier.put(1, 1.0)
+        frontier.put(4, 2.0)
+        frontier.release(40.0, np.array([1, 0, 1, 1, 0], np.uint8))
+        assert frontier.take_returning_queue(40.0) == [3, 2], "host 1 has the page due for longest"
+        assert frontier.take_returning_queue(40.0, host=1) == [], "host 1 rests"
+        assert frontier.pop_queues(40.0) == [1], "page 0 waits apart, page 4 lies on host 1"
+        assert frontier.take_returning_queue(45.0, 1) == [], "one page of host 0 is out"
+        assert frontier.take_returning_queue(45.0, 2) == [0] and frontier.pop_queues(45.0) == [4]
+
+    def test_a_host_may_be_asked_again_earlier_or_later_than_its_delay_says(self) -> None:
+        frontier = self.made([0] * 3, Politeness(delay_s=5.0))
+        for page in range(3):
+            frontier.put(page, -float(page))
+        assert frontier.take(1, 0.0) == [0]
+        frontier.rest(0, 1.0)
+        assert frontier.take(1, 0.5) == [] and frontier.next_at() == 1.0
+        assert frontier.take(1, 1.0) == [1]
+        frontier.block(0, 9.0)
+        frontier.rest(0, 2.0)
+        assert frontier.take(1, 8.0) == [] and frontier.take(1, 9.0) == [2], "a block holds"
 
     def test_one_made_of_its_arrays_goes_on_as_it_would_have(self) -> None:
         frontier = self.made([0, 0, 1, 1, 1], Politeness(delay_s=5.0, host_budget=3))

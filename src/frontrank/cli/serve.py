@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from contextlib import ExitStack
 from dataclasses import replace
@@ -18,7 +19,6 @@ from frontrank.errors import InputError, need
 from frontrank.service.options import ServeOptions
 
 if TYPE_CHECKING:
-    from frontrank.frontiers.politeness import Politeness
     from frontrank.service.crawls import Crawls
 
 
@@ -35,10 +35,10 @@ def command(directory: str, as_json: bool, **given: Any) -> None:
     frontrank serve frontier --crawl news=opic --crawl shops=fica
     """
     protection = {name: given.pop(name) for name in NAMES}
-    asked = ServeOptions(**given_of(given))
+    given = given_of(given)
+    asked = ServeOptions(**given)
     need("h2", "google", *(() if asked.no_http else ("starlette", "uvicorn")))
     from frontrank.service.counters import Counters
-    from frontrank.service.crawls import POLITE
     from frontrank.service.frontier import FrontierService
     from frontrank.service.grpc_server import GrpcServer
     from frontrank.service.http import http_server
@@ -48,8 +48,7 @@ def command(directory: str, as_json: bool, **given: Any) -> None:
     protected = security(**protection)
     for port in (asked.port, *(() if asked.no_http else (asked.http_port,))):
         check_address(host, port)
-    politeness = replace(POLITE, delay_s=asked.delay) if given["delay"] is not None else None  # else as it was served before
-    with _crawls(directory, asked, politeness) as crawls, stopping.gracefully(stop.set), ExitStack() as parts:
+    with _crawls(directory, given) as crawls, stopping.gracefully(stop.set), ExitStack() as parts:
         where = {
             "grpc": parts.enter_context(GrpcServer(FrontierService(crawls, counters), host, asked.port, protected)).address
         }
@@ -61,26 +60,36 @@ def command(directory: str, as_json: bool, **given: Any) -> None:
         stop.wait()
 
 
-def _crawls(directory: str, asked: ServeOptions, politeness: Politeness | None) -> Crawls:
-    from frontrank.service.crawls import Crawls
+def _crawls(directory: str, given: dict[str, Any]) -> Crawls:
+    """The crawls of a directory. What is not given is as it was served before."""
+    from frontrank.service.crawls import POLITE, Crawls
     from frontrank.service.warm import warm
 
     orderings = {}
-    for given in asked.crawl:
-        name, found, ordering = given.partition("=")
+    for pair in given.get("crawl", ()):
+        name, found, ordering = pair.partition("=")
         if not found or not ordering:
-            raise InputError(f"--crawl must be ID=ORDERING, such as news=opic, got {given!r}")
+            raise InputError(f"--crawl must be ID=ORDERING, such as news=opic, got {pair!r}")
         orderings[name] = ordering
+    policy, rescore, delay_s = given.get("policy"), given.get("rescore", False), given.get("delay")
+    if rescore and not (policy or orderings):
+        raise InputError("--rescore needs an ordering; give --policy ORDERING, or --crawl ID=ORDERING for one crawl")
+    politeness = None if delay_s is None else replace(POLITE, delay_s=delay_s)
     with progress() as tell:
         tell(f"opening {directory}", 0, 0)
-        crawls = Crawls(directory, asked.policy, politeness, orderings)
+        share = given.get("revisit_share")
+        crawls = Crawls(directory, policy, politeness, orderings, rescore=rescore, revisit_share=share)
         try:
-            for policy in {ordering.spec(): ordering for ordering in crawls.all_orderings()}.values():
-                tell(policy.spec(), 0, 0)
-                warm(policy)
+            if delay_s is not None:
+                crawls.delay(delay_s)
+            for one in {ordering.spec(): ordering for ordering in crawls.all_orderings()}.values():
+                tell(one.spec(), 0, 0)
+                warm(one)
         except BaseException:
             crawls.close()
             raise
+    for sentence in crawls.kept:
+        print(f"frontrank: {sentence}", file=sys.stderr)
     return crawls
 
 

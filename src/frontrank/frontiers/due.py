@@ -56,12 +56,6 @@ class Due:
         waits = page < self.node.size and self.node["pos"][page] >= 0
         return float(-self.node["key"][page]) if waits else np.inf
 
-    def never(self) -> list[int]:
-        """Pages that wait for a time that never comes."""
-        pages = self.items[: self.size]
-        found: list[int] = pages[self.node["key"][pages] == -np.inf].tolist()
-        return found
-
     # Snapshots ----------------------------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, Array]:
         pages = self.items[: self.size].copy()

@@ -94,11 +94,17 @@ class Frontier(Protocol):
     def take_returning(self, now: float) -> int:
         """Lease, of the pages that wait apart, the one due for longest whose host may be asked; -1 if there is none."""
 
+    def take_returning_queue(self, now: float, each: int = 0, host: int = -1) -> list[int]:
+        """Lease up to ``each`` (0: all) pages that wait apart, of this host or of the one with the page due for longest."""
+
     def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
         """Lease up to ``each`` pages of up to ``most`` hosts (or of this one), the host with the best page first; 0: all.
 
         Pages of one host go as one request to it. A host of which ``each`` pages are out already is passed over.
         """
+
+    def pop_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
+        """As ``take_queues``, without pages whose time has come since they were last released."""
 
     def lease(self, page: int, now: float) -> None:
         """Lease this page, out of turn. Nothing happens to one that is leased or gone."""
@@ -129,6 +135,9 @@ class Frontier(Protocol):
     ) -> None:
         """budget: pages that may be taken; limit: pages that may be done with."""
 
+    def rest(self, host: int, until: float) -> None:
+        """This host may be asked again from that time on, whatever its delay says; a block holds."""
+
     def block(self, host: int, until: float) -> None:
         """Take nothing of this host before that time, whatever was said before; -inf: at any time."""
 
@@ -149,9 +158,6 @@ class Frontier(Protocol):
 
     def due_at(self, page: int) -> float:
         """The time that a page waits for, or has waited for; infinity if it does not."""
-
-    def never(self) -> list[int]:
-        """Pages that wait for a time that never comes."""
 
     def mark(self, page: int) -> int:
         """ABSENT, WAITING, LEASED, LATER, GONE or FORGOTTEN."""

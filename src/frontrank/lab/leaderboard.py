@@ -33,9 +33,7 @@ GENERATED = (
 )
 SEARCHED = "synthetic:pages=4000,seed=3"  # gets searchers, whose fashion follows its links
 SEEDS_SHARE = 1000  # one seed for so many pages
-OURS = frozenset(
-    {DEFAULT, "group", "quality", "fusion", "ml", "q-expected"}
-)  # not published elsewhere as they are here
+OURS = frozenset({DEFAULT, "group", "quality", "fusion", "ml", "q-expected"})  # not published elsewhere as they are here
 TRAPPED, IN_TRAPS = "trap=", "fpr:m=10"  # webs with a trap, and who is hard to beat there
 LEAST, CLEAR = 0.002, 0.01  # how far the default may be behind the best published; what counts as ahead
 
@@ -178,8 +176,7 @@ class Leaderboard(Tabular):
         if not held:
             return []
         rows = [
-            [f"{c.web}, {c.seeds}", f"{c.mean(DEFAULT):.3f}", str(m), f"{c.mean(DEFAULT, 1):.3f}", str(h)]
-            for c, m, h in held
+            [f"{c.web}, {c.seeds}", f"{c.mean(DEFAULT):.3f}", str(m), f"{c.mean(DEFAULT, 1):.3f}", str(h)] for c, m, h in held
         ]
         sides = {"mass": [m for _, m, _ in held], "hot": [h for _, _, h in held]}
         said = [

@@ -127,8 +127,6 @@ class RecommendOptions:
 
 @dataclass(frozen=True)
 class LeaderboardOptions:
-    queries: str | None = option(
-        None, "A query log: what texts are worth where no clicks are known.", metavar="FILE"
-    )
+    queries: str | None = option(None, "A query log: what texts are worth where no clicks are known.", metavar="FILE")
     draws: int = option(5, "How many draws of random seeds.", metavar="N", least=1)
     budget: float = option(0.5, "How far crawls go, as a share of the web.", metavar="SHARE", above=True, most=1.0)

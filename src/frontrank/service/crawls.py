@@ -20,13 +20,14 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote, unquote
 
-from frontrank.crawl.crawl import Crawl
-from frontrank.crawl.journal import FILE, UNBORN
+from frontrank.crawl.crawl import Crawl, checked_share
+from frontrank.crawl.journal import FILE, UNBORN, Journal
 from frontrank.crawl.needs import check_live
 from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import InputError, StorageError, UnknownCrawl, nearest
@@ -50,24 +51,31 @@ class Crawls:
     """Crawls by ID, each with an ordering of its own. Any thread may call any method at any time.
 
     ``policy`` and ``politeness`` are those of crawls that are yet to come; ``orderings`` has others for some IDs. A crawl that
-    is there keeps the ordering it was started with.
+    is there keeps the ordering it was started with, and ``kept`` says so; with ``rescore`` it gets the one that is given, which
+    sees everything that happened. ``revisit_share`` holds for all crawls, if it is given.
     """
 
     def __init__(
         self,
         folder: str | os.PathLike[str],
-        policy: Policy | str = ServeOptions.policy,
+        policy: Policy | str | None = None,
         politeness: Politeness | None = None,
         orderings: Mapping[str, Policy | str] | None = None,
         *,
+        rescore: bool = False,
+        revisit_share: float | None = None,
         clock: Callable[[], float] = time.time,
         sync_s: float = 1.0,
     ) -> None:
         self.folder = Path(folder)
-        self.policy = as_policy(policy)
+        self.policy = as_policy(policy or ServeOptions.policy)
+        self._for_all = policy is not None
         self.orderings = {crawl_id(given): as_policy(ordering) for given, ordering in (orderings or {}).items()}
         for ordering in (self.policy, *self.orderings.values()):
             check_live(ordering)
+        self.rescore = rescore
+        self.revisit_share = None if revisit_share is None else checked_share(revisit_share)
+        self.kept: list[str] = []  # what was asked for, and does not hold for a crawl that is there
         self.clock, self.sync_s = clock, sync_s
         self._alone = threading.RLock()
         self._crawls: dict[str, Crawl] = {}
@@ -117,6 +125,7 @@ class Crawls:
                 ordering,
                 self.folder / directory_of(name),
                 politeness=self.politeness,
+                revisit_share=self.revisit_share,
                 notes={"crawl_id": name},
                 clock=self.clock,
                 sync_s=self.sync_s,
@@ -161,6 +170,14 @@ class Crawls:
             self._check_open()
             self.politeness = politeness
             self._write()
+
+    def delay(self, delay_s: float) -> None:
+        """So many seconds between two answers from one queue, in all crawls, there and to come; queues keep their own."""
+        self.behave(replace(self.politeness, delay_s=delay_s))
+        with self._alone:
+            crawls = list(self._crawls.values())
+        for crawl in crawls:
+            crawl.behave(replace(crawl.politeness, delay_s=delay_s))
 
     def close(self) -> None:
         """Let all crawls and the folder go."""
@@ -251,12 +268,25 @@ class Crawls:
             if held <= UNBORN:
                 shutil.rmtree(path)
             return
-        crawl = Crawl.recover(path, clock=self.clock, sync_s=self.sync_s, ranking=BACKGROUND, keep_leases=True)
+        crawl = self._recovered(path)
         name = crawl_id(str(crawl.notes.get("crawl_id", unquote(path.name))))
         if name in self._crawls:
             crawl.abandon()
             raise StorageError(f"{path}: is a second crawl of ID {name!r}; move one of them elsewhere")
         self._crawls[name] = crawl
+
+    def _recovered(self, path: Path) -> Crawl:
+        """A crawl that is there, with the ordering that it has or, if that is asked for, the one that is given for it."""
+        log = Journal.open(path, sync_s=self.sync_s)
+        name = crawl_id(str(log.notes.get("crawl_id", unquote(path.name))))
+        wanted = self.orderings.get(name, self.policy if self._for_all else None)
+        policy = wanted if self.rescore else None
+        crawl = Crawl.recover(log, policy, rescore=self.rescore, clock=self.clock, ranking=BACKGROUND, keep_leases=True)
+        if wanted is not None and crawl.policy != wanted:
+            self.kept.append(f"crawl {name!r} keeps {crawl.policy.spec()}; --rescore would give it {wanted.spec()}")
+        if self.revisit_share is not None and crawl.revisit_share != self.revisit_share:
+            crawl.share_revisits(self.revisit_share)
+        return crawl
 
     def _check_open(self) -> None:
         if self._lock < 0:

@@ -37,6 +37,7 @@ from frontrank.pages.warc_writer import Warc
 from frontrank.pages.workers import Closed
 from frontrank.service.asks import Page
 from frontrank.service.async_client import AsyncClient
+from frontrank.service.reports import ERROR, RETURNED, STATUS
 
 T = TypeVar("T")
 
@@ -251,23 +252,21 @@ class Work:
         if kept:
             new = await self._patiently(lambda: self.client.put(kept, parent=page.url, metadata=metadata))
             self.told.new += sum(new or ())
-        await self._patiently(
-            lambda: self.client.known(page.url, 0, queue=page.queue, metadata={"status": [str(answer.status)]})
-        )
+        await self._patiently(lambda: self.client.known(page.url, 0, queue=page.queue, metadata={STATUS: [str(answer.status)]}))
         self.told.fetched += 1
 
     async def _failed(self, page: Page, reason: str, retry: bool) -> None:
         attempt = self._number(page, ATTEMPTS) + 1
         again = retry and attempt <= self.plan.retries
         due = time.time() + Politeness().pause(attempt) if again else 0
-        metadata = {**page.metadata, ATTEMPTS: [str(attempt)], "error": [reason]}
+        metadata = {**page.metadata, ATTEMPTS: [str(attempt)], ERROR: [reason]}
         await self._patiently(lambda: self.client.known(page.url, due, queue=page.queue, metadata=metadata))
         if not again:
             self.told.failures[reason] += 1
 
     async def _give_back(self, page: Page) -> None:
-        """It waits again from now on."""
-        await self.client.known(page.url, time.time(), queue=page.queue, metadata=page.metadata)
+        """It waits again from now on, where it stood."""
+        await self.client.known(page.url, time.time(), queue=page.queue, metadata={**page.metadata, RETURNED: ["1"]})
 
     def _number(self, page: Page, name: str) -> int:
         said = page.metadata.get(name, ["0"])[0]

@@ -84,7 +84,10 @@ OPERATIONS = (
         "Why a page is where it is in the queue: how much each fetched page contributed to its priority. Replays the crawl.",
         answers.explain,
         shapes.Explained,
-        (Field("url", "string", "the URL of a page that the crawl knows"),),
+        (
+            Field("url", "string", "the URL of a page that the crawl knows"),
+            Field("queue", "string", "its queue; without it, whatever its queue", None, longest=LONGEST_HOST),
+        ),
         keep_s=WHOLE_S,
         slow=True,
     ),

@@ -67,6 +67,7 @@ class Status(TypedDict):
     scheduled: int
     leased: int
     revisits: int
+    links_given_up: int
     paused: bool
     running: bool
     pages_per_s: Rate
@@ -85,6 +86,7 @@ class Status(TypedDict):
 
 class Waiting(TypedDict):
     url: str
+    queue: str
     priority: float | None
     standing: str
     depth: int | None
@@ -123,8 +125,10 @@ class Link(TypedDict):
 
 class Explained(TypedDict):
     url: str
+    queue: str
     policy: str
     state: str
+    due: float | None
     place: int | None
     priority: float | None
     standing: str
@@ -138,7 +142,9 @@ class Explained(TypedDict):
 
 class Found(TypedDict):
     url: str
+    queue: str
     state: str
+    due: float | None
     priority: float | None
     standing: str
     depth: int | None
