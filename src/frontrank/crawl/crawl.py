@@ -404,7 +404,7 @@ class Crawl(Queues):
         self._acknowledge()
 
     def _of(self, url: str) -> int:
-        page = self.find(url)
+        page = super().find(url)  # the caller has the lock
         if page < 0:
             raise InputError(f"page {url!r} was settled, but it is not leased; take it first, and settle it once")
         return page
