@@ -14,6 +14,7 @@ from benchmarks import (
     large,
     loading,
     memory,
+    robots,
     scale,
     scrapy_throughput,
     spark,
@@ -47,6 +48,7 @@ def live(folder: Path, small: bool) -> list[Result]:
     results += memory.waiting(folder, 100_000 if small else 300_000)
     results += durable.recovery(folder, 100_000 if small else 1_000_000)
     results += stalls.stalls(folder, 100_000 if small else 1_000_000)
+    results += robots.reading()
     results += stalls.recovery_after_kill(folder, 120_000 if small else 1_200_000)
     return results + scrapy_throughput.throughput() + fetchers.throughput(500 if small else 1_500)
 
