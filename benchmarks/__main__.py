@@ -15,6 +15,7 @@ from benchmarks import (
     large,
     loading,
     memory,
+    robots,
     scale,
     scrapy_throughput,
     spark,
@@ -49,6 +50,7 @@ def live(folder: Path, small: bool) -> list[Result]:
     results += memory.waiting(folder, 100_000 if small else 300_000)
     results += durable.recovery(folder, 100_000 if small else 1_000_000)
     results += stalls.stalls(folder, 100_000 if small else 1_000_000)
+    results += robots.reading()
     results += stalls.recovery_after_kill(folder, 120_000 if small else 1_200_000)
     results += hostile.gaps(folder, small)
     results += stopping.ending(folder, small)

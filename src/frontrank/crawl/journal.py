@@ -24,8 +24,8 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NoReturn
 
 from frontrank.crawl.events import storable
@@ -87,7 +87,7 @@ class Journal:
     @classmethod
     def create(cls, folder: Path, notes: dict[str, Any], group: int = 1, sync_s: float = 1.0) -> Journal:
         """Start a journal in a directory that is new, or empty."""
-        with _sentences(folder, "written"):
+        with Sentences(folder, "written"):
             folder.mkdir(parents=True, exist_ok=True)
             held = sorted({entry.name for entry in folder.iterdir()} - UNBORN)
             if FILE in held:
@@ -109,7 +109,7 @@ class Journal:
     def open(cls, folder: Path, group: int = 1, sync_s: float = 1.0, read_only: bool = False) -> Journal:
         """Go on with the journal of a directory, or only look at it."""
         check_crawl(folder)
-        with _sentences(folder, "read" if read_only else "written"):
+        with Sentences(folder, "read" if read_only else "written"):
             lock = None if read_only else _locked(folder)
             try:
                 db = _connected(folder, sync_s, read_only)
@@ -133,7 +133,8 @@ class Journal:
 
     # Writing ------------------------------------------------------------------------------------------------------------
     def add_urls(self, first: int, urls: Sequence[str], keys: Sequence[int]) -> None:
-        rows = zip(range(first, first + len(urls)), map(storable, urls), keys, strict=True)
+        kept = urls if all(map(str.isascii, urls)) else map(storable, urls)
+        rows = zip(range(first, first + len(urls)), kept, keys, strict=True)
         self._write("INSERT INTO url VALUES(?, ?, ?)", rows)
 
     def append(self, rows: Iterable[Row]) -> None:
@@ -222,7 +223,7 @@ class Journal:
 
     # Reading ------------------------------------------------------------------------------------------------------------
     def rows(self, after: int = 0, batch: int = 1000) -> Iterator[list[Row]]:
-        with _sentences(self.folder, "read"):
+        with Sentences(self.folder, "read"):
             found = self.db.execute(f"SELECT {', '.join(COLUMNS)} FROM event WHERE seq > ? ORDER BY seq", (after,))
             while some := found.fetchmany(batch):
                 yield list(map(Row._make, some))
@@ -230,17 +231,17 @@ class Journal:
     def select(self, columns: Sequence[str], kinds: Collection[int], after: int = 0) -> Iterator[tuple[Any, ...]]:
         assert set(columns) <= set(COLUMNS)
         marks = ", ".join("?" * len(kinds))
-        with _sentences(self.folder, "read"):
+        with Sentences(self.folder, "read"):
             query = f"SELECT {', '.join(columns)} FROM event WHERE seq > ? AND kind IN ({marks}) ORDER BY seq"
             yield from self.db.execute(query, (after, *kinds))
 
     def url(self, page: int) -> str:
-        with _sentences(self.folder, "read"):
+        with Sentences(self.folder, "read"):
             found: tuple[str] = self.db.execute("SELECT url FROM url WHERE id = ?", (page,)).fetchone()
         return found[0]
 
     def urls(self, first: int = 0, batch: int = 1000) -> Iterator[tuple[list[str], list[int]]]:
-        with _sentences(self.folder, "read"):
+        with Sentences(self.folder, "read"):
             rows = self.db.execute("SELECT url, key FROM url WHERE id >= ? ORDER BY id", (first,))
             while some := rows.fetchmany(batch):
                 urls, keys = zip(*some, strict=True)
@@ -248,7 +249,7 @@ class Journal:
 
     def find_urls(self, text: str, first: int = 0, most: int = 100) -> list[tuple[int, str]]:
         query = "SELECT id, url FROM url WHERE id >= ? AND instr(lower(url), lower(?)) ORDER BY id LIMIT ?"
-        with _sentences(self.folder, "read"):
+        with Sentences(self.folder, "read"):
             return list(self.db.execute(query, (first, storable(text), most)))
 
     def names(self, pages: Sequence[int]) -> list[tuple[str, str | None]]:
@@ -260,7 +261,7 @@ class Journal:
         return dict(self._among("SELECT page, data FROM payload WHERE page", pages))
 
     def _among(self, query: str, pages: Sequence[int]) -> Iterator[Any]:
-        with _sentences(self.folder, "read"):
+        with Sentences(self.folder, "read"):
             for begin in range(0, len(pages), MOST_ASKED):
                 some = pages[begin : begin + MOST_ASKED]
                 yield from self.db.execute(f"{query} IN ({', '.join('?' * len(some))})", some)
@@ -268,16 +269,16 @@ class Journal:
     def queues(self, first: int, stop: int) -> dict[int, str]:
         if not self._places:
             return {}
-        with _sentences(self.folder, "read"):
+        with Sentences(self.folder, "read"):
             return dict(self.db.execute("SELECT page, queue FROM place WHERE page >= ? AND page < ?", (first, stop)))
 
     def born_at(self, page: int) -> float:
-        with _sentences(self.folder, "read"):
+        with Sentences(self.folder, "read"):
             found = self.db.execute("SELECT time FROM born WHERE first <= ? ORDER BY first DESC LIMIT 1", (page,)).fetchone()
         return float(found[0]) if found else 0.0
 
     def born_before(self, time: float) -> int:
-        with _sentences(self.folder, "read"):
+        with Sentences(self.folder, "read"):
             first = self.db.execute("SELECT min(first) FROM born WHERE time >= ?", (time,)).fetchone()[0]
             return int(self.db.execute("SELECT count(*) FROM url").fetchone()[0] if first is None else first)
 
@@ -310,7 +311,7 @@ class Journal:
 
     def _stamp(self, seq: int) -> str:
         """What tells an event from another that later bore the same number, after a power cut took back the first."""
-        with _sentences(self.folder, "read"):
+        with Sentences(self.folder, "read"):
             row = self.db.execute("SELECT kind, page, time FROM event WHERE seq = ?", (seq,)).fetchone()
         return repr(row)
 
@@ -342,7 +343,8 @@ class Journal:
         os.fsync(self._wal)
 
     def _sync_soon(self) -> None:
-        self._unsynced.set()
+        if not self._unsynced.is_set():  # else what was just committed goes with what was before
+            self._unsynced.set()
         if self._syncer is None:
             self._syncer = threading.Thread(target=self._sync_now_and_then, name="frontrank-sync", daemon=True)
             self._syncer.start()
@@ -431,12 +433,22 @@ def _locked(folder: Path, create: bool = True) -> int:
     return lock
 
 
-@contextmanager
-def _sentences(folder: Path, doing: str) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
+class Sentences:
+    """What SQLite and the system say, as sentences. A class: a generator costs more than the query of one URL."""
+
+    __slots__ = ("doing", "folder")
+
+    def __init__(self, folder: Path, doing: str) -> None:
+        self.folder, self.doing = folder, doing
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if not isinstance(error, sqlite3.Error | OSError):
+            return
         if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
-            raise StorageError(f"{folder}: this crawl is closed; recover it to continue") from None
+            raise StorageError(f"{self.folder}: this crawl is closed; recover it to continue") from None
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise StorageError(f"{folder}: the trace of the crawl cannot be {doing} ({reason}); fix this and try again") from None
+        raise StorageError(
+            f"{self.folder}: the trace of the crawl cannot be {self.doing} ({reason}); fix this and try again"
+        ) from None

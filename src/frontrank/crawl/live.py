@@ -28,7 +28,7 @@ from frontrank.frontiers.frontier import LEASED, Frontier
 from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array, compiled
-from frontrank.orderings.policy import Policy
+from frontrank.orderings.policy import Policy, never
 from frontrank.pages.scoring import Scoring
 from frontrank.web.view import Workload
 
@@ -98,7 +98,8 @@ class Live(Known):
         self.snapshot_time = time.monotonic()
         self.holds_payloads = log.has_payloads()
         self.keeps_payloads = bool(log.notes.get("keeps_payloads"))  # also those of pages that are done with
-        self._done = compiled(policy.kernels()["done"])
+        done = policy.kernels()["done"]
+        self._done = None if done is never else compiled(done)  # every take asks
         self.driver = driver_of(policy, self.frontier)
 
     # What happens -----------------------------------------------------------------------------------------------------------
@@ -147,7 +148,7 @@ class Live(Known):
 
     def done(self) -> bool:
         """The ordering's own stopping rule holds."""
-        return bool(self._done(self.state))
+        return self._done is not None and bool(self._done(self.state))
 
     def _waits_for_ranking(self) -> bool:
         return self.ranking.under_way and not self.leases
