@@ -612,8 +612,8 @@ def test_the_command_writes_a_crawl_and_says_what_is_in_it(tmp_path: Path) -> No
     first, *more = done.stdout.splitlines()
     assert first.endswith("team.crawl: 5 pages, 2 fetched, 4 links, 3 queries, 4 results; clicks and views known")
     assert more == [
-        "  1 rows of the log with a URL that is no page",
-        "  1 unfetched pages that no fetched page links to; not yet in the frontier",
+        "  1 rows of the log whose URL is not a page of the crawl",
+        "  1 unfetched pages without a link from a fetched page; not yet in the frontier",
     ]
 
 

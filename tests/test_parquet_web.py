@@ -93,7 +93,7 @@ def test_what_is_written_is_the_form_that_is_documented(tmp_path: Path) -> None:
     save(Web.from_edges([0], [1], 2, **columns), tmp_path / "web")
     said = CliRunner().invoke(command, [f"{tmp_path}/web", f"{tmp_path}/w.parquet"]).stdout.splitlines()
     assert said[0].endswith("w.parquet: 2 pages, 1 links, hosts, urls, views, clicks")
-    assert said[1] == "  left out, since this form has no place for them: titles"
+    assert said[1] == "  not written, as this format cannot hold them: titles"
     links, pages = (pq.read_table(tmp_path / "w.parquet" / f"{name}.parquet") for name in ("links", "pages"))
     assert links.schema == pa.schema({"source": pa.int64(), "target": pa.int64()})
     expected = {"page": pa.int64(), "url": pa.string(), "host": pa.string(), "views": pa.int64(), "clicks": pa.float64()}
