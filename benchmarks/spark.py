@@ -31,7 +31,7 @@ LINKS_A_PAGE = 10
 PARTS = 8
 PROMISED, BOUND = 100_000_000, 6.0
 SMALLER = 10.0  # on webs below what was promised for: there is less to do, and as much to plan
-TOLERANCE = 0.02  # some twenty iterations
+TOLERANCE = 0.02  # some ten iterations
 
 
 def pages_of(links: int, hub: bool) -> int:

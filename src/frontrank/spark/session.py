@@ -44,7 +44,11 @@ FIXED = {  # what jobs rely on, and what a ranking needs to be quiet
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-USUAL = {"spark.shuffle.compress": "false", "spark.app.name": "frontrank"}  # doubles hardly compress; a user may know better
+USUAL = {  # a user may know better
+    "spark.app.name": "frontrank",
+    "spark.shuffle.compress": "false",  # doubles hardly compress
+    "spark.locality.wait": "200ms",  # for a task's own machine; then any is right
+}
 OURS = re.compile(r"frontrank\.errors\.(\w+): ([^\n]*)")
 FULL = ("No space left on device", "Disk quota exceeded", "File too large")
 BROKEN = re.compile(r"([^\s'\"]+\.parquet)[^\n]*?(?:is not a Parquet file|not a Parquet file|is corrupt|corrupted)", re.I)
