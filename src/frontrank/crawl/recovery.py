@@ -404,7 +404,7 @@ def _restore_pending(crawl: Crawl, held: dict[str, Array]) -> None:
 
 def _wanted(policy: Policy) -> dict[str, Any]:
     """What a snapshot must agree on to be of use."""
-    return {"format": 5, "frontrank": frontrank.__version__, "policy": to_data(policy)}
+    return {"format": 6, "frontrank": frontrank.__version__, "policy": to_data(policy)}
 
 
 def _from_snapshot(crawl: Crawl, log: Log) -> int:
