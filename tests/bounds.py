@@ -30,6 +30,7 @@ TESTS = {  # the file (test_*.py): modules whose kernels it runs
         *("orderings/ranker", "simulation/engine", "web/links"),
     ],
     "trust": ["orderings/trust"],
+    "ranks": ["web/ranks"],
     "clocked": ["simulation/clock"],
     "refresh": [
         *(f"orderings/revisits/{name}" for name in ("adaptive", "allocated", "fixed", "gain", "revisit")),

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frontrank.frontiers.heap import ABSENT, GONE, NODE, discovered
-from frontrank.kernels.jit import Array, lean
+from frontrank.kernels.jit import Array, Column, lean
 from frontrank.kernels.prefetch import prefetch
 from frontrank.web.links import Links
 
@@ -34,6 +34,7 @@ LINE = 64  # bytes of a cache line
 AHEAD = 16  # pages whose records are asked for before they are put
 SAMPLE = 2**14  # records looked at to find where the bar goes
 WAITING, DISCOVERED, IN_HEAP = range(3)  # of counts
+LOWEST_BAR = {"key": -np.inf, "seq": 2**31 - 1}  # which every page reaches
 
 __all__ = ["discovered", "grown", "look_ahead", "new", "peek", "pop", "put", "put_all", "remove", "waiting"]
 
@@ -49,9 +50,7 @@ def new(pages: int, room: int = 0) -> Shelf:
     """For so many pages, with a heap of so many slots, at least 2."""
     node = np.zeros(pages, NODE)
     node["pos"] = ABSENT
-    bar = np.zeros(1, SLOT)
-    bar["key"] = -np.inf
-    bar["seq"] = 2**31 - 1
+    bar = Column(SLOT, LOWEST_BAR, per="crawl").new(1)
     return Shelf(_slots(room or max(LEAST_ROOM, pages // ROOM_SHARE)), node, bar, np.zeros(3, np.int64))
 
 

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frontrank.frontiers.heap import ABSENT, NODE, Heap, peek, put
+from frontrank.frontiers.heap import ABSENT, NODE
+from frontrank.frontiers.shelf import LOWEST_BAR, SLOT, Shelf, peek, put
 from frontrank.kernels.jit import Column, Kernel, kernel, lean
+from frontrank.kernels.prefetch import prefetch
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.trust import NO_TRUST, Trust, paid
 from frontrank.web.links import Links
 
+ROOM = 2**16  # slots of the heap of all known pages; others wait below its bar
+SOON = 64  # links whose places among the ranks are asked for ahead
 IN_BATCH = 2.0  # keys of a batch lie above every mass, which is at most 1
 
 
@@ -85,14 +89,16 @@ def _reachable(state: State) -> float:
 @lean
 def _cascade(state: State, links: Links, page: int, out: Out) -> int:
     """rankmass: hand on at fetched pages until the largest mass lies at a waiting one."""
-    ranks = Heap(state.items, state.node, state.sizes)
+    ranks = Shelf(state.slot, state.node, state.bar, state.counts)
     _meet(state, page)
     count = 0
     p = page
     while True:
+        targets = links.target[links.start[p] : links.stop[p]]
+        for j in range(min(targets.size, SOON)):
+            prefetch(state.node, targets[j])
         count = _pass_on(state, links, p, out, count)
         put(ranks, p, 0.0)
-        targets = links.target[links.start[p] : links.stop[p]]
         for j in range(targets.size):
             put(ranks, targets[j], state.mass[targets[j]])
         p = peek(ranks)
@@ -103,7 +109,7 @@ def _cascade(state: State, links: Links, page: int, out: Out) -> int:
 @lean
 def _seed_ranked(state: State, page: int, weight: float) -> float:
     mass = _seed(state, page, weight)
-    put(Heap(state.items, state.node, state.sizes), page, mass)
+    put(Shelf(state.slot, state.node, state.bar, state.counts), page, mass)
     return mass
 
 
@@ -260,9 +266,10 @@ class RankMass(Policy):
         ranks = {
             "known": Column(np.int32, per="crawl"),  # these two are for batches
             "place": Column(np.int32, per="crawl"),
-            "items": Column(np.int32),
+            "slot": Column(SLOT, per="crawl", slots=ROOM),
             "node": Column(NODE, {"pos": ABSENT}),
-            "sizes": Column(np.int64, per="crawl", slots=2),
+            "bar": Column(SLOT, LOWEST_BAR, per="crawl"),
+            "counts": Column(np.int64, per="crawl", slots=3),
         }
         return {**own, **ranks}
 

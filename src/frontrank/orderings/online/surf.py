@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frontrank.kernels.jit import Column, Kernel, lean
+from frontrank.kernels.jit import Array, Column, Kernel, lean
 from frontrank.kernels.prefetch import prefetch
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.trust import NO_TRUST, Trust, paid
@@ -17,7 +17,8 @@ MOST_LOCAL = 0.95  # l is at most this, and this where hosts are many or seeds f
 SEEDS_EQUAL = 1000.0  # so many seeds on one host share the mass equally with the pages fetched
 FULL = 100  # pages of a region, about: what a page of a full one discovers is a region of its own
 TURN, FETCHED, KNOWN, HOSTS, SEEDS = range(5)  # of state.count
-WRITTEN, QUEUED = 1, 2
+WRITTEN, QUEUED, FETCHED_ONCE = 1, 2, 4  # of state.mark
+SOON = 64  # links of the next page whose targets are asked for ahead
 
 
 @lean
@@ -94,25 +95,50 @@ def _fetch(state: State, links: Links, page: int, out: Out) -> int:
 
 
 @lean
-def _surf(state: State, links: Links, page: int, out: Out) -> int:
-    """A surfer starts at this page, and one at the next seed; write the waiting pages that they reach."""
-    # Arrays in local names: looked up in the state for each link, they made it 20 times as slow.
-    mass, fetched, mark, todo, host = state.mass, state.fetched, state.mark, state.todo, state.host
-    start, stop, target = links.start, links.stop, links.target
-    count = state.count
-    region = state.region[page]
-    for j in range(start[page], stop[page]):
-        q = target[j]
+def _look_round(state: State, links: Links, page: int) -> None:
+    """Discover the links of a page that has arrived, and count those that lead to other hosts."""
+    host, here, away = state.host, state.host[page], 0
+    for j in range(links.start[page], links.stop[page]):
+        q = links.target[j]
+        away += host[q] != here
         if state.region[q] == 0:
             _meet(state, q, _region_of(state, page, q))
             if state.trusting > 0:
                 trusted = paid(state, q)
                 if trusted > 0.0:
                     _restart_at(state, q, trusted)
+    state.away[page] = away
+
+
+@lean
+def _soon(state: State, links: Links, todo: Array, head: int, many: int) -> None:
+    """The next to hand on are known: ask for what they will touch, the nearer in turn the more of it."""
+    start, stop, target, mass = links.start, links.stop, links.target, state.mass
+    if many > 0:
+        first = start[todo[head]]
+        for j in range(first, min(stop[todo[head]], first + SOON)):
+            prefetch(mass, target[j])
+    if many > 1:
+        head = head + 1 if head + 1 < todo.size else 0
+        first = start[todo[head]]
+        prefetch(target, first)
+        prefetch(target, first + 16)
+        prefetch(state.away, todo[head])
+    if many > 2:
+        prefetch(start, todo[head + 1 if head + 1 < todo.size else 0])
+
+
+@lean
+def _surf(state: State, links: Links, page: int, out: Out) -> int:
+    """A surfer starts at this page, and one at the next seed; write the waiting pages that they reach."""
+    # Arrays in local names: looked up in the state for each link, they made it 20 times as slow.
+    mass, mark, todo, host = state.mass, state.mark, state.todo, state.host
+    count, reached, eps = state.count, out.page, state.eps
+    _look_round(state, links, page)
     # One unit of mass: l starts here, if there is something to discover, the rest at the next seed in turn.
     local = _local(state)
-    mass[page] += local * _novelty(state, region)
-    mark[page] = QUEUED
+    mass[page] += local * _novelty(state, state.region[page])
+    mark[page] = FETCHED_ONCE | QUEUED
     todo[0] = page  # todo is a ring: so many from its head on; no page stands in it twice
     head, many, written = 0, 1, 0
     if count[SEEDS] > 0:
@@ -120,47 +146,44 @@ def _surf(state: State, links: Links, page: int, out: Out) -> int:
         count[TURN] = turn + 1
         seed = state.seed[turn]
         mass[seed] += (1.0 - local) * state.weight[turn] * count[SEEDS] / state.weights[0]
-        if fetched[seed] == 0:
+        if mark[seed] == 0:
             mark[seed] = WRITTEN
-            out.page[0] = seed
+            reached[0] = seed
             written = 1
-        elif seed != page and mass[seed] > state.eps:
-            mark[seed] = QUEUED
+        elif seed != page and mass[seed] > eps:
+            mark[seed] |= QUEUED
             todo[1] = seed
             many = 2
     while many > 0:
         p = todo[head]
         head = head + 1 if head + 1 < todo.size else 0
         many -= 1
-        if many > 0:  # their turn is known before it comes
-            prefetch(target, start[todo[head]])
-            prefetch(target, start[todo[head]] + 16)
-        if many > 1:
-            prefetch(start, todo[head + 1 if head + 1 < todo.size else 0])
-        mark[p] = 0
+        _soon(state, links, todo, head, many)
+        mark[p] = FETCHED_ONCE
         held = mass[p]
         mass[p] = 0.0
         here = host[p]
-        total = 0.0
-        for j in range(start[p], stop[p]):
-            total += 1.0 if host[target[j]] == here else state.m
+        row = links.target[links.start[p] : links.stop[p]]
+        total = (row.size - state.away[p]) + state.m * state.away[p]
         inside = state.d * held / total if total > 0.0 else 0.0
         outside = inside * state.m
-        for j in range(start[p], stop[p]):
-            q = target[j]
-            mass[q] += inside if host[q] == here else outside
-            if mark[q] == 0:
-                if fetched[q] == 0:
-                    mark[q] = WRITTEN
-                    out.page[written] = q
-                    written += 1
-                elif mass[q] > state.eps:
-                    mark[q] = QUEUED
-                    todo[(head + many) % todo.size] = q
-                    many += 1
+        for j in range(row.size):
+            q = np.uint64(row[j])  # no sign, so that none has to be looked for at each use
+            value = mass[q] + (inside if host[q] == here else outside)
+            mass[q] = value
+            # Whether a page waits is hard to guess for the processor. So nothing is skipped: one that does not is written over.
+            before = mark[q]
+            waits = before == 0
+            reached[written] = row[j]
+            written += waits
+            mark[q] = before | waits
+            if (value > eps) & (before == FETCHED_ONCE):
+                mark[q] = FETCHED_ONCE | QUEUED
+                todo[(head + many) % todo.size] = row[j]
+                many += 1
     for i in range(written):
-        mark[out.page[i]] = 0
-        out.key[i] = mass[out.page[i]]
+        mark[reached[i]] = 0
+        out.key[i] = mass[reached[i]]
     return written
 
 
@@ -209,12 +232,13 @@ class Surf(Policy):
     eps: float = 0.2
     trust: Trust = NO_TRUST
     name = "surf"
-    per_link = ("mass", "mark", "host", "fetched")
+    per_link = ("mass", "mark", "host")
     reach = "known"
     columns = {
         "mass": Column(),
         "mark": Column(np.uint8),
         "todo": Column(np.int32),
+        "away": Column(np.int32),  # links of a fetched page that lead to other hosts
         "region": Column(np.int32),  # the number of its first page, from 1; 0 is a page not discovered
         "known": Column(np.int32),  # pages of a region
         "taken": Column(np.int32),  # pages of a region that were fetched
