@@ -24,7 +24,7 @@ from frontrank.pages.urls import host_of
 from frontrank.search.engine import Progress, SearchEngine, pagerank_prior
 from frontrank.web.importance import importance
 from frontrank.web.strings import Texts
-from frontrank.web.view import CrawlView, SearchView, Workload
+from frontrank.web.view import CrawlView, SearchView, Workload, link_places
 from frontrank.web.web import Web
 
 DEPTH = 100  # results kept for each query: the expected score is learned from more than what is shown
@@ -111,7 +111,7 @@ def fresh(web: Web, view: CrawlView, known: int = 0, rows: int = 0) -> Fresh:
         _taken(web.titles, at, len(at)),
         _taken(web.texts, at, len(at)),
         view.target[view.indptr[rows] : view.links].tolist(),
-        _taken(web.anchors, _link_places(web, view, rows), view.links - int(view.indptr[rows])),
+        _taken(web.anchors, link_places(web, view, rows), view.links - int(view.indptr[rows])),
     )
 
 
@@ -144,16 +144,7 @@ def _digest(workload: Workload) -> str:
 
 def anchors_of(web: Web, view: CrawlView) -> list[str]:
     """For each known page the anchors of links from fetched pages, in the order of fetching."""
-    return _joined(web, _link_places(web, view), view.target[: view.links], view.known)
-
-
-def _link_places(web: Web, view: CrawlView, rows: int = 0) -> Array:
-    """Where the web has the links of the pages that were fetched after so many."""
-    begin = view.indptr[rows : len(view.source)]
-    lengths = np.diff(view.indptr[rows : len(view.source) + 1])
-    first = web.indptr[view.pages[view.source[rows:]]] - begin
-    places: Array = np.repeat(first, lengths) + np.arange(view.indptr[rows], view.links)
-    return places
+    return _joined(web, link_places(web, view), view.target[: view.links], view.known)
 
 
 def _joined(web: Web, links: Array, target: Array, pages: int) -> list[str]:

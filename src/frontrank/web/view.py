@@ -16,6 +16,7 @@ from frontrank.kernels.growing import GROWTH
 from frontrank.kernels.inlinks import Inlinks, find_inlinks, in_degree
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.kernels.pagerank import DAMPING, TOLERANCE, Solved, Solver
+from frontrank.web.dates import AskedOn
 from frontrank.web.links import Links, row
 from frontrank.web.room import room_for
 from frontrank.web.strings import Picked
@@ -75,6 +76,7 @@ class CrawlView:
     hosts: Array | None = None  # of each known page
     urls: Sequence[str] | None = None  # of each known page
     url_value: Array | None = None  # of each known page, where the ordering makes a number of URLs
+    content: Content | None = field(default=None, repr=False)  # what fetched pages say, where they are at hand
     impact: Array | None = None  # observed clicks or views of each known page; 0 for the frontier
     search: SearchView | None = None  # queries, results and words, where a search engine stands behind the crawl
     history: list[CrawlView] = field(default_factory=list)  # earlier views of the same crawl: to learn from what came of them
@@ -95,6 +97,7 @@ class CrawlView:
         view.extend(links, np.asarray(order, np.int32), pages[:known].copy(), number)
         view.hosts = None if web.hosts is None else web.hosts[view.pages]
         view.urls = None if web.urls is None else Picked(web.urls, view.pages)
+        view.content = Content(web)
         return view
 
     @classmethod
@@ -119,6 +122,7 @@ class CrawlView:
         view = cls(web.pages, min(1, rows.size), pages, rows, np.append(begins, web.links), web.targets)
         view.hosts = web.hosts
         view.urls = web.urls
+        view.content = Content(web)
         return view
 
     def see_impact(self, impact: Array) -> None:
@@ -185,11 +189,41 @@ class CrawlView:
 
 
 @dataclass(frozen=True, eq=False)
+class Content:
+    """What the fetched pages of a view say. Of a page that waits nothing is known: its strings are empty."""
+
+    _web: Web
+
+    def titles(self, view: CrawlView) -> Sequence[str] | None:
+        return self._of_fetched(self._web.titles, view)
+
+    def texts(self, view: CrawlView) -> Sequence[str] | None:
+        return self._of_fetched(self._web.texts, view)
+
+    def anchors(self, view: CrawlView) -> Sequence[str] | None:
+        """Beside the targets of the view."""
+        return None if self._web.anchors is None else Picked(self._web.anchors, link_places(self._web, view))
+
+    def _of_fetched(self, strings: Sequence[str] | None, view: CrawlView) -> Sequence[str] | None:
+        return None if strings is None else Picked(strings, np.where(view.fetched, view.pages, -1))
+
+
+def link_places(web: Web, view: CrawlView, rows: int = 0) -> Array:
+    """Where the web has the links of the pages that were fetched after so many."""
+    begin = view.indptr[rows : len(view.source)]
+    lengths = np.diff(view.indptr[rows : len(view.source) + 1])
+    first = web.indptr[view.pages[view.source[rows:]]] - begin
+    places: Array = np.repeat(first, lengths) + np.arange(view.indptr[rows], view.links)
+    return places
+
+
+@dataclass(frozen=True, eq=False)
 class Workload:
     """Queries and how often each is asked."""
 
     queries: tuple[str, ...]
     frequency: Array
+    asked_on: AskedOn | None = None  # when, where that is known
 
     def __len__(self) -> int:
         return len(self.queries)
