@@ -79,7 +79,7 @@ def command(
         --policy pagerank --policy rw --policy rw-eg --policy q-overlap
     frontrank evaluate wikispeedia --impact clicks --policy pagerank --policy rw --policy rw-eg
     """
-    from frontrank.lab.evaluate import evaluate
+    from frontrank.lab.evaluate import evaluate, own_queries
     from frontrank.lab.frame import check_table_target
     from frontrank.sources import load
 
@@ -89,6 +89,7 @@ def command(
     with progress() as tell:
         log = queries_of(queries, judge, draw)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
+        log = log or own_queries(loaded, judge, draw, rankers)
         done = evaluate(loaded, log, rankers, crawled, seeds, protocol, draw, tell, impact)
     if out:
         done.save_table(out)

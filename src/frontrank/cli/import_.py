@@ -23,6 +23,7 @@ SAID = {
     "unknown_result_rows": "results with a URL that is no page",
     "unasked_result_rows": "results of a query that is not asked",
     "repeated_results": "results given twice; the best rank counts",
+    "undated_rows": "rows of queries or of the log whose date cannot be read; they count where no dates are asked for",
     "unlinked_frontier": "unfetched pages that no fetched page links to; not yet in the frontier",
     "other_links": "links from or to pages that are no articles",
     "unknown_clickstream_rows": "rows of the clickstream with an article that is not in the dumps",

@@ -40,7 +40,7 @@ def command(
     as_csv: bool,
 ) -> None:
     """Choose omega and gamma of rw-eg on 65% of the frontier of WEB, and test the choice on the rest."""
-    from frontrank.lab.evaluate import stage
+    from frontrank.lab.evaluate import own_queries, stage
     from frontrank.lab.frame import check_table_target
     from frontrank.lab.tune import tune
     from frontrank.sources import load
@@ -50,6 +50,7 @@ def command(
     with progress() as tell:
         log = queries_of(queries, judge, draw)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
+        log = log or own_queries(loaded, judge, draw, ())
         scene = stage(loaded, log, crawled, seeds, "split", draw=draw, progress=tell, impact=impact)
         settings = tune(scene, omega, gamma, seed=draw, progress=tell)
     if out:
