@@ -22,6 +22,8 @@ COMMANDS = {
     "block": "Take nothing from a host for a while, in a crawl that may be running.",
     "pause": "Have a crawl hand out nothing, until it is resumed.",
     "resume": "Have a paused crawl go on.",
+    "ask": "Tell a crawl, which may be running, what searchers ask from now on.",
+    "impact": "Tell a crawl, which may be running, how often searchers chose or were shown its pages.",
     "dashboard": "A page to watch a crawl on, and to control it.",
     "mcp": "Answer a language model's questions about a crawl (Model Context Protocol).",
     "web": "Serve a known web over HTTP on loopback, to test crawlers on.",
@@ -41,6 +43,7 @@ COMMANDS = {
     "plugins": "List what installed packages add: orderings, sources, metrics, scorers.",
 }
 MODULES = {"import": "import_"} | {name: f"control:{name}" for name in ("boost", "limit", "block", "pause", "resume")}
+MODULES |= {name: f"searchers:{name}" for name in ("ask", "impact")}
 HIDDEN = {"policies": "orderings"}  # what a command was called before
 
 

@@ -233,7 +233,6 @@ class Options:
         START,
         "A query log, for orderings that are driven by queries; it is stored with the crawl.",
         metavar="FILE",
-        changes=False,
     )
     goal: str = option(
         "",
@@ -314,7 +313,7 @@ class Options:
             if not one.changes and getattr(new, one.field) != getattr(self, one.field):
                 given = "another seed" if one.field == "seeds" else one.flag
                 raise InputError(
-                    f"{given} was given with --resume, but seeds, --goal, --sitemaps, --warc and --queries stay as the crawl "
+                    f"{given} was given with --resume, but seeds, --goal, --sitemaps and --warc stay as the crawl "
                     f"was started; start a new crawl with --out DIR for others"
                 )
         return new

@@ -118,7 +118,8 @@ def again(
     options = before.with_changes(changes or {})
     check_needs(options, truth, impact)
     policy, politeness = parse(options.policy), options.politeness
-    crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth, politeness=politeness, ranking=BACKGROUND)
+    asked = load_workload(options.queries) if "queries" in (changes or {}) else None  # the file may be as named before, and new
+    crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth, politeness=politeness, ranking=BACKGROUND, workload=asked)
     try:
         if options.reach != before.reach:
             drop_out_of_reach(crawl, options)
