@@ -9,6 +9,7 @@ import pytest
 
 from frontrank.errors import InputError
 from frontrank.lab.evaluate import evaluate, ranker_of
+from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
 from frontrank.sources import load
 from frontrank.web.view import CrawlView
@@ -36,7 +37,7 @@ def web() -> Web:
 @pytest.mark.parametrize("fetched", [7, 120])
 def test_the_best_page_of_the_frontier_is_the_one_that_the_ordering_fetches_next(web: Web, spec: str, fetched: int) -> None:
     seeds = np.array([0, 5], np.int32)
-    trace = simulate(web, spec, seeds, fetched + 1).trace
+    trace = simulate(web, parse(spec), seeds, fetched + 1).trace
     view = CrawlView.of(web, seeds, trace.order[:fetched])
     scores = ranker_of(spec).score(view)
     waits = np.flatnonzero(~view.fetched)
@@ -46,7 +47,8 @@ def test_the_best_page_of_the_frontier_is_the_one_that_the_ordering_fetches_next
 @pytest.mark.parametrize("spec", READERS[:6])
 def test_what_pages_say_that_are_not_fetched_changes_nothing(web: Web, spec: str) -> None:
     assert web.texts is not None and web.titles is not None
-    seeds, order = np.array([0], np.int32), simulate(web, "bfs", [0], 100).trace.order
+    seeds = np.array([0], np.int32)
+    order = simulate(web, parse("bfs"), seeds, 100).trace.order
     fetched = np.isin(np.arange(web.pages), order)
     other = replace(
         web,

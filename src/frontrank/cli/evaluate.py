@@ -20,6 +20,26 @@ def queries_of(path: str | None, judge: str, draw: int = 0) -> Any:
     return None if path is None else load_divided(path, judge, draw)
 
 
+def seen_by(log: Any, visibility: str | None) -> Any:
+    """The same queries, asked by searchers who see so much of a result at each rank."""
+    from frontrank.errors import InputError
+    from frontrank.search.visibility import Visibility
+    from frontrank.search.visibility import visibility as numbers
+
+    if visibility is None:
+        return log
+    if log is None:
+        raise InputError(
+            f"--visibility {visibility} says what searchers see of results, but no queries are known; add --queries FILE"
+        )
+    return log.seen(numbers(Visibility.read(visibility)))
+
+
+visibility_option = click.option(
+    "--visibility", metavar="V", help="What searchers see of a result: step:10 (default), 1/r, 1/log2(1+r), numbers or a file."
+)
+
+
 def search_options(f: Callable[..., Any]) -> Callable[..., Any]:
     """The options of every command that judges by what searchers do."""
     options = (
@@ -54,6 +74,7 @@ def scene_options(f: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("web")
 @scene_options
 @click.option("--policy", "--ranker", "specs", multiple=True, metavar="R", help="NAME or NAME:KEY=VALUE,...; repeatable.")
+@visibility_option
 @click.option("--protocol", metavar="split|deployed", help="How rankers that learn are trained.")
 @click.option("--draw", type=int, default=0, show_default=True, help="Seed of the split.")
 @click.option("--out", metavar="FILE", help="Write the table: .csv, .parquet or .json.")
@@ -66,6 +87,7 @@ def command(
     crawled: str,
     seeds: str | None,
     specs: tuple[str, ...],
+    visibility: str | None,
     protocol: str | None,
     draw: int,
     out: str | None,
@@ -89,7 +111,7 @@ def command(
     with progress() as tell:
         log = queries_of(queries, judge, draw)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
-        log = log or own_queries(loaded, judge, draw, rankers)
+        log = seen_by(log or own_queries(loaded, judge, draw, rankers), visibility)
         done = evaluate(loaded, log, rankers, crawled, seeds, protocol, draw, tell, impact)
     if out:
         done.save_table(out)

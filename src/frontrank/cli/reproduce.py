@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from frontrank.cli.evaluate import queries_of, search_options
+from frontrank.cli.evaluate import queries_of, search_options, seen_by, visibility_option
 from frontrank.cli.screen import progress, say, show_json
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ DEFAULT = "synthetic:pages=20000,seed=1"
 @click.argument("paper")
 @click.option("--web", default=DEFAULT, show_default=True, metavar="WEB", help="Any web that simulate takes.")
 @search_options
+@visibility_option
 @click.option("--out", metavar="FILE.html", help="Write a page with all figures.")
 @click.option("--markdown", metavar="FILE.md", help="Write tables and claims as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything for a program.")
@@ -28,6 +29,7 @@ def command(
     queries: str | None,
     judge: str,
     impact: str | None,
+    visibility: str | None,
     out: str | None,
     markdown: str | None,
     as_json: bool,
@@ -45,12 +47,14 @@ def command(
     """
     from frontrank.errors import InputError, need
     from frontrank.lab.papers import SEARCH_PAPERS, check, run
+    from frontrank.lab.papers.made_queries import made_workload
     from frontrank.lab.report import save
+    from frontrank.search.divided import halves
     from frontrank.sources import load
     from frontrank.web.files import check_target
 
     check(paper)
-    for flag, given in (("--queries", queries), ("--impact", impact)):
+    for flag, given in (("--queries", queries), ("--impact", impact), ("--visibility", visibility)):
         if given is not None and paper not in SEARCH_PAPERS:
             raise InputError(f"{flag} {given} given, but {paper} is about links alone; leave it out")
     if out:
@@ -61,7 +65,9 @@ def command(
     with progress() as tell:
         log = queries_of(queries, judge)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
-        told = run(paper, loaded, tell, web, log, queries or "", impact)
+        if visibility is not None:
+            log = seen_by(log or halves(made_workload(loaded)), visibility)
+        told = run(paper, loaded, tell, web, log, queries or "", impact, visibility)
     if out:
         told.html(out)
     if markdown:

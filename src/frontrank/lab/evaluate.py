@@ -169,6 +169,9 @@ def _seen(web: Web, seeds: Array, order: Array, queries: Divided | None) -> Craw
     if queries is None or web.impact_by:
         assert web.impact is not None
         view.see_impact(web.impact)
+        if web.views is not None and web.clicks is not None:
+            both = {"views": web.views, "clicks": web.clicks}
+            view.impacts = {name: np.where(view.fetched, known[view.pages], 0.0) for name, known in both.items()}
     return view
 
 

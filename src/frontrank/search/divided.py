@@ -43,6 +43,12 @@ class Divided:
         """Another draw, where the division is one of chance."""
         return halves(self.whole, draw) if self.asked_for == HALF else self
 
+    def seen(self, visibility: Array) -> Divided:
+        """The same for searchers who see so much of a result at each rank."""
+        whole = replace(self.whole, visibility=visibility)
+        driving, judging = (replace(side, visibility=visibility) for side in (self.driving, self.judging))
+        return replace(self, driving=driving, judging=driving if self.driving is self.judging else judging, whole=whole)
+
     def json(self) -> dict[str, Any]:
         return {"driving": len(self.driving), "judging": len(self.judging), "how": self.how}
 
@@ -80,7 +86,7 @@ def halves(workload: Workload, draw: int = 0) -> Divided:
 def _only(workload: Workload, frequency: Array) -> Workload:
     """The queries that have a frequency left."""
     at = np.flatnonzero(frequency > 0)
-    return Workload(tuple(workload.queries[query] for query in at.tolist()), frequency[at])
+    return workload.only(at, frequency[at])
 
 
 def load_divided(path: str | os.PathLike[str], how: str = HALF, draw: int = 0) -> Divided:

@@ -47,11 +47,13 @@ class Replay(Ranker):
         return sign * np.arange(view.known, dtype=np.float64)
 
     def _priorities(self, engine: Engine, view: CrawlView) -> Array:
-        """The keys of pages; of those that wait what they stand for, where an ordering queues one page for many."""
+        """The keys of pages; where an ordering queues one page for many, what theirs stand for, that one first among equals."""
         keys = np.asarray(engine.queue.node["key"][: view.known].copy())
         if type(self.policy).priority is not Policy.priority:
             for page in np.flatnonzero(~view.fetched).tolist():
-                keys[page] = self.policy.priority(engine.state, page, float(keys[page]))
+                queued, keys[page] = keys[page], self.policy.priority(engine.state, page, float(keys[page]))
+                if queued == keys[page]:
+                    keys[page] = np.nextafter(queued, np.inf)
         return keys
 
 
@@ -60,7 +62,7 @@ def _as_web(view: CrawlView, policy: Policy) -> Web:
     degree = np.diff(view.indptr[: len(view.source) + 1])
     source = np.repeat(view.source, degree)
     needs = policy.needs()
-    if str(getattr(policy, "truth", "")).startswith("quality"):
+    if "truth" in needs and str(getattr(policy, "truth", "")).startswith("quality"):
         raise InputError(f"{policy.spec()} reads pages before they are fetched, so it ranks no frontier; leave inherit=own out")
     columns: dict[str, Any] = {"hosts": view.hosts, "urls": view.urls}
     if view.content is not None and needs & {"texts", "scores"}:

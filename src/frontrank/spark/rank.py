@@ -55,7 +55,7 @@ def check_ranker(ranker: Ranker) -> None:
         check_hybrid(ranker)
     if isinstance(ranker, PageRank | RandomWalk) and ranker.bits != 64:
         raise InputError(f"{ranker.spec()}: Spark adds up in 64 bits; leave bits out, or leave out --engine")
-    if isinstance(ranker, PageRank) and ranker.trust:
+    if isinstance(ranker, PageRank | RandomWalk) and ranker.trust:
         raise InputError(f"{ranker.spec()}: trust is for the local engine; leave out --engine")
     if isinstance(ranker, EnrichedWalk) and not (isinstance(ranker.omega, float) and isinstance(ranker.gamma, float)):
         raise InputError(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice
 
@@ -27,6 +28,7 @@ class Ranks:
     """Weights of hosts, from above 0 to 1."""
 
     def __init__(self, weights: dict[str, float]) -> None:
+        self.given = weights
         greatest = max(weights.values())
         self.weights = {host: rank / greatest for host, rank in weights.items()}
         self.least = min(self.weights.values())
@@ -58,15 +60,20 @@ def host_ranks(path: str, column: str) -> Ranks:
 
 @lru_cache(maxsize=4)
 def _read(path: str, column: str, changed: int) -> Ranks:
+    with opened(path) as file:
+        return read_ranks((line.decode("utf-8", "replace") for line in islice(file, MOST)), path, column)
+
+
+def read_ranks(lines: Iterable[str], path: str, column: str = COLUMNS[0]) -> Ranks:
+    """The ranks in these lines; ``path`` is what they are called in errors."""
     weights: dict[str, float] = {}
     places: tuple[int, int] | None = None  # of host and rank, in Common Crawl's tables
-    with opened(path) as file:
-        for number, line in enumerate(islice(file, MOST), 1):
-            text = line.decode("utf-8", "replace").strip()
-            if number == 1 and text.startswith("#harmonicc_pos"):
-                places = _places(path, text, column)
-            elif text and not text.startswith("#"):
-                _enter(weights, text, places, f"{path}, line {number}", number == 1)
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if number == 1 and text.startswith("#harmonicc_pos"):
+            places = _places(path, text, column)
+        elif text and not text.startswith("#"):
+            _enter(weights, text, places, f"{path}, line {number}", number == 1)
     if not weights:
         raise SourceError(f"{path}: no host and its rank in it; expected a line such as: example.org 12.5")
     return Ranks(weights)

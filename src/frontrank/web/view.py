@@ -6,7 +6,7 @@ page only its URL, and the anchors of links from fetched pages, are known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -78,6 +78,7 @@ class CrawlView:
     url_value: Array | None = None  # of each known page, where the ordering makes a number of URLs
     content: Content | None = field(default=None, repr=False)  # what fetched pages say, where they are at hand
     impact: Array | None = None  # observed clicks or views of each known page; 0 for the frontier
+    impacts: dict[str, Array] = field(default_factory=dict)  # views and clicks, where both are known: 0 for the frontier
     search: SearchView | None = None  # queries, results and words, where a search engine stands behind the crawl
     history: list[CrawlView] = field(default_factory=list)  # earlier views of the same crawl: to learn from what came of them
     solved: dict[tuple[int, int], Solved] = field(default_factory=dict, repr=False)  # PageRank at (pages fetched, known)
@@ -224,9 +225,15 @@ class Workload:
     queries: tuple[str, ...]
     frequency: Array
     asked_on: AskedOn | None = None  # when, where that is known
+    visibility: Array | None = None  # V(1), V(2), ...: how much of a result searchers see; None: all of the first ten
 
     def __len__(self) -> int:
         return len(self.queries)
+
+    def only(self, queries: Array, frequency: Array) -> Workload:
+        """These of its queries, asked so often, by the same searchers."""
+        kept = tuple(self.queries[query] for query in queries.tolist())
+        return replace(self, queries=kept, frequency=frequency, asked_on=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,11 +249,12 @@ class Results:
         return self.page[row], self.score[row]
 
     def views(self, workload: Workload, pages: int, top: int = 10) -> Array:
-        """How often each page is shown among the top results: the sum of f(q) over queries that show it."""
+        """How often each page is seen: the sum of f(q) V(rank) over queries; V is 1 for the top results, if none is given."""
         total = np.zeros(pages)
+        seen = np.ones(top) if workload.visibility is None else workload.visibility
         for query in range(len(workload)):
-            shown = self.page[self.indptr[query] : min(self.indptr[query + 1], self.indptr[query] + top)]
-            total[shown] += workload.frequency[query]
+            shown = self.page[self.indptr[query] : min(self.indptr[query + 1], self.indptr[query] + seen.size)]
+            total[shown] += workload.frequency[query] * seen[: shown.size]
         return total
 
 
@@ -261,12 +269,16 @@ class SearchView:
     hosts: Array  # of each known page
     cache: dict[str, object] = field(default_factory=dict, repr=False)  # indexes made from the above, kept between rankers
     depth: int | None = None  # how many results were asked for: a row of so many may have been cut; None: all are here
+    index: Callable[[int], Any] | None = field(default=None, repr=False)  # n-grams of so many words, of who kept them; or None
 
 
 def workload_notes(workload: Workload) -> dict[str, Any]:
     """A workload as JSON can hold it."""
-    return {"queries": list(workload.queries), "frequency": workload.frequency.tolist()}
+    seen = {} if workload.visibility is None else {"visibility": workload.visibility.tolist()}
+    return {"queries": list(workload.queries), "frequency": workload.frequency.tolist(), **seen}
 
 
 def workload_from(notes: dict[str, Any]) -> Workload:
-    return Workload(tuple(notes["queries"]), np.array(notes["frequency"], np.float64))
+    seen = notes.get("visibility")
+    visibility = None if seen is None else np.array(seen, np.float64)
+    return Workload(tuple(notes["queries"]), np.array(notes["frequency"], np.float64), visibility=visibility)

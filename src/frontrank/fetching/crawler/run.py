@@ -29,7 +29,7 @@ from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.scope import drop_out_of_reach, scope_of
 from frontrank.fetching.crawler.summary import Summary, summarise
 from frontrank.orderings.registry import parse
-from frontrank.orderings.trust import trust_of, written_out
+from frontrank.orderings.trust import written_out
 from frontrank.pages.groups import read_groups
 from frontrank.pages.warc_writer import Warc
 from frontrank.search.workload import load_workload
@@ -82,8 +82,8 @@ def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None 
     workload = load_workload(options.queries) if options.queries else None
     groups = read_groups(options.politeness_by)
     policy = parse(options.policy)
-    if trust_of(policy):  # the file may be another, or elsewhere, when the crawl is resumed
-        options = replace(options, policy=written_out(policy))
+    if (whole := written_out(policy)) != policy.spec():  # a file may be another, or elsewhere, when the crawl is resumed
+        options = replace(options, policy=whole)
     notes = {"options": options.json()}
     crawl = Crawl(
         policy,

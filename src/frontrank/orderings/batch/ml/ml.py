@@ -80,7 +80,7 @@ class Ml(Ranker):
         if len(waits):
             predict = fitted(self.learner, self.seed, examples.rows, np.log1p(examples.impact), _weights(examples.page))
             asked = features(view, waits, gain, told, self.features)
-            scores[waits] = _fused(predict(asked.matrix()), [asked.columns[name] for name in STEADY])
+            scores[waits] = _fused(predict(asked.matrix()), [asked.columns[name] for name in STEADY[self.features]])
         return scores
 
 
