@@ -73,17 +73,17 @@ class GrowingIndex:
         self.queries, self.g = queries, g
         self._number, self._trie, self._indptr, self._grams = _query_grams(queries, g)
         self._count = len(self._grams) and int(self._grams.max()) + 1
-        self._rows = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8))  # n-gram, page, where
+        nothing = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8))
+        self._rows: tuple[Array, Array, Array] = nothing  # n-gram, page, where
 
     def take_in(self, pages: Iterable[int], urls: Iterable[str], anchors: Iterable[str]) -> None:
         """These pages (each once) have these URLs and anchors, whatever was known of them before."""
         ids = np.fromiter(pages, np.int32)
         fresh = _rows(self._number, self._trie, self._count, ids, urls, anchors, self.g)
         again = np.isin(self._rows[1], ids) if self._rows[1].size else np.empty(0, bool)
-        joined = [np.concatenate([had[~again], new]) for had, new in zip(self._rows, fresh, strict=True)]
-        order = np.argsort(joined[1], kind="stable")
-        gram, page, where = (column[order] for column in joined)
-        self._rows = (gram, page, where)
+        gram, page, where = (np.concatenate([had[~again], new]) for had, new in zip(self._rows, fresh, strict=True))
+        order = np.argsort(page, kind="stable")
+        self._rows = (gram[order], page[order], where[order])
 
     def index(self) -> NGramIndex:
         """As it is now; it stays so."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from frontrank import stopping
-from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.crawl import Crawl, check_asked
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import InputError, StorageError, need
@@ -118,7 +118,10 @@ def again(
     options = before.with_changes(changes or {})
     check_needs(options, truth, impact)
     policy, politeness = parse(options.policy), options.politeness
-    asked = load_workload(options.queries) if "queries" in (changes or {}) else None  # the file may be as named before, and new
+    asked = None
+    if "queries" in (changes or {}):  # the file may be called as before, and have other queries
+        check_asked(policy)
+        asked = load_workload(options.queries)
     crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth, politeness=politeness, ranking=BACKGROUND, workload=asked)
     try:
         if options.reach != before.reach:
