@@ -8,6 +8,8 @@ spreads, ever weaker, for some generations:
     among siblings  somebody lists pages of a kind: of the pages in fashion each has one such list, a page that links to it,
                     and fashion passes to some of the others that the list links to. The list itself nobody looks for
 
+What is linked from everywhere, home pages and menus, it mostly passes by.
+
 At most a fifth of the pages ever are in fashion, and a few whims have nothing to do with links. Views follow fashion. Searchers
 ask for pages as often as they see them, by some words of the title or the text; of who is shown a page some click on it, more
 where the page is asked for by name.
@@ -28,9 +30,10 @@ from frontrank.pages.words import url_words, words
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
-STARTS, GENERATIONS = 0.002, 3  # pages in fashion at first, and how far it spreads
+STARTS, FEWEST_STARTS, GENERATIONS = 0.0007, 8, 3  # pages in fashion at first, and how far it spreads
 ALONG, AMONG = 0.15, 0.5  # links along which it spreads, of a page in fashion and of a list
-LONGEST_LIST = 100  # links: a page with more lists everything
+LONGEST_LIST = 60  # links: a page with more lists everything
+EVERYWHERE = 20  # links to a page: with more, it is linked from everywhere, and fashion passes by it
 LIKED = 0.2  # of all pages, at most: most pages are never shown
 MOST_LIKED = 1000.0  # views of the page most in fashion
 PAGES_A_QUERY = 10  # so that most pages are never asked for, as in a real web
@@ -53,21 +56,23 @@ def searched(web: Web, seed: int = 0) -> tuple[Web, Workload]:
 
 def in_fashion(web: Web, draw: np.random.Generator) -> Array:
     """How much searchers care for each page."""
-    begun = draw.random(web.pages) < STARTS
-    begun[int(draw.random() * web.pages)] = True
+    starts = min(web.pages, max(FEWEST_STARTS, round(STARTS * web.pages)))
+    begun = np.zeros(web.pages, bool)
+    begun[np.argsort(draw.random(web.pages), kind="stable")[:starts]] = True
     fashion = np.where(begun, MOST_LIKED * draw.random(web.pages) ** 2 + 1.0, 0.0)
     degree = web.out_degree()
     source = np.repeat(np.arange(web.pages), degree)
     start, row = find_inlinks(web.indptr, web.targets, web.pages)
+    catches = np.minimum(1.0, EVERYWHERE / np.maximum(1, np.diff(start)))[web.targets]
     fresh = begun
     for _ in range(GENERATIONS):
         given = np.where(fresh, fashion, 0.0)  # by each page along its links
-        along = draw.random(web.links) < ALONG
+        along = draw.random(web.links) < ALONG * catches
         lists = _lists(np.flatnonzero(fresh), start, row, draw)
         listed = np.zeros(web.pages)
         np.maximum.at(listed, lists[1], fashion[lists[0]])
         listed[degree > LONGEST_LIST] = 0.0
-        among = draw.random(web.links) < AMONG
+        among = draw.random(web.links) < AMONG * catches
         offered = np.maximum(np.where(along, given[source], 0.0), np.where(among, listed[source], 0.0)) * draw.random(web.links)
         fresh = _spread(fashion, web.targets, offered, draw)
     whim = draw.random(web.pages) < STARTS

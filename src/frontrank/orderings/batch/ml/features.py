@@ -120,6 +120,7 @@ def _table4(view: CrawlView) -> dict[str, Array]:
     """What tran15 learns from; beside the impact that counts, walks by the other one too, where it is known."""
     scores = {name: ranker.score(view) for name, ranker in (("indegree", InDegree()), ("pagerank", PageRank()))}
     scores |= _by_queries(view, "tree")
+    assert view.impact is not None
     others = {name: impact for name, impact in view.impacts.items() if not np.array_equal(impact, view.impact)}
     for named, impact in {"": view.impact, **others}.items():
         seen = replace(view, scores={}, notes={}, impact=impact)
