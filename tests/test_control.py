@@ -101,3 +101,36 @@ def test_bad_words_are_told_in_one_sentence(tmp_path: Path, crawl: Crawl, words:
     assert done.returncode == 2 and says in done.stderr and "Traceback" not in done.stderr, done.stderr
     assert len(done.stderr.splitlines()) == 1 and crawl.log.seq == 1
     crawl.close()
+
+
+def test_searchers_are_told_of_by_files_whether_the_crawl_runs_or_not(tmp_path: Path) -> None:
+    (tmp_path / "log.tsv").write_text("bees\t3\nwasps\t1\n")
+    (tmp_path / "seen.csv").write_text(f"url,clicks\n{NAMES[1]},5\nhttp://nowhere.test/,2\n{NAMES[1]},1\n")
+    folder = tmp_path / "c"
+    crawl = Crawl("rw:every=2", folder)
+    crawl.seed(NAMES)
+    crawl.close()
+    done = frontrank("impact", folder, tmp_path / "seen.csv")
+    assert (done.returncode, done.stdout) == (0, f"{folder}: told of 2 pages\n"), done.stderr
+    assert "1 of 2 pages with an impact are not known to this crawl: http://nowhere.test/" in done.stderr
+    crawl = Crawl.recover(folder)
+    assert crawl.worth[crawl.find(NAMES[1])] == 6.0
+    command = [sys.executable, "-m", "frontrank", "ask", str(folder), str(tmp_path / "log.tsv"), "--json"]
+    saying = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    eventually(lambda: crawl.take(0) == [] and saying.poll() is not None)
+    assert json.loads(saying.communicate()[0]) == {"target": str(folder), "told": "2 queries", "done": True}
+    assert crawl.searchers is not None and crawl.searchers.workload.queries == ("bees", "wasps")
+    crawl.close()
+
+
+def test_what_searchers_do_is_refused_in_a_sentence_where_it_cannot_be_used(tmp_path: Path, crawl: Crawl) -> None:
+    (tmp_path / "log.tsv").write_text("bees\t3\n")
+    (tmp_path / "seen.csv").write_text(f"url,likes\n{NAMES[1]},5\n")
+    for words, says in (
+        (("ask", tmp_path / "c", tmp_path / "log.tsv"), "bfs does not go by any"),  # it runs
+        (("ask", tmp_path / "c", tmp_path / "none.tsv"), "there is no such query log"),
+        (("impact", tmp_path / "c", tmp_path / "seen.csv"), "neither clicks nor views"),
+    ):
+        done = frontrank(*words)
+        assert done.returncode == 2 and says in done.stderr, done.stderr
+    crawl.close()

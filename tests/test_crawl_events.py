@@ -431,6 +431,49 @@ def test_other_queries_hold_from_the_next_ranking_on_and_survive(tmp_path: Path)
     assert load(tmp_path / "c").queries.queries == ("right",)
 
 
+def test_queries_may_come_later_where_an_ordering_goes_by_impact_and_survive(tmp_path: Path) -> None:
+    with Crawl("rw:every=1000", tmp_path / "c") as crawl:
+        crawl.seed(page(0))
+        crawled(crawl, 3)
+        crawl.ask(Workload(("left",), np.ones(1)))
+        crawled(crawl, 6)
+        crawl.rescore()
+        assert crawl.ranking.view.impact is not None and crawl.ranking.view.impact.any()
+        now = crawl.now
+        told = facts(crawl, now)
+    with Crawl.recover(tmp_path / "c", clock=lambda: now) as again:
+        assert facts(again, now) == told
+        assert again.searchers is not None and again.searchers.workload.queries == ("left",)
+
+
+def test_another_ordering_may_come_with_the_queries_that_it_needs(tmp_path: Path) -> None:
+    with Crawl("bfs", tmp_path / "c") as crawl:
+        crawl.seed(page(0))
+        crawled(crawl, 3)
+    with pytest.raises(InputError, match="driven by queries"):
+        Crawl.recover(tmp_path / "c", "q-overlap:every=1000", rescore=True)
+    right = Workload(("right",), np.ones(1))
+    with Crawl.recover(tmp_path / "c", "q-overlap:every=1000", rescore=True, workload=right) as crawl:
+        crawl.rescore()
+        best = [one["url"] for one in crawl.next(2)]
+        assert {number(url) % 2 for url in best} == {0}  # anchors that say right
+    with Crawl.recover(tmp_path / "c") as again:
+        assert [one["url"] for one in again.next(2)] == best
+
+
+def test_many_impacts_are_told_at_once_all_or_none_and_unknown_pages_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    log = MemoryLog()
+    crawl = Crawl("rw", log=log)
+    crawl.seed([page(0), page(1)])
+    before = log.seq
+    with pytest.raises(InputError, match=r"views of page .* must be a finite number from 0, got -1"):
+        crawl.impacts([(page(0), None, 3.0), (page(1), None, -1.0)])
+    assert log.seq == before
+    assert crawl.impacts([(page(0), None, 3.0), ("http://nowhere.example/", None, 4.0)]) == ["http://nowhere.example/"]
+    assert "1 of 2 pages with an impact are not known to this crawl: http://nowhere.example/" in caplog.text
+    assert crawl.worth[crawl.find(page(0))] == 3.0
+
+
 def test_queries_cannot_come_where_there_were_none_nor_be_none() -> None:
     with pytest.raises(InputError, match="started without queries"):
         Crawl("bfs").ask(Workload(("a",), np.ones(1)))

@@ -600,6 +600,25 @@ def test_bad_input_is_one_sentence_and_leaves_nothing_behind(args: list[str], se
     assert list(tmp_path.iterdir()) == []
 
 
+def test_other_queries_may_come_when_a_crawl_goes_on(web: tuple[str, list[str]], tmp_path: Path) -> None:
+    out, log = tmp_path / "crawl", tmp_path / "log.tsv"
+    log.write_text("science\t3\n")
+    crawl(*on(web), "--out", out, "--budget", "6", "--policy", "q-overlap:every=3", "--queries", log)
+    log.write_text("music\t2\nfilm\t1\n")  # the same file, with other queries
+    told = crawl("--resume", out, "--budget", "12", "--queries", log)
+    assert told["fetched"] == 12
+    from frontrank.sources import load
+
+    assert load(out).queries.queries == ("music", "film")
+    plain = tmp_path / "plain"
+    crawl(*on(web), "--out", plain, "--budget", "5", "--policy", "bfs")
+    before = (plain / "trace.db").read_bytes()
+    assert re.search(r"bfs does not go by any", crawl("--resume", plain, "--queries", log, code=2))
+    assert (plain / "trace.db").read_bytes() == before
+    told = crawl("--resume", plain, "--budget", "10", "--queries", log, "--policy", "q-overlap:every=3", "--rescore")
+    assert (told["fetched"], told["policy"]) == (10, "q-overlap:every=3")
+
+
 def test_a_crawl_keeps_what_it_was_started_with(web: tuple[str, list[str]], tmp_path: Path) -> None:
     out = tmp_path / "crawl"
     crawl(*on(web), "--out", out, "--budget", "5", "--no-warc")

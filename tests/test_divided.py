@@ -12,8 +12,11 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError, SpecError
+from frontrank.lab.evaluate import own_queries, stage
 from frontrank.search.divided import halves, load_divided, same
+from frontrank.web.dates import AskedOn, SeenOn
 from frontrank.web.view import Workload
+from frontrank.web.web import Web
 
 DATED = "date,query,frequency\n2024-05-01,bees,3\n2024-05-02,wasps,1\n2024-05-03,bees,2\n2024-05-03,honey,2\n"
 
@@ -92,3 +95,44 @@ def test_a_log_that_cannot_be_divided_is_told_in_one_sentence(tmp_path: Path, te
 def test_an_unknown_division_is_named(tmp_path: Path, how: str) -> None:
     with pytest.raises(SpecError, match="must be half, same, dates or dates:DAY"):
         load_divided(tmp_path / "log.txt", how)
+
+
+# Webs that bring their own log -------------------------------------------------------------------------------------------
+def searched(dates: bool = True) -> Web:
+    """A star of 40 pages; pages with an odd number are clicked on in the past, those with an even one later."""
+    pages = np.arange(40)
+    time = np.where(pages % 2 == 1, 0.0, 86_400.0)
+    asked_on = AskedOn(np.array([0, 1], np.int32), np.array([0.0, 86_400.0]), np.array([3.0, 3.0]))
+    urls = [f"http://a/{'odd' if page % 2 else 'even'}/{page}" for page in pages]
+    return Web.from_edges(
+        np.zeros(39, int),
+        pages[1:],
+        40,
+        urls=urls,
+        texts=urls,
+        clicks=np.ones(40),
+        queries=Workload(("odd", "even"), np.array([3.0, 3.0]), asked_on if dates else None),
+        seen_on=SeenOn(pages.astype(np.int32), time, None, np.ones(40)) if dates else None,
+    )
+
+
+def test_clicks_that_have_dates_are_cut_with_the_queries() -> None:
+    web = searched()
+    queries = own_queries(web, "dates", 0, ())
+    assert queries is not None and (asked(queries.driving), asked(queries.judging)) == ({"odd": 3.0}, {"even": 3.0})
+    scene = stage(web, queries, "bfs:0.5", [0])
+    assert scene.judged_by == "clicks"
+    odd = scene.view.pages % 2 == 1
+    assert scene.view.impact is not None
+    assert scene.view.impact.tolist() == (odd & scene.view.fetched).astype(float).tolist()
+    assert scene.impact.tolist() == (~odd).astype(float).tolist()
+
+
+def test_the_queries_of_a_web_are_used_where_they_are_asked_for_alone() -> None:
+    web = searched(dates=False)
+    assert own_queries(web, "half", 0, ["rw", "pagerank"]) is None
+    assert own_queries(web, "half", 0, ["q-overlap"]) is not None
+    with pytest.raises(InputError, match="its queries have no dates"):
+        own_queries(web, "dates", 0, ["rw"])
+    with pytest.raises(InputError, match="knows no dates of searches"):
+        own_queries(Web.from_edges([0], [1], 2), "dates:2024-05-01", 0, ["rw"])

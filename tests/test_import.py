@@ -433,6 +433,48 @@ def test_options_that_do_not_go_together(tmp_path: Path) -> None:
     assert not (tmp_path / "t").exists()
 
 
+# --- dates ---
+
+DATED_LOG = """query,url,clicks,views,date
+bees,http://b.org/,2,10,2024-05-01
+bees,http://a.org/,0,4,2024-05-01
+bees,http://b.org/,1,4,2024-05-03T10:00
+ants,http://c.org/c,5,6,2024-05-03
+ants,http://a.org/,1,3,2024-05-02
+ants,http://a.org/,1,3,
+"""
+
+
+def test_dates_of_a_log_are_kept_and_come_back(tmp_path: Path) -> None:
+    found = run(*options(write(tmp_path, pages=PAGES, links=LINKS, log=DATED_LOG)), str(tmp_path / "t"))
+    assert found["undated_rows"] == 1
+    crawl = load_crawl(tmp_path / "t")
+    day = 86_400.0
+    first = 19844 * day  # 2024-05-01
+    assert crawl.asked_on is not None and crawl.web.queries.asked_on is crawl.asked_on
+    rows = list(zip(*(column.tolist() for column in crawl.asked_on), strict=True))
+    assert rows == [(0, first, 10.0), (0, first + 2 * day + 36_000, 4.0), (1, first + day, 3.0), (1, first + 2 * day, 6.0)]
+    seen = crawl.web.seen_on
+    assert seen is not None
+    before, after = seen.split("clicks", first + 2 * day, crawl.web.pages) or (None, None)
+    assert before is not None and after is not None
+    assert before.tolist() == [2, 1, 0, 0, 0] and after.tolist() == [1, 0, 5, 0, 0]
+    assert crawl.web.clicks is not None and crawl.web.clicks.tolist() == [3, 2, 5, 0, 0]  # with what has no date
+
+
+def test_what_pages_are_told_to_be_worth_has_no_dates(tmp_path: Path) -> None:
+    pages = "url,fetched,clicks\nhttp://b.org/,1,7\nhttp://a.org/,1,\n"
+    crawl, _ = read_observed(**write(tmp_path, pages=pages, links=LINKS, log=DATED_LOG))
+    assert crawl.web.seen_on is not None and crawl.web.seen_on.clicks is None
+    assert crawl.web.seen_on.views is not None
+
+
+def test_words_for_dates_are_counted_and_no_dates(tmp_path: Path) -> None:
+    crawl, counts = read_observed(**write(tmp_path, pages=PAGES, links=LINKS, log=LOG))
+    assert crawl.asked_on is crawl.web.seen_on is None
+    assert counts.undated_rows == 4
+
+
 # --- the crawl directory ---
 
 

@@ -254,6 +254,17 @@ def test_a_goal_brings_the_pages_about_it_and_lists_the_best(tmp_path: Path) -> 
     assert "the best pages found for 'the best pages on solar energy':" in done and best[0] in done
 
 
+def test_a_goal_that_no_page_speaks_of_and_trust_in_nobody_are_said(tmp_path: Path) -> None:
+    (tmp_path / "trust.tsv").write_text("nowhere.example 1\nelsewhere.example 2\n")
+    with served(Library) as url:
+        goal = crawl(f"{url}/", "--out", tmp_path / "goal", *LOCAL, "--goal", "xyzzy", "--budget", "5")
+        policy = f"surf:trust={tmp_path / 'trust.tsv'}"
+        trust = crawl(f"{url}/", "--out", tmp_path / "trust", *LOCAL, "--policy", policy, "--budget", "3")
+    assert goal["remarks"] == ["no page of the 5 holds a word of the goal 'xyzzy'; name other words, or other seeds"]
+    assert len(trust["remarks"]) == 1
+    assert "none of its 2 names was met, so that no page is trusted: nowhere.example, elsewhere.example" in trust["remarks"][0]
+
+
 def test_a_goal_on_a_served_web_finds_more_of_it_than_bfs(tmp_path: Path) -> None:
     web = "synthetic:pages=1500,links=8,text=1,seed=3"
     loaded = fr.load(web)

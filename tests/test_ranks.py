@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from hypothesis import strategies as st
 
 import frontrank as fr
 from frontrank.errors import SourceError, SpecError
+from frontrank.orderings.registry import parse
+from frontrank.orderings.stored import from_data, to_data
+from frontrank.orderings.trust import written_out
 from frontrank.web.ranks import Ranks, host_ranks
 
 COMMON_CRAWL = (
@@ -147,3 +151,31 @@ def test_a_host_goes_beyond_its_share_only_where_no_other_has_a_page_within_its_
         fetched.add(page)
         known |= set(web.targets_of(page).tolist())
     assert beyond > 0
+
+
+def test_a_crawl_keeps_the_ranks_that_it_began_with(tmp_path: Path) -> None:
+    path = tmp_path / "ranks.txt"
+    path.write_text("b.example 4\na.example 1\n", encoding="utf-8")
+    policy = parse(f"prior:file={path}")
+    assert policy.spec() == f"prior:file={path}"
+    assert from_data(json.loads(json.dumps(to_data(policy)))) == policy == parse(written_out(policy))
+    crawl = fr.Crawl(policy, tmp_path / "crawl")
+    crawl.seed(["http://a.example/"])
+    crawl.take()
+    crawl.fetched("http://a.example/", links=["http://a.example/1", "http://b.example/"])
+    crawl.abandon()
+    path.unlink()
+    with fr.Crawl.recover(tmp_path / "crawl") as again:
+        assert again.take() == ["http://b.example/"]
+
+
+def test_a_large_file_must_stay_what_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frontrank.orderings.rank_file.STORED", 1)
+    path = tmp_path / "ranks.txt"
+    path.write_text("b.example 4\na.example 1\n", encoding="utf-8")
+    stored = json.loads(json.dumps(to_data(parse(f"prior:file={path}"))))
+    assert stored["fields"]["file"]["fields"]["hosts"] == []
+    assert from_data(stored) == parse(f"prior:file={path}")
+    path.write_text("b.example 400\na.example 1\n", encoding="utf-8")
+    with pytest.raises(SpecError, match="is not what it was when the crawl began"):
+        from_data(stored)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError, SpecError
-from frontrank.pages.scorers import LOWEST, find, goal_words, score_all, scored
+from frontrank.pages.scorers import LOWEST, REGISTRY, find, goal_words, score_all, scored
 from frontrank.pages.scoring import GIVEN_UP, MOST_MISSES, TOO_LONG, Scoring
 from frontrank.web.importance import importance
 from frontrank.web.quality import scores_of
@@ -81,7 +82,7 @@ def test_a_page_without_a_score_has_a_reason() -> None:
 
 
 def test_scores_without_bounds_are_cut_so_that_sums_stay_finite() -> None:
-    from frontrank.pages.scorers import LARGEST, REGISTRY
+    from frontrank.pages.scorers import LARGEST
 
     REGISTRY.register("huge", _huge)
     assert score_all("huge", [("", "", "")]) == [LARGEST]
@@ -110,6 +111,25 @@ def test_one_that_always_hangs_is_not_asked_any_more() -> None:
     with Scoring("tests.scorers:slow", wall_s=0.05) as scoring:
         judged = scoring.pages([("", "", "text")] * (MOST_MISSES + 3))
     assert judged == [TOO_LONG] * MOST_MISSES + [GIVEN_UP] * 3
+
+
+def test_one_of_this_process_that_hangs_costs_its_deadline_too() -> None:
+    free = threading.Event()
+
+    def hangs(url: str, title: str, text: str) -> float:
+        if "slow" in text:
+            free.wait()
+        return 0.5
+
+    REGISTRY.register("hangs", hangs)
+    try:
+        with Scoring("hangs", wall_s=0.2) as scoring:
+            assert scoring.at_once("u", "", "slow") is None  # a crawl does not wait for it
+            assert scoring.pages([("u", "", "a"), ("u", "", "slow"), ("u", "", "b")]) == [0.5, TOO_LONG, 0.5]
+            slow = [("u", "", "slow")] * (MOST_MISSES + 1)
+            assert [scoring.page(*page) for page in slow] == [TOO_LONG] * MOST_MISSES + [GIVEN_UP]
+    finally:
+        free.set()
 
 
 def test_a_web_is_judged_once_and_failures_are_told(caplog: pytest.LogCaptureFixture) -> None:

@@ -89,3 +89,23 @@ def test_a_rare_word_spares_the_postings_of_frequent_ones() -> None:
     urls = [f"http://x/the/page/{'bee' if i % 5000 == 0 else i}" for i in range(pages)]
     found = match(["the page bee"] * 500, urls, [""] * pages)
     assert np.diff(found.indptr).tolist() == [4] * 500
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 9), st.text("ab ", max_size=9), st.text("ab \n", max_size=9)), max_size=6), max_size=5
+    )
+)
+def test_an_index_that_grew_is_one_that_was_made_at_once(steps: list[list[tuple[int, str, str]]]) -> None:
+    queries = ["a", "b a", "a b a", "b"]
+    growing = module.GrowingIndex(queries)
+    urls, anchors = [""] * 10, [""] * 10
+    for step in steps:
+        for page, url, anchor in step:
+            urls[page], anchors[page] = url, anchor
+        pages = sorted({page for page, _, _ in step})
+        growing.take_in(pages, [urls[page] for page in pages], [anchors[page] for page in pages])
+        made, whole = growing.index(), module.NGramIndex(queries, urls, anchors)
+        for one, other in zip(made.postings, whole.postings, strict=True):
+            assert one.tolist() == other.tolist()

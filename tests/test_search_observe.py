@@ -65,6 +65,24 @@ def view(web: Web, log: Workload, crawl: tuple[Array, Array]) -> CrawlView:
     return observe(web, *crawl, log)
 
 
+def test_what_searchers_see_of_a_result_counts_for_what_is_observed_and_what_is_true(
+    web: Web, log: Workload, crawl: tuple[Array, Array]
+) -> None:
+    seen = np.array([1.0, 0.5, 0.1])
+    some = replace(log, visibility=seen)
+    view = observe(web, *crawl, some)
+    assert view.search is not None and view.impact is not None
+    expected = np.zeros(view.known)
+    for query, frequency in enumerate(log.frequency.tolist()):
+        for rank, page in enumerate(view.search.results.of(query)[0][:3].tolist()):
+            expected[page] += frequency * seen[rank]
+    assert view.impact == pytest.approx(expected)
+    step = replace(log, visibility=np.ones(10))
+    assert np.array_equal(truth(web, step), truth(web, log))
+    assert truth(web, some).sum() < truth(web, log).sum()
+    assert QOverlap(keep=0.2).score(view).any()
+
+
 def search_of(view: CrawlView) -> SearchView:
     assert view.search is not None
     return view.search

@@ -349,3 +349,39 @@ def test_a_bad_specification_is_told_in_one_sentence(spec: str, message: str) ->
     assert re.search(message, str(told.value))
     assert str(told.value).startswith("synthetic: ")
     assert "\n" not in str(told.value)
+
+
+# Searchers -------------------------------------------------------------------------------------------------------------
+def test_searchers_are_the_same_twice_and_most_pages_are_never_shown() -> None:
+    web, again = (synthetic("pages=3000,seed=2,searchers=1") for _ in range(2))
+    assert web.views is not None and web.clicks is not None and again.views is not None and again.clicks is not None
+    assert np.array_equal(web.views, again.views) and np.array_equal(web.clicks, again.clicks)
+    assert web.queries.queries == again.queries.queries and np.array_equal(web.queries.frequency, again.queries.frequency)
+    assert np.all(web.clicks <= web.views)
+    assert 0.02 < (web.views > 0).mean() <= 0.21
+    plain = web_of("pages=3000,seed=2")
+    assert plain.views is plain.clicks is plain.queries is None
+    assert np.array_equal(plain.targets, web.targets)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pages_that_are_shown_link_to_such_pages_and_stand_beside_them(seed: int) -> None:
+    web = web_of(f"pages=4000,seed={seed},searchers=1")
+    assert web.views is not None
+    shown = web.views > 0
+    source = np.repeat(np.arange(web.pages), web.out_degree())
+    along = shown[web.targets]
+    assert along[shown[source]].mean() > 1.25 * along[~shown[source]].mean()
+    listed = np.bincount(source, along, web.pages)[source]  # of the links of a page, those to pages that are shown
+    rest = (listed - along) / np.maximum(1, web.out_degree()[source] - 1)
+    assert rest[along].mean() > 1.25 * rest[~along].mean()
+
+
+def test_webs_without_words_have_searchers_who_ask_for_addresses() -> None:
+    web = web_of("pages=500,text=0,searchers=1")
+    assert web.titles is None and len(web.queries) > 0
+
+
+def test_searchers_are_there_or_not() -> None:
+    with pytest.raises(SpecError, match="searchers must be a whole number from 0 to 1, got 2"):
+        web_of("searchers=2")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,7 @@ from frontrank.orderings.batch.hidden import hidden_parts
 from frontrank.orderings.batch.rw import OMEGAS, EnrichedWalk, RandomWalk, VirtualWalk
 from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import parse_ranker
+from frontrank.orderings.trust import Trust
 from frontrank.web.view import CrawlView
 from frontrank.web.web import Web
 from tests.webs import random_web
@@ -38,7 +41,9 @@ def adjacency(view: CrawlView) -> Array:
     return a
 
 
-def dense(view: CrawlView, omega: float, alpha: float = 0.85, gamma: float = 0.0, eps: float = 0.001) -> Array:
+def dense(
+    view: CrawlView, omega: float, alpha: float = 0.85, gamma: float = 0.0, eps: float = 0.001, v: Array | None = None
+) -> Array:
     """(1 - alpha)(I - alpha P)^-1 v, with every matrix written down."""
     assert view.impact is not None
     a = adjacency(view)
@@ -51,7 +56,8 @@ def dense(view: CrawlView, omega: float, alpha: float = 0.85, gamma: float = 0.0
     m = a / np.maximum(out, 1)[:, None]
     m_virtual = w / np.maximum(w.sum(1), 1)[:, None]
     p = omega * m.T @ np.diag(f) + (1 - omega) * m_virtual.T @ np.diag(f_virtual)
-    solved: Array = (1 - alpha) * np.linalg.solve(np.eye(view.known) - alpha * p, np.full(view.known, 1 / view.known))
+    v = np.full(view.known, 1 / view.known) if v is None else v
+    solved: Array = (1 - alpha) * np.linalg.solve(np.eye(view.known) - alpha * p, v)
     return solved
 
 
@@ -127,6 +133,23 @@ def test_without_any_impact_all_votes_count_alike() -> None:
     view = crawled(1, 10, 2)
     view.impact = np.zeros(view.known)
     assert RandomWalk().score(view) == pytest.approx(dense(view, 1.0), abs=1e-9)
+
+
+@pytest.mark.parametrize("ranker", [RandomWalk(), VirtualWalk(), EnrichedWalk(omega=0.3), EnrichedWalk()])
+def test_with_trust_walks_start_again_at_trusted_pages_alone(ranker: RandomWalk) -> None:
+    view = crawled(7, 30, 3.0)
+    view.urls = [f"http://h{page % 3}.org/{page}" for page in range(view.known)]
+    trusting = replace(ranker, trust=Trust.read("http://h1.org/4 3\nhttp://h2.org/5 1"))
+    t = np.zeros(view.known)
+    t[[4, 5]] = 0.75, 0.25
+    assert trusting.needs() == {"impact", "urls"}
+    omega = {"rw": 1.0, "rw-virtual": 0.0}.get(ranker.name, ranker.omega if isinstance(ranker, EnrichedWalk) else 0.0)
+    scores = trusting.score(view)
+    omega = next(iter(view.notes.values()))["omega"] if omega == "auto" else omega
+    assert scores == pytest.approx(dense(view, float(omega), v=t), abs=1e-9)
+    assert sum(trusting.parts(view).values()) == pytest.approx(scores, abs=1e-12)
+    alike = replace(ranker, trust=Trust.read("\n".join(view.urls)))
+    assert alike.score(view) == pytest.approx(ranker.score(view), abs=1e-9)
 
 
 # Learned from the crawl itself -------------------------------------------------------------------------------------------

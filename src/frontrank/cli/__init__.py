@@ -22,6 +22,8 @@ COMMANDS = {
     "block": "Fetch nothing from a host for a while, even while a crawl runs.",
     "pause": "Pause a crawl until it is resumed.",
     "resume": "Resume a paused crawl.",
+    "ask": "Tell a crawl what searchers ask from now on, even while it runs.",
+    "impact": "Tell a crawl the clicks or views of its pages, even while it runs.",
     "dashboard": "Watch and control a crawl in a browser.",
     "mcp": "Answer a language model's questions about a crawl (Model Context Protocol).",
     "web": "Serve a known web on loopback, to test crawlers on.",
@@ -41,6 +43,7 @@ COMMANDS = {
     "plugins": "List what installed packages add: orderings, sources, metrics, scorers.",
 }
 MODULES = {"import": "import_"} | {name: f"control:{name}" for name in ("boost", "limit", "block", "pause", "resume")}
+MODULES |= {name: f"searchers:{name}" for name in ("ask", "impact")}
 HIDDEN = {"policies": "orderings"}  # what a command was called before
 
 

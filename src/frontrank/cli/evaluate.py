@@ -21,6 +21,21 @@ def queries_of(asked: SearchOptions, draw: int = 0) -> Any:
     return None if asked.queries is None else load_divided(asked.queries, asked.judge, draw)
 
 
+def seen_by(log: Any, visibility: str | None) -> Any:
+    """The same queries, asked by searchers who see so much of a result at each rank."""
+    from frontrank.errors import InputError
+    from frontrank.search.visibility import Visibility
+    from frontrank.search.visibility import visibility as numbers
+
+    if visibility is None:
+        return log
+    if log is None:
+        raise InputError(
+            f"--visibility {visibility} says what searchers see of results, but no queries are known; add --queries FILE"
+        )
+    return log.seen(numbers(Visibility.read(visibility)))
+
+
 @click.command(name="evaluate")
 @click.argument("web")
 @asked_in(EvaluateOptions)
@@ -35,7 +50,7 @@ def command(web: str, specs: tuple[str, ...], out: str | None, as_json: bool, as
         --seeds https://www.ics.uci.edu --policy pagerank --policy rw-eg
     frontrank evaluate wikispeedia --impact clicks --policy rw --policy rw-eg
     """
-    from frontrank.lab.evaluate import evaluate
+    from frontrank.lab.evaluate import evaluate, own_queries
     from frontrank.lab.frame import check_table_target
     from frontrank.sources import load
 
@@ -46,6 +61,7 @@ def command(web: str, specs: tuple[str, ...], out: str | None, as_json: bool, as
     with progress() as tell:
         log = queries_of(asked, asked.draw)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
+        log = seen_by(log or own_queries(loaded, asked.judge, asked.draw, rankers), asked.visibility)
         done = evaluate(loaded, log, rankers, asked.crawled, asked.seeds, asked.protocol, asked.draw, tell, asked.impact)
     if out:
         done.save_table(out)

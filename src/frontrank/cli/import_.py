@@ -23,6 +23,7 @@ SAID = {
     "unknown_result_rows": "results whose URL is not a page of the crawl",
     "unasked_result_rows": "results of a query that nobody asked",
     "repeated_results": "results given twice; the best rank counts",
+    "undated_rows": "rows of queries or of the log whose date cannot be read; they count where no dates are needed",
     "unlinked_frontier": "unfetched pages without a link from a fetched page; not yet in the frontier",
     "other_links": "links from or to pages that are not articles",
     "unknown_clickstream_rows": "rows of the clickstream whose article is not in the dumps",

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.evaluate import queries_of
+from frontrank.cli.evaluate import queries_of, seen_by
 from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import progress, say, show_json
-from frontrank.lab.options import SearchOptions
+from frontrank.lab.options import ReproduceOptions
 
 if TYPE_CHECKING:
     from frontrank.lab.papers import Reproduction
@@ -20,7 +20,7 @@ DEFAULT = "synthetic:pages=20000,seed=1"
 @click.command(name="reproduce")
 @click.argument("paper")
 @click.option("--web", default=DEFAULT, show_default=True, metavar="WEB", help="Any web that simulate takes.")
-@asked_in(SearchOptions)
+@asked_in(ReproduceOptions)
 @click.option("--out", metavar="FILE.html", help="Write a page with all figures.")
 @click.option("--markdown", metavar="FILE.md", help="Write tables and claims as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -39,13 +39,16 @@ def command(paper: str, web: str, out: str | None, markdown: str | None, as_json
     """
     from frontrank.errors import InputError, need
     from frontrank.lab.papers import SEARCH_PAPERS, check, run
+    from frontrank.lab.papers.made_queries import made_workload
     from frontrank.lab.report import save
+    from frontrank.search.divided import halves
     from frontrank.sources import load
     from frontrank.web.files import check_target
 
     check(paper)
-    asked = SearchOptions(**given_of(given))
-    for flag, value in (("--queries", asked.queries), ("--impact", asked.impact)):
+    asked = ReproduceOptions(**given_of(given))
+    searched = {"--queries": asked.queries, "--impact": asked.impact, "--visibility": asked.visibility}
+    for flag, value in searched.items():
         if value is not None and paper not in SEARCH_PAPERS:
             raise InputError(f"{flag} {value} was given, but {paper} is about links alone; drop {flag}")
     if out:
@@ -56,7 +59,9 @@ def command(paper: str, web: str, out: str | None, markdown: str | None, as_json
     with progress() as tell:
         log = queries_of(asked)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
-        told = run(paper, loaded, tell, web, log, asked.queries or "", asked.impact)
+        if asked.visibility is not None:
+            log = seen_by(log or halves(made_workload(loaded)), asked.visibility)
+        told = run(paper, loaded, tell, web, log, asked.queries or "", asked.impact, asked.visibility)
     if out:
         told.html(out)
     if markdown:

@@ -19,7 +19,7 @@ from frontrank.lab.options import TuneOptions
 @output_options
 def command(web: str, out: str | None, as_json: bool, as_csv: bool, **given: Any) -> None:
     """Choose omega and gamma of rw-eg on 65% of the frontier of WEB, and test the choice on the rest."""
-    from frontrank.lab.evaluate import stage
+    from frontrank.lab.evaluate import own_queries, stage
     from frontrank.lab.frame import check_table_target
     from frontrank.lab.tune import tune
     from frontrank.sources import load
@@ -30,6 +30,7 @@ def command(web: str, out: str | None, as_json: bool, as_csv: bool, **given: Any
     with progress() as tell:
         log = queries_of(asked, asked.draw)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
+        log = log or own_queries(loaded, asked.judge, asked.draw, ())
         scene = stage(loaded, log, asked.crawled, asked.seeds, "split", draw=asked.draw, progress=tell, impact=asked.impact)
         settings = tune(scene, asked.omega, asked.gamma, seed=asked.draw, progress=tell)
     if out:

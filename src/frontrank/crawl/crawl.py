@@ -22,6 +22,7 @@ the disk is a thread's work, and so are rankings with ``ranking="background"``.
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import time
@@ -40,7 +41,7 @@ from frontrank.crawl.journal import Journal
 from frontrank.crawl.live import SNAPSHOT_ROWS, alone
 from frontrank.crawl.log import Log
 from frontrank.crawl.memory_log import MemoryLog
-from frontrank.crawl.needs import check_live
+from frontrank.crawl.needs import check_asked, check_live
 from frontrank.crawl.queues import Queues
 from frontrank.crawl.ranking import INLINE
 from frontrank.errors import InputError
@@ -53,10 +54,13 @@ from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
 from frontrank.pages.groups import HOST, Groups
 from frontrank.pages.scorers import Judged
+from frontrank.pages.urls import canonical
 from frontrank.web.view import Workload, workload_notes
 from frontrank.web.web import IMPACTS
 
 __all__ = ["Crawl", "Link", "Where"]
+
+logger = logging.getLogger("frontrank.crawl")
 
 Link = str | tuple[str, str]
 SOON_S = 0.02  # a take that waits for a ranking looks again
@@ -127,18 +131,22 @@ class Crawl(Queues):
         ranking: str = INLINE,
         keep_leases: bool = False,
         frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
+        workload: Workload | None = None,
     ) -> Crawl:
         """The crawl of a directory (or log), as it was after its last acknowledged event; leases of the dead process return.
 
         Another policy than the one it was crawled with is refused, unless ``rescore``: then its state is built by letting
         it see everything that happened. ``politeness`` holds from now on, if it is given. ``read_only`` looks at a crawl,
         which may be running, and changes nothing. ``keep_leases``: they belong to fetchers elsewhere, and hold until they end.
+        ``workload``: what searchers ask from now on; another policy may need queries that the crawl was started without.
         """
         log = Journal.open(Path(path), group, sync_s, read_only) if isinstance(path, str | os.PathLike) else path
         try:
             crawl = cls.__new__(cls)
             wanted = None if policy is None else as_policy(policy)
-            recovery.restore(crawl, log, wanted, rescore, truth, clock, read_only, ranking, keep_leases, frontier)
+            recovery.restore(crawl, log, wanted, rescore, truth, clock, read_only, ranking, keep_leases, frontier, workload)
+            if workload is not None:
+                crawl.ask(workload)
             if politeness is not None and politeness != crawl.politeness:
                 crawl._do(events.Behaved(crawl._tick(None), politeness))
                 log.commit()
@@ -381,6 +389,33 @@ class Crawl(Queues):
         page = self.find_page(url)
         if page < 0:
             raise InputError(f"page {url!r} cannot be given an impact: this crawl does not know it")
+        self._check_impact(url, clicks, views)
+        told = {"clicks": clicks, "views": views}
+        self._do(events.Valued(self._tick(now), page, **{k: None if v is None else float(v) for k, v in told.items()}))
+        self._acknowledge()
+
+    @alone
+    def impacts(self, told: Iterable[Sequence[Any]], now: float | None = None) -> list[str]:
+        """The same for many pages: rows of URL, clicks and views, None for what is not known. Returns unknown pages."""
+        rows = [(self._known_as(url), url, clicks, views) for url, clicks, views in told]
+        for _, url, clicks, views in rows:
+            self._check_impact(url, clicks, views)
+        with self.together():
+            for page, _, clicks, views in rows:
+                if page >= 0:
+                    self.impact(self.log.url(page), clicks=clicks, views=views, now=now)
+        unknown = [url for page, url, _, _ in rows if page < 0]
+        if unknown:
+            named = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
+            logger.warning("%d of %d pages with an impact are not known to this crawl: %s", len(unknown), len(rows), named)
+        return unknown
+
+    def _known_as(self, url: str) -> int:
+        """The number of a page by its URL as it is given, or else by its canonical form."""
+        page = self.find(url)
+        return page if page >= 0 else self.find(canonical(url))
+
+    def _check_impact(self, url: str, clicks: float | None, views: float | None) -> None:
         for name, value in (("clicks", clicks), ("views", views)):
             if value is not None and not (math.isfinite(value) and value >= 0):
                 raise InputError(f"{name} of page {url!r} must be a finite number from 0, got {value}")
@@ -392,15 +427,15 @@ class Crawl(Queues):
                 f"this crawl goes by {self.impact_by}, but {given[0]} were given for page {url!r}; give {self.impact_by} too, "
                 f"or start the crawl with impact_by={given[0]!r}"
             )
-        told = {"clicks": clicks, "views": views}
-        self._do(events.Valued(self._tick(now), page, **{k: None if v is None else float(v) for k, v in told.items()}))
-        self._acknowledge()
 
     @alone
     def ask(self, workload: Workload, now: float | None = None) -> None:
-        """Searchers ask these queries from now on: what later rankings go by, in place of those before."""
+        """Searchers ask these queries from now on: what later rankings go by, in place of those before.
+
+        If there were none before, the search engine behind the crawl knows the pages fetched so far by their URLs alone.
+        """
         if "workload" not in self.notes:
-            raise InputError("this crawl was started without queries, and none can come later; start it with workload=")
+            check_asked(self.policy)
         if not len(workload) or not np.any(np.asarray(workload.frequency) > 0):
             raise InputError("a workload must have at least one query with a frequency above 0, got none")
         self._do(events.Asked(self._tick(now), workload))

@@ -16,9 +16,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frontrank.crawl.journal import check_crawl, is_locked
+from frontrank.crawl.journal import Journal, check_crawl, is_locked
 from frontrank.errors import FrontrankError, InputError, StorageError
 from frontrank.web.files import replaced
+from frontrank.web.view import workload_from
 
 if TYPE_CHECKING:
     from frontrank.crawl.control import Control
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger("frontrank.crawl")
 
 FOLDER = "control"
-VERBS = ("boost", "limit_family", "host", "block", "block_until", "pause", "resume")
+VERBS = ("boost", "limit_family", "host", "block", "block_until", "pause", "resume", "ask", "impacts")
 LOOK_S = 0.5  # how often a crawl looks
 PATIENCE_S = 10.0  # for a crawl to heed
-LONGEST = 65_536  # bytes of a file
+LONGEST = 2**26  # bytes of a file: a query log may be long
 
 
 def tell(folder: Path, verb: str, **given: Any) -> bool:
@@ -40,11 +41,11 @@ def tell(folder: Path, verb: str, **given: Any) -> bool:
     if not is_locked(folder):
         crawl = Crawl.recover(folder)
         try:
-            getattr(crawl, verb)(**given)
+            _do(crawl, verb, given)
         finally:
             crawl.close()
         return True
-    getattr(Crawl("bfs"), verb)(**given)  # refuse here what the crawl would refuse
+    _check(folder, verb, given)
     said = _write(folder / FOLDER, {"verb": verb, "given": given})
     until = time.monotonic() + PATIENCE_S
     while said.exists() and time.monotonic() < until:
@@ -52,12 +53,40 @@ def tell(folder: Path, verb: str, **given: Any) -> bool:
     return not said.exists()
 
 
+def _do(crawl: Control, verb: str, given: dict[str, Any]) -> None:
+    if verb == "ask":
+        given = {"workload": workload_from(given)}
+    getattr(crawl, verb)(**given)
+
+
+def _check(folder: Path, verb: str, given: dict[str, Any]) -> None:
+    """Refuse here what the crawl would refuse, as far as that can be told without it."""
+    from frontrank.crawl.crawl import Crawl
+    from frontrank.crawl.needs import check_asked
+    from frontrank.crawl.recovery import stored_policy
+
+    if verb == "ask":
+        journal = Journal.open(folder, read_only=True)
+        try:
+            if "workload" not in journal.notes:
+                check_asked(stored_policy(journal))
+        finally:
+            journal.close()
+    elif verb != "impacts":  # whether a page is known, only the crawl knows
+        getattr(Crawl("bfs"), verb)(**given)
+
+
 def _write(folder: Path, said: dict[str, Any]) -> Path:
     try:
         folder.mkdir(exist_ok=True)
         name = f"{time.time_ns():020d}-{secrets.token_hex(4)}"
+        text = json.dumps(said)
+        if len(text) > LONGEST:
+            raise InputError(
+                f"a message to a running crawl must have at most {LONGEST:,} bytes, got {len(text):,}; send it in parts"
+            )
         with replaced(folder / f"{name}.json") as beside:
-            beside.write_text(json.dumps(said), encoding="utf-8")
+            beside.write_text(text, encoding="utf-8")
     except OSError as error:
         raise StorageError(f"{folder}: cannot be written ({error.strerror}); run it as the user whose crawl it is") from None
     return folder / f"{name}.json"
@@ -76,7 +105,7 @@ def heed(crawl: Control, files: list[Path]) -> None:
     for file in files:
         try:
             verb, given = _read(file)
-            getattr(crawl, verb)(**given)
+            _do(crawl, verb, given)
             with crawl.together():  # never in the middle of what another thread does together
                 pass
         except StorageError:

@@ -306,6 +306,13 @@ class Live(Known):
         if self.worth.size and event.impact:
             self.worth[page] = event.impact
 
+    def _ask(self, workload: Workload) -> None:
+        if self.searchers is not None:
+            self.searchers.ask(workload)
+        elif self.needs & {"queries", "impact"}:
+            self.searchers = Searchers(workload)
+            self.searchers.anchors = [""] * self.used  # of links that are known so far: their words were not kept in memory
+
     def _value(self, page: int, clicks: float | None, views: float | None) -> None:
         self.impact_by = self.impact_by or ("clicks" if views is None else "views")
         counted = views if self.impact_by == "views" else clicks

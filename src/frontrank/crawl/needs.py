@@ -6,6 +6,15 @@ from frontrank.errors import InputError
 from frontrank.orderings.policy import Policy
 
 
+def check_asked(policy: Policy) -> None:
+    """Refuse queries where nothing goes by them."""
+    if not policy.needs() & {"queries", "impact"}:
+        raise InputError(
+            f"this crawl was started without queries, and {policy.spec()} does not use any; resume it with an ordering that "
+            f"does (crawl --resume DIR --policy q-overlap --queries FILE --rescore)"
+        )
+
+
 def check_live(policy: Policy, *, queries: bool = False, truth: bool = False, impact: bool = True) -> None:
     """Refuse an ordering that would run, but in an order of no meaning.
 

@@ -35,7 +35,7 @@ from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import from_data, spec_of, to_data
 from frontrank.pages.urls import host_of
 from frontrank.web.links import Links
-from frontrank.web.view import Workload, workload_from
+from frontrank.web.view import Workload, workload_from, workload_notes
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
@@ -58,8 +58,9 @@ def restore(
     ranking: str,
     keep_leases: bool = False,
     frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
+    asked: Workload | None = None,
 ) -> None:
-    """Make crawl what the log says it was."""
+    """Make crawl what the log says it was. ``asked``: for an ordering that needs queries, if there were none so far."""
     wanted = stored_policy(log) if policy is None else policy
     changed = policy is not None and not _is_stored(policy, log)
     if changed and not rescore:
@@ -68,7 +69,7 @@ def restore(
             f"this crawl was started with {given}, {wanted.spec()} given; continue with {given}, or allow rescore "
             f"(--rescore) to rank everything that waits by {wanted.spec()}"
         )
-    workload = first_workload(log)
+    workload = first_workload(log) or (asked if changed or "queries" in wanted.needs() else None)
     if not read_only:
         check_live(wanted, queries=workload is not None, truth=truth is not None)
     crawl._begin(wanted, log, stored_politeness(log), SMALL, truth, workload, clock, ranking, frontier)
@@ -79,10 +80,11 @@ def restore(
     crawl.replaying = False
     crawl.snapshot_seq, crawl.snapshot_known = after, crawl.known
     if not read_only:
-        _go_on(crawl, log, wanted, changed, keep_leases)
+        fresh = asked if workload is asked else None  # the ordering has seen everything with these queries
+        _go_on(crawl, log, wanted, changed, keep_leases, fresh)
 
 
-def _go_on(crawl: Crawl, log: Log, policy: Policy, changed: bool, keep_leases: bool) -> None:
+def _go_on(crawl: Crawl, log: Log, policy: Policy, changed: bool, keep_leases: bool, asked: Workload | None = None) -> None:
     if log.notes.get("version", VERSION) < VERSION:
         for key, value in (
             (COUNTED, log.seq),
@@ -95,6 +97,8 @@ def _go_on(crawl: Crawl, log: Log, policy: Policy, changed: bool, keep_leases: b
     if changed:
         log.note("policy", to_data(policy))
         crawl._do(Reordered(now, policy.spec()))
+    if asked is not None:
+        log.note("workload", workload_notes(asked))
     if not keep_leases:
         for page in list(crawl.leases):  # the process that had them is dead: we have its lock
             crawl._do(Expired(now, page))

@@ -1,10 +1,11 @@
 """Random walks over the links of a crawl, with impact: the iterations of tran15.
 
     x(j) = alpha omega sum over links i -> j of F(i) x(i)/O(i)
-         + alpha (1 - omega) sum over virtual edges i - j of F'(i) x(i) w(i, j)/s(i)  +  (1 - alpha)/n
+         + alpha (1 - omega) sum over virtual edges i - j of F'(i) x(i) w(i, j)/s(i)  +  (1 - alpha) v(j)
 
-Two pages share a virtual edge if a fetched page links to both; w counts such pages, s(i) = sum of w(i, k) over k. Virtual
-edges are never written down. With A the 0/1 matrix of links, W = A^T A without its diagonal, so for z(i) = F'(i) x(i)/s(i)
+v is 1/n, or a vector of one's own that adds up to 1. Two pages share a virtual edge if a fetched page links to both; w counts
+such pages, s(i) = sum of w(i, k) over k. Virtual edges are never written down. With A the 0/1 matrix of links, W = A^T A
+without its diagonal, so for z(i) = F'(i) x(i)/s(i)
 
     W z = A^T (A z) - indegree * z        and        s(i) = sum over p that link to i of (O(p) - 1)
 
@@ -66,18 +67,19 @@ def _take_in(
     row: Array,
     give: Array,
     base: float,
+    restart: Array,
     virtual: float,
     spread: Array,
     x: Array,
     z: Array,
 ) -> float:
-    """x and z of the next step; returns the L1 change of x."""
+    """x and z of the next step; returns the L1 change of x. ``restart``: what each page has without links, if not all alike."""
     change = 0.0
     for q in range(begin, end):
         total = 0.0
         for j in range(start[q], start[q + 1]):
             total += give[row[j]]
-        value = base + total
+        value = (restart[q] if restart.size > 0 else base) + total
         if virtual > 0.0:
             value -= virtual * float(start[q + 1] - start[q]) * z[q]
             z[q] = spread[q] * value
@@ -111,7 +113,9 @@ class Walker:
         omega: float,
         bits: int = 64,
         threads: int | None = None,
+        restart: Array | None = None,
     ) -> None:
+        self.restart = np.empty(0) if restart is None else (1.0 - alpha) * restart
         self.source, self.indptr, self.target, self.inlinks = source, indptr, target, inlinks
         self.alpha, self.pages, self.bits = alpha, len(factor), bits
         self.real = alpha * omega * factor[source] / np.maximum(np.diff(indptr), 1)
@@ -144,7 +148,7 @@ class Walker:
             return float(hand(*cut, *rows, self.give))
 
         def taken(cut: Cut) -> float:
-            return float(take(*cut, *self.inlinks, self.give, base, self.virtual, self.spread, x, z))
+            return float(take(*cut, *self.inlinks, self.give, base, self.restart, self.virtual, self.spread, x, z))
 
         total = sum(self.team.each(handed, self.rows))
         return sum(self.team.each(taken, self.targets)), total
@@ -153,7 +157,7 @@ class Walker:
         """What pages receive along real links when x is handed on once."""
         sums, nothing, give = np.zeros(self.pages), np.empty(0), np.empty(len(self.source))
         compiled(_hand_on)(0, len(self.source), self.source, self.indptr, self.target, self.real, 0.0, x, nothing, give)
-        compiled(_take_in)(0, self.pages, *self.inlinks, give, 0.0, 0.0, nothing, sums, nothing)
+        compiled(_take_in)(0, self.pages, *self.inlinks, give, 0.0, nothing, 0.0, nothing, sums, nothing)
         return sums
 
     def solve(self, tolerance: float, start: Array | None = None) -> Solved:

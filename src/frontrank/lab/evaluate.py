@@ -5,7 +5,8 @@ then, and compare what it puts first with the ideal. Observed impact comes from 
 what it has; the truth for F from searching all pages. Where a web knows its own views or clicks, these can be the impact
 (``impact``): of D they are seen, of F they are the truth.
 
-A query log is cut in two (``search.divided``): the queries that drive the rankers are not those that judge them.
+A query log is cut in two (``search.divided``): the queries that drive the rankers are not those that judge them. Cut by date,
+clicks and views of a web that knows their dates are cut with it: of D the earlier ones are seen, of F the later ones judge.
 
 Protocols, for rankers that learn (all rankers are tested on the same pages):
 
@@ -18,7 +19,7 @@ Protocols, for rankers that learn (all rankers are tested on the same pages):
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -33,7 +34,7 @@ from frontrank.options import check_options
 from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import find as find_ordering
 from frontrank.orderings.registry import parse, parse_ranker
-from frontrank.search.divided import Divided, halves
+from frontrank.search.divided import DATES, Divided, divide, halves
 from frontrank.search.observe import observe, truth
 from frontrank.simulation.replayed import Replay
 from frontrank.simulation.simulate import simulate
@@ -87,6 +88,19 @@ def ranker_of(spec: str | Ranker) -> Ranker:
     return parse_ranker(spec) if batch else Replay(parse(spec))
 
 
+def own_queries(web: Web, judge: str, draw: int, rankers: Sequence[str | Ranker]) -> Divided | None:
+    """The queries that a web brings along, divided; None where nobody asks for them."""
+    dated = judge.partition(":")[0] == DATES
+    if web.queries is None:
+        if dated:
+            raise InputError(
+                f"{web.name} knows no dates of searches, but it is to be judged by dates; give a query log with a column date"
+            )
+        return None
+    asked = any("queries" in ranker_of(spec).needs() for spec in rankers)
+    return divide(web.queries, judge, draw, web.name) if asked or dated else None
+
+
 def stage(
     web: Web,
     workload: Workload | Divided | None,
@@ -107,13 +121,16 @@ def stage(
     tell = progress or (lambda text, done, total: None)
     policy, _, share = crawled.rpartition(":")
     pages = find_seeds(web, seeds)
+    if impact is None and web.impact is not None and isinstance(workload, Divided) and workload.whole is web.queries:
+        impact = web.impact_by or ("clicks" if web.views is None else "views")  # its own queries come with what came of them
     searched = impact == "views" and web.views is None and workload is not None
     web = web if searched else web.by_impact(impact)
     queries = halves(workload, draw) if isinstance(workload, Workload) else workload
     order = simulate(web, parse(policy), pages, share).trace.order
-    true, judged_by = _true_impact(web, queries, tell)
+    past, future = _by_date(web, queries)
+    true, judged_by = _true_impact(future, queries, tell)
     tell("searching the fetched pages", 0, 0)
-    view = _seen(web, pages, order, queries)
+    view = _seen(past, pages, order, queries)
     frontier = np.flatnonzero(~view.fetched)
     if len(frontier) == 0:
         raise InputError(f"crawled {crawled}: the whole web was fetched, so there is no frontier to rank; give a smaller share")
@@ -128,10 +145,21 @@ def stage(
     elif learns:
         for at, cycle in enumerate(CYCLES):
             tell("earlier moments of the crawl", at, len(CYCLES))
-            view.history.append(_seen(web, pages, order[: max(1, round(cycle * len(order)))], queries))
+            view.history.append(_seen(past, pages, order[: max(1, round(cycle * len(order)))], queries))
     known = {"views": web.views, "clicks": web.clicks} | {judged_by: true}
     views, clicks = (None if one is None else one[view.pages] for one in known.values())
     return Scene(web, view, tested, true[view.pages], judged_by, importance(web)[view.pages], views, clicks, queries)
+
+
+def _by_date(web: Web, queries: Divided | None) -> tuple[Web, Web]:
+    """The web as it was when the log is cut, and as it was later: with the clicks or views of each time, if they have dates."""
+    if queries is None or queries.since is None or web.seen_on is None or not web.impact_by:
+        return web, web
+    cut = web.seen_on.split(web.impact_by, queries.since, web.pages)
+    if cut is None:
+        return web, web
+    named: dict[str, Any] = {web.impact_by: cut[0]}
+    return replace(web, **named), replace(web, **{**named, web.impact_by: cut[1]})
 
 
 def _seen(web: Web, seeds: Array, order: Array, queries: Divided | None) -> CrawlView:
@@ -139,6 +167,9 @@ def _seen(web: Web, seeds: Array, order: Array, queries: Divided | None) -> Craw
     if queries is None or web.impact_by:
         assert web.impact is not None
         view.see_impact(web.impact)
+        if web.views is not None and web.clicks is not None:
+            both = {"views": web.views, "clicks": web.clicks}
+            view.impacts = {name: np.where(view.fetched, known[view.pages], 0.0) for name, known in both.items()}
     return view
 
 

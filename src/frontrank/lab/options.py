@@ -16,6 +16,9 @@ FORMS = "NAME or NAME:KEY=VALUE,..."
 WHERE = "Where to start: a URL, a file of ids or URLs, top:160 or random:1000@7."
 
 
+VISIBLE = "What searchers see of a result: step:10 (default), 1/r, 1/log2(1+r), numbers or a file."
+
+
 def _said_of(check: Callable[[str], object], given: str, *names: str) -> str:
     """What a check says of a text: "must be ..., got ..."; nothing if it is fine."""
     try:
@@ -59,6 +62,11 @@ class SearchOptions:
 
 
 @dataclass(frozen=True)
+class ReproduceOptions(SearchOptions):
+    visibility: str | None = option(None, VISIBLE, metavar="V")
+
+
+@dataclass(frozen=True)
 class SceneOptions(SearchOptions):
     """Of every command that pretends that a part of a web has been crawled."""
 
@@ -71,6 +79,7 @@ class SceneOptions(SearchOptions):
 
 @dataclass(frozen=True)
 class EvaluateOptions(SceneOptions):
+    visibility: str | None = option(None, VISIBLE, metavar="V")
     protocol: str | None = option(None, "How rankers that learn are trained.", choices=("split", "deployed"))
 
 

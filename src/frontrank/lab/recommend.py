@@ -359,7 +359,7 @@ def _log(web: Web) -> Workload | None:
     if asked is None or len(asked) <= MOST_QUERIES:
         return asked
     kept = np.sort(np.random.default_rng(0).choice(len(asked), MOST_QUERIES, replace=False))
-    return Workload(tuple(asked.queries[i] for i in kept), asked.frequency[kept])
+    return asked.only(kept, asked.frequency[kept])
 
 
 def _columns(values: list[tuple[float, float]]) -> tuple[tuple[float, ...], float]:

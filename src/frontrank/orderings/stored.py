@@ -18,6 +18,7 @@ from typing import Any
 
 from frontrank.errors import SpecError
 from frontrank.orderings.policy import Parameters, Policy
+from frontrank.orderings.rank_file import RankFile
 from frontrank.orderings.ranker import Periodic, Ranker
 from frontrank.orderings.registry import REGISTRY
 from frontrank.orderings.trust import Trust
@@ -29,6 +30,7 @@ INNER: dict[str, type[Parameters] | str] = {
     "policy": Policy,
     "periodic": Periodic,
     "trust": Trust,
+    "ranks": RankFile,
     "replay": "frontrank.simulation.replayed:Replay",
 }
 PLAIN = (bool, int, float, str, type(None))

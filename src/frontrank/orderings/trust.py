@@ -32,7 +32,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -172,6 +172,17 @@ class Trust(Parameters):
         if self and (unknown := self.unknown(web)):
             yield f"{self}: {len(unknown):,} of {len(self.names):,} names are not in {web.name}: {_some(unknown)}"
 
+    def unmet(self, lines: Array | None, known: int) -> Iterable[str]:
+        """What of it a live crawl has not met; ``lines`` is what ``line_of`` said of the pages that are known so far."""
+        if not self or lines is None or not known:
+            return
+        found = set(lines[:known].astype(np.int64).tolist())
+        unknown = [name for line, name in enumerate(self.names, 1) if line not in found]
+        if len(unknown) == len(self.names):
+            yield f"{self}: none of its {len(self.names):,} names was met, so that no page is trusted: {_some(unknown)}"
+        elif unknown:
+            yield f"{self}: {len(unknown):,} of {len(self.names):,} names were not met: {_some(unknown)}"
+
     @cached_property
     def _table(self) -> tuple[dict[str, int], frozenset[str]]:
         """Lines by name, and the hosts of URLs among them."""
@@ -189,9 +200,11 @@ def trust_of(ordering: Any) -> Trust:
 
 
 def written_out(policy: Policy) -> str:
-    """A specification that needs no file: the content of the trust file stands in it."""
-    trust = trust_of(policy)
-    return write(policy.called(), {**policy.given(), "trust": trust.content()}) if trust else policy.spec()
+    """A specification that needs no file: the content of trust and rank files stands in it."""
+    ordering = getattr(policy, "ranker", policy)
+    held = {one.name: getattr(ordering, one.name) for one in fields(ordering)}
+    contents = {name: value.content() for name, value in held.items() if value and hasattr(value, "content")}
+    return write(policy.called(), {**policy.given(), **contents}) if contents else policy.spec()
 
 
 def _lines(path: str) -> list[str]:

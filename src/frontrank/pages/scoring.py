@@ -1,6 +1,8 @@
 """Scores of pages within a time limit: a scorer of somebody else may hang, and must not hold up a crawl with it.
 
-    built in, text of usual length    asked here and now; so is one that only this process has registered, at its own risk
+    built in, text of usual length    asked here and now
+    registered in this process alone  asked in a thread; after ``WALL_S`` seconds the page has no score. Such a thread cannot be
+                                      ended: it is left behind
     all others                        asked in a worker process (workers.py); over ``CPU_S`` seconds of the processor or
                                       ``WALL_S`` of the clock the page has no score, and the next is asked
 
@@ -10,7 +12,7 @@ too long the scorer is not asked any more: else a crawl would wait for every pag
 
 from __future__ import annotations
 
-import math
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
@@ -39,7 +41,9 @@ class Scoring:
         find(spec)  # SpecError now, not at the first page
         self.spec = spec
         self.misses = 0
-        self._longest = math.inf if is_of_this_process(spec) else SHORT if is_built_in(spec) else -1
+        self._wall_s = wall_s
+        self._own = is_of_this_process(spec)
+        self._longest = SHORT if is_built_in(spec) else -1
         self._workers = Workers(workers, cpu_s, MOST_BYTES, wall_s=wall_s, first=(find, (spec,)), first_s=FIRST_S)
 
     def at_once(self, url: str, title: str, text: str) -> Judged | None:
@@ -66,7 +70,7 @@ class Scoring:
             yield from [GIVEN_UP] * len(pages)
             return
         try:
-            found = self._workers.call(score_all, self.spec, pages)
+            found = self._in_a_thread(pages) if self._own else self._workers.call(score_all, self.spec, pages)
             self.misses = 0
             yield from found
         except Closed:
@@ -84,6 +88,20 @@ class Scoring:
                     yield from self._elsewhere([page])
                 return
             yield f"failed: {error}"[:200]
+
+    def _in_a_thread(self, pages: Sequence[Page]) -> list[Judged]:
+        """What a scorer says that no other process can find."""
+        found: list[Judged] = []
+        thread = threading.Thread(
+            target=lambda: found.extend(score_all(self.spec, pages)), name="frontrank-scorer", daemon=True
+        )
+        thread.start()
+        thread.join(self._wall_s)
+        if thread.is_alive():
+            raise TooLong
+        if len(found) != len(pages):  # it ended the thread: SystemExit is no Exception
+            raise RuntimeError("the scorer ended its thread")
+        return found
 
     def close(self) -> None:
         """Take no more pages, and end those that are under way."""

@@ -10,6 +10,7 @@ An ordering that is judged by the very queries that drove it is flattered: it ha
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ import numpy as np
 from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
 from frontrank.search.workload import Entry, load_workload, read_entries, workload_of
+from frontrank.web.dates import seconds_of
 from frontrank.web.view import Workload
 
 HALF, DATES, SAME = "half", "dates", "same"
@@ -35,10 +37,17 @@ class Divided:
     how: str  # in words
     whole: Workload
     asked_for: str = HALF  # how a person asks for this division
+    since: float | None = None  # the moment that a log is cut at (seconds since 1970)
 
     def again(self, draw: int) -> Divided:
         """Another draw, where the division is one of chance."""
         return halves(self.whole, draw) if self.asked_for == HALF else self
+
+    def seen(self, visibility: Array) -> Divided:
+        """The same for searchers who see so much of a result at each rank."""
+        whole = replace(self.whole, visibility=visibility)
+        driving, judging = (replace(side, visibility=visibility) for side in (self.driving, self.judging))
+        return replace(self, driving=driving, judging=driving if self.driving is self.judging else judging, whole=whole)
 
     def json(self) -> dict[str, Any]:
         return {"driving": len(self.driving), "judging": len(self.judging), "how": self.how}
@@ -77,19 +86,40 @@ def halves(workload: Workload, draw: int = 0) -> Divided:
 def _only(workload: Workload, frequency: Array) -> Workload:
     """The queries that have a frequency left."""
     at = np.flatnonzero(frequency > 0)
-    return Workload(tuple(workload.queries[query] for query in at.tolist()), frequency[at])
+    return workload.only(at, frequency[at])
 
 
 def load_divided(path: str | os.PathLike[str], how: str = HALF, draw: int = 0) -> Divided:
     """The queries of a log file, divided: ``half``, ``same``, ``dates`` or ``dates:2024-05-31``."""
-    kind, colon, day = how.partition(":")
-    if kind not in (HALF, DATES, SAME) or (colon and (kind != DATES or not day)):
-        raise SpecError(f"the queries that judge must be half, same, dates or dates:DAY, got {how!r}")
+    kind, since = _asked_for(how)
     if kind == DATES:
-        since = _time(day, f"judge {how}") if day else None  # before a long log is read
         return replace(by_date([*read_entries(path)], since, os.fspath(path)), asked_for=how)
     workload = load_workload(path)
     return same(workload) if kind == SAME else halves(workload, draw)
+
+
+def divide(workload: Workload, how: str = HALF, draw: int = 0, name: str = "query log") -> Divided:
+    """The same for queries that are at hand; ``dates`` needs to know when they were asked."""
+    kind, since = _asked_for(how)
+    if kind != DATES:
+        return same(workload) if kind == SAME else halves(workload, draw)
+    if workload.asked_on is None:
+        raise InputError(
+            f"{name}: its queries have no dates, but are to be cut by date; import them with a column date, or judge by half"
+        )
+    query, time, frequency = workload.asked_on
+    moment = _middle(time, frequency, name) if since is None else since
+    count, earlier = len(workload), time < moment
+    sides = [_only(workload, np.bincount(query[rows], frequency[rows], count)) for rows in (earlier, ~earlier)]
+    return replace(_cut(sides[0], sides[1], moment, workload, name), asked_for=how)
+
+
+def _asked_for(how: str) -> tuple[str, float | None]:
+    """half, same or dates; and the moment of the last, if one is named."""
+    kind, colon, day = how.partition(":")
+    if kind not in (HALF, DATES, SAME) or (colon and (kind != DATES or not day)):
+        raise SpecError(f"the queries that judge must be half, same, dates or dates:DAY, got {how!r}")
+    return kind, _time(day, f"judge {how}") if day else None
 
 
 def by_date(entries: Sequence[Entry], since: float | None = None, name: str = "query log") -> Divided:
@@ -99,16 +129,21 @@ def by_date(entries: Sequence[Entry], since: float | None = None, name: str = "q
     times = np.array([_time(entry.date, f"{name}, {entry.place}") for entry in entries])
     if since is None:
         since = _middle(times, np.array([entry.frequency for entry in entries]), name)
-    earlier = [entry for entry, time in zip(entries, times.tolist(), strict=True) if time < since]
-    later = [entry for entry, time in zip(entries, times.tolist(), strict=True) if time >= since]
+    sides = []
+    for wanted in (times < since, times >= since):
+        side = [entry for entry, inside in zip(entries, wanted.tolist(), strict=True) if inside]
+        asked = any(entry.frequency > 0 for entry in side)
+        sides.append(workload_of((entry[:3] for entry in side), name) if asked else Workload((), np.empty(0)))
+    return _cut(sides[0], sides[1], since, workload_of((entry[:3] for entry in entries), name), name)
+
+
+def _cut(earlier: Workload, later: Workload, since: float, whole: Workload, name: str) -> Divided:
     day = datetime.fromtimestamp(since, UTC)
     shown = f"{day:%Y-%m-%d}" if since % 86_400 == 0 else f"{day:%Y-%m-%d %H:%M:%S}"
     for side, when in ((earlier, "before"), (later, "from")):
-        if not any(entry.frequency > 0 for entry in side):
+        if not len(side):
             raise InputError(f"{name}: nothing was asked {when} {shown}; give a day between the first and the last of the log")
-    sides = [workload_of((entry[:3] for entry in side), name) for side in (earlier, later)]
-    whole = workload_of((entry[:3] for entry in entries), name)
-    return Divided(sides[0], sides[1], f"asked before {shown} and from then on", whole, f"{DATES}:{day.isoformat()}")
+    return Divided(earlier, later, f"asked before {shown} and from then on", whole, f"{DATES}:{day.isoformat()}", since)
 
 
 def _middle(times: Array, frequency: Array, name: str) -> float:
@@ -125,8 +160,7 @@ def _middle(times: Array, frequency: Array, name: str) -> float:
 
 
 def _time(date: str | None, place: str) -> float:
-    try:
-        read = datetime.fromisoformat((date or "").strip())
-    except ValueError:
-        raise InputError(f"{place}: date must be like 2024-05-31 or 2024-05-31T10:00, got {(date or '')[:40]!r}") from None
-    return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+    found = seconds_of(date or "")
+    if math.isnan(found):
+        raise InputError(f"{place}: date must be like 2024-05-31 or 2024-05-31T10:00, got {(date or '')[:40]!r}")
+    return found

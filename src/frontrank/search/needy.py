@@ -105,6 +105,7 @@ def only(search: SearchView, queries: Array) -> SearchView:
     at = np.repeat(results.indptr[:-1][queries] - indptr[:-1], length) + np.arange(indptr[-1])
     return replace(
         search,
-        workload=Workload(tuple(workload.queries[query] for query in queries.tolist()), workload.frequency[queries]),
+        workload=workload.only(queries, workload.frequency[queries]),
+        index=None,
         results=Results(indptr, results.page[at], results.score[at]),
     )

@@ -8,6 +8,8 @@ Each page is walked through the trie once; out come postings (n-gram -> pages, w
 with m n-grams that needs t of them reads the postings of its m - t + 1 rarest n-grams: a page that holds none of these
 cannot match. So with rho = 1 a query costs its rarest n-gram's postings, never a scan.
 
+``GrowingIndex`` goes with a crawl: only pages that are new, or that a new anchor points to, are read again.
+
 Cost: one pass over the words of pages; memory linear in the postings (5 bytes each) and the matches (16 bytes each), of
 which ``batches`` lets you hold a few million at a time.
 """
@@ -62,14 +64,48 @@ class Postings(NamedTuple):
     where: Array
 
 
+class GrowingIndex:
+    """The n-grams of some queries in pages that become known, or better known, as a crawl goes on."""
+
+    def __init__(self, queries: Sequence[str], g: int = 3) -> None:
+        if g < 1:
+            raise InputError(f"g, the words of an n-gram, must be a whole number from 1, got {g}")
+        self.queries, self.g = queries, g
+        self._number, self._trie, self._indptr, self._grams = _query_grams(queries, g)
+        self._count = len(self._grams) and int(self._grams.max()) + 1
+        nothing = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8))
+        self._rows: tuple[Array, Array, Array] = nothing  # n-gram, page, where
+
+    def take_in(self, pages: Iterable[int], urls: Iterable[str], anchors: Iterable[str]) -> None:
+        """These pages (each once) have these URLs and anchors, whatever was known of them before."""
+        ids = np.fromiter(pages, np.int32)
+        fresh = _rows(self._number, self._trie, self._count, ids, urls, anchors, self.g)
+        again = np.isin(self._rows[1], ids) if self._rows[1].size else np.empty(0, bool)
+        gram, page, where = (np.concatenate([had[~again], new]) for had, new in zip(self._rows, fresh, strict=True))
+        order = np.argsort(page, kind="stable")
+        self._rows = (gram[order], page[order], where[order])
+
+    def index(self) -> NGramIndex:
+        """As it is now; it stays so."""
+        made = NGramIndex.__new__(NGramIndex)
+        made.indptr, made.grams = self._indptr, self._grams
+        made.postings = Postings(*compiled(_by_gram)(*self._rows, self._count))
+        return made
+
+
 class NGramIndex:
     """The n-grams of some queries in the URLs and anchors (one a line) of pages."""
 
+    indptr: Array
+    grams: Array
+    postings: Postings
+
     def __init__(self, queries: Sequence[str], urls: Iterable[str], anchors: Iterable[str], g: int = 3) -> None:
-        if g < 1:
-            raise InputError(f"g, the words of an n-gram, must be a whole number from 1, got {g}")
-        number, trie, self.indptr, self.grams = _query_grams(queries, g)
-        self.postings = _postings(number, trie, len(self.grams) and int(self.grams.max()) + 1, urls, anchors, g)
+        known = urls if isinstance(urls, Sequence) else list(urls)
+        growing = GrowingIndex(queries, g)
+        growing.take_in(range(len(known)), known, anchors)
+        made = growing.index()
+        self.indptr, self.grams, self.postings = made.indptr, made.grams, made.postings
 
     def match(self, rho: float = 1.0, first: int = 0, last: int | None = None) -> Matches:
         """The pages that match queries first .. last - 1 (row 0 is the first's)."""
@@ -127,7 +163,11 @@ def _query_grams(queries: Sequence[str], g: int) -> tuple[dict[str, int], Trie, 
     return number, Trie(len(number), key, held), indptr, np.array(grams, np.int64)
 
 
-def _postings(number: dict[str, int], trie: Trie, grams: int, urls: Iterable[str], anchors: Iterable[str], g: int) -> Postings:
+def _rows(
+    number: dict[str, int], trie: Trie, grams: int, ids: Array, urls: Iterable[str], anchors: Iterable[str], g: int
+) -> tuple[Array, Array, Array]:
+    """N-gram, page and where it stands, by page in the order given."""
+
     @lru_cache(1 << 16)
     def numbered(anchor: str) -> list[int]:
         return [number.get(word, NO_WORD) for word in words(anchor)]
@@ -146,11 +186,11 @@ def _postings(number: dict[str, int], trie: Trie, grams: int, urls: Iterable[str
                 text.append(NO_WORD)
                 text.extend(numbered(anchor))
             cuts[page, 1] = len(text)
-        found.append(compiled(_walk)(trie, np.array(text, np.int64), cuts, first, g, seen))
+        found.append(compiled(_walk)(trie, np.array(text, np.int64), cuts, ids[first : first + len(batch)], g, seen))
         first += len(batch)
     none = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.uint8))
     gram, page_of, where = (np.concatenate(parts) for parts in zip(none, *found, strict=True))
-    return Postings(*compiled(_by_gram)(gram, page_of, where, grams))
+    return gram, page_of, where
 
 
 @kernel
@@ -176,7 +216,7 @@ def _next(trie: Trie, gram: int, word: int) -> int:
 
 
 @kernel
-def _walk(trie: Trie, text: Array, cuts: Array, first: int, g: int, seen: Array) -> tuple[Array, Array, Array]:
+def _walk(trie: Trie, text: Array, cuts: Array, ids: Array, g: int, seen: Array) -> tuple[Array, Array, Array]:
     """Postings of these pages. seen[gram] is the place of its last posting of this batch: it tells a page's second."""
     seen[:] = -1
     gram_of = np.empty(text.size + 16, np.int32)
@@ -205,7 +245,7 @@ def _walk(trie: Trie, text: Array, cuts: Array, first: int, g: int, seen: Array)
                     where = np.concatenate((where, np.empty_like(where)))
                 seen[gram] = count
                 gram_of[count] = gram
-                page_of[count] = first + page
+                page_of[count] = ids[page]
                 where[count] = mark
                 count += 1
         begin = cuts[page, 1]

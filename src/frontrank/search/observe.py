@@ -1,7 +1,8 @@
 """What a search team saw at one moment of a crawl, and what searchers would be shown if every page were fetched.
 
     observe    the engine holds the fetched pages alone; of a frontier page only its URL and the anchors that point to
-               it from fetched pages are known. Impact: f(q) summed over the queries whose top results show the page
+               it from fetched pages are known. Impact: f(q) V(rank) summed over the queries that show the page; V is 1 for
+               the first ten, or what the workload says
     truth      the engine holds all pages: the impact that frontier rankings are measured by (pandey08, section 3.1)
 
 An ``Observer`` goes with a crawl: it reads what is new since it looked last (``Fresh``), and then sees what one who starts
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +24,10 @@ from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import host_of
 from frontrank.search.engine import Progress, SearchEngine, pagerank_prior
+from frontrank.search.ngrams import GrowingIndex, NGramIndex
 from frontrank.web.importance import importance
 from frontrank.web.strings import Texts
-from frontrank.web.view import CrawlView, SearchView, Workload
+from frontrank.web.view import CrawlView, SearchView, Workload, link_places
 from frontrank.web.web import Web
 
 DEPTH = 100  # results kept for each query: the expected score is learned from more than what is shown
@@ -54,6 +57,8 @@ class Observer:
         self.anchors: list[str] = []
         self._parts: dict[int, list[str]] = {}  # anchors of a page, before they are joined
         self._changed: set[int] = set()
+        self._indexes: dict[int, GrowingIndex] = {}  # by the length of n-grams
+        self._unread: dict[int, set[int]] = {}  # pages that each of them has to read, anew or for the first time
         self._hosts: dict[str, int] = {}
         self._host: list[int] = []
 
@@ -72,15 +77,34 @@ class Observer:
 
     def look(self, view: CrawlView, top: int = 10, depth: int = DEPTH, progress: Progress | None = None) -> None:
         """Note in the view what the engine shows, and how often it shows each page."""
+        for unread in self._unread.values():
+            unread.update(self._changed, range(len(self.anchors), view.known))
         self.anchors += [""] * (view.known - len(self.anchors))
         for page in self._changed:
             self.anchors[page] = BETWEEN_ANCHORS.join(self._parts[page])
         self._changed.clear()
-        depth = max(top, depth)
+        depth = max(_shown(self.workload, top), depth)
         results = self.engine.search(pagerank_prior(view.pagerank()), depth, progress)
         hosts = np.array(self._host, np.int32)  # copies, all of them: a view is a moment, and the observer goes on
-        view.search = SearchView(self.workload, results, self.urls.copy(), self.anchors.copy(), hosts, depth=depth)
+        words = (self.urls.copy(), self.anchors.copy())
+        view.search = SearchView(self.workload, results, *words, hosts, depth=depth, index=partial(self._index, self._moment()))
         view.impact = results.views(self.workload, view.known, top)
+
+    def _moment(self) -> tuple[object, ...]:
+        return len(self.anchors), self.rows, self.workload
+
+    def _index(self, moment: tuple[object, ...], g: int) -> NGramIndex | None:
+        """The n-grams of pages as they were at a moment, if that is the present one."""
+        if moment != self._moment():
+            return None
+        growing = self._indexes.get(g)
+        if growing is None or growing.queries is not self.workload.queries:
+            growing = self._indexes[g] = GrowingIndex(self.workload.queries, g)
+            self._unread[g] = set(range(len(self.anchors)))
+        pages = sorted(self._unread[g])
+        growing.take_in(pages, (self.urls[page] for page in pages), (self.anchors[page] for page in pages))
+        self._unread[g].clear()
+        return growing.index()
 
 
 def observe(
@@ -111,12 +135,13 @@ def fresh(web: Web, view: CrawlView, known: int = 0, rows: int = 0) -> Fresh:
         _taken(web.titles, at, len(at)),
         _taken(web.texts, at, len(at)),
         view.target[view.indptr[rows] : view.links].tolist(),
-        _taken(web.anchors, _link_places(web, view, rows), view.links - int(view.indptr[rows])),
+        _taken(web.anchors, link_places(web, view, rows), view.links - int(view.indptr[rows])),
     )
 
 
 def truth(web: Web, workload: Workload, top: int = 10, progress: Progress | None = None) -> Array:
     """How often each page would be shown among the top results if all pages were fetched; computed once for a web."""
+    top = _shown(workload, top)
     key = f"views of top {top} for {_digest(workload)}"
     if key not in web.cache:
         anchors = _joined(web, np.arange(web.links), web.targets, web.pages)
@@ -135,8 +160,15 @@ def _urls(web: Web) -> Sequence[str]:
     return web.urls
 
 
+def _shown(workload: Workload, top: int) -> int:
+    """Down to which rank results are seen."""
+    return top if workload.visibility is None else workload.visibility.size
+
+
 def _digest(workload: Workload) -> str:
     digest = hashlib.blake2b(np.asarray(workload.frequency, np.float64).tobytes(), digest_size=16)
+    if workload.visibility is not None:
+        digest.update(workload.visibility.tobytes() + b"seen")
     for query in workload.queries:
         digest.update(query.encode(errors="surrogatepass") + b"\n")
     return digest.hexdigest()
@@ -144,16 +176,7 @@ def _digest(workload: Workload) -> str:
 
 def anchors_of(web: Web, view: CrawlView) -> list[str]:
     """For each known page the anchors of links from fetched pages, in the order of fetching."""
-    return _joined(web, _link_places(web, view), view.target[: view.links], view.known)
-
-
-def _link_places(web: Web, view: CrawlView, rows: int = 0) -> Array:
-    """Where the web has the links of the pages that were fetched after so many."""
-    begin = view.indptr[rows : len(view.source)]
-    lengths = np.diff(view.indptr[rows : len(view.source) + 1])
-    first = web.indptr[view.pages[view.source[rows:]]] - begin
-    places: Array = np.repeat(first, lengths) + np.arange(view.indptr[rows], view.links)
-    return places
+    return _joined(web, link_places(web, view), view.target[: view.links], view.known)
 
 
 def _joined(web: Web, links: Array, target: Array, pages: int) -> list[str]:

@@ -6,9 +6,12 @@ takes a WEB takes it too, and beside that
     crawl.json        {"format": "frontrank-imported-crawl", "version": 1, "fetched", "queries", "results"}
     fetched.npy       int32: page numbers in fetch order
     queries.parquet   query, frequency           if queries is not null
+    asked_on.parquet  query, time, frequency     if asked_on is there: when queries were asked
+    seen_on.parquet   page, time, views, clicks  if seen_on is there: when pages were shown and clicked on
     results.parquet   query, page, rank, score   if results is not null; sorted by query and rank
 
-The last three of crawl.json are numbers of rows. Arrays are memory-mapped. Written beside, then renamed.
+The others in crawl.json are numbers of rows; times are seconds since 1970. Arrays are memory-mapped. Written beside, then
+renamed.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from frontrank.sources.live_crawl import is_crawled, load_crawled
 from frontrank.sources.search_team.searchlog import Observed, ResultTable
 from frontrank.sources.web_directory import FILES as WEB_FILES
 from frontrank.sources.web_directory import check_range, is_web_directory, load_directory, mapped, read_columns, write_web
+from frontrank.web.dates import AskedOn, SeenOn
 from frontrank.web.files import check_target, written_beside
 from frontrank.web.room import check_copy
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
@@ -37,7 +41,8 @@ FORMATS = (FORMAT, "frontrank-crawl")  # the second is what 0.1 wrote
 VERSION = 1
 MANIFEST = "crawl.json"
 LARGE = 2**26  # links: from here on a copy of them, with pages numbered by discovery, is not worth its memory
-FILES = WEB_FILES | {MANIFEST, "fetched.npy", "queries.parquet", "results.parquet"}
+DATED = ("asked_on", "seen_on")
+FILES = WEB_FILES | {MANIFEST, "fetched.npy", "queries.parquet", "results.parquet", *(f"{name}.parquet" for name in DATED)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +52,7 @@ class CrawlTables(Observed):
     def workload(self) -> Workload | None:
         if self.queries is None or self.frequency is None:
             return None
-        return Workload(tuple(self.queries), self.frequency)
+        return Workload(tuple(self.queries), self.frequency, self.asked_on)
 
     def view(self, impact: Literal["views", "clicks"] | None = None, search: bool = True) -> CrawlView:
         """What the crawl knows, pages numbered by discovery: each fetched page when it is first linked to or fetched.
@@ -144,13 +149,22 @@ def _write(crawl: Observed, where: str) -> None:
         pq.write_table(
             pa.table(vars(crawl.results)), os.path.join(where, "results.parquet"), compression="zstd", write_page_checksum=True
         )
+    dated = {"asked_on": crawl.asked_on, "seen_on": crawl.web.seen_on}
+    for name, rows in dated.items():
+        if rows is not None:
+            held = {column: array for column, array in rows._asdict().items() if array is not None}
+            path = os.path.join(where, f"{name}.parquet")
+            pq.write_table(pa.table(held), path, compression="zstd", write_page_checksum=True)
     results = None if crawl.results is None else len(crawl.results.query)
-    write_manifest(where, len(crawl.fetched), None if crawl.queries is None else len(crawl.queries), results)
+    counts = {name: len(rows.time) for name, rows in dated.items() if rows is not None}
+    write_manifest(where, len(crawl.fetched), None if crawl.queries is None else len(crawl.queries), results, **counts)
 
 
-def write_manifest(where: str | os.PathLike[str], fetched: int, queries: int | None = None, results: int | None = None) -> None:
+def write_manifest(
+    where: str | os.PathLike[str], fetched: int, queries: int | None = None, results: int | None = None, **dated: int
+) -> None:
     """crawl.json: numbers of rows."""
-    manifest = {"format": FORMAT, "version": VERSION, "fetched": fetched, "queries": queries, "results": results}
+    manifest = {"format": FORMAT, "version": VERSION, "fetched": fetched, "queries": queries, "results": results, **dated}
     with open(os.path.join(where, MANIFEST), "w", encoding="utf-8") as file:
         json.dump(manifest, file, indent=2)
         file.write("\n")
@@ -186,9 +200,40 @@ def load_crawl(path: str | os.PathLike[str]) -> CrawlTables:
         check_range(results.page, web.pages, f"{where}/results.parquet", "page")
         if bool(np.any(np.diff(results.query) < 0)):
             raise SourceError(f"{where}/results.parquet: not sorted by query; import the crawl again")
+    asked_on = _asked_on(where, manifest, len(queries or ()))
     if queries is not None and frequency is not None:
-        web = replace(web, queries=Workload(queries, frequency))
-    return CrawlTables(web, fetched, queries, frequency, results)
+        web = replace(web, queries=Workload(queries, frequency, asked_on))
+    seen_on = _seen_on(where, manifest, web.pages)
+    web = web if seen_on is None else replace(web, seen_on=seen_on)
+    return CrawlTables(web, fetched, queries, frequency, results, asked_on)
+
+
+def _asked_on(where: str, manifest: dict[str, Any], queries: int) -> AskedOn | None:
+    if manifest.get("asked_on") is None:
+        return None
+    kinds = {"query": "int32", "time": "float64", "frequency": "float64"}
+    columns = _columns(where, "asked_on", manifest["asked_on"], kinds)
+    found = AskedOn(**{name: _numbers(column) for name, column in columns.items()})
+    check_range(found.query, queries, f"{where}/asked_on.parquet", "query")
+    return found
+
+
+def _seen_on(where: str, manifest: dict[str, Any], pages: int) -> SeenOn | None:
+    if manifest.get("seen_on") is None:
+        return None
+    need("pyarrow")
+    import pyarrow.parquet as pq
+
+    kinds = {"page": "int32", "time": "float64"}
+    try:
+        there = pq.read_schema(f"{where}/seen_on.parquet").names
+    except (OSError, ValueError) as error:
+        raise SourceError(f"{where}/seen_on.parquet: cannot be read ({error}); import the crawl again") from None
+    kinds |= {name: "float64" for name in IMPACTS if name in there}
+    columns = _columns(where, "seen_on", manifest["seen_on"], kinds)
+    held = {name: _numbers(column) for name, column in columns.items()}
+    check_range(held["page"], pages, f"{where}/seen_on.parquet", "page")
+    return SeenOn(held["page"], held["time"], held.get("views"), held.get("clicks"))
 
 
 def _live(where: str) -> CrawlTables:
@@ -214,7 +259,7 @@ def _manifest(path: str) -> dict[str, Any]:
     version: Any = manifest.get("version")
     if not _is_count(version) or version > VERSION:
         raise SourceError(f"{path}: version {version!r}, but this frontrank reads up to {VERSION}; update frontrank")
-    for key in ("fetched", "queries", "results"):
+    for key in ("fetched", "queries", "results", *DATED):
         held = manifest.get(key)
         if not (_is_count(held) or (held is None and key != "fetched")):
             raise SourceError(f"{path}: {key} is {held!r}, expected a whole number")

@@ -16,6 +16,8 @@ hold 0.44 of the links (0.57 to 0.68 in the real webs looked at), the Gini index
 Trap. ``trap`` of the pages form an endless calendar on the second largest host: each day links to the next seven and
 to the first, which the host's root and three more pages link to.
 
+Searchers. With ``searchers=1`` pages have views and clicks, and queries are known: see ``synthetic_searchers``.
+
     R. Kumar, P. Raghavan, S. Rajagopalan, D. Sivakumar, A. Tomkins, E. Upfal:
     Stochastic models for the web graph, FOCS 2000.
 
@@ -47,6 +49,7 @@ from frontrank.sources.synthetic_links import (
     share_staying,
     shuffled,
 )
+from frontrank.sources.synthetic_searchers import searched
 from frontrank.sources.synthetic_text import (
     Anchors,
     Layout,
@@ -93,6 +96,7 @@ class Synthetic(Specification):
     topics: int = 20
     text: int | str = "auto"  # titles, texts and anchors: 1, 0, or auto: up to 20,000 pages
     trap: int = 0  # pages of the endless calendar, among all pages
+    searchers: int = 0  # 1: views, clicks and queries, which follow the links
     seed: int = 0
     kind = "synthetic"
     broken = frozenset({"links", "locality", "copying"})
@@ -106,6 +110,7 @@ class Synthetic(Specification):
         self._number("locality", 0.0, 1.0)
         self._number("copying", 0.0, 1.0)
         self._whole("topics", 1, MAX_TOPICS)
+        self._whole("searchers", 0, 1)
         self._whole("seed", 0, 2**63 - 1)
         if self.text not in (0, 1, "auto"):
             raise SpecError(f"synthetic: text must be 0, 1 or auto, got {self.text}")
@@ -123,7 +128,7 @@ class Synthetic(Specification):
         topics = topic_names(self.topics)
         names = host_names(len(layout.size))
         titles = Titles(layout, Words(topics), names, self.seed) if self.has_text else None
-        return Web(
+        web = Web(
             indptr,
             targets,
             hosts=layout.host,
@@ -135,6 +140,7 @@ class Synthetic(Specification):
             seeds=layout.first[by_size[:MAX_SEEDS]].astype(np.int32),
             name=self.name,
         )
+        return searched(web, self.seed)[0] if self.searchers else web
 
     def _layout(self, rng: Array) -> tuple[Layout, Array]:
         """Where every page lies, and the hosts from the largest to the smallest."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.pages.scorers import LOWEST
-from frontrank.pages.scoring import Scoring
+from frontrank.pages.scoring import Page, Scoring
 from frontrank.web.web import Web
 
 log = logging.getLogger("frontrank")
@@ -28,17 +29,26 @@ def _judged(web: Web, scorer: str) -> Array:
     if web.texts is None:
         raise InputError(f"scorer {scorer} needs a web with texts, but {web.name} has none")
     none = [""] * web.pages
-    pages = list(zip(web.urls or none, web.titles or none, web.texts, strict=True))
+    return judged(list(zip(web.urls or none, web.titles or none, web.texts, strict=True)), scorer, web.name_of)
+
+
+def judged(pages: Sequence[Page], scorer: str, name_of: Callable[[int], str]) -> Array:
+    """The scores of these pages (url, title, text); LOWEST where the scorer has none, which is told once."""
     with Scoring(scorer) as scoring:
-        judged = scoring.pages(pages)
-    failed = [page for page, value in enumerate(judged) if isinstance(value, str)]
+        said = scoring.pages(pages)
+    failed = [at for at, value in enumerate(said) if isinstance(value, str)]
     if failed:
         log.warning(
             "frontrank: scorer %s has no score for %s of %s pages, and they count as the worst; of %s it %s",
             scorer,
             f"{len(failed):,}",
-            f"{web.pages:,}",
-            web.name_of(failed[0]),
-            judged[failed[0]],
+            f"{len(pages):,}",
+            name_of(failed[0]),
+            said[failed[0]],
         )
-    return np.array([LOWEST if isinstance(value, str) else value for value in judged])
+    return np.array([LOWEST if isinstance(value, str) else value for value in said])
+
+
+def note_scores(web: Web, scorer: str, scores: Array) -> None:
+    """These are the scores of the pages of this web: nobody need judge them."""
+    web.cache[f"scores {scorer}"] = scores

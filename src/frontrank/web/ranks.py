@@ -13,9 +13,10 @@ lines as nearly all of them are; the others are read one by one.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -23,7 +24,7 @@ import numpy as np
 
 from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array, compiled, kernel
-from frontrank.web.files import chunks
+from frontrank.web.files import chunks, opened
 
 PIECE = 2**23  # bytes read at a time
 COLUMNS = ("harmonicc_val", "pr_val")
@@ -31,6 +32,7 @@ FIRST, STEP, MIX = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3), np.u
 TAB, NEWLINE, BLANK, PLUS, COMMA, MINUS, DOT, ZERO, NINE, UNDERSCORE = 9, 10, 32, 43, 44, 45, 46, 48, 57, 95
 MOST_DIGITS = 18  # that an integer of 64 bits holds
 EXACT = 22  # powers of ten that a float64 holds exactly
+EMPTY = "{path}: contains no host with its rank; expected lines such as: example.org 12.5"
 Places = tuple[int, int]  # the columns of host and rank
 
 
@@ -50,6 +52,10 @@ class Ranks:
     def of_hosts(cls, ranks: Mapping[str, float]) -> Ranks:
         """Of hosts by name, in lower case."""
         return cls(np.array([_key_of(host) for host in ranks], np.int64), np.array(list(ranks.values()), np.float64))
+
+    def digest(self) -> str:
+        """What tells these ranks from others."""
+        return hashlib.blake2b(self.keys.tobytes() + self.weights.tobytes(), digest_size=16).hexdigest()
 
     def of(self, host: str) -> float:
         """
@@ -82,6 +88,29 @@ def host_ranks(path: str, column: str) -> Ranks:
     return _read(path, column, changed)
 
 
+def named_ranks(path: str, column: str) -> dict[str, float]:
+    """The same by name, for a file that is small."""
+    with opened(path) as file:
+        return read_ranks((line.decode("utf-8", "replace") for line in file), path, column)
+
+
+def read_ranks(lines: Iterable[str], path: str, column: str = COLUMNS[0]) -> dict[str, float]:
+    """Hosts and ranks in these lines; ``path`` is what they are called in errors."""
+    found: dict[str, float] = {}
+    places: Places | None = None
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if number == 1 and text.startswith("#harmonicc_pos"):
+            places = _places(path, text, column)
+        elif text and not text.startswith("#"):
+            named = _entry(text, places, f"{path}, line {number}", number == 1)
+            if named is not None:
+                found.setdefault(*named)
+    if not found:
+        raise SourceError(EMPTY.format(path=path))
+    return found
+
+
 @lru_cache(maxsize=4)
 def _read(path: str, column: str, changed: int) -> Ranks:
     keys, ranks = [np.empty(0, np.int64)], [np.empty(0)]
@@ -91,7 +120,7 @@ def _read(path: str, column: str, changed: int) -> Ranks:
     joined = np.concatenate(keys)
     keys.clear()
     if not joined.size:
-        raise SourceError(f"{path}: contains no host with its rank; expected lines such as: example.org 12.5")
+        raise SourceError(EMPTY.format(path=path))
     return Ranks(joined, np.concatenate(ranks))
 
 

@@ -74,7 +74,7 @@ class Deferred(Texts):
 
 
 class Picked(Sequence[str]):
-    """Some of a column's strings, in another order, looked up when they are asked for."""
+    """Some of a column's strings, in another order, looked up when they are asked for; -1 stands for an empty one."""
 
     def __init__(self, strings: Sequence[str], at: Array) -> None:
         self.strings, self.at = strings, at
@@ -87,7 +87,10 @@ class Picked(Sequence[str]):
     @overload
     def __getitem__(self, at: slice) -> Picked: ...
     def __getitem__(self, at: int | slice) -> str | Picked:
-        return Picked(self.strings, self.at[at]) if isinstance(at, slice) else self.strings[int(self.at[at])]
+        if isinstance(at, slice):
+            return Picked(self.strings, self.at[at])
+        place = int(self.at[at])
+        return self.strings[place] if place >= 0 else ""
 
 
 class Packed(NamedTuple):

@@ -6,7 +6,7 @@ page only its URL, and the anchors of links from fetched pages, are known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from frontrank.kernels.growing import GROWTH
 from frontrank.kernels.inlinks import Inlinks, find_inlinks, in_degree
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.kernels.pagerank import DAMPING, TOLERANCE, Solved, Solver
+from frontrank.web.dates import AskedOn
 from frontrank.web.links import Links, row
 from frontrank.web.room import room_for
 from frontrank.web.strings import Picked
@@ -75,7 +76,9 @@ class CrawlView:
     hosts: Array | None = None  # of each known page
     urls: Sequence[str] | None = None  # of each known page
     url_value: Array | None = None  # of each known page, where the ordering makes a number of URLs
+    content: Content | None = field(default=None, repr=False)  # what fetched pages say, where they are at hand
     impact: Array | None = None  # observed clicks or views of each known page; 0 for the frontier
+    impacts: dict[str, Array] = field(default_factory=dict)  # views and clicks, where both are known: 0 for the frontier
     search: SearchView | None = None  # queries, results and words, where a search engine stands behind the crawl
     history: list[CrawlView] = field(default_factory=list)  # earlier views of the same crawl: to learn from what came of them
     solved: dict[tuple[int, int], Solved] = field(default_factory=dict, repr=False)  # PageRank at (pages fetched, known)
@@ -95,6 +98,7 @@ class CrawlView:
         view.extend(links, np.asarray(order, np.int32), pages[:known].copy(), number)
         view.hosts = None if web.hosts is None else web.hosts[view.pages]
         view.urls = None if web.urls is None else Picked(web.urls, view.pages)
+        view.content = Content(web)
         return view
 
     @classmethod
@@ -119,6 +123,7 @@ class CrawlView:
         view = cls(web.pages, min(1, rows.size), pages, rows, np.append(begins, web.links), web.targets)
         view.hosts = web.hosts
         view.urls = web.urls
+        view.content = Content(web)
         return view
 
     def see_impact(self, impact: Array) -> None:
@@ -185,14 +190,50 @@ class CrawlView:
 
 
 @dataclass(frozen=True, eq=False)
+class Content:
+    """What the fetched pages of a view say. Of a page that waits nothing is known: its strings are empty."""
+
+    _web: Web
+
+    def titles(self, view: CrawlView) -> Sequence[str] | None:
+        return self._of_fetched(self._web.titles, view)
+
+    def texts(self, view: CrawlView) -> Sequence[str] | None:
+        return self._of_fetched(self._web.texts, view)
+
+    def anchors(self, view: CrawlView) -> Sequence[str] | None:
+        """Beside the targets of the view."""
+        return None if self._web.anchors is None else Picked(self._web.anchors, link_places(self._web, view))
+
+    def _of_fetched(self, strings: Sequence[str] | None, view: CrawlView) -> Sequence[str] | None:
+        return None if strings is None else Picked(strings, np.where(view.fetched, view.pages, -1))
+
+
+def link_places(web: Web, view: CrawlView, rows: int = 0) -> Array:
+    """Where the web has the links of the pages that were fetched after so many."""
+    begin = view.indptr[rows : len(view.source)]
+    lengths = np.diff(view.indptr[rows : len(view.source) + 1])
+    first = web.indptr[view.pages[view.source[rows:]]] - begin
+    places: Array = np.repeat(first, lengths) + np.arange(view.indptr[rows], view.links)
+    return places
+
+
+@dataclass(frozen=True, eq=False)
 class Workload:
     """Queries and how often each is asked."""
 
     queries: tuple[str, ...]
     frequency: Array
+    asked_on: AskedOn | None = None  # when, where that is known
+    visibility: Array | None = None  # V(1), V(2), ...: how much of a result searchers see; None: all of the first ten
 
     def __len__(self) -> int:
         return len(self.queries)
+
+    def only(self, queries: Array, frequency: Array) -> Workload:
+        """These of its queries, asked so often, by the same searchers."""
+        kept = tuple(self.queries[query] for query in queries.tolist())
+        return replace(self, queries=kept, frequency=frequency, asked_on=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,11 +249,12 @@ class Results:
         return self.page[row], self.score[row]
 
     def views(self, workload: Workload, pages: int, top: int = 10) -> Array:
-        """How often each page is shown among the top results: the sum of f(q) over queries that show it."""
+        """How often each page is seen: the sum of f(q) V(rank) over queries; V is 1 for the top results, if none is given."""
         total = np.zeros(pages)
+        seen = np.ones(top) if workload.visibility is None else workload.visibility
         for query in range(len(workload)):
-            shown = self.page[self.indptr[query] : min(self.indptr[query + 1], self.indptr[query] + top)]
-            total[shown] += workload.frequency[query]
+            shown = self.page[self.indptr[query] : min(self.indptr[query + 1], self.indptr[query] + seen.size)]
+            total[shown] += workload.frequency[query] * seen[: shown.size]
         return total
 
 
@@ -227,12 +269,16 @@ class SearchView:
     hosts: Array  # of each known page
     cache: dict[str, object] = field(default_factory=dict, repr=False)  # indexes made from the above, kept between rankers
     depth: int | None = None  # how many results were asked for: a row of so many may have been cut; None: all are here
+    index: Callable[[int], Any] | None = field(default=None, repr=False)  # n-grams of so many words, of who kept them; or None
 
 
 def workload_notes(workload: Workload) -> dict[str, Any]:
     """A workload as JSON can hold it."""
-    return {"queries": list(workload.queries), "frequency": workload.frequency.tolist()}
+    seen = {} if workload.visibility is None else {"visibility": workload.visibility.tolist()}
+    return {"queries": list(workload.queries), "frequency": workload.frequency.tolist(), **seen}
 
 
 def workload_from(notes: dict[str, Any]) -> Workload:
-    return Workload(tuple(notes["queries"]), np.array(notes["frequency"], np.float64))
+    seen = notes.get("visibility")
+    visibility = None if seen is None else np.array(seen, np.float64)
+    return Workload(tuple(notes["queries"]), np.array(notes["frequency"], np.float64), visibility=visibility)

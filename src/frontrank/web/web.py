@@ -15,6 +15,7 @@ import numpy as np
 from frontrank.errors import InputError, SeedError, SourceError
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import canonical, host_of
+from frontrank.web.dates import SeenOn
 from frontrank.web.links import MAX_PAGES, NO_VALUES, Links, by_source, check_pages, tidy
 from frontrank.web.strings import Texts
 
@@ -45,6 +46,7 @@ class Web:
     clicks: Array | None = None  # how often they clicked on it
     impact_by: str = ""  # which of the two counts as impact, "views" or "clicks"; without it views, where they are known
     queries: Any = None  # what searchers ask: a frontrank.web.view.Workload
+    seen_on: SeenOn | None = None  # when searchers clicked on pages or were shown them, where that is known
     name: str = "web"
     source: str = ""  # what it was loaded from, to load it again
     crawled_with: str = ""  # of what a live crawl fetched: its ordering

@@ -129,8 +129,7 @@ class Asked:
         return [Row(0, self.kind, -1, self.time, note=json.dumps(workload_notes(self.workload)))]
 
     def apply(self, crawl: Live) -> None:
-        if crawl.searchers is not None:
-            crawl.searchers.ask(self.workload)
+        crawl._ask(self.workload)
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:

@@ -234,7 +234,6 @@ class Options:
         START,
         "A query log, for orderings that are driven by queries; it is stored with the crawl.",
         metavar="FILE",
-        changes=False,
     )
     goal: str = option(
         "",

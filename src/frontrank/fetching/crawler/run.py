@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from frontrank import stopping
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
-from frontrank.crawl.needs import check_live
+from frontrank.crawl.needs import check_asked, check_live
 from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import StorageError, need
 from frontrank.fetching.crawler import job as state
@@ -31,7 +31,7 @@ from frontrank.fetching.crawler.scope import drop_out_of_reach, scope_of
 from frontrank.fetching.crawler.summary import Summary, summarise
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import parse
-from frontrank.orderings.trust import trust_of, written_out
+from frontrank.orderings.trust import written_out
 from frontrank.pages.groups import read_groups
 from frontrank.pages.warc_writer import Warc
 from frontrank.search.workload import load_workload
@@ -83,8 +83,8 @@ def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None 
     policy = _checked(options, truth, impact)
     workload = load_workload(options.queries) if options.queries else None
     groups = read_groups(options.politeness_by)
-    if trust_of(policy):  # the file may be another, or elsewhere, when the crawl is resumed
-        options = replace(options, policy=written_out(policy))
+    if (whole := written_out(policy)) != policy.spec():  # a file may be another, or elsewhere, when the crawl is resumed
+        options = replace(options, policy=whole)
     notes = {"options": options.json()}
     crawl = Crawl(
         policy,
@@ -118,7 +118,12 @@ def again(
     before = stored_options(out)
     options = before.with_changes(changes or {})
     policy = _checked(options, truth, impact)
-    crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth, politeness=options.politeness, ranking=BACKGROUND)
+    asked = None
+    if "queries" in (changes or {}):  # the file may be called as before, and have other queries
+        check_asked(policy)
+        asked = load_workload(options.queries)
+    politeness = options.politeness
+    crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth, politeness=politeness, ranking=BACKGROUND, workload=asked)
     try:
         if options.reach != before.reach:
             drop_out_of_reach(crawl, options)

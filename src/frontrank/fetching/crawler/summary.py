@@ -17,6 +17,7 @@ import numpy as np
 from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler.traps import Family, families, limited_hosts
 from frontrank.kernels.jit import Array
+from frontrank.orderings.trust import trust_of
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
@@ -75,6 +76,7 @@ class Summary:
     not_followed: dict[str, int] = field(default_factory=dict)
     gauges: dict[str, float] = field(default_factory=dict)
     unscored: dict[str, int] = field(default_factory=dict)  # pages that a scorer failed on, by scorer and reason
+    remarks: list[str] = field(default_factory=list)  # what of the goal or of a trust file has come to nothing
     hosts: list[Host] = field(default_factory=list)
     traps: list[Family] = field(default_factory=list)
     spent_hosts: list[str] = field(default_factory=list)
@@ -141,6 +143,7 @@ class Summary:
             lines.append("failed: " + _listed(self.failures))
         if self.unscored:
             lines.append("no score: " + _listed(self.unscored))
+        lines += self.remarks
         if self.not_followed:
             lines.append("links not followed: " + _listed(self.not_followed))
         if self.spent_hosts:
@@ -168,6 +171,7 @@ def summarise(job: Job) -> Summary:
     history = crawl.history
     statuses = history.statuses()
     spent, deep = limited_hosts(crawl, job.options.max_depth)
+    best = [Best(*page) for page in history.best(BEST_KEPT)] if crawl.policy.scorers() else []
     return Summary(
         folder=os.fspath(crawl.folder or ""),
         policy=crawl.policy.spec(),
@@ -193,10 +197,21 @@ def summarise(job: Job) -> Summary:
         deep_hosts=deep,
         seeds=tuple(job.options.seeds),
         goal=job.options.goal,
-        best=[Best(*page) for page in history.best(BEST_KEPT)] if crawl.policy.scorers() else [],
+        best=best,
+        remarks=_remarks(job, best),
         first=history.first(FIRST_TOLD),
         **_over_time(crawl),
     )
+
+
+def _remarks(job: Job, best: list[Best]) -> list[str]:
+    crawl, goal = job.crawl, job.options.goal
+    made = list(trust_of(crawl.policy).unmet(getattr(crawl.state, "url_value", None), crawl.known))
+    if goal and crawl.policy.scorers() and not best and crawl.fetched_count:
+        made.append(
+            f"no page of the {crawl.fetched_count:,} holds a word of the goal {goal!r}; name other words, or other seeds"
+        )
+    return made
 
 
 def _over_time(crawl: Crawl) -> dict[str, Array]:

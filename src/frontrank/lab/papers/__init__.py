@@ -59,12 +59,13 @@ def run(
     workload: Workload | Divided | None = None,
     queries: str = "",
     impact: str | None = None,
+    visibility: str | None = None,
 ) -> Reproduction:
     """All experiments of a paper on a web.
 
     ``workload`` is what searchers ask; without one a paper about search makes its own from the web. ``impact`` names what
-    pages are worth, the web's own views or clicks. ``source`` and ``queries`` are how web and workload were named, for the
-    command that repeats this.
+    pages are worth, the web's own views or clicks. ``source``, ``queries`` and ``visibility`` are how web, workload and what
+    its searchers see were named, for the command that repeats this.
     """
     reproduce = import_module(f"frontrank.lab.papers.{check(key)}").reproduce
     command = f"frontrank reproduce {key} --web {source or web.name}"
@@ -75,6 +76,7 @@ def run(
         if isinstance(workload, Divided) and workload.asked_for != HALF:
             command += f" --judge {workload.asked_for}"
         command += f" --impact {impact}" if impact else ""
+        command += f" --visibility '{visibility}'" if visibility else ""
     elif workload is not None:
         raise InputError(f"queries given, but {key} is about links alone; drop --queries")
     else:

@@ -116,7 +116,7 @@ def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress,
             log, impact = halves(asked), impact or "views"
             searchers = (
                 "Views, clicks and queries are made, for want of a query log: some pages are in fashion, and fashion spreads "
-                f"along links. Impact is {impact}. {log.told()}"
+                f"along links and to pages linked beside them. Impact is {impact}. {log.told()}"
             )
         elif log is None:
             searchers = f"Impact is the web's own: {impact or ('views' if web.views is not None else 'clicks')}."

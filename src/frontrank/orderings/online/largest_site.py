@@ -128,3 +128,6 @@ class LargestSite(Policy):
         return _discover(state, links, page, out)
 
     on_revisit = staticmethod(_discover)
+
+    def priority(self, state: State, page: int, key: float) -> float:
+        return float(state.waiting[state.host[page]])

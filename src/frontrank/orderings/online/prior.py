@@ -13,9 +13,10 @@ from frontrank.orderings.online.backlink import Backlink
 from frontrank.orderings.online.fpr import FractionalPageRank
 from frontrank.orderings.online.opic import Opic
 from frontrank.orderings.policy import Out, Policy, State, out_for
+from frontrank.orderings.rank_file import NO_RANKS, RankFile
 from frontrank.pages.urls import host_of
 from frontrank.web.links import Links, row
-from frontrank.web.ranks import COLUMNS, host_ranks
+from frontrank.web.ranks import COLUMNS
 from frontrank.web.web import Web
 
 SPENT = -1e300  # the key of a page whose host has had its share
@@ -144,7 +145,7 @@ class Prior(Policy):
     Parameters: ``file``, with one host and its rank per line, or Common Crawl's table (plain or gzip; docs/sources.md);
     ``column`` of Common Crawl's: harmonicc_val or pr_val; ``inner``: fpr, opic, backlink, or bfs, where ranks alone decide;
     ``power``, less than 1 makes hosts more alike; ``budget``, pages of the host of the greatest rank (0: no limit). A live
-    crawl reads the file again when it is resumed: keep it as it is.
+    crawl keeps the ranks that it began with; of a file with more than 20,000 hosts it keeps a digest, and reads the file again.
 
     Cost: that of the inner ordering.
 
@@ -158,7 +159,7 @@ class Prior(Policy):
     [0, 2, 1, 3]
     """
 
-    file: str = ""
+    file: RankFile = NO_RANKS
     column: str = "harmonicc_val"
     inner: str = "fpr"
     power: float = 1.0
@@ -184,7 +185,8 @@ class Prior(Policy):
         self.require(self.budget >= 0, "budget", "a number of pages from 0")
         if not self.file:
             raise SpecError("prior: no file given; write prior:file=FILE, with one host and its rank per line")
-        host_ranks(self.file, self.column)
+        named = RankFile.read(self.file) if isinstance(self.file, str) else self.file  # a name, as it was stored once
+        object.__setattr__(self, "file", named.resolved(self.column))
 
     def needs(self) -> frozenset[str]:
         return frozenset({"hosts", "urls"})
@@ -230,4 +232,4 @@ class Prior(Policy):
         self._weigh(state, host, url)
 
     def _weigh(self, state: State, host: int, url: str) -> None:
-        state.rank[host] = host_ranks(self.file, self.column).of(host_of(url)) ** self.power
+        state.rank[host] = self.file.ranks.of(host_of(url)) ** self.power

@@ -2,14 +2,16 @@
 
     pages    url, fetched, and if known: clicks, views, title, text, host
     links    source, target (URLs), and if known: anchor
-    queries  query, frequency
-    log      query, url, and clicks, views or both; other columns (a date) are not looked at
+    queries  query, frequency, and if known: date
+    log      query, url, and clicks, views or both, and if known: date
     results  query, url, rank, and if known: score
 
 Pages are numbered by their rows, then those that only links name, by the links' rows, source before target: these have not
 been fetched. URLs are compared in canonical form and kept as first given. Rows of the same page: the first counts. Clicks
 and views are those of pages, or else the sums of the log. Without a table of queries the log stands in for it: a query was
 asked as often as its most viewed page was viewed (clicked, if the log has no views).
+
+Dates are kept beside the sums: what was asked, clicked and shown when. Rows whose date cannot be read count in the sums alone.
 
 Formats and checks: ``tables``. Cost: one look-up for each distinct URL of a table; all tables are in memory.
 """
@@ -26,6 +28,7 @@ from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import canonical, host_of
 from frontrank.sources.search_team.tables import Field, Schema, TeamTable, read_table
+from frontrank.web.dates import AskedOn, SeenOn, by_date
 from frontrank.web.strings import Texts
 from frontrank.web.web import IMPACTS, Web
 
@@ -42,7 +45,8 @@ PAGES = Schema(
     ),
 )
 LINKS = Schema("links", (Field("source", "url"), Field("target", "url"), Field("anchor", "text", required=False)))
-QUERIES = Schema("queries", (Field("query", "text"), Field("frequency", "amount")))
+DATE = Field("date", "date", required=False)
+QUERIES = Schema("queries", (Field("query", "text"), Field("frequency", "amount"), DATE))
 LOG = Schema(
     "log",
     (
@@ -50,7 +54,11 @@ LOG = Schema(
         Field("url", "url"),
         Field("clicks", "amount", required=False),
         Field("views", "amount", required=False),
+        DATE,
     ),
+)
+IMPACT = Schema(
+    "impact", (Field("url", "url"), Field("clicks", "amount", required=False), Field("views", "amount", required=False))
 )
 RESULTS = Schema(
     "results", (Field("query", "text"), Field("url", "url"), Field("rank", "rank"), Field("score", "number", required=False))
@@ -76,6 +84,7 @@ class Observed:
     queries: Sequence[str] | None = None
     frequency: Array | None = None  # of each query
     results: ResultTable | None = None
+    asked_on: AskedOn | None = None  # when each query was asked, where that is known
 
 
 @dataclass
@@ -89,6 +98,7 @@ class Counts:
     unknown_result_rows: int = 0
     unasked_result_rows: int = 0  # rows whose query is not in the workload
     repeated_results: int = 0  # rows of a query and page that were there before; the best rank counts
+    undated_rows: int = 0  # rows of the log or of queries whose date cannot be read, where they have one
     unlinked_frontier: int = 0  # unfetched pages that no fetched page links to: no crawl has discovered them yet
 
     def json(self) -> dict[str, Any]:
@@ -153,14 +163,17 @@ def read_observed(
     if logged is not None and not any(column in logged.columns for column in IMPACTS):
         raise InputError(f"{logged.path}: neither clicks nor views; a log needs one of these columns, or both")
     impacts = {column: _impact(column, page_table, row, logged, numbering, counts) for column in IMPACTS}
-    web = _web(page_table, row, edges, source, target, numbering, {"name": name, **impacts})
+    seen_on = _seen_on(logged, page_table, numbering)
+    web = _web(page_table, row, edges, source, target, numbering, {"name": name, "seen_on": seen_on, **impacts})
     counts.unlinked_frontier = _unlinked(web, fetched)
-    asked, frequency = _workload(None if queries is None else read(queries, QUERIES), logged, counts)
+    query_table = None if queries is None else read(queries, QUERIES)
+    asked, frequency, asked_on = _workload(query_table, logged, counts)
+    counts.undated_rows = sum(_undated(table) for table in (query_table, logged))
     shown = None
     if results is not None:
         assert asked is not None
         shown = _results(read(results, RESULTS), asked, numbering, counts)
-    return Observed(web, fetched, asked, frequency, shown), counts
+    return Observed(web, fetched, asked, frequency, shown, asked_on), counts
 
 
 # --- pages and links ---
@@ -247,23 +260,53 @@ def _impact(
     return impact
 
 
-def _workload(queries: TeamTable | None, log: TeamTable | None, counts: Counts) -> tuple[list[str] | None, Array | None]:
-    """Distinct queries in their order, and how often each is asked."""
+def _seen_on(log: TeamTable | None, pages: TeamTable, numbering: Numbering) -> SeenOn | None:
+    """When pages were clicked on and shown, as far as the log tells of that."""
+    if log is None or log.get("date") is None:
+        return None
+    at = numbering.of(log.columns["url"], add=False)
+    amounts = [None if name in pages.columns else log.get(name) for name in ("views", "clicks")]
+    page, time, sums = by_date(at, log.columns["date"], *amounts)
+    return SeenOn(page, time, *sums) if page.size else None
+
+
+def _undated(table: TeamTable | None) -> int:
+    return 0 if table is None or table.get("date") is None else int(np.isnan(table.columns["date"]).sum())
+
+
+def _workload(
+    queries: TeamTable | None, log: TeamTable | None, counts: Counts
+) -> tuple[list[str] | None, Array | None, AskedOn | None]:
+    """Distinct queries in their order, how often each is asked, and when."""
     if queries is not None:
         encoded = queries.columns["query"].dictionary_encode()
         counts.repeated_queries = queries.rows - len(encoded.dictionary)
         frequency = np.zeros(len(encoded.dictionary))
-        np.add.at(frequency, encoded.indices.to_numpy(zero_copy_only=False), queries.columns["frequency"])
-        return encoded.dictionary.to_pylist(), frequency
+        of_query = encoded.indices.to_numpy(zero_copy_only=False)
+        np.add.at(frequency, of_query, queries.columns["frequency"])
+        asked_on = _asked_on(of_query, queries.get("date"), queries.columns["frequency"])
+        return encoded.dictionary.to_pylist(), frequency, asked_on
     if log is None:
-        return None, None
+        return None, None, None
     amount = log.columns["views" if "views" in log.columns else "clicks"]
     encoded, of_url = (log.columns[name].dictionary_encode() for name in ("query", "url"))
     at, url = (part.indices.to_numpy(zero_copy_only=False).astype(np.int64) for part in (encoded, of_url))
     pair, inverse = np.unique(at * max(len(of_url.dictionary), 1) + url, return_inverse=True)  # days are added up
     frequency = np.zeros(len(encoded.dictionary))
     np.maximum.at(frequency, pair // max(len(of_url.dictionary), 1), np.bincount(inverse, amount, pair.size))
-    return encoded.dictionary.to_pylist(), frequency
+    if log.get("date") is None:
+        return encoded.dictionary.to_pylist(), frequency, None
+    pairs, time, sums = by_date(inverse, log.columns["date"], amount)  # of each date the most viewed page counts
+    asked_on = _asked_on(pair[pairs] // max(len(of_url.dictionary), 1), time, sums[0], np.maximum)
+    return encoded.dictionary.to_pylist(), frequency, asked_on
+
+
+def _asked_on(query: Array, time: Array | None, amount: Any, fold: np.ufunc = np.add) -> AskedOn | None:
+    if time is None:
+        return None
+    found, times, sums = by_date(query, time, amount, fold=fold)
+    assert sums[0] is not None
+    return AskedOn(found, times, sums[0]) if found.size else None
 
 
 def _results(table: TeamTable, queries: Sequence[str], numbering: Numbering, counts: Counts) -> ResultTable:
@@ -285,3 +328,18 @@ def _results(table: TeamTable, queries: Sequence[str], numbering: Numbering, cou
     order = order[np.sort(first)]
     ranks = np.minimum(rank[order], np.iinfo(np.int32).max).astype(np.int32)
     return ResultTable(query[order], page[order], ranks, score[order])
+
+
+def read_impacts(path: str) -> list[tuple[str, float | None, float | None]]:
+    """URL, clicks and views of each row of a table, for a live crawl; of a URL on several rows the sums."""
+    table = read_table(path, IMPACT)
+    columns = [table.get(name) for name in ("clicks", "views")]
+    if all(column is None for column in columns):
+        raise InputError(f"{table.path}: neither clicks nor views; a table of impact needs one of these columns, or both")
+    sums: dict[str, list[float]] = {}
+    for row, url in enumerate(table.columns["url"].to_pylist()):
+        total = sums.setdefault(url, [0.0, 0.0])
+        for at, column in enumerate(columns):
+            total[at] += 0.0 if column is None else float(column[row])
+    clicks, views = (column is not None for column in columns)
+    return [(url, total[0] if clicks else None, total[1] if views else None) for url, total in sums.items()]

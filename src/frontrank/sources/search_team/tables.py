@@ -8,6 +8,7 @@ case), checks every value and gives
     amount        float64, finite, not negative; missing is 0 unless the field is required
     rank          float64, a whole number from 1
     number        float64, finite
+    date          float64, seconds since 1970; NaN where there is none, or none that can be read
 
 A value that does not fit, or a row with too few or too many fields, is told with file, line and column. With ``skip_bad``
 such rows are left out and counted. CSV has quotes as RFC 4180 has them, and lines may end inside them; TSV has none. A quote
@@ -29,8 +30,9 @@ from frontrank.errors import InputError, nearest, need
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import host_of
 from frontrank.sources.search_team.tablefiles import Raw, format_of, place, read_raw
+from frontrank.web.dates import seconds_of
 
-Kind = Literal["url", "text", "flag", "amount", "rank", "number"]
+Kind = Literal["url", "text", "flag", "amount", "rank", "number", "date"]
 EXPECTED = {
     "url": "a URL with a scheme and a host, such as https://example.org/page",
     "text": "UTF-8 text",
@@ -38,6 +40,7 @@ EXPECTED = {
     "amount": "a number, finite and not negative",
     "rank": "a whole number from 1",
     "number": "a finite number",
+    "date": "a date such as 2024-05-31, or a date and a time",
 }
 
 
@@ -177,6 +180,10 @@ def _values(text: Any, field: Field) -> tuple[Any, Array]:
             for names in (["1", "true"], ["0", "1", "true", "false"])
         )
         return true, np.array(known)
+    if field.kind == "date":
+        encoded = text.dictionary_encode()
+        times = np.array([seconds_of(date) for date in encoded.dictionary.to_pylist()], np.float64)
+        return times[encoded.indices.to_numpy(zero_copy_only=False)] if len(text) else np.empty(0), np.ones(len(text), bool)
     numbers = _numbers(text, missing)
     fits = np.isfinite(numbers)
     if field.kind == "amount":

@@ -8,7 +8,9 @@
     links        impact of the pages that link to it, and of the other pages that those link to
     queries      how much is asked for the words of its URL and anchors, and how much of that still lacks answers
 
-``features=table4`` takes the scores alone, as tran15 does (its Table 4), with rw-eg at omega 0.7.
+``features=table4`` takes the scores of Table 4 of tran15 alone: indegree, pagerank, q-overlap, q-hybrid by a regression tree;
+and rw, rw-eg and rw-virtual, by views and by clicks where both are known. As there the omega of rw-eg was chosen for the crawl;
+other than there scores are places, and the omega is learned from the crawl itself.
 
 Nothing else: a view holds nothing of the content of an unfetched page. Impacts enter as ``log(1 + impact)``.
 
@@ -36,8 +38,7 @@ from frontrank.search.ngrams import match
 from frontrank.web.view import CrawlView, SearchView
 
 SHRINK = 3.0
-STEADY = ("rw", "rw-eg .7")  # scores that need no training
-TABLE4 = ("indegree", "pagerank", "q-overlap", "q-hybrid", *STEADY, "rw-virtual")  # what tran15 learns from
+STEADY = {"all": ("rw", "rw-eg .7"), "table4": ("rw", "rw-eg")}  # scores that need no training
 SETS = ("all", "table4")
 SHOWN = 10  # results on a page of answers
 DIGITS = re.compile(r"\d+")
@@ -50,6 +51,7 @@ RANKERS: dict[str, Ranker] = {
     "rw-eg .3": EnrichedWalk(omega=0.3),
     "rw-virtual": VirtualWalk(),
 }
+WALKS: dict[str, Ranker] = {"rw": RandomWalk(), "rw-eg": EnrichedWalk(), "rw-virtual": VirtualWalk()}  # of Table 4
 
 
 @dataclass
@@ -73,9 +75,9 @@ class Groups:
 def features(view: CrawlView, pages: Array, gain: Array, told: Array, which: str = "all") -> FeatureTable:
     """Rows for these frontier pages. gain is log(1 + impact) of all known pages, valid where told is true."""
     table = FeatureTable()
-    for name, score in _cached(view, "scores", lambda: _scores(view)).items():
-        if which == "all" or name in TABLE4:
-            table.columns[name] = score[pages]
+    scores = _cached(view, f"scores, {which}", lambda: _table4(view) if which == "table4" else _scores(view))
+    for name, score in scores.items():
+        table.columns[name] = score[pages]
     if which == "table4":
         return table
     _links(view, pages, gain, told, table)
@@ -109,12 +111,32 @@ def _cached(view: CrawlView, key: str, make: Callable[[], dict[str, Any]]) -> di
 
 
 def _scores(view: CrawlView) -> dict[str, Array]:
-    waits = np.flatnonzero(~view.fetched)
     view = replace(view, scores={}, notes={})  # from scratch: a walk that restarts ends some last bits elsewhere
     scores = {name: ranker.score(view) for name, ranker in RANKERS.items()}
-    if view.search is not None:
-        parts = QHybrid(fit="quadratic").parts(view)
-        scores["q-overlap"], scores["q-hybrid"] = parts["queries"], parts["queries"] + parts["pagerank"]
+    return _as_places(view, scores | _by_queries(view, "quadratic"))
+
+
+def _table4(view: CrawlView) -> dict[str, Array]:
+    """What tran15 learns from; beside the impact that counts, walks by the other one too, where it is known."""
+    scores = {name: ranker.score(view) for name, ranker in (("indegree", InDegree()), ("pagerank", PageRank()))}
+    scores |= _by_queries(view, "tree")
+    assert view.impact is not None
+    others = {name: impact for name, impact in view.impacts.items() if not np.array_equal(impact, view.impact)}
+    for named, impact in {"": view.impact, **others}.items():
+        seen = replace(view, scores={}, notes={}, impact=impact)
+        scores |= {f"{name} by {named}" if named else name: walk.score(seen) for name, walk in WALKS.items()}
+    return _as_places(view, scores)
+
+
+def _by_queries(view: CrawlView, fit: str) -> dict[str, Array]:
+    if view.search is None:
+        return {}
+    parts = QHybrid(fit=fit).parts(view)
+    return {"q-overlap": parts["queries"], "q-hybrid": parts["queries"] + parts["pagerank"]}
+
+
+def _as_places(view: CrawlView, scores: dict[str, Array]) -> dict[str, Array]:
+    waits = np.flatnonzero(~view.fetched)
     found = {name: np.zeros(view.known) for name in scores}
     for name, score in scores.items():
         found[name][waits] = places(score[waits])

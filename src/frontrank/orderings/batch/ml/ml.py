@@ -45,7 +45,8 @@ class Ml(Ranker):
     from the other four fifths: a page's own impact must not be among its features.
 
     Parameters: ``learner``, one of blend, gbm, forest, tree, sgd (the last two as in tran15); ``seed``; ``features``, all, or
-    table4: the scores of other rankers alone, as in tran15.
+    table4: the scores of other rankers alone, as in tran15 (by views and by clicks where both are known; q-hybrid by a tree).
+    Other than there they are places, as scores of two moments have different scales, and rw-eg learns omega from the crawl.
 
     Needs observed impact, and an earlier view or told impacts. Reference: tran15, section 6. Cost: for each earlier view
     the features, and the learner.
@@ -80,7 +81,7 @@ class Ml(Ranker):
         if len(waits):
             predict = fitted(self.learner, self.seed, examples.rows, np.log1p(examples.impact), _weights(examples.page))
             asked = features(view, waits, gain, told, self.features)
-            scores[waits] = _fused(predict(asked.matrix()), [asked.columns[name] for name in STEADY])
+            scores[waits] = _fused(predict(asked.matrix()), [asked.columns[name] for name in STEADY[self.features]])
         return scores
 
 
