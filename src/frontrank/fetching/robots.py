@@ -61,7 +61,7 @@ class HostLimits(Protocol):
 
     politeness: Politeness
 
-    def host(self, name: str, *, delay_s: float) -> None: ...
+    def host(self, name: str, *, delay_s: float, at_least: bool) -> None: ...
 
     def block(self, name: str, seconds: float) -> None: ...
 
@@ -222,8 +222,7 @@ class Robots:
 
     def _slow_down(self, origin: str, delay_s: float) -> None:
         if self.frontier is not None:
-            delay_s = max(self.frontier.politeness.delay_s, min(delay_s, LONGEST_DELAY_S))
-            self.frontier.host(host_of(origin), delay_s=delay_s)
+            self.frontier.host(host_of(origin), delay_s=min(delay_s, LONGEST_DELAY_S), at_least=True)
 
 
 async def refusal(url: str, names: Names, robots: Robots | None) -> NotFetched | None:
