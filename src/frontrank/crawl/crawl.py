@@ -121,18 +121,20 @@ class Crawl(Queues):
         sync_s: float = 1.0,
         ranking: str = INLINE,
         keep_leases: bool = False,
+        names_of: Crawl | None = None,
     ) -> Crawl:
         """The crawl of a directory (or log), as it was after its last acknowledged event; leases of the dead process return.
 
         Another policy than the one it was crawled with is refused, unless ``rescore``: then its state is built by letting
         it see everything that happened. ``politeness`` holds from now on, if it is given. ``read_only`` looks at a crawl,
         which may be running, and changes nothing. ``keep_leases``: they belong to fetchers elsewhere, and hold until they end.
+        ``names_of``: a crawl of the same log, whose names need not be read again.
         """
         log = Journal.open(Path(path), group, sync_s, read_only) if isinstance(path, str | os.PathLike) else path
         try:
             crawl = cls.__new__(cls)
             wanted = None if policy is None else as_policy(policy)
-            recovery.restore(crawl, log, wanted, rescore, truth, clock, read_only, ranking, keep_leases)
+            recovery.restore(crawl, log, wanted, rescore, truth, clock, read_only, ranking, keep_leases, names_of)
             if politeness is not None and politeness != crawl.politeness:
                 crawl._do(events.Behaved(crawl._tick(None), politeness))
                 log.commit()
