@@ -15,7 +15,7 @@ from frontrank.fetching.crawler.values import SWITCH, TEXTS
 
 USED = (  # of the options of frontrank crawl
     *("budget", "scope", "include", "exclude", "max_links", "max_size", "per_host", "in_flight", "robots", "contact"),
-    *("user_agent", "retries", "timeout", "proxy", "fetchers", "allow_private"),
+    *("user_agent", "retries", "timeout", "proxy", "fetchers", "revisit", "allow_private"),
 )
 
 
@@ -34,7 +34,8 @@ def _generated(command: Any) -> Any:
 @click.option("--from", "address", required=True, metavar="HOST:PORT", help="Where frontrank serve listens.")
 @click.option("--crawl", default="DEFAULT", show_default=True, metavar="ID", help="Which of its crawls.")
 @click.option("--token-file", default="", metavar="FILE", help="The service's token, if it has one.")
-@click.option("--tls-ca", default="", metavar="FILE", help="Certificate (PEM) to trust: speak TLS with the service.")
+@click.option("--tls-ca", default="", metavar="FILE", help="Speak TLS: the certificate (PEM) to trust, or: system.")
+@click.option("--insecure", is_flag=True, help="Send the token beyond this machine without TLS.")
 @click.option("--warc", default="", metavar="DIR", help="Keep the pages as WARC files in this directory.")
 @click.option(
     "--idle", type=float, default=0.0, metavar="S", help="Stop when there was nothing to fetch for so long. 0: never."
@@ -47,6 +48,7 @@ def command(
     crawl: str,
     token_file: str,
     tls_ca: str,
+    insecure: bool,
     warc: str,
     idle: float,
     as_json: bool,
@@ -76,11 +78,13 @@ def command(
         asked["max_links"],
         asked["proxy"],
         asked["allow_private"],
-        text=False,
+        text=bool(asked["revisit"]),
         warc=bool(warc),
+        copies=bool(asked["revisit"]),
     )
     same = {name: asked[name] for name in FetchPlan.__dataclass_fields__.keys() & asked.keys()}
-    plan = FetchPlan(how, address, crawl, read_token(token_file) if token_file else "", tls_ca, warc=warc, idle_s=idle, **same)
+    token = read_token(token_file) if token_file else ""
+    plan = FetchPlan(how, address, crawl, token, tls_ca, insecure, warc=warc, idle_s=idle, **same)
     told = _run(plan, [usable_seed(url) for url in seeds])
     if as_json:
         click.echo(json.dumps(told))
