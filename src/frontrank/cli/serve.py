@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import sys
 import threading
 from contextlib import ExitStack
 from dataclasses import replace
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     "--crawl", "orderings", multiple=True, metavar="ID=ORDERING", help="Another one for the crawl of this ID; repeatable."
 )
 @click.option("--delay", "delay_s", type=float, metavar="S", help="Seconds between two answers from one queue. [default: 1]")
+@click.option("--max-crawls", default=1_000, show_default=True, metavar="N", help="How many crawls there may be.")
 @click.option("--port", default=7071, show_default=True, help="Port of gRPC; 0 picks a free one.")
 @click.option("--http-port", default=7072, show_default=True, help="Port of HTTP, with the dashboard; 0 picks a free one.")
 @click.option("--no-http", is_flag=True, help="gRPC alone.")
@@ -51,6 +54,7 @@ def command(directory: str, as_json: bool, **options: Any) -> None:
     protected = security(**{name: options[name] for name in NAMES})
     for port in (options["port"], *(() if options["no_http"] else (options["http_port"],))):
         check_address(host, port)
+    _log()
     with _crawls(directory, options) as crawls, stopping.gracefully(stop.set), ExitStack() as parts:
         where = {
             "grpc": parts.enter_context(GrpcServer(FrontierService(crawls, counters), host, options["port"], protected)).address
@@ -61,6 +65,15 @@ def command(directory: str, as_json: bool, **options: Any) -> None:
             where["http"] = parts.enter_context(pages).url
         _tell(directory, where, crawls.ids(), as_json)
         stop.wait()
+
+
+def _log() -> None:
+    """What the service says of itself goes to standard error: warnings, and more if SetLogLevel asks for it."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logger = logging.getLogger("frontrank")
+    logger.addHandler(handler)
+    logger.setLevel(logging.WARNING)
 
 
 def _crawls(directory: str, options: dict[str, Any]) -> Crawls:
@@ -76,8 +89,10 @@ def _crawls(directory: str, options: dict[str, Any]) -> Crawls:
     politeness = None if options["delay_s"] is None else replace(POLITE, delay_s=options["delay_s"])
     with progress() as tell:
         tell(f"opening {directory}", 0, 0)
-        crawls = Crawls(directory, options["policy"], politeness, orderings)
+        crawls = Crawls(directory, options["policy"], politeness, orderings, most=options["max_crawls"])
         try:
+            for name, why in crawls.broken.items():
+                print(f"frontrank: crawl {name!r} is not served, the others are: {why}", file=sys.stderr, flush=True)
             for policy in {ordering.spec(): ordering for ordering in crawls.all_orderings()}.values():
                 tell(policy.spec(), 0, 0)
                 warm(policy)
