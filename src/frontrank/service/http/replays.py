@@ -1,16 +1,18 @@
 """What takes a replay of a crawl's log: why a page stands where it stands, and what another ordering would do.
 
 It runs in a process of its own, on one moment of the log, beside the crawl and without its lock. Another ordering is asked
-for by a person who may be anybody on the network, so only orderings that read no file and load no module can be tried.
+for by a person who may be anybody on the network, so only orderings that read no file and load no module can be tried. What a
+crawl has fetched is also a web on which orderings can be tried from the beginning (``simulate``, ``recommend``).
 """
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,13 +20,18 @@ from frontrank.crawl import inbox
 from frontrank.crawl.crawl import Crawl, check_live
 from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.recovery import first_workload
-from frontrank.errors import SpecError, nearest
+from frontrank.errors import InputError, SpecError, nearest
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy, orderings
 from frontrank.service.http.shapes import Compared, Moved
 from frontrank.specs import split
 
+if TYPE_CHECKING:
+    from frontrank.lab.recommend import Wish
+
+MOST_TRIED = 8  # orderings of one simulation
+WISHES = ("importance", "coverage", "votes", "topic")  # what a recommendation may be for: others load scorers
 HELD = 4  # crawls that are only watched, kept from one question to the next
 FRESH_S, FRESH_TIMES = 1.0, 10.0  # a watched crawl is read anew after this time, and this many times what reading it took
 CLOSED = ("prior", "quality", "group", "oracle")  # they read files, load scorers, or know what nobody knows
@@ -65,15 +72,60 @@ def watched(folder: str, method: str, given: tuple[Any, ...]) -> Any:
     return getattr(_crawl(folder), method)(*given)
 
 
-def tell(folder: str, verb: str, given: dict[str, Any]) -> Any:
-    """Have a crawl do something, be it at work or not."""
-    found = inbox.tell(Path(folder), verb, **given)
-    _forget(folder)
-    return found
+def tell(folder: str, verb: str, given: dict[str, Any]) -> bool:
+    """Have a crawl do something, be it at work or not; False if it has not heeded it yet."""
+    return inbox.tell(Path(folder), verb, **given)
+
+
+def simulate(folder: str, specs: list[str], budget: float) -> dict[str, Any]:
+    """How soon other orderings find the important pages among those that a crawl has fetched."""
+    from frontrank.lab.compare import compare as compare_on
+    from frontrank.sources import load
+
+    made: dict[str, Any] = finite(compare_on(load(folder), [ordering(spec) for spec in specs], budget=budget).json())
+    return made
+
+
+def recommend(folder: str, text: str) -> dict[str, Any]:
+    """Which ordering to take for a crawl like this one, by what it has fetched."""
+    from frontrank.lab.recommend import recommend as recommend_on
+    from frontrank.sources import load
+
+    made: dict[str, Any] = finite(recommend_on(load(folder), wish(text), draws=2).json())
+    return made
+
+
+def wish(text: str) -> Wish:
+    """What a recommendation is for, as somebody outside may say it."""
+    from frontrank.lab.recommend import Wish
+
+    made = Wish.of(text)
+    if made.name not in WISHES:
+        raise InputError(f"for must be importance, coverage, votes or topic:WORDS, got {text!r}")
+    return made
+
+
+def finite(told: Any) -> Any:
+    """The same for JSON, which knows no infinity.
+
+    >>> finite({"a": [1.5, float("nan")]})
+    {'a': [1.5, None]}
+    """
+    if isinstance(told, dict):
+        return {key: finite(value) for key, value in told.items()}
+    if isinstance(told, list | tuple):
+        return [finite(value) for value in told]
+    return None if isinstance(told, float) and not math.isfinite(told) else told
 
 
 def notes(folder: str) -> dict[str, Any]:
     return _crawl(folder).notes
+
+
+def as_of(folder: str) -> float:
+    """When the crawl was read that answers are about, in seconds since 1970."""
+    _crawl(folder)
+    return time.time() - (time.monotonic() - _held[folder][1])
 
 
 def running(folder: str) -> bool:
@@ -93,7 +145,7 @@ def compare(folder: str, spec: str, most: int) -> Compared:
     try:
         before = Crawl.recover(log, read_only=True)
         check_live(policy, first_workload(log), None)
-        after = Crawl.recover(log, policy, read_only=True, rescore=True)
+        after = Crawl.recover(log, policy, read_only=True, rescore=True, names_of=before)
         return _compared(before, after, most)
     finally:
         log.close()
@@ -131,7 +183,8 @@ def _places(order: Array, known: int) -> Array:
     return places
 
 
-def _forget(folder: str) -> None:
+def forget(folder: str) -> None:
+    """Something was changed: the crawl is read anew."""
     held = _held.pop(folder, None)
     if held is not None:
         held[0].close()
