@@ -7,12 +7,13 @@ They are called in threads, never in the event loop. ``priority`` is None where 
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
 from frontrank import __version__
 from frontrank.crawl.kernels import UNLINKED
-from frontrank.errors import InputError, TooMany
+from frontrank.errors import InputError, TooMany, UnknownCrawl
 from frontrank.fetching.crawler.job import asked_for
 from frontrank.fetching.crawler.pace import time_left
 from frontrank.frontiers.polite import BEYOND
@@ -55,8 +56,12 @@ class Asked:
 def crawls(asked: Asked) -> shapes.CrawlList:
     made: list[shapes.Listed] = []
     for name in asked.desk.ids():
-        told = status_of(asked.desk, name)
-        made.append(cast(shapes.Listed, {key: told[key] for key in shapes.Listed.__annotations__}))  # type: ignore[literal-required]
+        with suppress(UnknownCrawl):  # it was deleted a moment ago
+            told = {
+                **asked.desk.source(name).ask("overview"),
+                "id": name,
+            }  # not its past: this is asked for often
+            made.append(cast(shapes.Listed, {key: told[key] for key in shapes.Listed.__annotations__}))
     return {"version": __version__, "active": asked.desk.active, "crawls": made}
 
 
@@ -78,6 +83,15 @@ def orderings(asked: Asked) -> shapes.Orderings:
 # Of a crawl ---------------------------------------------------------------------------------------------------------------
 def status(asked: Asked) -> shapes.Status:
     return status_of(asked.desk, asked.crawl)
+
+
+def statuses(desk: Desk) -> list[shapes.Status]:
+    """Of all crawls that are there."""
+    made: list[shapes.Status] = []
+    for name in desk.ids():
+        with suppress(UnknownCrawl):
+            made.append(status_of(desk, name))
+    return made
 
 
 def status_of(desk: Desk, name: str) -> shapes.Status:

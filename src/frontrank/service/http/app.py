@@ -133,8 +133,7 @@ class App:
 
     async def metrics(self, request: Request) -> Response:
         def made() -> str:
-            told = [answers.status_of(self.desk, name) for name in self.desk.ids()]
-            return metrics.text(self.counters, told, self.desk.active)
+            return metrics.text(self.counters, answers.statuses(self.desk), self.desk.active)
 
         return Response(await to_thread.run_sync(made, limiter=self._quick), media_type=metrics.MEDIA)
 

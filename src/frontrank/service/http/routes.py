@@ -45,7 +45,7 @@ def _count(name: str, about: str, default: int, most: int) -> Field:
 HOST = Field("host", "string", "the name of a host, or of a queue", longest=LONGEST_HOST)
 PATTERN = Field("pattern", "string", "a regular expression, looked for in URLs", longest=LONGEST_REGEX, format="regex")
 OPERATIONS = (
-    Operation("listCrawls", API + "/crawls", "All crawls, and how far each is.", answers.crawls, shapes.CrawlList),
+    Operation("listCrawls", API + "/crawls", "All crawls, and how far each is.", answers.crawls, shapes.CrawlList, keep_s=1.0),
     Operation(
         "pauseAll",
         API + "/pause",
