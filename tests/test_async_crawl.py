@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from pathlib import Path
 from typing import Any
@@ -170,3 +171,38 @@ def test_it_goes_on_where_another_stopped_and_lets_its_directory_go(tmp_path: Pa
             return [page["url"] for page in await crawl.next()]
 
     assert run(crawled()) == ["http://b.example/", "http://c.example/"]
+
+
+def test_it_has_all_verbs_of_a_crawl() -> None:
+    inner = {"apply", "restore_leases", "find_host", "together", "before_sync", "scores_at_once", "recover"}
+
+    def verbs(kind: type) -> dict[str, str]:
+        found = inspect.getmembers(kind, inspect.isfunction)
+        return {name: str(inspect.signature(verb)) for name, verb in found if name[0] != "_" and name not in inner}
+
+    awaited = verbs(AsyncCrawl)
+    assert {name: awaited.get(name) for name in verbs(Crawl)} == verbs(Crawl)
+    assert set(awaited) - set(verbs(Crawl)) == {"take_page", "pages", "run"}
+
+
+def test_pages_of_queues_that_a_cancelled_task_was_given_wait_again() -> None:
+    async def crawled() -> list[int]:
+        crawl = await AsyncCrawl.begin("bfs")
+        await crawl.discover_pages(["http://a.example/1", "http://a.example/2"], queues=["slow", "slow"])
+        hold, held = threading.Event(), asyncio.ensure_future(crawl.run(lambda: hold.wait(PATIENCE_S)))
+        taking = asyncio.ensure_future(crawl.take_queues(1, 1, lease_s=1000.0))
+        await asyncio.sleep(0)
+        taking.cancel()
+        hold.set()
+        await held
+        with pytest.raises(asyncio.CancelledError):
+            await taking
+        taken = await crawl.take_queues(queue="slow", lease_s=1000.0)
+        assert (await crawl.queue_counts("slow")).leased == 2  # type: ignore[union-attr]
+        await crawl.report_page(taken[0])
+        await crawl.block_until("slow", 1e12)
+        assert await crawl.queues() == [] and (await crawl.overview())["fetched"] == 1
+        await crawl.close()
+        return taken
+
+    assert run(crawled()) == [0, 1]

@@ -219,6 +219,8 @@ KINDS += [
     "boost",
     "family",
     "queues",
+    "report slow",
+    "report failed",
 ]
 steps = st.lists(
     st.tuples(st.sampled_from(KINDS), st.integers(0, 9)),
@@ -267,6 +269,14 @@ def lived(crawl: Crawl, happened: list[tuple[str, int]]) -> None:
         elif what == "report":
             again_at = now + value if value % 3 else None
             crawl.fetched_page(crawl.page(page(value % 6)), None, now=now, again_at=again_at, any_state=True)
+        elif what == "report slow":
+            crawl.discover([page(value + 50)], page(value % 4 + 30), now=now)
+            pages, _ = crawl.discover_pages([page(value % 4 + 30)], queues=["fast" if value % 2 else "slow"], now=now)
+            crawl.report_page(int(pages[0]), again_at=now + value if value % 3 else None, now=now)
+        elif what == "report failed":
+            one = crawl.find_page(page(value % 6))
+            if one >= 0:
+                crawl.report_failure(one, "http 503", again_at=now + value if value % 3 else None, now=now)
         elif what == "schedule":
             crawl.schedule_page(crawl.page(page(value)), now + value * value - 4, now=now)
         elif what == "forget":
@@ -294,7 +304,8 @@ def facts(crawl: Crawl, now: float) -> Any:
     hosts = dict(zip(crawl.host_table.keys.tolist(), crawl.frontier.hosts().tolist(), strict=False))  # numbered as they came
     frontier = (queue.mark[:known].tobytes(), queue.node["key"][:known].tobytes(), queue.node["seq"][:known].tobytes(), hosts)
     due = sorted(zip(*(array.tolist() for array in crawl.frontier.due.arrays().values()), strict=True))
-    control = (due, crawl.pending, crawl.revisits, crawl.paused, crawl.rules.saved())
+    told = (dict(crawl.pending), crawl.pending.size, [crawl.pages_named(page(n)) for n in range(30, 40)])
+    control = (due, told, crawl.held_up, crawl.revisits, crawl.paused, crawl.rules.saved())
     worth = (crawl.impact_by, crawl.worth[:known].tobytes())
     return control, worth, list(crawl.order), crawl.leases, crawl.attempts, crawl.failed_count, frontier, state
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -280,3 +283,30 @@ def test_a_revisit_record_has_the_head_alone() -> None:
     assert b"WARC-Type: revisit" in text
     assert b"Content-Length: 5" in text  # the head is what the server sent
     assert text.count(b"WARC-Payload-Digest") == 1
+
+
+KILLED = """
+import os, signal, sys
+from frontrank.crawl.crawl import Crawl
+from frontrank.fetching.crawler.options import Options
+from frontrank.fetching.crawler.run import crawl
+
+def killed(self, page, at, now=None):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+Crawl.schedule_page = killed
+given = {"policy": "bfs", "revisit": "fixed:every=0.01s", "delay": 0.0, "budget": 60, "robots": False}
+crawl(Options(seeds=(sys.argv[2] + "/",), allow_private=True, **given), sys.argv[1])
+"""
+
+
+def test_a_page_that_failed_when_it_came_back_keeps_its_date_after_a_kill(tmp_path: Path) -> None:
+    class Failing(Site):
+        def page(self, path: str, visit: int) -> tuple[int, dict[str, str], bytes]:
+            return (200 if visit == 1 else 403), {}, b"<p>once</p>"
+
+    with served(Failing()) as home:
+        done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "crawl"), home], check=False)
+    assert done.returncode == -signal.SIGKILL
+    with Crawl.recover(tmp_path / "crawl") as left:
+        assert left.fetched_count == 1 and not left.completed(0), "it waits, or comes back: it is not lost"

@@ -211,6 +211,20 @@ def test_orderings_that_read_pages_are_told_what_they_say() -> None:
     assert asyncio.run(main()) == ["http://a.example/rich/next", "http://a.example/poor/next"]
 
 
+def test_a_request_that_was_never_added_settles_nothing(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with await CrawlRequests.open("bfs", tmp_path / "crawl") as requests:
+            await requests.add_requests(["http://a.example/1", "http://a.example/2"])
+            (await requests.fetch_next_request(), await requests.fetch_next_request())
+            seq = requests.crawl.crawl.log.seq
+            foreign = Request.from_url("http://b.example/")
+            assert await requests.mark_request_as_handled(foreign) is None
+            assert await requests.reclaim_request(foreign) is None
+            assert requests.crawl.crawl.log.seq == seq and requests.crawl.crawl.leased == 2
+
+    asyncio.run(main())
+
+
 def test_dropping_removes_the_directory(tmp_path: Path) -> None:
     async def main() -> None:
         requests = await CrawlRequests.open("bfs", tmp_path / "crawl")

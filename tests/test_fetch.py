@@ -267,6 +267,7 @@ def test_pages_come_back_and_are_asked_for_only_if_they_have_changed(tmp_path: P
         asked = sorted((path, condition) for _, path, condition in Tagged.asked)
         assert [one for one in asked if one[0] != "/news"] == [("/", ""), ("/", '"x"'), ("/same", ""), ("/same", '"x"')]
         assert client.crawls.get().revisits == 3  # type: ignore[attr-defined]
+        assert client.crawls.get().history.statuses() == {200: 4, 304: 2}, "what has not changed keeps its links"  # type: ignore[attr-defined]
         (news,) = client.urls(containing="/news")
         copy = json.loads(news.metadata["copy"][0])
         assert (copy["visits"], copy["changes"]) == (1, 1) and news.again_at > time.time()

@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank import order as simulated
+from frontrank.crawl import told
 from frontrank.crawl.crawl import Crawl
-from frontrank.crawl.live import MOST_WORDS
+from frontrank.crawl.memory_log import MemoryLog
 from frontrank.crawl.status import events
+from frontrank.crawl.told import MOST_WORDS
 from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.pages.groups import read_groups
@@ -142,7 +144,69 @@ def test_links_told_many_times_of_a_page_to_come_are_kept_once() -> None:
     assert crawl.take() == [url(1)]
 
 
+def test_links_of_pages_that_are_never_reported_are_given_up_at_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(told, "MOST", 20)
+    monkeypatch.setattr(told, "KEPT", 15)
+    crawl = Crawl("backlink", tmp_path / "c", clock=lambda: 0.0)
+    crawl.seed([url(900)])
+    crawl.take()
+    crawl.discover([url(901)], url(900))  # of a page that is out: it will be reported
+    for parent in range(0, 100, 10):
+        crawl.discover([url(parent + n) for n in range(1, 5)], url(parent))
+        assert crawl.pending.size <= 20
+    assert crawl.find(url(900)) in crawl.pending and crawl.find(url(90)) in crawl.pending
+    for snapshot in (False, True):
+        if snapshot:
+            crawl.snapshot()
+        kept = dict(crawl.pending)
+        crawl = reopened(crawl)
+        assert dict(crawl.pending) == kept and crawl.pending.size == sum(map(len, kept.values()))
+        assert crawl.links_given_up == 41 - crawl.pending.size == crawl.overview()["links_given_up"]
+    assert crawl.waiting == 41, "what they lead to waits on"
+    crawl.report_page(crawl.find(url(0)))
+    crawl.report_page(crawl.find(url(90)))
+    assert [number(one["url"]) for one in crawl.next(4)] == [91, 92, 93, 94]
+
+
+def test_what_many_words_say_counts_as_links() -> None:
+    kept = told.Told()
+    kept.tell(1, [2, 3], ["", "w" * 250])
+    kept.tell(1, [2], ["w" * 120])
+    assert kept.size == 2 + 1 + 2
+    kept.end(1)
+    assert kept.size == 0 and kept.end(1) == {}
+
+
 # Queues ----------------------------------------------------------------------------------------------------------------
+@given(
+    placed=st.lists(st.tuples(st.integers(0, 3), st.sampled_from([None, "slow", "Slow", "h0.test"])), max_size=12),
+    later=st.integers(0, 12),
+)
+@settings(max_examples=30, deadline=None)
+def test_a_url_finds_its_pages_whatever_their_queues(placed: list[tuple[int, str | None]], later: int) -> None:
+    log = MemoryLog()
+    crawl = Crawl("bfs", log=log, clock=lambda: 0.0)
+    for at, (page, queue) in enumerate(placed):
+        if at == later:
+            crawl.snapshot()
+        crawl.discover([url(page)], queues=[queue])
+    wanted = {page: {crawl.number(url(page), queue) for one, queue in placed if one == page} for page in range(4)}
+    for again in (crawl, Crawl.recover(log, clock=lambda: 0.0)):
+        assert {page: set(again.pages_named(url(page))) for page in range(4)} == wanted
+        for page in range(4):
+            assert again.find_page(url(page)) in (wanted[page] or {-1})
+    while taken := crawl.take_pages():
+        assert crawl.find_page(crawl.url(taken[0])) == taken[0], "the one that is out is meant"
+        crawl.fetched(crawl.url(taken[0]), now=1.0)
+
+
+def test_pages_of_a_group_of_hosts_are_found_by_its_name() -> None:
+    crawl = Crawl("bfs", queue_by={"h0.test": "both", "h1.test": "both"})
+    crawl.seed([url(0), url(1), url(2)])
+    assert [row["queue"] for row in crawl.next(9)] == ["both", "both", "h2.test"]
+    assert crawl.find_page(url(1), "both") == 1 == crawl.find_page(url(1)) and crawl.find_page(url(2), "both") == -1
+
+
 def test_a_page_waits_in_the_queue_that_is_named_and_is_another_one_there(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", politeness=Politeness(delay_s=10.0), clock=lambda: 0.0)
     pages, fresh = crawl.discover_pages([url(0), url(0), url(5), url(1)], queues=[None, "Slow", "Slow", "h1.test"])
@@ -314,6 +378,51 @@ def test_revisits_have_their_share_of_what_is_taken(tmp_path: Path, share: float
     assert crawl.revisits == wanted
 
 
+@pytest.mark.parametrize("policy", ["bfs", "opic"])
+@pytest.mark.parametrize(("share", "wanted"), [(0.25, 25), (0.0, 0), (1.0, 50)])
+def test_revisits_have_their_share_of_what_is_taken_of_queues(tmp_path: Path, policy: str, share: float, wanted: int) -> None:
+    crawl = Crawl(policy, tmp_path / "c", revisit_share=share, clock=lambda: 100.0)
+    crawl.discover([f"http://h{page}.test/" for page in range(150)])
+    for page in crawl.take_queues(50):
+        crawl.fetched_page(page, [], again_at=50.0 - page)
+    crawl = reopened(crawl)
+    taken = [page for _ in range(25) for page in crawl.take_queues(4, 1)]
+    again = [page for page in taken if page < 50]
+    assert len(taken) == 100 and len(again) == wanted and again == sorted(again, reverse=True)
+    assert [page for page in taken if page >= 50] == list(range(50, 150 - wanted))
+    crawl = reopened(crawl)
+    for page in taken:
+        crawl.fetched_page(page, [])
+    assert len(crawl.take_queues()) == 50 and crawl.revisits == wanted
+
+
+def test_revisits_of_one_queue_go_together_within_its_limits() -> None:
+    crawl = Crawl("bfs", politeness=Politeness(delay_s=10.0), revisit_share=1.0, clock=lambda: 100.0)
+    crawl.discover([f"http://a.test/{page}" for page in range(6)] + ["http://b.test/"])
+    for page in crawl.take_queues(per_queue=5, now=100.0):
+        crawl.fetched_page(page, [], again_at=109.0 - page)
+    assert crawl.take_queues(per_queue=3, now=109.5) == [] and crawl.next_at() == 110.0
+    assert crawl.take_queues(queue="a.test", per_queue=3, now=110.0) == [4, 3, 2], "due for longest first, as one request"
+    assert crawl.take_queues(now=110.0) == [6], "a.test rests"
+    for page in (2, 3, 4):
+        crawl.fetched_page(page, [], now=110.0)
+    crawl.host("a.test", concurrency=1)
+    assert crawl.take_queues(1, 5, now=120.0) == [1]
+
+
+def test_a_budget_counts_what_is_asked_of_a_host_revisits_too(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
+    crawl.seed([url(0), url(5), url(1)])
+    crawl.host("h0.test", budget=2)
+    for now in (1.0, 3.0):
+        assert crawl.take_queues(queue="h0.test", per_queue=1, now=now) == [0]
+        crawl.fetched(url(0), now=now, again_at=now + 1)
+    crawl = reopened(crawl)
+    assert crawl.take(9, now=5.0) == [url(1)], "one page was asked for twice"
+    crawl.host("h0.test", budget=3)
+    assert len(crawl.take(9, now=6.0)) == 1
+
+
 def test_a_revisit_waits_for_its_host_too() -> None:
     crawl = Crawl("bfs", politeness=Politeness(delay_s=10.0), revisit_share=1.0, clock=lambda: 100.0)
     crawl.seed(["http://a.test/", "http://b.test/"])
@@ -407,6 +516,35 @@ def test_a_family_has_a_budget_and_a_pace_whatever_its_hosts(tmp_path: Path) -> 
     assert crawl.due(crawl.page(url(3))) == math.inf
     crawl.limit_family("[0-3]$", budget=0, now=14.0)
     assert crawl.take(9, now=15.0) == [url(3)]
+
+
+def test_a_page_that_is_held_up_leaves_its_host_to_others(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", politeness=Politeness(delay_s=10.0), clock=lambda: 0.0)
+    crawl.discover([url(page) for page in (0, 1, 5, 6, 10)])
+    crawl.limit_family("/[015]$", budget=1)
+    assert [number(name) for name in crawl.take(9, now=1.0)] == [0, 6]
+    assert crawl.take_queues(now=1.0) == [] and crawl.next_at() == 11.0
+    crawl = reopened(crawl)
+    assert [number(crawl.url(page)) for page in crawl.take_queues(now=11.0)] == [10]
+
+
+@pytest.mark.parametrize("each", [1, 3])
+def test_pages_of_a_paced_family_go_in_their_order_and_are_not_looked_at_each_time(tmp_path: Path, each: int) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
+    crawl.discover([url(page) for page in range(40)])
+    crawl.limit_family("test/", delay_s=10.0)
+    order: list[int] = []
+    for turn in range(20):
+        order += [number(name) for name in crawl.take(each, now=10.0 * turn + 1)]
+        if turn == 5:
+            crawl.discover([url(900)])
+            crawl.boost("900", 1)
+            crawl = reopened(crawl)
+    assert order == [0, 1, 2, 3, 4, 5, 900, *range(6, 19)]
+    held = sum(event["kind"] == "held" for event in events(tmp_path / "c"))
+    assert held < 4 * 40, "40 pages at each of 20 turns would be 800"
+    crawl.limit_family("test/", delay_s=0.0, now=200.0)
+    assert len(crawl.take(99, now=200.0)) == 21 and not crawl.held_up
 
 
 ACTIONS = st.lists(st.tuples(st.sampled_from(["take", "fetched", "failed"]), st.integers(0, 4)), max_size=40)

@@ -139,6 +139,7 @@ def test_what_was_acknowledged_survives_a_kill_under_load_in_order(tmp_path: Pat
         (["--policy", "oracle"], "only a simulation knows"),
         (["--crawl", "news"], "--crawl must be ID=ORDERING, such as news=opic, got 'news'"),
         (["--delay", "-1"], "delay_s must be"),
+        (["--revisit-share", "2"], "revisit_share must be a share from 0 to 1, got 2.0"),
         (["--tls-cert", "missing"], "--tls-cert was given without --tls-key"),
         (["--token-file", "missing"], "missing: the token cannot be read"),
         (["--host", "no.such.host.invalid", "--insecure"], "cannot listen at no.such.host.invalid:7071"),
@@ -152,6 +153,24 @@ def test_bad_input_is_one_sentence(options: list[str], sentence: str, tmp_path: 
     assert (done.returncode, done.stdout) == (2, "")
     assert sentence in done.stderr and len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "new").exists()
+
+
+def test_what_does_not_hold_for_a_crawl_that_is_there_is_said_at_the_start(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "opic") as crawls:
+        crawls.made("news")
+    with serving(tmp_path, "--no-http") as (server, _):
+        server.send_signal(signal.SIGTERM)
+        assert server.stderr is not None and server.wait(PATIENCE_S) == 0
+        assert server.stderr.read() == "frontrank: crawl 'news' keeps opic; --rescore would give it bfs\n"
+    with serving(tmp_path, "--no-http", "--rescore", "--delay", "7", "--revisit-share", "0.5") as (server, _):
+        server.send_signal(signal.SIGTERM)
+        assert server.stderr is not None and server.wait(PATIENCE_S) == 0
+        assert server.stderr.read() == ""
+    with Crawls(tmp_path) as crawls:
+        news = crawls.get("news")
+        assert (news.policy.spec(), news.politeness.delay_s, news.revisit_share) == ("bfs", 7.0, 0.5)
+    done = subprocess.run([*COMMAND, str(tmp_path), "--rescore"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "--rescore must be told the ordering" in done.stderr
 
 
 def test_a_folder_that_is_served_is_not_served_twice(tmp_path: Path) -> None:

@@ -71,6 +71,37 @@ def test_each_crawl_has_its_own_ordering_and_keeps_it(tmp_path: Path) -> None:
         assert crawls.made("fourth").policy.spec() == "surf"
 
 
+def test_crawls_that_are_there_get_another_ordering_if_that_is_asked_for(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs", orderings={"news": "opic"}) as crawls:
+        for name in ("any", "news"):
+            crawls.made(name).discover(["http://a.org/", "http://b.org/", "http://c.org/"])
+            crawls.get(name).discover(["http://c.org/"], "http://a.org/")
+            crawls.get(name).report_page(0)
+        assert crawls.kept == []
+    with Crawls(tmp_path, orderings={"any": "fpr"}) as crawls:
+        assert crawls.kept == ["crawl 'any' keeps bfs; --rescore would give it fpr"], "nothing was said of the other one"
+    with Crawls(tmp_path, orderings={"any": "backlink"}, rescore=True) as crawls:
+        assert {name: crawls.get(name).policy.spec() for name in crawls.ids()} == {"any": "backlink", "news": "opic"}
+        assert crawls.kept == [] and crawls.get("any").next(1)[0]["url"] == "http://c.org/"
+    with Crawls(tmp_path, "fpr", rescore=True) as crawls:
+        assert {crawls.get(name).policy.spec() for name in crawls.ids()} == {"fpr"}
+    with Crawls(tmp_path) as crawls:
+        assert {crawls.get(name).policy.spec() for name in crawls.ids()} == {"fpr"} and crawls.kept == []
+
+
+def test_a_delay_and_a_share_that_are_given_hold_for_crawls_that_are_there(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs") as crawls:
+        crawls.made().host("slow.org", delay_s=30.0)
+    for share in (0.25, 0.5):
+        with Crawls(tmp_path, revisit_share=share) as crawls:
+            crawls.delay(5.0)
+            assert crawls.get().politeness.delay_s == 5.0 and crawls.get().revisit_share == share
+            assert crawls.made("new").revisit_share == share
+    with Crawls(tmp_path) as crawls:
+        assert crawls.get().politeness.delay_s == 5.0 and crawls.get().revisit_share == 0.5
+        assert crawls.get().frontier.hosts(crawls.get().find_host("slow.org"))["delay"][0] == 30.0
+
+
 def test_no_id_leads_out_of_the_folder(tmp_path: Path) -> None:
     folder = tmp_path / "service"
     with Crawls(folder) as crawls:

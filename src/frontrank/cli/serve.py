@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @click.command(name="serve")
 @click.argument("directory", metavar="DIR")
-@click.option(
-    "--policy", default="surf", show_default=True, metavar="ORDERING", help="Ordering of crawls that are yet to come."
-)
+@click.option("--policy", metavar="ORDERING", help="Ordering of crawls that are yet to come. [default: surf]")
 @click.option(
     "--crawl", "orderings", multiple=True, metavar="ID=ORDERING", help="Another one for the crawl of this ID; repeatable."
 )
+@click.option("--rescore", is_flag=True, help="Crawls that are there get the ordering of --policy and --crawl too.")
 @click.option("--delay", "delay_s", type=float, metavar="S", help="Seconds between two answers from one queue. [default: 1]")
 @click.option("--max-crawls", default=1_000, show_default=True, metavar="N", help="How many crawls there may be.")
+@click.option("--revisit-share", type=float, metavar="SHARE", help="Of what is handed out, for pages that come back; 0 to 1.")
 @click.option("--port", default=7071, show_default=True, help="Port of gRPC; 0 picks a free one.")
 @click.option("--http-port", default=7072, show_default=True, help="Port of HTTP, with the dashboard; 0 picks a free one.")
 @click.option("--no-http", is_flag=True, help="gRPC alone.")
@@ -86,19 +86,27 @@ def _crawls(directory: str, options: dict[str, Any]) -> Crawls:
         if not found or not ordering:
             raise InputError(f"--crawl must be ID=ORDERING, such as news=opic, got {given!r}")
         orderings[name] = ordering
-    politeness = None if options["delay_s"] is None else replace(POLITE, delay_s=options["delay_s"])
+    if options["rescore"] and not (options["policy"] or orderings):
+        raise InputError("--rescore must be told the ordering; give --policy ORDERING, or --crawl ID=ORDERING for one crawl")
+    delay_s = options["delay_s"]
+    politeness = None if delay_s is None else replace(POLITE, delay_s=delay_s)
     with progress() as tell:
         tell(f"opening {directory}", 0, 0)
-        crawls = Crawls(directory, options["policy"], politeness, orderings, most=options["max_crawls"])
+        given = {name: options[name] for name in ("rescore", "revisit_share")}
+        crawls = Crawls(directory, options["policy"], politeness, orderings, most=options["max_crawls"], **given)
         try:
             for name, why in crawls.broken.items():
                 print(f"frontrank: crawl {name!r} is not served, the others are: {why}", file=sys.stderr, flush=True)
-            for policy in {ordering.spec(): ordering for ordering in crawls.all_orderings()}.values():
-                tell(policy.spec(), 0, 0)
-                warm(policy)
+            if delay_s is not None:
+                crawls.delay(delay_s)
+            for one in {ordering.spec(): ordering for ordering in crawls.all_orderings()}.values():
+                tell(one.spec(), 0, 0)
+                warm(one)
         except BaseException:
             crawls.close()
             raise
+    for sentence in crawls.kept:
+        print(f"frontrank: {sentence}", file=sys.stderr)
     return crawls
 
 

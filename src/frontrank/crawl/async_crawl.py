@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from frontrank.crawl.crawl import Crawl
+from frontrank.pages.scorers import Judged
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -58,25 +59,36 @@ class AsyncCrawl:
 
     # What happens -----------------------------------------------------------------------------------------------------------
     seed = _verb(Crawl.seed)
+    seed_pages = _verb(Crawl.seed_pages)
     fetched = _verb(Crawl.fetched)
+    fetched_page = _verb(Crawl.fetched_page)
     failed = _verb(Crawl.failed)
+    failed_page = _verb(Crawl.failed_page)
     drop = _verb(Crawl.drop)
+    drop_page = _verb(Crawl.drop_page)
     impact = _verb(Crawl.impact)
     ask = _verb(Crawl.ask)
-    discover = _verb(Crawl.discover)
-    fetched_page = _verb(Crawl.fetched_page)
-    failed_page = _verb(Crawl.failed_page)
-    schedule_page = _verb(Crawl.schedule_page)
-    forget_pages = _verb(Crawl.forget_pages)
     give_back = _verb(Crawl.give_back)
     rescore = _verb(Crawl.rescore)
     note = _verb(Crawl.note)
     attach = _verb(Crawl.attach)
+    attach_all = _verb(Crawl.attach_all)
+
+    # What is told from elsewhere --------------------------------------------------------------------------------------------
+    discover = _verb(Crawl.discover)
+    discover_pages = _verb(Crawl.discover_pages)
+    report_page = _verb(Crawl.report_page)
+    report_failure = _verb(Crawl.report_failure)
+    schedule_page = _verb(Crawl.schedule_page)
+    forget_pages = _verb(Crawl.forget_pages)
 
     # What is controlled -----------------------------------------------------------------------------------------------------
     prioritise = _verb(Crawl.prioritise)
     host = _verb(Crawl.host)
+    join = _verb(Crawl.join)
+    behave = _verb(Crawl.behave)
     block = _verb(Crawl.block)
+    block_until = _verb(Crawl.block_until)
     pause = _verb(Crawl.pause)
     resume = _verb(Crawl.resume)
     boost = _verb(Crawl.boost)
@@ -85,20 +97,47 @@ class AsyncCrawl:
 
     # What is asked ----------------------------------------------------------------------------------------------------------
     find = _verb(Crawl.find)
+    find_page = _verb(Crawl.find_page)
+    pages_named = _verb(Crawl.pages_named)
+    parent_page = _verb(Crawl.parent_page)
+    links_told = _verb(Crawl.links_told)
+    number = _verb(Crawl.number)
+    page = _verb(Crawl.page)
     url = _verb(Crawl.url)
+    names = _verb(Crawl.names)
     mark = _verb(Crawl.mark)
+    depth = _verb(Crawl.depth)
+    due = _verb(Crawl.due)
+    completed = _verb(Crawl.completed)
+    born = _verb(Crawl.born)
+    born_before = _verb(Crawl.born_before)
     attached = _verb(Crawl.attached)
+    attached_all = _verb(Crawl.attached_all)
+    waiting_pages = _verb(Crawl.waiting_pages)
+    pages_of = _verb(Crawl.pages_of)
+    done = _verb(Crawl.done)
     next_at = _verb(Crawl.next_at)
     counts = _verb(Crawl.counts)
+    queue_counts = _verb(Crawl.queue_counts)
+    queues = _verb(Crawl.queues)
     gauges = _verb(Crawl.gauges)
     status = _verb(Crawl.status)
+    overview = _verb(Crawl.overview)
+    score_distribution = _verb(Crawl.score_distribution)
+    coverage = _verb(Crawl.coverage)
     next = _verb(Crawl.next)
+    pages_shown = _verb(Crawl.pages_shown)
     hosts = _verb(Crawl.hosts)
+    busiest_hosts = _verb(Crawl.busiest_hosts)
     explain = _verb(Crawl.explain)
 
     commit = _verb(Crawl.commit)
     sync = _verb(Crawl.sync)
     snapshot = _verb(Crawl.snapshot)
+
+    async def scores(self, url: str, title: str, text: str) -> dict[str, Judged]:
+        """What the ordering's scorers say of a page, for ``fetched``. It may take seconds, and holds up nobody else."""
+        return await asyncio.to_thread(self.crawl.scores, url, title, text)
 
     # What is taken ----------------------------------------------------------------------------------------------------------
     async def take(self, n: int = 1, now: float | None = None) -> list[str]:
@@ -108,6 +147,19 @@ class AsyncCrawl:
     async def take_pages(self, n: int = 1, now: float | None = None) -> list[int]:
         """The same by number."""
         return [page for page, _ in await self._take(n, now)]
+
+    async def take_queues(
+        self,
+        queues: int = 0,
+        per_queue: int = 0,
+        *,
+        lease_s: float | None = None,
+        queue: str | None = None,
+        now: float | None = None,
+    ) -> list[int]:
+        """Pages of up to so many queues, up to so many of each, the queue with the best page first; 0 is any number."""
+        take = partial(self.crawl.take_queues, queues, per_queue, lease_s=lease_s, queue=queue, now=now)
+        return await self.run(take, self.crawl.give_back)
 
     async def take_page(self) -> tuple[int, str] | None:
         """Number and URL of the next page, as soon as one may go; None if nothing waits and nothing is out."""

@@ -23,6 +23,7 @@ from frontrank.pages.patterns import searcher, trusted_searcher
 
 PART = 2_000  # pages that get a priority at once: about 2 ms
 PAUSED_S = 0.5  # a paused crawl looks again
+MOST_HELD = 10_000  # pages whose families may not go, in one call of take: about 0.2 s, once
 
 
 class Control(Live):
@@ -169,7 +170,7 @@ class Control(Live):
         at = self._tick(now)
         self._do(events.Ruled(at, rule))
         matches = trusted_searcher(rule.pattern)
-        for page in self.frontier.due.never():  # those that wait for this family's budget: it may have grown
+        for page in sorted(self.held_up):  # what held them up may be no more
             if matches(self.log.url(page)):
                 self._do(events.Scheduled(at, page, at))
         self._acknowledge()
@@ -187,20 +188,20 @@ class Control(Live):
         """Whether pages are handed out at all, now that leases that have run out are back."""
         self._heed()
         self._expire_due(at)
+        self.rules.begin()
         return not (self.paused or self.done() or self._waits_for_ranking())
 
     def _taken(self, taken: list[int], at: float, until: float | None = None) -> list[int]:
         """Those of the pages just taken whose families let them go; the others wait on."""
         allowed = taken
         if self.rules.limiting:
-            allowed = []
+            turns = self.rules.turns([url for url, _ in self.log.names(taken)], at)
             for page in taken:
-                free_at = self.rules.free_at(self.log.url(page))
-                if free_at <= at:
-                    self._do(events.Taken(at, (page,), until))
-                    allowed.append(page)
-                else:
-                    self._do(events.Held(at, page, free_at))
-        elif taken:
-            self._do((events.Taken if until is None else events.TakenTogether)(at, taken, until))
+                self.frontier.back(page)  # as they lie in the log: first those that wait, then those that go
+            for page, turn in zip(taken, turns, strict=True):
+                if turn > at:
+                    self._do(events.Held(at, page, turn))
+            allowed = [page for page, turn in zip(taken, turns, strict=True) if turn <= at]
+        if allowed:
+            self._do((events.Taken if until is None else events.TakenTogether)(at, allowed, until))
         return allowed

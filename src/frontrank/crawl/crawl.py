@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from frontrank.crawl import events, recovery, status
-from frontrank.crawl.control import PAUSED_S
+from frontrank.crawl.control import MOST_HELD, PAUSED_S
 from frontrank.crawl.events import Where
 from frontrank.crawl.history import History
 from frontrank.crawl.journal import Journal
@@ -57,7 +57,6 @@ from frontrank.web.web import IMPACTS
 __all__ = ["Crawl", "Link", "Where", "check_live"]
 
 Link = str | tuple[str, str]
-MOST_HELD = 1_000  # pages whose families may not go, in one call of take
 SOON_S = 0.02  # a take that waits for a ranking looks again
 
 
@@ -260,12 +259,12 @@ class Crawl(Queues):
 
     @alone
     def next(self, n: int = 20) -> list[dict[str, Any]]:
-        """The next pages by priority: url, priority, depth."""
+        """The next pages by priority: url, queue, priority, depth."""
         return status.upcoming(self, n)
 
     @alone
     def pages_shown(self, pages: Sequence[int]) -> list[dict[str, Any]]:
-        """Where these pages stand: url, state, priority of those that wait, depth."""
+        """Where these pages stand: url, queue, state, due, priority of those that wait, depth. Not forgotten ones."""
         return status.pages(self, pages)
 
     @alone
@@ -279,11 +278,14 @@ class Crawl(Queues):
         return status.busiest(self, n)
 
     @alone
-    def explain(self, url: str) -> dict[str, Any]:
-        """Why a page stands where it stands: its place, and which fetched pages gave which part of its priority."""
+    def explain(self, url: str, queue: str | None = None) -> dict[str, Any]:
+        """Why a page stands where it stands: its place, and which fetched pages gave which part of its priority.
+
+        ``queue``: which page of the URL, if it waits in several queues.
+        """
         from frontrank.crawl.explain import explain
 
-        return explain(self, url)
+        return explain(self, url, queue)
 
     # Events by URL --------------------------------------------------------------------------------------------------------
     @alone
@@ -359,7 +361,8 @@ class Crawl(Queues):
     @alone
     def drop(self, url: str, reason: str = "dropped", now: float | None = None) -> None:
         """A waiting page will never be asked for: rules that were set later exclude it. It counts as failed."""
-        page = self.find(url)
+        waits = (page for page in self.pages_named(url) if self.frontier.mark(page) in (WAITING, LATER))
+        page = next(waits, self.find_page(url))
         if page < 0:
             raise InputError(f"page {url!r} cannot be dropped: this crawl does not know it")
         self.drop_page(page, reason, now)
@@ -372,7 +375,7 @@ class Crawl(Queues):
         too: it counts once the page is fetched. A crawl goes by views or by clicks (``impact_by``), or else by what it is
         told first, views before clicks.
         """
-        page = self.find(url)
+        page = self.find_page(url)
         if page < 0:
             raise InputError(f"page {url!r} cannot be given an impact: this crawl does not know it")
         for name, value in (("clicks", clicks), ("views", views)):
@@ -401,7 +404,7 @@ class Crawl(Queues):
         self._acknowledge()
 
     def _of(self, url: str) -> int:
-        page = self.find(url)
+        page = self.find_page(url)
         if page < 0:
             raise InputError(f"page {url!r} was settled, but it is not leased; take it first, and settle it once")
         return page

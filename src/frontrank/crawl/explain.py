@@ -15,9 +15,9 @@ import numpy as np
 from frontrank.crawl.events import Failed, Fetched
 from frontrank.crawl.log import Log, Row
 from frontrank.crawl.memory_log import MemoryLog
-from frontrank.crawl.status import STATES, priorities, priority
+from frontrank.crawl.status import due, priorities, priority, state
 from frontrank.errors import InputError
-from frontrank.frontiers.frontier import ABSENT, GONE, WAITING
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, WAITING
 from frontrank.orderings.ranker import UNRANKED
 
 if TYPE_CHECKING:
@@ -38,18 +38,19 @@ class _Names:
         return getattr(self._log if name in ("url", "urls", "texts", "rows", "select") else self._writes, name)
 
 
-def explain(crawl: Crawl, url: str) -> dict[str, Any]:
-    page = crawl.find(url)
-    if page < 0:
+def explain(crawl: Crawl, url: str, queue: str | None = None) -> dict[str, Any]:
+    page = crawl.find_page(url, queue)
+    if page < 0 or crawl.frontier.mark(page) == FORGOTTEN:
         raise InputError(f"{url}: this crawl does not know the page; give a URL that a fetched page links to")
     if not crawl.log.seq or next(crawl.log.rows(), None) is None:
         raise InputError(f"{url}: this crawl keeps no events, so its priorities cannot be explained; crawl into a directory")
     gave, key, upto = _given(crawl, page) or _parts(crawl, page)
-    state = crawl.frontier.mark(page)
     told: dict[str, Any] = {
         "url": url,
+        "queue": crawl.names([page])[0][1],
         "policy": crawl.policy.spec(),
-        "state": STATES[state],
+        "state": state(crawl, page),
+        "due": due(crawl, page),
         "priority": key,
         "depth": crawl.depth(page),
         "links": [{"url": crawl.url(source), "part": part} for source, part in heapq.nlargest(MOST, gave, key=_size)],
@@ -59,7 +60,7 @@ def explain(crawl: Crawl, url: str) -> dict[str, Any]:
     }
     if len(gave) > MOST:
         told["further_links"] = sum(part for _, part in heapq.nsmallest(len(gave) - MOST, gave, key=_size))
-    if state == WAITING:
+    if crawl.frontier.mark(page) == WAITING:
         told["place"] = _place(crawl, page)
     return told
 

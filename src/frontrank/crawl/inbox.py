@@ -77,7 +77,8 @@ def heed(crawl: Control, files: list[Path]) -> None:
         try:
             verb, given = _read(file)
             getattr(crawl, verb)(**given)
-            crawl.log.commit()
+            with crawl.together():  # never in the middle of what another thread does together
+                pass
         except StorageError:
             return  # the crawl has ended: the next one heeds it
         except (FrontrankError, TypeError, ValueError, OSError) as error:

@@ -9,7 +9,6 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from itertools import repeat
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -23,6 +22,7 @@ from frontrank.crawl.pages import Known
 from frontrank.crawl.ranking import BACKGROUND, INLINE, PART, Ranking
 from frontrank.crawl.rules import Rule, Rules
 from frontrank.crawl.searchers import Searchers
+from frontrank.crawl.told import Told
 from frontrank.errors import InputError
 from frontrank.frontiers.frontier import LEASED
 from frontrank.frontiers.polite import PUTS
@@ -37,7 +37,6 @@ SNAPSHOT_WORK = 50_000  # rows and new pages between two snapshots, at least, an
 SNAPSHOT_SHARE = 16
 SNAPSHOT_S, SNAPSHOT_ROWS = 300.0, 1_000  # or this time, if there are so many rows to save
 SNAPSHOT_PAUSE_S = 0.2  # between two attempts: a snapshot may still be on its way
-MOST_WORDS = 1_000  # characters that are kept of what links of one page to another say, if they are told one by one
 SCORERS = 2  # processes, for a scorer that is not built in
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -78,8 +77,10 @@ class Live(Known):
         self.revisits = 0  # pages that arrived again
         self.leases: dict[int, float] = {}  # page -> when the lease ends
         self._lease_ends: list[tuple[float, int]] = []  # a heap; some of them hold no more
-        self.pending: dict[int, dict[int, str]] = {}  # links told of pages that have not arrived, and what they say
+        self.pending = Told()
+        self.links_given_up = 0  # that were told of pages which never arrived
         self.rules = Rules()
+        self.held_up: set[int] = set()  # pages that wait because their families may not go
         self.paused = False
         self.revisit_share: float | None = log.notes.get("revisit_share")
         self._heed_at = 0.0  # when to look for what other processes say
@@ -235,6 +236,7 @@ class Live(Known):
                     self.frontier.prioritise(page, priority)
 
     def _count_taken(self, pages: Sequence[int], now: float) -> None:
+        self.held_up.difference_update(pages)
         if self.rules.limiting:
             for page in pages:
                 self.rules.take(self.log.url(page), now)
@@ -267,7 +269,8 @@ class Live(Known):
             self.log.detach(page)
         self.leases.pop(page, None)
         self.attempts.pop(page, None)
-        self.pending.pop(page, None)
+        self.held_up.discard(page)
+        self.pending.end(page)
 
     def _discovered(self, parent: int, pages: Array, anchors: Sequence[str]) -> None:
         """A page links to these; or, without one, somebody names them."""
@@ -278,9 +281,7 @@ class Live(Known):
         if self.state.fetched[parent] and parent not in self.leases:
             self._late(parent, pages, anchors)
         else:
-            told = self.pending.setdefault(parent, {})
-            for page, words in zip(pages.tolist(), anchors or repeat(""), strict=False):
-                told[page] = _told_again(told[page], words) if page in told else words
+            self.pending.tell(parent, pages.tolist(), anchors)
 
     def _late(self, parent: int, pages: Array, anchors: Sequence[str]) -> None:
         """Links of a page that has arrived already. If it had none, they are its links; else they are further ones."""
@@ -320,8 +321,3 @@ class Live(Known):
         counted = views if self.impact_by == "views" else clicks
         if self.worth.size and counted is not None:
             self.worth[page] = counted
-
-
-def _told_again(before: str, words: str) -> str:
-    """What a link says that is told once more: a client that repeats itself adds nothing."""
-    return before if words in before or len(before) >= MOST_WORDS else f"{before} {words}".strip()

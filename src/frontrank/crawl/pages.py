@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from frontrank.crawl.elsewhere import Elsewhere
 from frontrank.crawl.kernels import UNLINKED
 from frontrank.crawl.log import Log
 from frontrank.errors import StorageError
@@ -63,6 +64,7 @@ class Known:
         self.out = out_for(0)
         self._out_for(capacity)
         self.table, self.host_table = names.new(capacity), names.new(16)
+        self.elsewhere = Elsewhere()
         self._host_numbers: dict[str, int] = {}  # of some hosts: it spares most lookups
         self.host_page = np.full(1, -1, np.int32)  # the first known page of each host: it has the host's name
         self.depths = np.full(capacity, UNLINKED, np.uint16)
@@ -148,6 +150,7 @@ class Known:
         if placed:
             queues = hosts.copy()
             queues[[page - first for page in placed]] = [self._hosts([name], page)[0] for page, name in placed.items()]
+            self._meet_elsewhere(first, urls, sorted(placed))
         if end > self.links.start.size:
             self._grow(end)
         self.frontier.place(first, queues)
@@ -155,6 +158,12 @@ class Known:
             for i, url in enumerate(urls):
                 truth = self.truth(url) if self.truth else 0.0
                 self.policy.see_page(self.state, first + i, url, int(hosts[i]), truth)
+
+    def _meet_elsewhere(self, first: int, urls: Sequence[str], pages: Sequence[int]) -> None:
+        """These pages lie in queues of their own: those that are not known by their URL alone are found by it all the same."""
+        keys = names.fingerprints([urls[page - first] for page in pages])
+        named = self.table.keys[list(pages)] != keys
+        self.elsewhere.add([page for page, one in zip(pages, named.tolist(), strict=True) if one], keys[named])
 
     def _host(self, name: str) -> int:
         """The number of a host, or of a queue whose name is known as it is written."""

@@ -3,6 +3,9 @@
 A fetcher elsewhere says of each link that it found: this URL, found on that page. The links of a page lie ready until the page
 itself is reported, then the ordering sees them together, as if the page had been fetched here. A page that is not known, or not
 leased, may be reported all the same: whoever fetches knows best.
+
+A page is known by its URL and its queue. Links name the page on which they were found by its URL alone: it is looked for in all
+queues, and what was told of a URL belongs to whichever page of it is reported first.
 """
 
 from __future__ import annotations
@@ -14,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from frontrank.crawl import events, status
-from frontrank.crawl.control import Control
+from frontrank.crawl.control import MOST_HELD, Control
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.live import alone
 from frontrank.crawl.pages import name_of
 from frontrank.errors import InputError
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING
+from frontrank.frontiers.polite_frontier import MOST_TAKEN
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import host_of
@@ -44,9 +48,42 @@ class QueueCounts(NamedTuple):
         return self.active + self.completed
 
 
+STANDING = {LEASED: 2, WAITING: 1, LATER: 1, GONE: 1, ABSENT: 0, FORGOTTEN: 0}  # of several pages of a URL, which is meant
+
+
 class Queues(Control):
     """What fetchers elsewhere say, and ask for."""
 
+    # Which page is meant ----------------------------------------------------------------------------------------------------
+    @alone
+    def pages_named(self, url: str) -> list[int]:
+        """All pages of this URL: the one in its host's queue first, then those in queues of their own, the last named first."""
+        page = self.find(url)
+        own = [page] if page >= 0 else []
+        return own + self.elsewhere.find(names.fingerprint(url)) if len(self.elsewhere) else own
+
+    @alone
+    def find_page(self, url: str, queue: str | None = None) -> int:
+        """The page of this URL in this queue; without one, whatever its queue: the one that is out, else one that is there.
+
+        -1 if there is none.
+        """
+        if queue is not None:
+            page = self.number(url, queue)
+            if page >= 0:
+                return page
+            page = self.find(url)  # those of a group of hosts are known by their URL alone
+            return page if page >= 0 and self.names([page])[0][1] == queue else -1
+        found = self.pages_named(url)
+        return max(found, key=lambda page: STANDING[self.frontier.mark(page)], default=-1)
+
+    @alone
+    def parent_page(self, url: str) -> int:
+        """The page on which links were found; if nobody has named it yet, it is known from now on."""
+        page = self.find_page(url)
+        return page if page >= 0 else self.page(url)
+
+    # What is told -----------------------------------------------------------------------------------------------------------
     @alone
     def discover(
         self,
@@ -61,7 +98,7 @@ class Queues(Control):
         They wait at once. Links of a page that has not arrived yet are ranked once it has; until then, what nobody else
         links to waits behind all that are ranked. ``queues``: the names of the queues they wait in, None for that of the host.
         """
-        page = -1 if parent is None else self.page(parent)
+        page = -1 if parent is None else self.parent_page(parent)
         fresh: list[bool] = self.discover_pages(urls, page, anchors, queues, now)[1].tolist()
         return fresh
 
@@ -93,8 +130,46 @@ class Queues(Control):
         if told.any():
             words = [anchor for anchor, one in zip(anchors, told.tolist(), strict=True) if one] if anchors else ()
             self._do(events.Discovered(at, parent, pages[told], [" ".join(word.split("\n")) for word in words]))
+            if excess := self.pending.excess(self.leases):
+                self._do(events.Retold(at, np.array(excess, np.int32)))
         self._acknowledge()
         return pages, fresh
+
+    # What is reported -------------------------------------------------------------------------------------------------------
+    @alone
+    def report_page(self, page: int, *, status: int = 200, again_at: float | None = None, now: float | None = None) -> None:
+        """A page was fetched elsewhere, leased or not; its links are those that ``discover`` was told of its URL.
+
+        304 is for a page that was fetched before, and is as it was; of another one it says nothing.
+        """
+        self._gather(page, self._tick(now))
+        known = status != events.UNCHANGED or bool(self.state.fetched[page])
+        self.fetched_page(page, None, status=status if known else 200, again_at=again_at, now=now, scores={}, any_state=True)
+
+    @alone
+    def report_failure(self, page: int, reason: str, *, again_at: float | None = None, now: float | None = None) -> None:
+        """A page did not arrive elsewhere, leased or not: it failed for good, or is tried again at a time."""
+        at = self._tick(now)
+        if again_at is None:
+            self._do(events.Failed(at, page, reason))
+            self._settled(at)
+        elif self.frontier.mark(page) == LEASED:
+            self._do(events.Retried(at, page, self.attempts.get(page, 0) + 1, again_at, reason))
+            self._acknowledge()
+        else:
+            self.schedule_page(page, again_at, now)
+
+    @alone
+    def links_told(self, url: str) -> bool:
+        """Whether somebody has told of links that were found on a page of this URL, which has not arrived."""
+        return bool(self.pending) and any(page in self.pending for page in self.pages_named(url))
+
+    def _gather(self, page: int, at: float) -> None:
+        """What was told of other pages of the same URL is this one's."""
+        if len(self.elsewhere):
+            others = [one for one in self.pages_named(self.log.url(page)) if one != page and one in self.pending]
+            if others:
+                self._do(events.Retold(at, np.array(others, np.int32), page))
 
     @alone
     def schedule_page(self, page: int, at: float, now: float | None = None) -> None:
@@ -128,7 +203,8 @@ class Queues(Control):
         """Pages of up to so many queues, up to so many of each, the queue with the best page first; 0 is any number.
 
         Several pages of one queue go as one request: its delay follows. A queue of which ``per_queue`` pages are out is passed
-        over. ``queue``: of this one alone. They are leased for ``lease_s`` seconds.
+        over. ``queue``: of this one alone. They are leased for ``lease_s`` seconds. With a share for revisits, what is taken of
+        one queue at a time are either revisits, those due for longest first, or other pages.
         """
         at = self._tick(now)
         if not self._may_take(at):
@@ -137,10 +213,55 @@ class Queues(Control):
         if queue is not None and host < 0:
             return []
         until = None if lease_s is None else at + lease_s
-        taken = self._taken(self.frontier.take_queues(at, queues, per_queue, host), at, until)
-        if taken and not self._held:
+        seq = self.log.seq
+        taken = self._taken_of_queues(at, queues, per_queue, host, until)
+        if self.log.seq > seq and not self._held:
             self.log.commit()
         return taken
+
+    def _taken_of_queues(self, at: float, queues: int, per_queue: int, host: int, until: float | None) -> list[int]:
+        """Where families hold up pages, their queues are asked for the next ones: they have not been asked for anything."""
+        allowed: list[int] = []
+        gave: set[int] = set()
+        tried = 0
+        while tried <= MOST_HELD and not 0 < queues <= len(gave):
+            drawn = self._draw_queues(at, queues - len(gave) if queues else 0, per_queue, host)
+            if not self.rules.limiting:
+                return self._taken(drawn, at, until)
+            host_of = dict(zip(drawn, self.frontier.hosts_of(np.array(drawn, np.int64)).tolist(), strict=True))
+            fresh = [page for page in drawn if host_of[page] not in gave]
+            for page in drawn:
+                if host_of[page] in gave:
+                    self.frontier.back(page)  # a queue answers once
+            some = self._taken(fresh, at, until)
+            allowed += some
+            gave.update(host_of[page] for page in some)
+            tried += len(fresh)
+            if len(some) == len(fresh):
+                break
+        return allowed
+
+    def _draw_queues(self, at: float, queues: int, per_queue: int, host: int) -> list[int]:
+        """Pages of queues that may be asked now; with a share for revisits, one queue after the other."""
+        share, counts, frontier = self.revisit_share, self._drawn, self.frontier
+        if share is None:
+            return frontier.take_queues(at, queues, per_queue, host)
+        frontier.release(at, self.state.fetched)
+        drawn: list[int] = []
+        asked = 0
+        while (asked == 0 if host >= 0 else not 0 < queues <= asked) and len(drawn) < MOST_TAKEN:
+            owed = counts[1] < share * (counts[0] + 1)
+            some = frontier.take_returning_queue(at, per_queue, host) if owed else []
+            some = some or frontier.pop_queues(at, 1, per_queue, host)
+            if not some and not owed:
+                some = frontier.take_returning_queue(at, per_queue, host)
+            if not some:
+                break
+            asked += 1
+            counts[0] += len(some)
+            counts[1] += int(self.state.fetched[some].sum())
+            drawn += some
+        return drawn
 
     # What is known of queues ------------------------------------------------------------------------------------------------
     @alone

@@ -343,7 +343,7 @@ class LogReplay:
         if crawl.attempts or crawl.pending:
             for page in pages[settled].tolist():
                 crawl.attempts.pop(page, None)
-                crawl.pending.pop(page, None)
+                crawl.pending.end(page)
 
 
 def _bound(policy: Policy) -> Kernel:
@@ -372,6 +372,7 @@ def snapshot(crawl: Live, wait: bool = True) -> None:
         "politeness": crawl.politeness.json(),
         "impact_by": crawl.impact_by,
         "revisits": crawl.revisits,
+        "links_given_up": crawl.links_given_up,
         "paused": crawl.paused,
         "rules": crawl.rules.saved(),
         "joined": crawl.joined,
@@ -382,6 +383,7 @@ def snapshot(crawl: Live, wait: bool = True) -> None:
     arrays |= {f"frontier_{name}": value for name, value in crawl.frontier.arrays().items()}
     arrays |= {f"table_{name}": value for name, value in crawl.table._asdict().items()}
     arrays |= {f"hosts_{name}": value for name, value in crawl.host_table._asdict().items()}
+    arrays |= {f"elsewhere_{name}": value for name, value in crawl.elsewhere.arrays().items()}
     arrays |= {f"score_{name}": value for name, value in crawl.ranking.view.scores.items()}
     arrays |= {
         "start": crawl.links.start,
@@ -394,6 +396,7 @@ def snapshot(crawl: Live, wait: bool = True) -> None:
         "order": np.array(crawl.order, np.int32),
         "leased": np.array(list(crawl.leases), np.int32),
         "lease_ends": np.array(list(crawl.leases.values()), np.float64),
+        "held_up": np.array(sorted(crawl.held_up), np.int32),
         "tried": np.array(list(crawl.attempts), np.int32),
         "attempts": np.array(list(crawl.attempts.values()), np.int32),
         **_pending(crawl),
@@ -419,13 +422,13 @@ def _restore_pending(crawl: Crawl, held: dict[str, Array]) -> None:
     targets, begin = held["pending_target"].tolist(), 0
     for parent, length in zip(held["pending_parent"].tolist(), held["pending_length"].tolist(), strict=True):
         end = begin + length
-        crawl.pending.setdefault(parent, {}).update(zip(targets[begin:end], words[begin:end], strict=True))
+        crawl.pending.tell(parent, targets[begin:end], words[begin:end])
         begin = end
 
 
 def _wanted(policy: Policy) -> dict[str, Any]:
     """What a snapshot must agree on to be of use."""
-    return {"format": 5, "frontrank": frontrank.__version__, "policy": to_data(policy)}
+    return {"format": 6, "frontrank": frontrank.__version__, "policy": to_data(policy)}
 
 
 def _from_snapshot(crawl: Crawl, log: Log) -> int:
@@ -446,6 +449,7 @@ def _load(crawl: Crawl, saved: Snapshot) -> None:
     crawl.frontier.restore(_of("frontier_", held))
     crawl.table = names.HashTable(**_of("table_", held))
     crawl.host_table = names.HashTable(**_of("hosts_", held))
+    crawl.elsewhere.restore(_of("elsewhere_", held))
     crawl.links = Links(held["start"], held["stop"], held["target"], held["value"])
     crawl.used = head["used"]
     crawl.host_page, crawl.depths, crawl.worth = held["host_page"], held["depths"], held["impact"]
@@ -454,10 +458,12 @@ def _load(crawl: Crawl, saved: Snapshot) -> None:
     crawl.politeness = Politeness(**head["politeness"])
     crawl.impact_by = head.get("impact_by", crawl.impact_by)
     crawl.revisits, crawl.paused = head["revisits"], head["paused"]
+    crawl.links_given_up = head["links_given_up"]
     crawl.rules.restore(head["rules"])
     crawl.joined = head.get("joined", {})
     _restore_pending(crawl, held)
     crawl.leases = dict(zip(held["leased"].tolist(), held["lease_ends"].tolist(), strict=True))
+    crawl.held_up = set(held["held_up"].tolist())
     crawl.attempts = dict(zip(held["tried"].tolist(), held["attempts"].tolist(), strict=True))
     longest = int((crawl.links.stop[: crawl.known] - crawl.links.start[: crawl.known]).max(initial=0))
     crawl._out_for(longest)

@@ -1,16 +1,23 @@
 """Rules for families of pages: all whose URL matches a regular expression, known now or to come.
 
     boost       their priority, before (or, below 0, after) all that have none; those of several rules add up
-    budget      how many of them may be taken
+    budget      how many of them may be taken, revisits too, from the moment on at which the family was first limited
     delay_s     between two of them, whatever their hosts
 
-A rule is named by its pattern: another one with the same pattern takes its place.
+A rule is named by its pattern: another one with the same pattern takes its place, and what was taken so far counts on. One that
+has ended and is set again begins anew.
+
+It may be the turn of many pages of a family that may not go yet. The best of them waits until the family may be asked again,
+the next one for a ``delay_s`` more, and so on: none of them could go sooner, so each is looked at again when it may, not each
+time.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -85,6 +92,7 @@ class Rules:
 
     def __init__(self) -> None:
         self.families: dict[str, Family] = {}
+        self._ahead: Counter[str] = Counter()  # by pattern: pages that were held up in this call of take
         self._derive()
 
     def _derive(self) -> None:
@@ -108,6 +116,36 @@ class Rules:
     def free_at(self, url: str) -> float:
         """When a page may go: minus infinity if no rule holds it up."""
         return max((family.free_at() for family in self.limiting if family.matches(url)), default=-math.inf)
+
+    def begin(self) -> None:
+        """A call of take begins."""
+        self._ahead.clear()
+
+    def turns(self, urls: Sequence[str], now: float) -> list[float]:
+        """When each of these pages, best first, may go, if those that may go now do; not after now: it may.
+
+        >>> rules = Rules()
+        >>> rules.set(Rule("a", delay_s=10.0)), rules.set(Rule("b", budget=1))
+        (None, None)
+        >>> rules.turns(["a1", "c", "a2", "b1", "a3", "b2"], now=100.0)
+        [100.0, 100.0, 110.0, 100.0, 120.0, inf]
+        """
+        before = [(family.taken, family.ready_at) for family in self.limiting]
+        found = [self._turn(url, now) for url in urls]
+        for family, (taken, ready_at) in zip(self.limiting, before, strict=True):  # what happens is told by events
+            family.taken, family.ready_at = taken, ready_at
+        return found
+
+    def _turn(self, url: str, now: float) -> float:
+        if self.free_at(url) <= now:
+            self.take(url, now)
+            return now
+        turn = now
+        for family in self.limiting:
+            if family.matches(url):
+                turn = max(turn, family.free_at() + self._ahead[family.rule.pattern] * family.rule.delay_s)
+                self._ahead[family.rule.pattern] += 1
+        return turn
 
     def take(self, url: str, now: float) -> None:
         """A page is taken: it counts in its families."""

@@ -13,7 +13,7 @@ from frontrank.crawl import events as kinds
 from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.kernels import count_depths
 from frontrank.crawl.log import Row
-from frontrank.frontiers.frontier import ABSENT, GONE, LATER, LEASED, WAITING
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING
 from frontrank.frontiers.polite import BEYOND, WAIT
 from frontrank.kernels.jit import Array, compiled
 from frontrank.orderings.policy import Policy
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl
     from frontrank.crawl.live import Live
 
-STATES = {ABSENT: "not linked yet", WAITING: "waiting", LEASED: "leased", LATER: "waiting for a retry", GONE: "settled"}
+STATES = {ABSENT: "not linked yet", WAITING: "waiting", LEASED: "leased", GONE: "settled", FORGOTTEN: "forgotten"}
 NEXT = 20  # pages shown
 SAMPLE = 4_000  # of waiting pages, whose priorities are looked at
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
@@ -58,13 +58,14 @@ def overview(crawl: Crawl) -> dict[str, Any]:
     counts = crawl.frontier.counts
     return {
         "policy": crawl.policy.spec(),
-        "known": crawl.known,
+        "known": int(sum(hosts[name].sum() for name in ("waiting", "later", "leased", "done"))),
         "fetched": crawl.fetched_count,
         "waiting": counts.waiting,
         "scheduled": counts.later,
         "leased": crawl.leased,
         "failed": crawl.failed_count,
         "revisits": crawl.revisits,
+        "links_given_up": crawl.links_given_up,
         "paused": crawl.paused,
         "rules": crawl.rules.json(),
         "hosts": {
@@ -135,20 +136,39 @@ def coverage(crawl: Crawl, most: int = 20) -> dict[str, Any]:
 
 def upcoming(crawl: Crawl, n: int) -> list[dict[str, Any]]:
     """The next pages by priority alone, whatever politeness says."""
+    best = crawl.frontier.best(n).tolist()
     return [
-        {"url": crawl.url(page), "priority": priority(crawl, page), "depth": crawl.depth(page)}
-        for page in crawl.frontier.best(n).tolist()
+        {"url": url, "queue": queue, "priority": priority(crawl, page), "depth": crawl.depth(page)}
+        for page, (url, queue) in zip(best, crawl.names(best), strict=True)
     ]
 
 
 def pages(crawl: Crawl, numbers: Sequence[int]) -> list[dict[str, Any]]:
-    """Where these pages stand: url, state, priority of those that wait, depth."""
+    """Where these pages stand: url, queue, state, priority of those that wait, when they are due, depth. Not forgotten ones."""
     made = []
-    for page in numbers:
-        state = crawl.frontier.mark(page)
-        worth = priority(crawl, page) if state in (WAITING, LEASED, LATER) else None
-        made.append({"url": crawl.url(page), "state": STATES[state], "priority": worth, "depth": crawl.depth(page)})
+    there = [page for page in numbers if crawl.frontier.mark(page) != FORGOTTEN]
+    for page, (url, queue) in zip(there, crawl.names(there), strict=True):
+        waits = crawl.frontier.mark(page) in (WAITING, LEASED, LATER)
+        worth = priority(crawl, page) if waits else None
+        place = {"state": state(crawl, page), "due": due(crawl, page)}
+        made.append({"url": url, "queue": queue, **place, "priority": worth, "depth": crawl.depth(page)})
     return made
+
+
+def state(crawl: Crawl, page: int) -> str:
+    """Where a page stands, in words."""
+    mark = crawl.frontier.mark(page)
+    if mark != LATER:
+        return STATES[mark]
+    if crawl.state.fetched[page]:
+        return "comes back later"
+    return "waiting for a retry" if page in crawl.attempts else "waiting for its time"
+
+
+def due(crawl: Crawl, page: int) -> float | None:
+    """When a page that waits for a time is due; None if it does not, or until something else happens."""
+    at = crawl.frontier.due_at(page) if crawl.frontier.mark(page) == LATER else np.inf
+    return None if at == np.inf else at
 
 
 def priorities(crawl: Crawl, pages: Array, keys: Array) -> Array:

@@ -142,6 +142,8 @@ class CrawlRequests(RequestManager):
     async def mark_request_as_handled(self, request: Request) -> ProcessedRequest | None:
         name = name_of(request)
         page = await self.crawl.find(name)
+        if page < 0:
+            return None  # never handed out here
         links, said = self._links.pop(page, []), self._said.pop(request.unique_key, ("", ""))
         if request.state in (RequestState.ERROR, RequestState.SKIPPED):
             reason = "skipped" if request.state == RequestState.SKIPPED else "failed"
@@ -154,6 +156,8 @@ class CrawlRequests(RequestManager):
 
     async def reclaim_request(self, request: Request, *, forefront: bool = False) -> ProcessedRequest | None:
         page = await self.crawl.find(name_of(request))
+        if page < 0:
+            return None
         self._links.pop(page, None)
         await self.crawl.run(partial(_reclaimed, self.crawl.crawl, page, request, forefront))
         return ProcessedRequest(unique_key=request.unique_key, was_already_present=True, was_already_handled=False)

@@ -504,6 +504,9 @@ def forget(queue: Polite, page: int) -> None:
     """As if a page had never been heard of; whoever puts it discovers it anew."""
     if queue.mark[page] != ABSENT:
         _out(queue, page, FORGOTTEN)
+        left = queue.hosts[wide(queue.host[page])]
+        if left["waiting"] + left["leased"] + left["later"] + left["done"] == 0:
+            left["taken"] = 0  # nothing is known of its host any more: its budget begins anew
 
 
 @kernel
@@ -545,11 +548,17 @@ def _take_some(queue: Polite, host: int, now: float, each: int, pages: Array, at
 
 
 @kernel
-def may_go(queue: Polite, host: int, now: float) -> bool:
-    """Whether a page of this host that does not wait in its heap may be leased now."""
+def bears(queue: Polite, host: int) -> bool:
+    """Whether one more page of this host may be out, whatever the time."""
     counts = queue.counts
     full = counts[IN_FLIGHT] > 0 and counts[OUT] >= counts[IN_FLIGHT]
-    return bool(not (full or _spent(queue.hosts, host)) and _free_at(queue.hosts, host) <= now)
+    return bool(not (full or _spent(queue.hosts, host)))
+
+
+@kernel
+def may_go(queue: Polite, host: int, now: float) -> bool:
+    """Whether a page of this host that does not wait in its heap may be leased now."""
+    return bears(queue, host) and _free_at(queue.hosts, host) <= now
 
 
 @kernel
@@ -627,6 +636,15 @@ def place_all(queue: Polite, hosts: int) -> None:
 def block(queue: Polite, host: int, until: float) -> None:
     """Nothing from this host before that time; what was said before holds no more."""
     queue.hosts[host]["blocked"] = until
+    _unready(queue, host)
+    _untimed(queue, host)
+    _place(queue, host)
+
+
+@kernel
+def rest(queue: Polite, host: int, until: float) -> None:
+    """This host may be asked again from that time on, whatever its delay says."""
+    queue.hosts[host]["ready_at"] = until
     _unready(queue, host)
     _untimed(queue, host)
     _place(queue, host)

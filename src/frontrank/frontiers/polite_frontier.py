@@ -79,6 +79,10 @@ class PoliteFrontier:
 
     def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
         self.release(now)
+        return self.pop_queues(now, most, each, host)
+
+    def pop_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
+        """The same, but for pages whose time has come since the last call."""
         counts = self.queue.counts
         room = min(int(counts[polite.WAIT]), MOST_TAKEN, *([most * each] if most and each else []))
         pages = np.empty(room, np.int32)
@@ -112,6 +116,39 @@ class PoliteFrontier:
                 found = page
             else:
                 passed.append((page, at))
+        for page, at in passed:
+            self.returning.put(page, at)
+        return found
+
+    def take_returning_queue(self, now: float, each: int = 0, host: int = -1) -> list[int]:
+        """Lease up to ``each`` (0: all) revisits of one host that may be asked, or of this one, those due for longest first."""
+        if host < 0:
+            host = self._host_returning(now, each)
+        if host < 0 or not self._asks_for(host, now, each):
+            return []
+        waiting = self.returning.items[: len(self.returning)]
+        mine = sorted(waiting[self.queue.host[waiting] == host].tolist(), key=self.returning.at)
+        taken: list[int] = []
+        for page in mine[: each or None]:
+            if not compiled(polite.bears)(self.queue, host):
+                break
+            self.returning.remove(page)
+            self._lease(self.queue, page, now)
+            taken.append(page)
+        return taken
+
+    def _asks_for(self, host: int, now: float, each: int) -> bool:
+        return self.may_go(host, now) and not 0 < each <= int(self.queue.hosts["leased"][host])
+
+    def _host_returning(self, now: float, each: int) -> int:
+        """The host of the revisit that is due for longest among those whose host may be asked; -1 if there is none."""
+        passed: list[tuple[int, float]] = []
+        found = -1
+        while found < 0 and len(self.returning) and len(passed) < MOST_PASSED:
+            at, page = self.returning.first(), self.returning.pop()
+            passed.append((page, at))
+            host = int(self.queue.host[page])
+            found = host if self._asks_for(host, now, each) else -1
         for page, at in passed:
             self.returning.put(page, at)
         return found
@@ -163,6 +200,10 @@ class PoliteFrontier:
     ) -> None:
         limits = [-1 if value is None else value for value in (concurrency, budget, limit)]
         compiled(polite.limit)(self.queue, host, -1.0 if delay_s is None else float(delay_s), *limits)
+
+    def rest(self, host: int, until: float) -> None:
+        """A host may be asked again from that time on, whatever its delay says; a block holds."""
+        compiled(polite.rest)(self.queue, host, until)
 
     def block(self, host: int, until: float) -> None:
         compiled(polite.block)(self.queue, host, until)

@@ -21,13 +21,14 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote, unquote
 
-from frontrank.crawl.crawl import Crawl, check_live
-from frontrank.crawl.journal import FILE
+from frontrank.crawl.crawl import Crawl, check_live, checked_share
+from frontrank.crawl.journal import FILE, Journal
 from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import FrontrankError, InputError, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.frontiers.politeness import Politeness
@@ -44,6 +45,7 @@ LONGEST_NAME = 120  # of a directory; file systems hold 255 bytes
 DELETED = ".deleted-"
 UNBORN = {"lock", FILE + ".new", FILE + ".new-journal"}  # what a crawl leaves whose process died while it was created
 POLITE = Politeness(delay_s=1.0)
+DEFAULT_ORDERING = "surf"
 MOST_CRAWLS = 1_000  # each has a directory, a lock, and a few open files
 
 logger = logging.getLogger("frontrank.service")
@@ -53,17 +55,20 @@ class Crawls:
     """Crawls by ID, each with an ordering of its own. Any thread may call any method at any time.
 
     ``policy`` and ``politeness`` are those of crawls that are yet to come; ``orderings`` has others for some IDs. A crawl that
-    is there keeps the ordering it was started with. ``broken`` has those that could not be opened, and why: the others are
-    served all the same.
+    is there keeps the ordering it was started with, and ``kept`` says so; with ``rescore`` it gets the one that is given, which
+    sees everything that happened. ``revisit_share`` holds for all crawls, if it is given. ``broken`` has those that could not
+    be opened, and why: the others are served all the same.
     """
 
     def __init__(
         self,
         folder: str | os.PathLike[str],
-        policy: Policy | str = "surf",
+        policy: Policy | str | None = None,
         politeness: Politeness | None = None,
         orderings: Mapping[str, Policy | str] | None = None,
         *,
+        rescore: bool = False,
+        revisit_share: float | None = None,
         clock: Callable[[], float] = time.time,
         sync_s: float = 1.0,
         most: int = MOST_CRAWLS,
@@ -71,10 +76,14 @@ class Crawls:
         if most < 1:
             raise InputError(f"a service must have room for at least 1 crawl, got {most}")
         self.folder, self.most = Path(folder), most
-        self.policy = as_policy(policy)
+        self.policy = as_policy(policy or DEFAULT_ORDERING)
+        self._for_all = policy is not None
         self.orderings = {crawl_id(given): as_policy(ordering) for given, ordering in (orderings or {}).items()}
         for ordering in (self.policy, *self.orderings.values()):
             check_live(ordering, None, None)
+        self.rescore = rescore
+        self.revisit_share = None if revisit_share is None else checked_share(revisit_share)
+        self.kept: list[str] = []  # what was asked for, and does not hold for a crawl that is there
         self.clock, self.sync_s = clock, sync_s
         self._alone = threading.RLock()
         self._crawls: dict[str, Crawl] = {}
@@ -136,6 +145,7 @@ class Crawls:
                 ordering,
                 folder,
                 politeness=self.politeness,
+                revisit_share=self.revisit_share,
                 notes={"crawl_id": name},
                 clock=self.clock,
                 sync_s=self.sync_s,
@@ -182,6 +192,14 @@ class Crawls:
             self._check_open()
             self.politeness = politeness
             self._write()
+
+    def delay(self, delay_s: float) -> None:
+        """So many seconds between two answers from one queue, in all crawls, there and to come; queues keep their own."""
+        self.behave(replace(self.politeness, delay_s=delay_s))
+        with self._alone:
+            crawls = list(self._crawls.values())
+        for crawl in crawls:
+            crawl.behave(replace(crawl.politeness, delay_s=delay_s))
 
     def close(self) -> None:
         """Let all crawls and the folder go."""
@@ -271,7 +289,7 @@ class Crawls:
                 shutil.rmtree(path)
             return
         try:
-            crawl = Crawl.recover(path, clock=self.clock, sync_s=self.sync_s, ranking=BACKGROUND, keep_leases=True)
+            crawl = self._recovered(path)
         except (FrontrankError, OSError) as error:
             self.broken[unquote(path.name)] = str(error)
             return
@@ -285,6 +303,19 @@ class Crawls:
         why = self.broken.get(name) or self.broken.get(unquote(directory_of(name)))
         if why is not None:
             raise StorageError(f"crawl {name!r} could not be opened: {why}")
+
+    def _recovered(self, path: Path) -> Crawl:
+        """A crawl that is there, with the ordering that it has or, if that is asked for, the one that is given for it."""
+        log = Journal.open(path, sync_s=self.sync_s)
+        name = crawl_id(str(log.notes.get("crawl_id", unquote(path.name))))
+        wanted = self.orderings.get(name, self.policy if self._for_all else None)
+        policy = wanted if self.rescore else None
+        crawl = Crawl.recover(log, policy, rescore=self.rescore, clock=self.clock, ranking=BACKGROUND, keep_leases=True)
+        if wanted is not None and crawl.policy != wanted:
+            self.kept.append(f"crawl {name!r} keeps {crawl.policy.spec()}; --rescore would give it {wanted.spec()}")
+        if self.revisit_share is not None and crawl.revisit_share != self.revisit_share:
+            crawl.share_revisits(self.revisit_share)
+        return crawl
 
     def _check_open(self) -> None:
         if self._lock < 0:

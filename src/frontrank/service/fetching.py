@@ -41,6 +41,7 @@ from frontrank.pages.warc_writer import Warc
 from frontrank.pages.workers import Closed
 from frontrank.service.asks import Page
 from frontrank.service.async_client import AsyncClient
+from frontrank.service.reports import ERROR, RETURNED, STATUS
 from frontrank.service.revisits import Returning
 
 T = TypeVar("T")
@@ -48,7 +49,7 @@ T = TypeVar("T")
 LOOK_S = 0.25  # between two questions to a service that has nothing to give
 LOST_S, LOST_MOST_S = 1.0, 30.0  # before a service that does not answer is asked again; doubles
 PATIENCE_S = 2.0  # with pages that are on their way when a signal comes
-ATTEMPTS, HOPS, ERROR, STATUS, RETURNED = "attempts", "redirects", "error", "status", "returned"  # metadata of a page
+ATTEMPTS, HOPS = "attempts", "redirects"  # metadata of a page
 MOST_ANCHOR = 1_000  # characters that are told: a page of one link may be all anchor
 NOT_TAKEN = "refused by the service"
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError, NotFound
@@ -25,6 +24,7 @@ LISTED = 100  # if no size is asked for
 CHUNK = 1_000  # URLs that are listed at once
 TAKEN = 250  # URLs that are taken at once, about: the client reads them while the next are taken
 DAY_S = 86_400
+NO_QUEUE = 2**64 - 1  # -1, as the reference service answers it
 LEVELS = {
     wire.LogLevelParams.TRACE: logging.DEBUG,
     wire.LogLevelParams.DEBUG: logging.DEBUG,
@@ -133,7 +133,7 @@ class FrontierService:
         if not key:
             raise InputError(f"the URL of a page must have a host, or a key must be given; got {asked.url!r}")
         crawl = self.crawls.find(asked.crawlID)
-        page = -1 if crawl is None else crawl.number(asked.url, key)
+        page = -1 if crawl is None else crawl.find_page(asked.url, asked.key or None)
         if crawl is None or page < 0 or crawl.mark(page) in (ABSENT, FORGOTTEN):
             raise NotFound(f"{asked.url!r} is not known in queue {key!r} of crawl {crawl_id(asked.crawlID)!r}")
         return wire.URLItem.FromString(self._items(crawl_id(asked.crawlID), crawl, [page])[0])
@@ -188,10 +188,11 @@ class FrontierService:
         crawl = self.crawls.find(asked.crawlID)
         counts = None if crawl is None else crawl.queue_counts(asked.key)
         if crawl is None or counts is None or not counts.known:
-            return wire.Long(value=0)
+            return wire.Long(value=NO_QUEUE)
+        polite = crawl.politeness
         with crawl.together():
             crawl.forget_pages(crawl.pages_of(asked.key).tolist())
-            crawl.host(asked.key, delay_s=crawl.politeness.delay_s, limit=0)
+            crawl.host(asked.key, delay_s=polite.delay_s, concurrency=polite.per_host, budget=polite.host_budget, limit=0)
             crawl.block_until(asked.key, 0.0)
         return wire.Long(value=counts.active)
 
@@ -212,9 +213,7 @@ class FrontierService:
     def set_delay(self, asked: wire.QueueDelayParams) -> wire.Empty:
         delay_s = float(asked.delay_requestable)
         if not asked.key:
-            self.crawls.behave(replace(self.crawls.politeness, delay_s=delay_s))
-            for _, each in self._all():
-                each.behave(replace(each.politeness, delay_s=delay_s))
+            self.crawls.delay(delay_s)
         elif (crawl := self._with_queue(asked.crawlID, asked.key)) is not None:
             crawl.host(asked.key, delay_s=delay_s, at_least=asked.at_least)
         return wire.Empty()

@@ -1,19 +1,21 @@
 """How URLs come into crawls by URLFrontier's messages.
 
 Links reach the ordering by metadata: ``parent`` is the URL of the page on which a URL was found (or the last of ``url.path``,
-which StormCrawler keeps), ``anchor`` what the link said there. A known URL that is sent back was fetched: with date 0 it is
-done with, else it comes back at that date; the links that were told of it count from then on.
+which StormCrawler keeps), ``anchor`` what the link said there. A parent is looked for in all queues. A known URL that is sent
+back was fetched: with date 0 it is done with, else it comes back at that date; the links that were told of it count from then
+on. If its metadata say so it was not: it failed, will be tried again at that date, or was given back (``reports``).
 
 What is acknowledged survives the end of the process: all URLs of one crawl that came together share one commit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from frontrank.crawl.crawl import Crawl
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN
 from frontrank.service import counters as counted
-from frontrank.service import wire
+from frontrank.service import reports, wire
 from frontrank.service.counters import Counters
 from frontrank.service.crawls import Crawls
 from frontrank.service.limits import LONGEST_KEY, LONGEST_URL, MOST_METADATA
@@ -31,10 +33,11 @@ class Intake:
     def put_urls(self, items: Sequence[wire.URLItem]) -> list[wire.AckMessage]:
         """One answer an item. Those of one crawl share a commit."""
         answers = [wire.AckMessage(ID=item.ID or _info(item).url, status=SKIPPED) for item in items]
+        keyless = {place for place, item in enumerate(items) if not _info(item).key}  # before keys are made of hosts
         for name, places in _by_crawl(map(_info, items)).items():
             crawl = self.crawls.made(name)
             with crawl.together():
-                self._put(crawl, items, places, answers)
+                self._put(crawl, items, places, answers, keyless)
         self._count(
             len(items), [answer.status for item, answer in zip(items, answers, strict=True) if item.HasField("discovered")]
         )
@@ -44,7 +47,12 @@ class Intake:
         return answers
 
     def _put(
-        self, crawl: Crawl, items: Sequence[wire.URLItem], places: Sequence[int], answers: Sequence[wire.AckMessage]
+        self,
+        crawl: Crawl,
+        items: Sequence[wire.URLItem],
+        places: Sequence[int],
+        answers: Sequence[wire.AckMessage],
+        keyless: Container[int],
     ) -> None:
         run: list[int] = []  # discovered URLs one after another, told together
         for place in [*places, -1]:
@@ -57,7 +65,7 @@ class Intake:
                     answers[one].status = status
                 run = []
             if place >= 0:
-                self._know(crawl, items[place].known)
+                self._know(crawl, items[place].known, anywhere=place in keyless)
                 answers[place].status = OK
 
     def put_discovered(self, batches: Sequence[wire.DiscoveredBatch]) -> list[wire.BatchAck]:
@@ -91,7 +99,7 @@ class Intake:
             by_parent.setdefault(_parent(info), []).append(place)
         for parent, places in by_parent.items():
             told = [infos[place] for place in places]
-            page = _number_of_parent(crawl, parent, told[0].key) if parent else -1
+            page = crawl.parent_page(parent) if parent else -1
             anchors = [" ".join(_said(info, "anchor")) for info in told] if parent else []
             urls, queues = [info.url for info in told], [info.key for info in told]
             pages, fresh = crawl.discover_pages(urls, page, anchors if any(anchors) else (), queues)
@@ -101,18 +109,27 @@ class Intake:
             crawl.attach_all({page: _metadata(infos[place]) for place, page in new if infos[place].metadata})
         return statuses
 
-    def _know(self, crawl: Crawl, known: wire.KnownURLItem) -> None:
-        """A URL that was fetched, somewhere, some time."""
-        info, date = known.info, known.refetchable_from_date
-        pages, fresh = crawl.discover_pages([info.url], queues=[info.key])  # nobody linked to one that was not known
-        page, again_at = int(pages[0]), float(min(date, LATEST))
-        if not date:
-            crawl.fetched_page(page, None, any_state=True, scores={})
-            return
-        if fresh[0]:
-            crawl.schedule_page(page, again_at)
+    def _know(self, crawl: Crawl, known: wire.KnownURLItem, anywhere: bool) -> None:
+        """A URL that was asked for, somewhere, some time. ``anywhere``: no queue is given, so it is looked for in all."""
+        info, report = known.info, reports.read(known.info)
+        again_at = float(min(known.refetchable_from_date, LATEST)) if known.refetchable_from_date else None
+        page, fresh = crawl.find_page(info.url) if anywhere else -1, False
+        if page < 0 or crawl.mark(page) in (ABSENT, FORGOTTEN):
+            pages, news = crawl.discover_pages([info.url], queues=[info.key])  # nobody linked to one that was not known
+            page, fresh = int(pages[0]), bool(news[0])
+        if report.returned:
+            crawl.give_back([page])
+        elif fresh and again_at is not None and not crawl.links_told(info.url):
+            crawl.schedule_page(page, again_at)  # nothing says that it was ever fetched
+        elif report.error:
+            crawl.report_failure(page, report.error, again_at=again_at)
         else:
-            crawl.fetched_page(page, None, any_state=True, again_at=again_at, scores={})
+            crawl.report_page(page, status=report.status, again_at=again_at)
+        if again_at is not None and (fresh or not report.returned):
+            self._keep(crawl, page, info)
+
+    def _keep(self, crawl: Crawl, page: int, info: wire.URLInfo) -> None:
+        reports.strip(info)
         if info.metadata:
             crawl.attach_all({page: _metadata(info)})
 
@@ -165,12 +182,3 @@ def _metadata(info: wire.URLInfo) -> bytes:
     for field in ("url", "key", "crawlID"):
         info.ClearField(field)
     return info.SerializeToString()
-
-
-def _number_of_parent(crawl: Crawl, url: str, queue: str) -> int:
-    """The page of a parent, which waits in the queue of its host, or in that of its child."""
-    for name in (None, queue):
-        page = crawl.number(url, name)
-        if page >= 0:
-            return page
-    return crawl.page(url)

@@ -33,6 +33,7 @@ from frontrank.crawl.events.pages import (
     Fetched,
     Forgotten,
     Held,
+    Retold,
     Retried,
     Scheduled,
     Seeded,
@@ -67,6 +68,7 @@ __all__ = [
     "RankingHeld",
     "Reordered",
     "Rescored",
+    "Retold",
     "Retried",
     "Ruled",
     "Scheduled",
@@ -85,7 +87,7 @@ __all__ = [
     "storable",
 ]
 
-_PAGES = (Seeded, Discovered, Taken, Fetched, Failed, Retried, Expired, Scheduled, Held, Forgotten)
+_PAGES = (Seeded, Discovered, Retold, Taken, Fetched, Failed, Retried, Expired, Scheduled, Held, Forgotten)
 _CONTROL = (Limited, Blocked, Joined, Behaved, Reordered, Prioritised, PrioritisedAll, Ruled, Paused)
 _RANKING = (Rescored, RankingBegun, RankingHeld, RankingEnded, Valued, Asked)
 _ALL = (*_PAGES, *_CONTROL, *_RANKING)

@@ -66,6 +66,36 @@ class Discovered:
 
 
 @dataclass(frozen=True, slots=True)
+class Retold:
+    """Links that were told of pages which have not arrived are those of another page; or, with none, they are given up."""
+
+    kind: ClassVar[int] = 27
+    name: ClassVar[str] = "retold"
+    time: float
+    pages: Array
+    to: int = -1
+
+    @classmethod
+    def of(cls, row: Row) -> Retold:
+        return cls(row.time, pages_of(row), row.page)
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, self.to, self.time, links=self.pages.astype("<i4").tobytes())]
+
+    def apply(self, crawl: Live) -> None:
+        for page in self.pages.tolist():
+            links = crawl.pending.end(page)
+            if self.to >= 0:
+                crawl.pending.tell(self.to, links, links.values())
+            else:
+                crawl.links_given_up += len(links)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return {"pages": count_of(row)}
+
+
+@dataclass(frozen=True, slots=True)
 class Taken(Plain):
     """Pages are leased to whoever fetches them."""
 
@@ -256,6 +286,7 @@ class Scheduled:
 
     def apply(self, crawl: Live) -> None:
         crawl.leases.pop(self.page, None)
+        crawl.held_up.discard(self.page)
         ranked = crawl.frontier.mark(self.page) not in (ABSENT, FORGOTTEN)
         crawl.frontier.schedule(self.page, self.until, unranked_at(self.until))
         if ranked and not crawl.state.fetched[self.page]:
@@ -289,14 +320,15 @@ def dated(key: float, time: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Held(Scheduled):
-    """It was a page's turn, but its family may not go yet: it waits until then. Its host rests as if it had gone."""
+    """It was a page's turn, but its family may not go yet: it waits until then. Its host may be asked for another page."""
 
     kind: ClassVar[int] = 24
     name: ClassVar[str] = "held"
 
     def apply(self, crawl: Live) -> None:
-        crawl.frontier.lease(self.page, self.time)
         crawl.frontier.schedule(self.page, self.until, 0.0)
+        crawl.frontier.rest(int(crawl.frontier.hosts_of(np.array([self.page]))[0]), self.time)
+        crawl.held_up.add(self.page)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,13 +77,14 @@ class Arrivals:
 
     # What becomes of a page -------------------------------------------------------------------------------------------------
     def failed(self, page: int, url: str, reason: str, retry: bool, where: Where | None = None) -> None:
-        again = self.job.crawl.failed_page(page, reason, retry=retry, where=where)
+        with self.job.crawl.together():  # a page that failed when it came back keeps its date, whenever the process ends
+            again = self.job.crawl.failed_page(page, reason, retry=retry, where=where)
+            if not again and self.revisiting is not None:
+                self.revisiting.failed(page, reason)
         logger.info("%s%s: %s", reason, ", will be tried again" if again else "", url, extra={"job": self.job})
         if not again:
             self.hops.pop(page, None)
             self.job.lost(reason)
-            if self.revisiting is not None:
-                self.revisiting.failed(page, reason)
 
     def _settle(self, page: int, url: str, answer: Answer, scores: Scores) -> None:
         status = answer.status

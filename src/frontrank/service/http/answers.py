@@ -147,8 +147,7 @@ def _until(moment: float, now: float) -> float:
 
 
 def explain(asked: Asked) -> shapes.Explained:
-    url = asked.given["url"]
-    told = asked.desk.slowly(replays.explain, asked.folder(), url)
+    told = asked.desk.slowly(replays.explain, asked.folder(), asked.given["url"], asked.given["queue"] or None)
     if told is None:
         raise NotKnown("this crawl does not know the page; give a URL that it was seeded with, or that a fetched page links to")
     made = {"place": None, "further_links": 0.0, **_standing(told)}

@@ -21,6 +21,7 @@ from frontrank.crawl.crawl import Crawl, check_live
 from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.recovery import first_workload
 from frontrank.errors import InputError, SpecError, nearest
+from frontrank.frontiers.frontier import FORGOTTEN
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy, orderings
@@ -132,10 +133,11 @@ def running(folder: str) -> bool:
     return is_locked(Path(folder))
 
 
-def explain(folder: str, url: str) -> dict[str, Any] | None:
+def explain(folder: str, url: str, queue: str | None = None) -> dict[str, Any] | None:
     """Why a page stands where it stands; None if it is not known."""
     with Crawl.recover(folder, read_only=True) as crawl:
-        return None if crawl.find(url) < 0 else crawl.explain(url)
+        page = crawl.find_page(url, queue)
+        return None if page < 0 or crawl.mark(page) == FORGOTTEN else crawl.explain(url, queue)
 
 
 def compare(folder: str, spec: str, most: int) -> Compared:

@@ -94,7 +94,10 @@ OPERATIONS = (
         "Why a page stands where it stands: which fetched pages gave which part of its priority. Takes a replay of the crawl.",
         answers.explain,
         shapes.Explained,
-        (Field("url", "string", "the URL of a page that the crawl knows"),),
+        (
+            Field("url", "string", "the URL of a page that the crawl knows"),
+            Field("queue", "string", "its queue; without it, whatever its queue", None, longest=LONGEST_HOST),
+        ),
         keep_s=WHOLE_S,
         slow=True,
     ),

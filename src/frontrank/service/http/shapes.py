@@ -69,6 +69,7 @@ class Status(TypedDict):
     scheduled: int
     leased: int
     revisits: int
+    links_given_up: int
     paused: bool
     active: bool
     running: bool
@@ -89,6 +90,7 @@ class Status(TypedDict):
 
 class Waiting(TypedDict):
     url: str
+    queue: str
     priority: float | None
     standing: str
     depth: int | None
@@ -127,8 +129,10 @@ class Link(TypedDict):
 
 class Explained(TypedDict):
     url: str
+    queue: str
     policy: str
     state: str
+    due: float | None
     place: int | None
     priority: float | None
     standing: str
@@ -142,7 +146,9 @@ class Explained(TypedDict):
 
 class Found(TypedDict):
     url: str
+    queue: str
     state: str
+    due: float | None
     priority: float | None
     standing: str
     depth: int | None

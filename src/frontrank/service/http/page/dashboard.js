@@ -92,8 +92,8 @@ function priority(page) {
   return page.standing === "ranked" ? short(page.priority) : page.standing;
 }
 
-function urlCell(url) {
-  return make("td", { class: "url" }, make("button", { type: "button", class: "link", "data-key": url, title: "Why here?", onclick: () => why(url) }, url));
+function urlCell(url, queue) {
+  return make("td", { class: "url" }, make("button", { type: "button", class: "link", "data-key": url, title: "Why here?", onclick: () => why(url, queue) }, url));
 }
 
 async function next() {
@@ -102,7 +102,7 @@ async function next() {
   rows("next", told.pages.map((page, at) =>
     make("tr", {},
       make("td", { class: "number" }, at + 1),
-      urlCell(page.url),
+      urlCell(page.url, page.queue),
       filled(make("td", { class: "number" }, priority(page)), (page.priority ?? 0) / most),
       make("td", { class: "number" }, page.depth ?? "–"))));
   $("next-note").textContent = told.pages.length ? `${count(told.pages.length)} of ${count(told.waiting)} that wait; choose one to see why` : "none waits";
@@ -214,12 +214,12 @@ async function refresh(all = false) {
 }
 
 // One page -------------------------------------------------------------------------------------------------------------------
-async function why(url) {
+async function why(url, queue) {
   $("page-title").textContent = url;
   $("page-body").replaceChildren(empty("Replaying the crawl…"));
   if (!$("page").open) $("page").showModal();
   try {
-    const told = await get(crawl, "explain", { url });
+    const told = await get(crawl, "explain", queue ? { url, queue } : { url });
     if ($("page-title").textContent === url) $("page-body").replaceChildren(...explained(told));
   } catch (error) {
     $("page-body").replaceChildren(make("p", { class: "error" }, error.message));
@@ -228,7 +228,7 @@ async function why(url) {
 
 function explained(told) {
   const place = told.place ? [["place", `${count(told.place)} of ${count(status.waiting)}`]] : [];
-  const known = [["state", told.state], ...place, ["priority", priority(told)], ["depth", told.depth ?? "–"], ["ordering", told.policy]];
+  const known = [["state", told.due ? `${told.state}: ${moment(told.due)}` : told.state], ["queue", told.queue], ...place, ["priority", priority(told)], ["depth", told.depth ?? "–"], ["ordering", told.policy]];
   const parts = told.links.map((link) => [link.url, link.part]);
   if (told.further_links) parts.push([null, told.further_links, "further pages"]);
   if (told.other) parts.push([null, told.other, "by no page: its place among seeds, its URL, or a ranking of all pages"]);
@@ -238,7 +238,7 @@ function explained(told) {
       filled(make("td", { class: "number" }, `${part > 0 ? "+" : ""}${short(part)}`), Math.abs(part) / most),
       url === null ? make("td", { class: "hint" }, said) : urlCell(url)));
   const table = make("table", {}, make("thead", {}, make("tr", {}, make("th", { class: "number" }, "part"), make("th", {}, "given by"))), make("tbody", {}, ...lines));
-  const host = hostOf(told.url);
+  const host = told.queue;
   return [
     make("dl", { class: "facts" }, ...known.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
     make("p", { class: "hint" }, `Fetched pages ${told.counted}: ${count(told.links_known)}.`),
@@ -251,14 +251,6 @@ function explained(told) {
 
 const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
-function hostOf(url) {
-  try {
-    return new URL(url).hostname;
-  } catch {
-    return "";
-  }
-}
-
 async function find(part) {
   $("found-title").textContent = `URLs that contain ${part}`;
   $("found-body").replaceChildren(empty("Looking…"));
@@ -266,7 +258,7 @@ async function find(part) {
   try {
     const told = await get(crawl, "search", { text: part, n: 100 });
     const lines = told.pages.map((page) =>
-      make("tr", {}, urlCell(page.url), make("td", {}, page.state), make("td", { class: "number" }, page.standing === "settled" ? "–" : priority(page)), make("td", { class: "number" }, page.depth ?? "–")));
+      make("tr", {}, urlCell(page.url, page.queue), make("td", {}, page.due ? `${page.state}: ${moment(page.due)}` : page.state), make("td", { class: "number" }, page.standing === "settled" ? "–" : priority(page)), make("td", { class: "number" }, page.depth ?? "–")));
     const head = make("tr", {}, make("th", {}, "URL"), make("th", {}, "state"), make("th", { class: "number" }, "priority"), make("th", { class: "number" }, "depth"));
     const table = make("div", { class: "scroll" }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines)));
     const more = told.more ? make("p", { class: "hint" }, "There are more; type more of the URL.") : null;
