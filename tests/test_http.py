@@ -541,6 +541,16 @@ def test_other_orderings_are_tried_on_what_was_fetched(asked: Asked) -> None:
     for policies in ("", "prior:file=/etc/passwd", "bfs " * 9):
         assert asked.get(API + "/simulate", policies=policies)[0] == 400
     assert asked.get(API + "/recommend", **{"for": "quality:os.path:join"})[0] == 400
+    status, told = asked.get(API + "/recommend", **{"for": "coverage"})
+    assert status == 200 and told["for"] == "coverage" and "secret-place" not in json.dumps(told)
+
+
+def test_a_crawl_of_which_nothing_was_fetched_is_a_sentence_without_a_path(tmp_path: Path) -> None:
+    with Crawls(tmp_path / "secret-place", "bfs", FREE) as crawls, serving(crawls) as asked:
+        crawls.made().seed(["http://a.example/"])
+        for name in ("simulate", "recommend"):
+            status, told = asked.get(f"{API}/{name}")
+            assert status == 400 and "secret-place" not in told["error"] and "DIR" in told["error"], told
 
 
 # A crawl of another process ------------------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ import math
 import re
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,7 @@ from frontrank.crawl import inbox
 from frontrank.crawl.crawl import Crawl, check_live
 from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.recovery import first_workload
-from frontrank.errors import InputError, SpecError, nearest
+from frontrank.errors import InputError, SpecError, StorageError, nearest
 from frontrank.frontiers.frontier import FORGOTTEN
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
@@ -31,6 +33,7 @@ from frontrank.specs import split
 if TYPE_CHECKING:
     from frontrank.lab.recommend import Wish
 
+HERE = "DIR"  # what the directory of a crawl is called in answers
 MOST_TRIED = 8  # orderings of one simulation
 WISHES = ("importance", "coverage", "votes", "topic")  # what a recommendation may be for: others load scorers
 HELD = 4  # crawls that are only watched, kept from one question to the next
@@ -83,7 +86,8 @@ def simulate(folder: str, specs: list[str], budget: float) -> dict[str, Any]:
     from frontrank.lab.compare import compare as compare_on
     from frontrank.sources import load
 
-    made: dict[str, Any] = finite(compare_on(load(folder), [ordering(spec) for spec in specs], budget=budget).json())
+    with _without(folder):
+        made: dict[str, Any] = fit(compare_on(load(folder), [ordering(spec) for spec in specs], budget=budget).json(), folder)
     return made
 
 
@@ -92,8 +96,20 @@ def recommend(folder: str, text: str) -> dict[str, Any]:
     from frontrank.lab.recommend import recommend as recommend_on
     from frontrank.sources import load
 
-    made: dict[str, Any] = finite(recommend_on(load(folder), wish(text), draws=2).json())
-    return made
+    with _without(folder):
+        found: dict[str, Any] = fit(recommend_on(load(folder), wish(text), draws=2).json(), folder)
+    return found
+
+
+@contextmanager
+def _without(folder: str) -> Iterator[None]:
+    """Who asks learns nothing of our directories."""
+    try:
+        yield
+    except StorageError:
+        raise
+    except InputError as error:
+        raise InputError(str(error).replace(folder, HERE)) from None
 
 
 def wish(text: str) -> Wish:
@@ -106,16 +122,18 @@ def wish(text: str) -> Wish:
     return made
 
 
-def finite(told: Any) -> Any:
-    """The same for JSON, which knows no infinity.
+def fit(told: Any, folder: str) -> Any:
+    """The same, fit to be told: JSON knows no infinity, and our directories are nobody's business.
 
-    >>> finite({"a": [1.5, float("nan")]})
-    {'a': [1.5, None]}
+    >>> fit({"a": [1.5, float("nan")], "b": "explain /srv/c"}, "/srv/c")
+    {'a': [1.5, None], 'b': 'explain DIR'}
     """
     if isinstance(told, dict):
-        return {key: finite(value) for key, value in told.items()}
+        return {key: fit(value, folder) for key, value in told.items()}
     if isinstance(told, list | tuple):
-        return [finite(value) for value in told]
+        return [fit(value, folder) for value in told]
+    if isinstance(told, str):
+        return told.replace(folder, HERE)
     return None if isinstance(told, float) and not math.isfinite(told) else told
 
 
