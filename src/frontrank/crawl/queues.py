@@ -142,9 +142,15 @@ class Queues(Control):
 
         304 is for a page that was fetched before, and is as it was; of another one it says nothing.
         """
-        self._gather(page, self._tick(now))
+        if again_at is not None and not math.isfinite(again_at):
+            raise InputError(f"a page must be fetched again at a time in seconds, got {again_at}")
+        at = self._tick(now)
+        self._gather(page, at)
+        links = {target: words for target, words in self.pending.get(page, {}).items() if target != page}
+        targets, words = np.array(list(links), "<i4"), list(links.values()) if any(links.values()) else []
         known = status != events.UNCHANGED or bool(self.state.fetched[page])
-        self.fetched_page(page, None, status=status if known else 200, again_at=again_at, now=now, scores={}, any_state=True)
+        self._do(events.Fetched(at, page, targets, words, text="", status=status if known else 200, again_at=again_at))
+        self._settled(at)
 
     @alone
     def report_failure(self, page: int, reason: str, *, again_at: float | None = None, now: float | None = None) -> None:
