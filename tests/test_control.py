@@ -134,3 +134,35 @@ def test_what_searchers_do_is_refused_in_a_sentence_where_it_cannot_be_used(tmp_
         done = frontrank(*words)
         assert done.returncode == 2 and says in done.stderr, done.stderr
     crawl.close()
+
+
+def test_what_a_host_asks_for_never_shortens_the_delay_that_an_operator_set(tmp_path: Path, crawl: Crawl) -> None:
+    def delay() -> float:
+        return float(next(host["delay"] for host in crawl.hosts() if host["host"] == "h0.test"))
+
+    crawl.host("h0.test", delay_s=30.0)
+    events_before = crawl.log.seq
+    crawl.host("h0.test", delay_s=2.0, at_least=True)
+    crawl.host("unknown.test", delay_s=0.0, at_least=True)
+    assert delay() == 30.0 and crawl.log.seq == events_before, "nothing has happened"
+    crawl.host("h0.test", delay_s=40.0, at_least=True)
+    assert delay() == 40.0
+    crawl.host("h0.test", delay_s=1.0)
+    assert delay() == 1.0, "the operator may"
+    crawl.host("h0.test", delay_s=0.5, concurrency=3, at_least=True)
+    crawl.close()
+    with Crawl.recover(tmp_path / "c", read_only=True) as crawl:
+        (host,) = [host for host in crawl.hosts() if host["host"] == "h0.test"]
+        assert (host["delay"], host["concurrency"]) == (1.0, 3)
+
+
+def test_robots_txt_read_again_leaves_a_limit_alone() -> None:
+    from frontrank.fetching.robots import Robots
+
+    crawl = Crawl("bfs")
+    crawl.discover(NAMES)
+    crawl.host("h0.test", delay_s=30.0)
+    robots = Robots("me/1.0", None, crawl)  # type: ignore[arg-type]
+    for host in ("h0.test", "h1.test"):
+        robots._slow_down(f"http://{host}", 5.0)
+    assert {host["host"]: host["delay"] for host in crawl.hosts()} == {"h0.test": 30.0, "h1.test": 5.0, "h2.test": 0.0}

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from frontrank.frontiers.politeness import FREE
 from frontrank.service.crawls import Crawls
 from frontrank.service.http import http_server
 from tests.patience import PATIENCE_S
@@ -130,6 +131,8 @@ def test_another_ordering_is_tried_before_one_commits_to_it(served: tuple[Crawls
     _, told = served[1].get("/api/v1/crawls/DEFAULT/compare", policy="dfs", n=50)
     assert opened.texts("#compared .link") == [one["url"] for one in told["head"]]
     assert f"{told['shared']} of the next {told['pages']}" in opened.texts("#compare-note")[0]
+    page.locator("#leaving-part summary").click()
+    assert opened.texts("#leaving .link") == [one["url"] for one in told["leaving"]] != []
     page.fill("#compare-policy", "nonsense")
     page.keyboard.press("Enter")
     page.wait_for_selector("#compare-hint:has-text('nonsense')")
@@ -215,3 +218,53 @@ def test_a_crawl_in_a_directory_is_shown_and_controlled(browser: Any, tmp_path: 
         made.page.close()
     with Crawls(tmp_path / "crawls") as crawls:
         assert crawls.get().paused
+
+
+def test_crawls_that_begin_and_end_are_seen_without_a_reload(browser: Any, tmp_path: Path) -> None:
+    with Crawls(tmp_path / "crawls", "bfs", FREE) as crawls, serving(crawls) as asked:
+        made = Opened(browser, asked.url)
+        made.page.wait_for_selector("#notice:has-text('no crawl yet')")
+        crawls.made("first").seed(["http://a.example/"])
+        made.page.wait_for_selector("#next .link:has-text('http://a.example/')")
+        crawls.made("second").seed(["http://b.example/"])
+        made.page.wait_for_selector("#crawl option[value=second]", state="attached")
+        assert made.page.input_value("#crawl") == "first", "what is looked at stays"
+        crawls.delete("first")
+        made.page.wait_for_selector("#next .link:has-text('http://b.example/')")
+        assert made.texts("#crawl option") == ["second"]
+        assert [said for said in made.trouble if "404" not in said] == []
+        made.page.close()
+
+
+def test_the_pause_of_the_service_is_shown_and_ended(browser: Any, tmp_path: Path) -> None:
+    with grown(tmp_path / "crawls") as crawls, serving(crawls) as asked:
+        crawls.active = False
+        made = Opened(browser, asked.url).whole()
+        made.page.wait_for_selector("#state:has-text('service paused')")
+        made.page.click("#pause:has-text('Resume service')")
+        made.page.wait_for_selector("#state:has-text('live')")
+        assert crawls.active and not crawls.get().paused and made.trouble == []
+        made.page.close()
+
+
+def test_metrics_are_shown_with_the_token(browser: Any, tmp_path: Path) -> None:
+    with grown(tmp_path / "crawls") as crawls, serving(crawls, token="s3cret") as asked:
+        made = Opened(browser, asked.url)
+        made.page.wait_for_selector("#ask input[type=password]")
+        made.page.fill("#ask input[name=token]", "s3cret")
+        made.page.keyboard.press("Enter")
+        made.whole()
+        made.page.click("#metrics")
+        made.page.wait_for_selector("#found-body pre:has-text('frontrank_active 1')")
+        made.page.close()
+
+
+def test_the_limit_of_a_host_is_seen_and_set(browser: Any, tmp_path: Path) -> None:
+    with grown(tmp_path / "crawls") as crawls, serving(crawls) as asked:
+        made = Opened(browser, asked.url).whole()
+        made.page.locator("#hosts button:has-text('Limits')").first.click()
+        made.page.fill("#ask input[name=limit]", "41")
+        made.page.keyboard.press("Enter")
+        made.page.wait_for_selector("#hosts tbody tr:first-child td:nth-child(7):has-text('41')")
+        assert crawls.get().busiest_hosts(1)[0]["limit"] == 41 and made.trouble == []
+        made.page.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import frontrank as fr
+from frontrank.crawl.crawl import Crawl
 from tests.terminal import seen
 
 HOME, A, B, X = (f"http://site.example/{name}" for name in ("", "a", "b", "x"))
@@ -48,3 +49,30 @@ def test_other_orderings_can_be_asked_and_unknown_pages_are_refused(crawl: Path)
     assert "pagerank: place 1 of 1" in explained(crawl, X, "--policy", "pagerank").stdout
     unknown = explained(crawl, "http://site.example/none")
     assert unknown.returncode == 2 and "this crawl does not know the page" in unknown.stderr
+
+
+@pytest.mark.parametrize("queue", ["", "slow"])
+@pytest.mark.parametrize("policy", ["bfs", "opic", "surf", "location", "domains", "fpr"])
+def test_names_that_are_taken_over_are_those_that_are_read(tmp_path: Path, policy: str, queue: str) -> None:
+    """A replay for another ordering, with the names of a crawl that is there, and by reading them all again."""
+    with Crawl("backlink", tmp_path / "crawl") as crawl:
+        crawl.seed([f"http://h{n}.test/" for n in range(3)])
+        crawl.host("never-seen.test", delay_s=3.0)
+        for turn in range(40):
+            for url in crawl.take(1, now=10.0 * turn):
+                crawl.fetched(url, [f"http://h{(turn * n) % 7}.test/{turn // 3}/{n}" for n in range(5)], now=10.0 * turn + 1)
+        crawl.host("h1.test", delay_s=9.0)
+        if queue:
+            crawl.discover(["http://h1.test/in-a-queue"], queues=[queue])
+        crawl.snapshot()
+    before = Crawl.recover(tmp_path / "crawl", read_only=True)
+    read, taken = (
+        Crawl.recover(tmp_path / "crawl", policy, read_only=True, rescore=True, names_of=names) for names in (None, before)
+    )
+    assert taken.known == read.known == before.known
+    assert taken.next(500) == read.next(500) and taken.next(1)
+    assert sorted(taken.hosts(), key=str) == sorted(read.hosts(), key=str)
+    for page in range(read.known):
+        assert taken.find(read.url(page)) == read.find(read.url(page))
+    for one in (before, read, taken):
+        one.close()

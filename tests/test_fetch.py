@@ -22,6 +22,8 @@ from frontrank.service.client import Client
 from frontrank.service.crawls import POLITE, Crawls
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import GrpcServer
+from frontrank.service.limits import MOST_METADATA
+from frontrank.service.security import Security
 from tests.patience import PATIENCE_S
 from tests.test_crawler import WEB, Site, links, served
 
@@ -36,13 +38,13 @@ class Clock:
 
 
 @contextmanager
-def service(folder: Path, clock: Clock | None = None, port: int = 0) -> Iterator[Client]:
+def service(folder: Path, clock: Clock | None = None, port: int = 0, delay_s: float = 0.0, token: str = "") -> Iterator[Client]:
     clock = clock or Clock()
-    crawls = Crawls(folder, "bfs", replace(POLITE, delay_s=0.0), clock=clock)
-    server = GrpcServer(FrontierService(crawls, clock=clock), port=port).start()
+    crawls = Crawls(folder, "bfs", replace(POLITE, delay_s=delay_s), clock=clock)
+    server = GrpcServer(FrontierService(crawls, clock=clock), port=port, security=Security(token)).start()
     try:
-        with Client(server.address, timeout_s=PATIENCE_S) as client:
-            client.address = server.address  # type: ignore[attr-defined]
+        with Client(server.address, token=token, timeout_s=PATIENCE_S) as client:
+            client.address, client.crawls = server.address, crawls  # type: ignore[attr-defined]
             yield client
     finally:
         server.stop()
@@ -185,10 +187,107 @@ def test_a_fetcher_waits_for_a_service_that_is_started_again(web: list[str], tmp
     assert stats.completed + stats.active == 400
 
 
+class Wordy(Site):
+    """A page whose links say more than a message may hold."""
+
+    PAGES = {"/": "".join(f'<a href="/{n}">{"wordy " * 7_500}</a>' for n in range(100))}
+
+
+def test_a_page_of_long_anchors_is_a_page_like_any_other(tmp_path: Path) -> None:
+    with service(tmp_path / "frontier") as client, served(Wordy) as url:
+        told = fetch(client, f"{url}/", "--allow-private", "--no-robots", "--budget", "1")
+        assert (told["fetched"], told["failed"], told["new"]) == (1, 0, 100)
+        assert client.count() == 101
+        anchors = {len(one.metadata["anchor"][0]) for one in client.urls(size=200) if not one.url.endswith("/")}
+        assert anchors == {1_000}
+
+
+def test_a_fetcher_whose_token_holds_no_more_ends_with_a_sentence(web: list[str], tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("the-token-of-yesterday")
+    (tmp_path / "token").chmod(0o600)
+    with service(tmp_path / "frontier", token="the-token-of-yesterday") as client:
+        port = int(client.address.rpartition(":")[2])  # type: ignore[attr-defined]
+        args = command(client, *web, "--in-flight", "2", "--token-file", str(tmp_path / "token"))
+        process = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        until(lambda: client.stats().completed >= 5)
+    with service(tmp_path / "frontier", port=port, token="the-token-of-today"):
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 2 and "a token is needed" in said
+
+
+@pytest.mark.parametrize(("ours", "theirs", "then"), [(10.0, "2", 10.0), (10.0, "0.5", 10.0), (1.0, "20", 20.0)])
+def test_robots_txt_slows_a_service_down_and_never_speeds_it_up(tmp_path: Path, ours: float, theirs: str, then: float) -> None:
+    class Slow(Site):
+        PAGES = {"/": links(), "/robots.txt": f"User-agent: *\nCrawl-delay: {theirs}\n"}
+
+    with service(tmp_path / "frontier", delay_s=ours) as client, served(Slow) as url:
+        assert fetch(client, f"{url}/", "--allow-private", "--budget", "1")["fetched"] == 1
+        (host,) = client.crawls.get().busiest_hosts(1)  # type: ignore[attr-defined]
+        assert host["delay"] == then
+
+
+def test_metadata_that_leave_no_room_for_a_report_are_dropped(tmp_path: Path) -> None:
+    with service(tmp_path / "frontier") as client, served(Site) as url:
+        page = f"{url}/gone"
+        assert client.put([page], metadata={"note": ["x" * (MOST_METADATA - len(page) - 45)]}) == [True]
+        told = fetch(client, "--allow-private", "--no-robots", "--budget", "1")
+        assert told["failures"] == {"http 404": 1}
+        stats = client.stats()
+        assert (stats.completed, stats.active) == (1, 0)
+
+
+class Tagged(Site):
+    """Pages that say whether they have changed; one does, on each visit."""
+
+    PAGES = {"/": links("/same", "/news"), "/same": links("/"), "/news": links("/same")}
+
+    def do_GET(self) -> None:
+        condition = self.headers["If-None-Match"] or ""
+        self.asked.append((time.monotonic(), self.path, condition))
+        if self.path not in self.PAGES:
+            self.answer(404)
+        elif self.path == "/news":
+            self.answer(200, self.PAGES[self.path] + f"<p>{len(self.asked)}", headers={"ETag": f'"{len(self.asked)}"'})
+        elif condition == '"x"':
+            self.answer(304)
+        else:
+            self.answer(200, self.PAGES[self.path], headers={"ETag": '"x"'})
+
+
+def test_pages_come_back_and_are_asked_for_only_if_they_have_changed(tmp_path: Path) -> None:
+    clock = Clock()
+    with service(tmp_path / "frontier", clock) as client, served(Tagged) as url:
+        args = [f"{url}/", "--allow-private", "--no-robots", "--revisit", "fixed:every=1h", "--warc", str(tmp_path / "kept")]
+        told = fetch(client, *args, "--budget", "3")
+        assert (told["fetched"], told["failed"]) == (3, 0)
+        assert fetch(client, *args, "--idle", "1")["fetched"] == 0, "not before their time"
+        clock.ahead_s = 2 * 3600.0
+        told = fetch(client, *args, "--budget", "3", "--per-host", "3")  # at once: this clock brings them back at once, too
+        assert (told["fetched"], told["failed"], told["new"]) == (3, 0, 0)
+        asked = sorted((path, condition) for _, path, condition in Tagged.asked)
+        assert [one for one in asked if one[0] != "/news"] == [("/", ""), ("/", '"x"'), ("/same", ""), ("/same", '"x"')]
+        assert client.crawls.get().revisits == 3  # type: ignore[attr-defined]
+        assert client.crawls.get().history.statuses() == {200: 4, 304: 2}, "what has not changed keeps its links"  # type: ignore[attr-defined]
+        (news,) = client.urls(containing="/news")
+        copy = json.loads(news.metadata["copy"][0])
+        assert (copy["visits"], copy["changes"]) == (1, 1) and news.again_at > time.time()
+    kinds = Counter()
+    for path in (tmp_path / "kept").glob("*.warc.gz"):
+        with open(path, "rb") as file:
+            kinds.update((r.rec_type, r.rec_headers["WARC-Target-URI"]) for r in ArchiveIterator(file))
+    assert kinds[("revisit", f"{url}/same")] == kinds[("response", f"{url}/same")] == 1
+    assert kinds[("response", f"{url}/news")] == 2
+
+
 def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("a-token-of-enough-letters")
+    token.chmod(0o600)
     for args, sentence in (
         (["--from", "127.0.0.1:9"], "127.0.0.1:9 does not answer"),
         (["--from", "127.0.0.1:9", "example.org"], "has no scheme"),
+        (["--from", "crawler.example.org:1", "--token-file", str(token)], "would go there unencrypted"),
+        (["--from", "127.0.0.1:9", "--revisit", "never"], "policy of revisits"),
         (["--from", "127.0.0.1:9", "--in-flight", "0"], "--in-flight must be a whole number from 1"),
         (["--from", "127.0.0.1:9", "--token-file", str(tmp_path / "none")], "the token cannot be read"),
         ([], "--from"),

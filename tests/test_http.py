@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import pytest
 
+from frontrank.crawl import inbox
 from frontrank.crawl.crawl import Crawl
-from frontrank.errors import InputError
+from frontrank.errors import InputError, StorageError
 from frontrank.frontiers.politeness import FREE
 from frontrank.service.client import Client
 from frontrank.service.counters import Counters
 from frontrank.service.crawls import Crawls
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import GrpcServer
-from frontrank.service.http import http_server, stream
+from frontrank.service.http import answers, http_server, stream
 from frontrank.service.http.desk import MOST_WAITING
 from frontrank.service.http.guard import LONGEST_BODY, LONGEST_TARGET
 from frontrank.service.http.routes import OPERATIONS
-from tests.patience import eventually
+from frontrank.service.http.server import Impatient
+from frontrank.service.limits import LONGEST_URL
+from tests.patience import PATIENCE_S, eventually
 from tests.served import API, CALENDAR, MARKUP, Asked, grow, grown, serving
 
 JSON = {"Content_Type": "application/json"}
@@ -307,7 +312,6 @@ def test_limits_of_a_host_are_set_one_by_one(own: tuple[Crawls, Asked]) -> None:
         ("GET", API + "/next?n=1e3", 400),
         ("GET", API + "/next?n=99999999999999999999999", 400),
         ("GET", API + "/search?text=", 400),
-        ("GET", API + "/search?text=%00", 400),
         ("GET", API + "/search?text=" + "x" * 501, 400),
         ("GET", API + "/events/", 404),
         ("DELETE", API + "/status", 405),
@@ -340,7 +344,7 @@ def test_bad_requests_get_a_status_and_a_sentence(asked: Asked, method: str, pat
         (b'{"host": "a.example", "seconds": ' + b"9" * 400 + b"}", 400, "seconds"),
         (b'{"host": "a.example", "seconds": -1}', 400, "-1"),
         (b'{"host": "", "seconds": 1}', 400, "empty"),
-        (b'{"host": "a\\u0000", "seconds": 1}', 400, "control"),
+        (b'{"host": "a\\ud800", "seconds": 1}', 400, "Unicode"),
         (b'{"host": "a", "seconds": 1, "more": 1}', 400, "more"),
         (b'{"host": "a", "seconds": 1}' + b" " * LONGEST_BODY, 413, "bytes"),
     ],
@@ -418,6 +422,137 @@ def test_a_port_that_is_taken_is_a_sentence(asked: Asked) -> None:
         http_server(folders={}, port=asked.server.port)
 
 
+# What is bounded, and what is not held up -----------------------------------------------------------------------------------
+def test_connections_that_ask_nothing_are_closed(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Impatient, "request_s", 0.05)
+    where = urlsplit(asked.url)
+    for said in (b"", b"GET /health HTTP/1.1\r\nHost: 127.0", b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"):
+        with socket.create_connection((where.hostname, where.port), timeout=PATIENCE_S) as line:
+            line.sendall(said)
+            heard = b""
+            with contextlib.suppress(ConnectionError):
+                while some := line.recv(65_536):
+                    heard += some
+        assert (b"200 OK" in heard) == said.endswith(b"\r\n\r\n")
+
+
+def test_many_who_search_hold_up_nobody_else(own: tuple[Crawls, Asked]) -> None:
+    _, asked = own
+    searching = asked.server.app.desk.searching
+    with searching._room:  # whoever searches waits
+        waiting = [threading.Thread(target=asked.get, args=(API + "/search",), kwargs={"text": str(n)}) for n in range(20)]
+        for thread in waiting:
+            thread.start()
+        eventually(lambda: asked.server.app._apart.borrowed_tokens == asked.server.app._apart.total_tokens)
+        assert asked.get(API + "/status")[0] == asked.get("/health")[0] == asked.get(API + "/next")[0] == 200
+        assert asked.post(API + "/pause", {})[0] == asked.post(API + "/resume", {})[0] == 200
+    for thread in waiting:
+        thread.join()
+
+
+def test_a_crawl_has_so_many_rules_and_no_more(own: tuple[Crawls, Asked], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "MOST_RULES", 2)
+    crawls, asked = own
+    assert [asked.post(API + "/boost", {"pattern": word, "by": 1})[0] for word in ("a", "b", "c")] == [200, 200, 429]
+    status, told = asked.post(API + "/families", {"pattern": "d", "budget": 1})
+    assert status == 429 and "2 rules" in told["error"]
+    assert asked.post(API + "/families", {"pattern": "a", "budget": 1})[0] == 200, "of one that is there"
+    assert asked.post(API + "/boost", {"pattern": "b", "by": 0})[0] == 200
+    assert asked.post(API + "/boost", {"pattern": "c", "by": 1})[0] == 200
+    assert sorted(crawls.get().rules.families) == ["a", "c"]
+
+
+def test_an_expression_without_bounds_is_refused(own: tuple[Crawls, Asked]) -> None:
+    status, told = own[1].post(API + "/boost", {"pattern": r"(.*)(.*)\1\2x", "by": 1})
+    assert status == 400 and "bounded time" in told["error"]
+
+
+def test_what_is_kept_for_many_is_dropped_with_what_it_said(own: tuple[Crawls, Asked]) -> None:
+    _, asked = own
+    for n in range(1, 20):
+        asked.get(API + "/next", n=n)
+    asked.post(API + "/pause", {})
+    desk = asked.server.app.desk
+    assert len(desk._flights) <= 1 and not desk._kept
+
+
+def test_urls_may_be_as_long_and_as_odd_as_the_service_takes_them(own: tuple[Crawls, Asked]) -> None:
+    crawls, asked = own
+    odd = "http://odd.example/\x00\n\u202e" + "é" * 100 + "x" * (LONGEST_URL - 130)
+    crawls.get().discover([odd])
+    status, told = asked.get(API + "/explain", url=odd)
+    assert (status, told["url"]) == (200, odd)
+    assert [page["url"] for page in asked.get(API + "/search", text="\x00\n")[1]["pages"]] == [odd]
+    assert asked.get(API + "/explain", url="x" * (LONGEST_URL + 1))[0] == 400
+
+
+# The whole service ----------------------------------------------------------------------------------------------------------
+def test_the_pause_of_the_service_is_seen_and_ended_over_http(own: tuple[Crawls, Asked]) -> None:
+    crawls, asked = own
+    crawls.active = False  # as SetActive does
+    assert asked.get(API + "/status")[1]["active"] is asked.get("/api/v1/crawls")[1]["active"] is False
+    assert b"frontrank_active 0" in asked.raw("GET", "/metrics")[2]
+    assert "the whole service is paused" in asked.post(API + "/resume", {})[1]["done"]
+    assert asked.post("/api/v1/resume", {})[0] == 200 and crawls.active
+    assert asked.get(API + "/status")[1]["active"] and b"frontrank_active 1" in asked.raw("GET", "/metrics")[2]
+    address = asked.url.removeprefix("http://")
+    for verb, state in (("pause", False), ("resume", True)):
+        done = subprocess.run([sys.executable, "-m", "frontrank", verb, address, "--all"], capture_output=True, check=False)
+        assert done.returncode == 0 and crawls.active == state
+
+
+def test_time_left_is_of_pages_that_may_go(own: tuple[Crawls, Asked]) -> None:
+    crawls, asked = own
+    crawl = crawls.get()
+    for page in crawl.waiting_pages():
+        crawl.schedule_page(page, time.time() + 30 * 86_400)
+    _, told = asked.get(API + "/status")
+    assert told["waiting"] == told["scheduled"] > 0 and told["left_s"] == 0
+
+
+def test_the_stream_of_a_crawl_that_is_deleted_ends(own: tuple[Crawls, Asked], capfd: pytest.CaptureFixture[str]) -> None:
+    crawls, asked = own
+    with urllib.request.urlopen(f"{asked.url}{API}/events", timeout=PATIENCE_S) as stream:
+        assert stream.readline() == b"event: status\n"
+        crawls.delete()
+        while stream.readline():
+            pass
+    assert asked.get(API + "/events")[0] == 404
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_damaged_crawl_is_told_and_the_others_are_served(tmp_path: Path) -> None:
+    with grown(tmp_path / "service") as crawls:
+        crawls.made("bad").seed("http://a.example/")
+    (tmp_path / "service" / "bad" / "trace.db").write_bytes(b"not a database" * 1000)
+    with Crawls(tmp_path / "service") as crawls, serving(crawls) as asked:
+        assert asked.get(API + "/status")[0] == 200
+        status, told = asked.get("/api/v1/crawls/bad/status")
+        assert status == 503 and "trace.db" not in told["error"]
+        assert asked.get("/health")[0] == 503
+        assert [one["id"] for one in asked.get("/api/v1/crawls")[1]["crawls"]] == ["DEFAULT"]
+        with pytest.raises(StorageError, match="could not be opened"):
+            crawls.made("bad")
+
+
+def test_other_orderings_are_tried_on_what_was_fetched(asked: Asked) -> None:
+    status, told = asked.get(API + "/simulate", policies="bfs dfs", budget=1)
+    assert status == 200 and sorted(told["policies"]) == ["bfs", "dfs"] and told["web"]["pages"] == 6
+    for policies in ("", "prior:file=/etc/passwd", "bfs " * 9):
+        assert asked.get(API + "/simulate", policies=policies)[0] == 400
+    assert asked.get(API + "/recommend", **{"for": "quality:os.path:join"})[0] == 400
+    status, told = asked.get(API + "/recommend", **{"for": "coverage"})
+    assert status == 200 and told["for"] == "coverage" and "secret-place" not in json.dumps(told)
+
+
+def test_a_crawl_of_which_nothing_was_fetched_is_a_sentence_without_a_path(tmp_path: Path) -> None:
+    with Crawls(tmp_path / "secret-place", "bfs", FREE) as crawls, serving(crawls) as asked:
+        crawls.made().seed(["http://a.example/"])
+        for name in ("simulate", "recommend"):
+            status, told = asked.get(f"{API}/{name}")
+            assert status == 400 and "secret-place" not in told["error"] and "DIR" in told["error"], told
+
+
 # A crawl of another process ------------------------------------------------------------------------------------------------
 def test_a_directory_is_watched_while_another_process_works_on_it(tmp_path: Path) -> None:
     with Crawl("fpr", tmp_path / "crawl", notes={"options": {"budget": 100}}) as crawl:
@@ -456,6 +591,24 @@ def _paused(folder: Path, crawl: Crawl) -> bool:
     finally:
         done.set()
         thread.join()
+
+
+def test_what_a_crawl_has_not_heeded_is_told_and_holds_up_nobody(tmp_path: Path) -> None:
+    """A crawl whose hosts all rest takes nothing, and so heeds nothing."""
+    with Crawl("bfs", tmp_path / "crawl") as crawl:
+        grow(crawl)
+        with http_server(folders={"DEFAULT": tmp_path / "crawl"}, port=0) as server:
+            asked, said = Asked(server), []
+            asked.get(API + "/status")
+            thread = threading.Thread(target=lambda: said.append(asked.post(API + "/pause", {})))
+            thread.start()
+            eventually(lambda: inbox.waiting(tmp_path / "crawl"))
+            assert asked.get(API + "/next", n=3)[0] == 200 and said == [], "others are answered meanwhile"
+            thread.join()
+            status, told = said[0]
+            assert (status, told["heeded"]) == (202, False) and "has not heeded it yet" in told["done"]
+            status, told = asked.post("/api/v1/pause", {})
+            assert status == 400 and "watched, not served" in told["error"]
 
 
 # The command ----------------------------------------------------------------------------------------------------------------

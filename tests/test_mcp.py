@@ -13,7 +13,8 @@ import anyio
 import pytest
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.service.mcp import LONGEST_LINE
+from frontrank.pages.workers import Closed, Died, TooLong
+from frontrank.service.mcp import LONGEST_LINE, Server, Tool
 from tests.served import MARKUP, grow, grown, serving
 
 TOOLS = ["status", "next", "explain", "compare", "simulate", "recommend"]
@@ -99,9 +100,12 @@ def test_a_crawl_of_a_service_is_asked_about_by_its_address(tmp_path: Path) -> N
     (tmp_path / "token").chmod(0o600)
     with grown(tmp_path / "service") as crawls, serving(crawls, token) as served:
         args = ["--address", served.url, "--token-file", str(tmp_path / "token")]
-        names, (status, advice) = asked(args, ("status", {}), ("recommend", {}))
-        assert names == [name for name in TOOLS if name != "simulate"]
-        assert status[1]["known"] == crawls.get().known and not advice[0]
+        names, (status, tried, advised) = asked(
+            args, ("status", {}), ("simulate", {"policies": "bfs dfs", "budget": 1}), ("recommend", {"for": "coverage"})
+        )
+        assert names == TOOLS
+        assert status[1]["known"] == crawls.get().known
+        assert sorted(tried[1]["policies"]) == ["bfs", "dfs"] and advised[1]["for"] == "coverage"
         _, (refused,) = asked(["--address", served.url], ("status", {}))
         assert refused[0] and "token" in refused[1]
 
@@ -148,3 +152,22 @@ def test_the_tools_can_be_listed_without_a_client(folder: Path) -> None:
 def test_a_wrong_call_is_a_sentence(args: list[str], word: str) -> None:
     done = subprocess.run([sys.executable, "-m", "frontrank", "mcp", *args], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and word in done.stderr and done.stdout == ""
+
+
+CALL = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "slow"}}'
+
+
+@pytest.mark.parametrize("error", [TooLong(), Died("a worker crashed"), Closed()])
+def test_an_answer_that_takes_too_long_is_said_to_the_model(error: Exception) -> None:
+    def answer(given: dict[str, Any]) -> Any:
+        raise error
+
+    told = Server([Tool("slow", "", (), answer)]).answer(CALL)
+    assert told is not None and told["result"]["isError"] and "too long" in told["result"]["content"][0]["text"]
+
+
+@pytest.mark.parametrize("answer", [lambda given: 1 / 0, lambda given: float("nan"), lambda given: {1, 2}])
+def test_a_defect_of_ours_ends_no_conversation(answer: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    told = Server([Tool("slow", "", (), answer)]).answer(CALL)
+    assert told is not None and told["error"]["code"] == -32603
+    assert "Traceback" in capfd.readouterr().err

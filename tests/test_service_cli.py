@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from frontrank.errors import FrontrankError
-from frontrank.service import Client
+from frontrank.errors import FrontrankError, ServiceAway, ServiceError
+from frontrank.service import Client, wire
+from frontrank.service.asks import Ask
 from frontrank.service.crawls import Crawls
 from tests.patience import PATIENCE_S, eventually
 
@@ -45,6 +46,36 @@ def test_it_serves_both_sides_until_it_is_asked_to_end(tmp_path: Path) -> None:
         assert server.wait(PATIENCE_S) == 0
     with Crawls(tmp_path / "served") as crawls:
         assert crawls.get("news").policy.spec() == "opic" and crawls.get("news").waiting == 1
+
+
+def test_what_the_service_says_of_itself_follows_the_level_that_is_set(tmp_path: Path) -> None:
+    with serving(tmp_path / "served", "--no-http") as (server, where):
+        for name, level in (("quiet", None), ("told", wire.LogLevelParams.INFO), ("quiet again", wire.LogLevelParams.ERROR)):
+            with Client(where["grpc"], name, timeout_s=PATIENCE_S) as client:
+                if level is not None:
+                    client._do(Ask("SetLogLevel", wire.LogLevelParams(level=level), lambda found: None))
+                client.put(["http://a.org/"])
+        server.send_signal(signal.SIGTERM)
+        said = server.communicate(timeout=PATIENCE_S)[1]
+    assert "INFO crawl 'told' begins with bfs" in said and "quiet" not in said
+
+
+def test_a_damaged_crawl_is_named_and_the_others_are_served(tmp_path: Path) -> None:
+    with Crawls(tmp_path / "served", "bfs") as crawls:
+        for name in ("bad", "well"):
+            crawls.made(name).seed("http://a.org/")
+    (tmp_path / "served" / "bad" / "trace.db").write_bytes(b"not a database" * 1000)
+    with serving(tmp_path / "served", "--no-http", "--max-crawls", "2") as (server, where):
+        with Client(where["grpc"], "well", timeout_s=PATIENCE_S) as client:
+            assert client.count() == 1
+        with Client(where["grpc"], "bad", timeout_s=PATIENCE_S) as client, pytest.raises(ServiceAway):
+            client.put(["http://a.org/"])
+        full = pytest.raises(ServiceError, match="as many as there may be")
+        with Client(where["grpc"], "third", timeout_s=PATIENCE_S) as client, full:
+            client.put(["http://a.org/"])
+        server.send_signal(signal.SIGTERM)
+        said = server.communicate(timeout=PATIENCE_S)[1]
+    assert "crawl 'bad' is not served, the others are" in said and "Traceback" not in said
 
 
 class Load:

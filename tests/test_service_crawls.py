@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.errors import InputError, SpecError, StorageError, UnknownCrawl
+from frontrank.errors import InputError, SpecError, StorageError, TooMany, UnknownCrawl
 from frontrank.frontiers.politeness import Politeness
 from frontrank.service.crawls import DEFAULT, LONGEST_ID, Crawls, crawl_id, directory_of
 
@@ -233,3 +235,52 @@ def test_settings_are_readable(tmp_path: Path) -> None:
     with Crawls(tmp_path, "opic"):
         stored = json.loads((tmp_path / "service.json").read_text())
     assert stored["policy"]["name"] == "opic" and stored["active"] is True
+
+
+def test_there_are_so_many_crawls_and_no_more(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs", most=2) as crawls:
+        first = crawls.made("a")
+        crawls.made("b")
+        with pytest.raises(TooMany, match="2 crawls, as many as there may be"):
+            crawls.made("c")
+        assert crawls.made("a") is first and not (tmp_path / "c").exists()
+        crawls.delete("b")
+        crawls.made("c")
+    with pytest.raises(InputError, match="at least 1 crawl"):
+        Crawls(tmp_path, "bfs", most=0)
+
+
+def test_a_damaged_crawl_does_not_keep_the_others_from_being_served(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs") as crawls:
+        for name in ("news/sport", "well"):
+            crawls.made(name).seed("http://a.org/")
+    (tmp_path / "news%2Fsport" / "trace.db").write_bytes(b"not a database" * 1000)
+    with Crawls(tmp_path, "bfs") as crawls:
+        assert crawls.ids() == ["well"] and list(crawls.broken) == ["news/sport"]
+        for ask in (crawls.find, crawls.get, crawls.made):
+            with pytest.raises(StorageError, match="'news/sport' could not be opened"):
+                ask("news/sport")
+        assert crawls.made("another").waiting == 0
+
+
+FEW_FILES = """
+import resource, sys
+from frontrank.errors import StorageError
+from frontrank.service.crawls import Crawls
+with Crawls(sys.argv[1], "bfs") as crawls:
+    crawls.made("first")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, before[1]))
+    try:
+        crawls.made("second")
+    except StorageError as error:
+        print(error)
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert crawls.ids() == ["first"]
+    crawls.made("second").seed("http://a.org/")
+"""
+
+
+def test_a_crawl_for_which_no_file_can_be_opened_is_a_sentence(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", FEW_FILES, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert "oo many open files" in done.stdout or "unable to open" in done.stdout

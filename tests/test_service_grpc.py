@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError, NotFound, ServiceError
-from frontrank.service import wire
+from frontrank.service import asks, wire
 from frontrank.service.async_client import AsyncClient
 from frontrank.service.client import Client
 from frontrank.service.crawls import Crawls
@@ -517,6 +517,41 @@ def test_random_messages_are_answered_or_refused(target: Service, name: str, som
         assert code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND)
         assert sentence and "served" not in sentence, "no path of ours"
     assert target.client.crawls() is not None
+
+
+def test_urls_that_were_skipped_are_not_counted_as_completed(service: Service) -> None:
+    before = service.frontier.counters.all()["frontier_putURLs_completed_total"]
+    with pytest.raises(InputError):
+        service.client.known("http://a.org/" + "x" * 20_000)
+    service.client.known("http://a.org/x")
+    assert service.frontier.counters.all()["frontier_putURLs_completed_total"] == before + 1
+
+
+def test_urls_of_any_number_go_in_messages_and_calls_that_are_not_too_long(service: Service) -> None:
+    def sizes(links: Iterable[Any]) -> list[tuple[int, int]]:
+        asked = asks.put(links, "DEFAULT", "http://p.org/", "", None)
+        return [(len(batch.items), batch.ByteSize()) for batch in asked.message]  # type: ignore[union-attr, attr-defined]
+
+    assert [count for count, _ in sizes(f"http://a.org/{n}" for n in range(250))] == [100, 100, 50]
+    long = sizes((f"http://a.org/{n}", "x" * 60_000) for n in range(100))
+    assert sum(count for count, _ in long) == 100 and max(size for _, size in long) <= 2**20 + 10_000
+    assert [count for count, _ in sizes([("http://a.org/", "x" * 2_000_000)] * 2)] == [1, 1] and sizes([]) == []
+    assert [len(some) for some in asks.streams(f"http://a.org/{n}" for n in range(asks.STREAM + 1))] == [asks.STREAM, 1]
+    assert list(asks.streams("http://a.org/")) == [["http://a.org/"]]
+
+
+def test_a_delay_that_is_longer_stays_if_that_is_asked_for(service: Service) -> None:
+    def delay() -> float:
+        return float(service.crawls.get().busiest_hosts(1)[0]["delay"])
+
+    service.client.put(["http://a.org/"])
+    service.client.delay(30, "a.org")
+    service.client.delay(2, "a.org", at_least=True)
+    assert delay() == 30.0
+    service.client.delay(60, "a.org", at_least=True)
+    assert delay() == 60.0
+    service.client.delay(2, "a.org")
+    assert delay() == 2.0
 
 
 # Who may call ----------------------------------------------------------------------------------------------------

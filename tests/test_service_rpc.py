@@ -7,19 +7,24 @@ import queue
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import grpc
 import pytest
+from h2.connection import H2Connection
+from h2.events import ResponseReceived
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.service.rpc import (
     LEAVING,
     MOST_BYTES,
+    MOST_HELD,
     MOST_STREAMS,
     WINDOW,
+    Connection,
     Headers,
     Method,
     Refused,
@@ -238,6 +243,105 @@ def test_framed_messages_are_cut_where_they_were_joined(running: Running, messag
     with grpc.insecure_channel(f"127.0.0.1:{running.port}") as channel:
         assert list(channel.stream_stream("/t.T/Many")(iter(messages), timeout=PATIENCE_S)) == messages
     assert len(framed(messages)) == sum(5 + len(message) for message in messages)
+
+
+def opened(running: Running) -> tuple[socket.socket, Connection]:
+    """A connection that speaks HTTP/2, and the server's end of it."""
+    made = socket.create_connection(("127.0.0.1", running.port), timeout=PATIENCE_S)
+    made.sendall(PREFACE + frame(4, 0, 0, b""))
+    found: list[Connection] = []
+
+    def is_there() -> bool:
+        ends = [(one, one.transport) for one in list(running.server.connections)]
+        found[:] = [one for one, end in ends if end is not None and end.get_extra_info("peername") == made.getsockname()]
+        return bool(found)
+
+    eventually(is_there)
+    return made, found[0]
+
+
+def test_who_sends_and_never_reads_fills_no_memory(running: Running) -> None:
+    made, other = opened(running)
+    pings = frame(6, 0, 0, bytes(8)) * 1_000
+    assert other.transport is not None
+    with made:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        made.setblocking(False)
+        while other.transport.is_reading():
+            try:
+                made.send(pings)
+            except BlockingIOError:
+                time.sleep(0.001)
+        assert other.transport.get_write_buffer_size() < 2**20
+    eventually(lambda: other not in running.server.connections)
+
+
+def test_connections_without_a_call_are_closed(running: Running, channel: grpc.Channel) -> None:
+    server = running.server
+    server.admitted_s, server.idle_s = 0.05, 0.1
+    try:
+        quiet, greeting = (socket.create_connection(("127.0.0.1", running.port), timeout=PATIENCE_S) for _ in range(2))
+        with quiet, greeting:
+            greeting.sendall(PREFACE + frame(4, 0, 0, b""))
+            for one in (quiet, greeting):
+                while one.recv(65_536):
+                    pass
+        server.admitted_s = 10.0
+        said: queue.Queue[bytes | None] = queue.Queue()
+        stream = channel.stream_stream("/t.T/Many")(iter(said.get, None), timeout=PATIENCE_S)
+        for word in (b"one", b"two", b"three"):
+            said.put(word)
+            assert next(stream) == word
+            time.sleep(3 * server.idle_s)  # a call that is under way keeps its connection, however long it is silent
+        said.put(None)
+        assert list(stream) == []
+        eventually(lambda: not server.connections)
+        assert channel.unary_unary("/t.T/One")(b"again", timeout=PATIENCE_S) == b"again", "the client opens another"
+    finally:
+        server.admitted_s, server.idle_s = 10.0, 300.0
+
+
+HEADS = [(":method", "POST"), (":scheme", "http"), (":path", "/t.T/Many"), (":authority", "x")]
+HEADS += [("content-type", "application/grpc"), ("te", "trailers")]
+
+
+def test_what_the_streams_of_a_connection_hold_together_is_bounded(running: Running) -> None:
+    unfinished = struct.pack(">?I", False, MOST_BYTES) + bytes(MOST_BYTES - 100)
+    client = H2Connection()
+    client.initiate_connection()
+    refused: list[int] = []
+    held = [0]
+    with socket.create_connection(("127.0.0.1", running.port), timeout=PATIENCE_S) as made:
+
+        def hear() -> None:
+            for event in client.receive_data(made.recv(65_536)):
+                if isinstance(event, ResponseReceived):
+                    assert dict(event.headers)[b"grpc-status"] == b"8"
+                    refused.append(event.stream_id)
+            held.append(sum(connection.held for connection in list(running.server.connections)))
+
+        for stream in range(1, 4 * MOST_HELD // MOST_BYTES, 2):
+            client.send_headers(stream, HEADS)
+            rest = memoryview(unfinished)
+            while rest and stream not in refused:
+                room = min(client.local_flow_control_window(stream), client.max_outbound_frame_size)
+                client.send_data(stream, bytes(rest[:room]))
+                rest = rest[room:]
+                made.sendall(client.data_to_send())
+                if not client.local_flow_control_window(stream):
+                    hear()
+                    made.sendall(client.data_to_send())
+        while not refused:
+            hear()
+    assert max(held) <= MOST_HELD + 2**18
+
+
+def test_calls_that_end_early_leave_room_for_others(channel: grpc.Channel) -> None:
+    many = channel.stream_stream("/t.T/Many")
+    for _ in range(40):  # each leaves bytes that nobody worked on
+        code, _ = refusal(lambda: list(many(iter([b"x" * (MOST_BYTES + 1)]), timeout=PATIENCE_S)))
+        assert code == grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert channel.unary_unary("/t.T/One")(b"y" * MOST_BYTES, timeout=PATIENCE_S) == b"y" * MOST_BYTES
 
 
 def test_after_all_that_the_server_answers(running: Running, channel: grpc.Channel) -> None:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from frontrank.errors import InputError
+from frontrank.service.async_client import AsyncClient
+from frontrank.service.client import Client
+from frontrank.service.http import http_server
+from frontrank.service.http.asking import Service
 from frontrank.service.security import Security, is_loopback, security
+from tests.served import grown
+from tests.test_control import frontrank
 
 TOKEN = "a-long-and-secret-word"
 
@@ -75,3 +83,56 @@ def test_a_token_that_everybody_can_read_is_refused(token_file: str) -> None:
 
 def test_names_may_lead_anywhere() -> None:
     assert not is_loopback("localhost.example.org") and not is_loopback("127.0.0.1.example.org") and is_loopback("LOCALHOST")
+
+
+def test_a_token_goes_over_tls_or_to_this_machine_alone(tmp_path: Path, token_file: str) -> None:
+    for address in ("crawler.example.org:7071", "192.0.2.1:7071", "http://crawler.example.org:7072"):
+        with pytest.raises(InputError, match="would go there unencrypted"):
+            Service(address, TOKEN).ask("/health")
+    for kind in (Client, AsyncClient):
+        with pytest.raises(InputError, match="would go there unencrypted"):
+            kind("crawler.example.org:7071", token=TOKEN)
+    Client("crawler.example.org:7071", token=TOKEN, insecure=True).close()
+    Client("crawler.example.org:7071", token=TOKEN, tls_ca="system").close()
+    done = frontrank("boost", "crawler.example.org:7072", "--token-file", token_file, "/news/", "+1")
+    assert done.returncode == 2 and "would go there unencrypted" in done.stderr
+
+
+def test_a_certificate_of_ones_own_is_trusted_by_commands(
+    tmp_path: Path, token_file: str, certificate: tuple[str, str]
+) -> None:
+    with grown(tmp_path / "crawls") as crawls, http_server(crawls, port=0, token=TOKEN, tls=certificate) as server:
+        address = server.url.removeprefix("https://")
+        args = ["--token-file", token_file, "--tls-ca", certificate[0]]
+        done = frontrank("boost", address, *args, "/news/", "+1")
+        assert done.returncode == 0, done.stderr
+        assert "/news/" in crawls.get().rules.families
+        assert Service(address, TOKEN, certificate[0]).ask("/api/v1/crawls")["crawls"]
+        for trusted in ("", "system"):
+            with pytest.raises(InputError, match="cannot be asked"):
+                Service(server.url, TOKEN, trusted).ask("/api/v1/crawls")
+        with pytest.raises(InputError, match="the certificate cannot be read"):
+            Service(server.url, TOKEN, str(tmp_path / "missing")).ask("/api/v1/crawls")
+
+
+def test_a_token_is_not_carried_elsewhere() -> None:
+    class Elsewhere(BaseHTTPRequestHandler):
+        asked: list[str] = []
+
+        def do_GET(self) -> None:
+            self.asked.append(self.path)
+            self.send_response(302)
+            self.send_header("Location", f"http://127.0.0.1:{self.server.server_address[1]}/trap")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *said: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        with pytest.raises(InputError, match="sends elsewhere"):
+            Service(f"127.0.0.1:{server.server_address[1]}", TOKEN).ask("/health")
+        server.shutdown()
+        thread.join()
+    assert Elsewhere.asked == ["/health"]

@@ -5,9 +5,11 @@
     │   ├── SourceError       a web cannot be read: missing, truncated, of another format
     │   ├── SeedError         a seed is not a page of the web
     │   ├── StorageError      a crawl's directory cannot be written, read or shared
+    │   ├── TooMany           there is no room for another one
     │   └── NotFound          what was asked for is not there
     │       └── UnknownCrawl  a service has no crawl of this ID
     ├── ServiceError          a service does not answer, or refuses
+    │   └── ServiceAway       it does not answer now; it may later
     ├── SpecError             an ordering, parameter or web specification is not understood
     └── MissingExtra          what was asked for needs a package that this installation came without
 
@@ -65,6 +67,10 @@ class StorageError(InputError):
     """A crawl's directory cannot be written, read or shared."""
 
 
+class TooMany(InputError):
+    """There is no room for another one."""
+
+
 class NotFound(InputError):
     """What was asked for is not there."""
 
@@ -75,6 +81,10 @@ class UnknownCrawl(NotFound):
 
 class ServiceError(FrontrankError):
     """A service does not answer, or refuses."""
+
+
+class ServiceAway(ServiceError):
+    """A service does not answer now; it may later."""
 
 
 class SpecError(FrontrankError):

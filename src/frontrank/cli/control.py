@@ -6,37 +6,47 @@ told by its HTTP side.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import click
 
 from frontrank.cli.options import number
 from frontrank.options import TIME
 
-F = TypeVar("F", bound=Callable[..., Any])
 ADDRESS = re.compile(r"(https?://)?[^/\\]+:\d+/?$")
 
 
-def _target(command: F) -> F:
+def _target(command: Callable[..., None]) -> Any:
     options = (
         click.argument("target", metavar="DIR|ADDRESS"),
         click.option("--crawl", default="DEFAULT", metavar="ID", help="Which crawl of a service.", show_default=True),
         click.option("--token-file", metavar="FILE", help="The token of a service."),
+        click.option("--tls-ca", default="", metavar="FILE", help="Certificate (PEM) of a service to trust, or: system."),
+        click.option("--insecure", is_flag=True, help="Send the token beyond this machine without TLS."),
         click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON."),
     )
+
+    @functools.wraps(command)
+    def with_target(
+        target: str, crawl: str, token_file: str | None, tls_ca: str, insecure: bool, as_json: bool, **given: Any
+    ) -> Any:
+        return command(said=Said(target, crawl, token_file, tls_ca, insecure, as_json), **given)
+
+    made: Any = with_target
     for option in reversed(options):
-        command = option(command)
-    return command
+        made = option(made)
+    return made
 
 
 @click.command(name="boost", context_settings={"ignore_unknown_options": True})
 @_target
 @click.argument("pattern", metavar="REGEX")
 @click.argument("by", metavar="BY")
-def boost(target: str, crawl: str, token_file: str | None, as_json: bool, pattern: str, by: str) -> None:
+def boost(said: Said, pattern: str, by: str) -> None:
     """Move pages whose URL matches REGEX before all others, known or yet to be found; a BY below 0 moves them behind.
 
     DIR is a crawl, running or not; ADDRESS is the HTTP address of a service, such as 127.0.0.1:7072. Boosts of several
@@ -51,7 +61,7 @@ def boost(target: str, crawl: str, token_file: str | None, as_json: bool, patter
 
     if not re.fullmatch(r"[+-]?\d{1,9}", by):
         raise InputError(f"BY must be a whole number, such as +2 or -1, got {by!r}")
-    _tell(Said(target, crawl, token_file, as_json), "boost", pattern=pattern, by=int(by))
+    _tell(said, "boost", pattern=pattern, by=int(by))
 
 
 @click.command(name="limit")
@@ -62,10 +72,7 @@ def boost(target: str, crawl: str, token_file: str | None, as_json: bool, patter
 @number("--delay", None, "Seconds between two requests.", metavar="SECONDS", kind=TIME)
 @number("--concurrency", None, "Requests in flight to the host; 0: any number.")
 def limit(
-    target: str,
-    crawl: str,
-    token_file: str | None,
-    as_json: bool,
+    said: Said,
     host: str | None,
     family: str | None,
     budget: int | None,
@@ -87,11 +94,11 @@ def limit(
     if not given:
         raise InputError("limit needs at least one of --budget, --delay and --concurrency")
     if family is None:
-        _tell(Said(target, crawl, token_file, as_json), "host", name=host, **given)
+        _tell(said, "host", name=host, **given)
     elif concurrency is not None:
         raise InputError("--concurrency applies to a host; a family can have --budget and --delay: drop --concurrency")
     else:
-        _tell(Said(target, crawl, token_file, as_json), "limit_family", pattern=family, **given)
+        _tell(said, "limit_family", pattern=family, **given)
 
 
 @click.command(name="block")
@@ -100,7 +107,7 @@ def limit(
 @number(
     "--for", 3600.0, "For how long, or 30m, 2h, 1d; 0 ends the block.", field="seconds", metavar="SECONDS", kind=TIME, most=1e9
 )
-def block(target: str, crawl: str, token_file: str | None, as_json: bool, host: str, seconds: float) -> None:
+def block(said: Said, host: str, seconds: float) -> None:
     """Fetch nothing from HOST for a while; --for 0 ends a block.
 
     \b
@@ -108,25 +115,29 @@ def block(target: str, crawl: str, token_file: str | None, as_json: bool, host: 
     """
     import time
 
-    said = Said(target, crawl, token_file, as_json)
-    if _is_address(target):
+    if _is_address(said.target):
         _post(said, "block", {"host": host, "seconds": seconds})
     else:
         _tell(said, "block_until", name=host, until=time.time() + seconds if seconds else 0.0)
 
 
+ALL = click.option("--all", "whole", is_flag=True, help="All crawls of a service at once.")
+
+
 @click.command(name="pause")
 @_target
-def pause(target: str, crawl: str, token_file: str | None, as_json: bool) -> None:
+@ALL
+def pause(said: Said, whole: bool) -> None:
     """Pause a crawl until it is resumed. Pages in flight still arrive."""
-    _tell(Said(target, crawl, token_file, as_json), "pause")
+    _tell_all(said, "pause") if whole else _tell(said, "pause")
 
 
 @click.command(name="resume")
 @_target
-def resume(target: str, crawl: str, token_file: str | None, as_json: bool) -> None:
-    """Resume a paused crawl."""
-    _tell(Said(target, crawl, token_file, as_json), "resume")
+@ALL
+def resume(said: Said, whole: bool) -> None:
+    """Resume a paused crawl. If the whole service was paused, --all resumes it."""
+    _tell_all(said, "resume") if whole else _tell(said, "resume")
 
 
 def _is_address(target: str) -> bool:
@@ -139,6 +150,8 @@ class Said(NamedTuple):
     target: str
     crawl: str
     token_file: str | None
+    tls_ca: str
+    insecure: bool
     as_json: bool
 
     def show(self, done: bool) -> None:
@@ -162,12 +175,24 @@ def _tell(said: Said, verb: str, **given: Any) -> None:
         said.show(tell(Path(said.target), verb, **given))
 
 
+def _tell_all(said: Said, verb: str) -> None:
+    from frontrank.errors import InputError
+
+    if not _is_address(said.target):
+        raise InputError(f"--all is for the address of a service, got the directory {said.target}; drop --all")
+    _ask(said, verb, {})
+
+
 def _post(said: Said, path: str, body: dict[str, Any]) -> None:
     from urllib.parse import quote
 
-    from frontrank.service.http.asking import ask
+    _ask(said, f"crawls/{quote(said.crawl, safe='')}/{path}", body)
+
+
+def _ask(said: Said, path: str, body: dict[str, Any]) -> None:
+    from frontrank.service.http.asking import Service
     from frontrank.service.security import read_token
 
     token = read_token(said.token_file) if said.token_file else ""
-    ask(said.target, f"/api/v1/crawls/{quote(said.crawl, safe='')}/{path}", token, body, post=True)
-    said.show(True)
+    told = Service(said.target, token, said.tls_ca, said.insecure).ask(f"/api/v1/{path}", body, post=True)
+    said.show(bool(told.get("heeded", True)))

@@ -16,7 +16,7 @@ from frontrank.options import TIME
 
 USED = (  # of the options of frontrank crawl
     *("budget", "scope", "include", "exclude", "max_links", "max_size", "per_host", "in_flight", "robots", "contact"),
-    *("user_agent", "retries", "timeout", "proxy", "fetchers", "allow_private"),
+    *("user_agent", "retries", "timeout", "proxy", "fetchers", "revisit", "allow_private"),
 )
 
 
@@ -25,7 +25,8 @@ USED = (  # of the options of frontrank crawl
 @click.option("--from", "address", required=True, metavar="HOST:PORT", help="Where frontrank serve listens.")
 @click.option("--crawl", default="DEFAULT", show_default=True, metavar="ID", help="Which of its crawls.")
 @click.option("--token-file", default="", metavar="FILE", help="The service's token, if it has one.")
-@click.option("--tls-ca", default="", metavar="FILE", help="Certificate (PEM) to trust: speak TLS with the service.")
+@click.option("--tls-ca", default="", metavar="FILE", help="Speak TLS: the certificate (PEM) to trust, or: system.")
+@click.option("--insecure", is_flag=True, help="Send the token beyond this machine without TLS.")
 @click.option("--warc", default="", metavar="DIR", help="Keep the pages as WARC files in this directory.")
 @number("--idle", 0.0, "Stop after S seconds without a page to fetch. 0: never.", metavar="S", kind=TIME)
 @asked(options()[name] for name in USED)
@@ -36,6 +37,7 @@ def command(
     crawl: str,
     token_file: str,
     tls_ca: str,
+    insecure: bool,
     warc: str,
     idle: float,
     as_json: bool,
@@ -62,11 +64,13 @@ def command(
         chosen["max_links"],
         chosen["proxy"],
         chosen["allow_private"],
-        text=False,
+        text=bool(chosen["revisit"]),
         warc=bool(warc),
+        copies=bool(chosen["revisit"]),
     )
     same = {name: chosen[name] for name in FetchPlan.__dataclass_fields__.keys() & chosen.keys()}
-    plan = FetchPlan(how, address, crawl, read_token(token_file) if token_file else "", tls_ca, warc=warc, idle_s=idle, **same)
+    token = read_token(token_file) if token_file else ""
+    plan = FetchPlan(how, address, crawl, token, tls_ca, insecure, warc=warc, idle_s=idle, **same)
     told = _run(plan, [usable_seed(url) for url in seeds])
     if as_json:
         click.echo(json.dumps(told))

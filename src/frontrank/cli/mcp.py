@@ -14,8 +14,18 @@ import click
 @click.option("--address", metavar="ADDRESS", help="The HTTP address of a service, instead of DIR: 127.0.0.1:7072.")
 @click.option("--crawl", default="DEFAULT", show_default=True, metavar="ID", help="Which crawl of the service.")
 @click.option("--token-file", metavar="FILE", help="The token of the service.")
+@click.option("--tls-ca", default="", metavar="FILE", help="Certificate (PEM) of the service to trust, or: system.")
+@click.option("--insecure", is_flag=True, help="Send the token beyond this machine without TLS.")
 @click.option("--json", "as_json", is_flag=True, help="List the tools as JSON, and exit.")
-def command(directory: str | None, address: str | None, crawl: str, token_file: str | None, as_json: bool) -> None:
+def command(
+    directory: str | None,
+    address: str | None,
+    crawl: str,
+    token_file: str | None,
+    tls_ca: str,
+    insecure: bool,
+    as_json: bool,
+) -> None:
     """Answer a language model's questions about the crawl in DIR, or one of a service: status, next, explain, compare,
     simulate, recommend.
 
@@ -28,6 +38,7 @@ def command(directory: str | None, address: str | None, crawl: str, token_file: 
     from frontrank.cli.screen import show_json
     from frontrank.crawl.journal import check_crawl
     from frontrank.errors import InputError
+    from frontrank.service.http.asking import Service
     from frontrank.service.http.desk import Desk
     from frontrank.service.mcp import Server, tools_of_directory, tools_of_service
     from frontrank.service.security import read_token
@@ -35,12 +46,13 @@ def command(directory: str | None, address: str | None, crawl: str, token_file: 
     if (directory is None) == (address is None):
         raise InputError("mcp needs either the directory of a crawl or the --address of a service")
     if address is not None:
-        desk, tools = None, tools_of_service(address, crawl, read_token(token_file) if token_file else "")
+        service = Service(address, read_token(token_file) if token_file else "", tls_ca, insecure)
+        desk, tools = None, tools_of_service(service, crawl)
     else:
         folder = Path(directory or "")
         check_crawl(folder)
         desk = Desk(folders={folder.name or "crawl": folder})
-        tools = tools_of_directory(folder, desk)
+        tools = tools_of_directory(desk)
     if as_json:
         show_json([tool.told() for tool in tools])
         return

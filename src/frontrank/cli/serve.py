@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import threading
 from contextlib import ExitStack
@@ -48,6 +49,7 @@ def command(directory: str, as_json: bool, **given: Any) -> None:
     protected = security(**protection)
     for port in (asked.port, *(() if asked.no_http else (asked.http_port,))):
         check_address(host, port)
+    _log()
     with _crawls(directory, given) as crawls, stopping.gracefully(stop.set), ExitStack() as parts:
         where = {
             "grpc": parts.enter_context(GrpcServer(FrontierService(crawls, counters), host, asked.port, protected)).address
@@ -58,6 +60,15 @@ def command(directory: str, as_json: bool, **given: Any) -> None:
             where["http"] = parts.enter_context(pages).url
         _tell(directory, where, crawls.ids(), as_json)
         stop.wait()
+
+
+def _log() -> None:
+    """What the service says of itself goes to standard error: warnings, and more if SetLogLevel asks for it."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logger = logging.getLogger("frontrank")
+    logger.addHandler(handler)
+    logger.setLevel(logging.WARNING)
 
 
 def _crawls(directory: str, given: dict[str, Any]) -> Crawls:
@@ -77,9 +88,12 @@ def _crawls(directory: str, given: dict[str, Any]) -> Crawls:
     politeness = None if delay_s is None else replace(POLITE, delay_s=delay_s)
     with progress() as tell:
         tell(f"opening {directory}", 0, 0)
-        share = given.get("revisit_share")
-        crawls = Crawls(directory, policy, politeness, orderings, rescore=rescore, revisit_share=share)
+        asked = ServeOptions(**given)
+        share, most = asked.revisit_share, asked.max_crawls
+        crawls = Crawls(directory, policy, politeness, orderings, rescore=rescore, revisit_share=share, most=most)
         try:
+            for name, why in crawls.broken.items():
+                print(f"frontrank: crawl {name!r} is not served, the others are: {why}", file=sys.stderr, flush=True)
             if delay_s is not None:
                 crawls.delay(delay_s)
             for one in {ordering.spec(): ordering for ordering in crawls.all_orderings()}.values():

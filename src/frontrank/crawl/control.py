@@ -6,7 +6,6 @@ Everything here is an event: it survives the process, and is told by ``frontrank
 from __future__ import annotations
 
 import math
-import re
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from frontrank.crawl.live import Live, alone
 from frontrank.crawl.rules import Rule
 from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
+from frontrank.pages.patterns import searcher, trusted_searcher
 
 PART = 2_000  # pages that get a priority at once: about 2 ms
 PAUSED_S = 0.5  # a paused crawl looks again
@@ -47,15 +47,24 @@ class Control(Live):
         concurrency: int | None = None,
         budget: int | None = None,
         limit: int | None = None,
+        at_least: bool = False,
         now: float | None = None,
     ) -> None:
         """Politeness towards one host or queue, such as the delay its robots.txt asks for.
 
         budget: how many of its pages may be taken, revisits too; limit: how many may be done with. 0 is any number.
+        at_least: a delay that is longer already stays, whoever set it.
         """
+        if at_least and delay_s is not None:
+            host = self.find_host(name)
+            held = self.politeness.delay_s if host < 0 else float(self.frontier.hosts(host)["delay"][0])
+            if held >= delay_s:
+                delay_s = None
         given = {"delay_s": delay_s, "concurrency": concurrency, "budget": budget, "limit": limit}
         Politeness(delay_s=delay_s or 0.0, per_host=concurrency or 0, host_budget=max(budget or 0, limit or 0))  # checks
         limits = {key: value for key, value in given.items() if value is not None}
+        if at_least and not limits:
+            return
         self._do(events.Limited(self._tick(now), name, limits))
         self._acknowledge()
 
@@ -122,7 +131,7 @@ class Control(Live):
         before = self.rules.families.get(pattern)
         rule = replace(before.rule, boost=by) if before else Rule(pattern, boost=by)
         self._set_rule(rule, now)
-        matches, found = re.compile(pattern).search, 0
+        matches, found = trusted_searcher(pattern), 0
         with self._lock:
             known = self.known
         for first in range(0, known, PART):
@@ -156,9 +165,11 @@ class Control(Live):
 
     @alone
     def _set_rule(self, rule: Rule, now: float | None) -> None:
+        if not rule.says_nothing:
+            searcher(rule.pattern)  # refused now, if it may take for ever; a rule that is there can be ended
         at = self._tick(now)
         self._do(events.Ruled(at, rule))
-        matches = re.compile(rule.pattern).search
+        matches = trusted_searcher(rule.pattern)
         for page in sorted(self.held_up):  # what held them up may be no more
             if matches(self.log.url(page)):
                 self._do(events.Scheduled(at, page, at))

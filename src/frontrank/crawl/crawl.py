@@ -132,6 +132,7 @@ class Crawl(Queues):
         keep_leases: bool = False,
         frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
         workload: Workload | None = None,
+        names_of: Crawl | None = None,
     ) -> Crawl:
         """The crawl of a directory (or log), as it was after its last acknowledged event; leases of the dead process return.
 
@@ -139,12 +140,14 @@ class Crawl(Queues):
         it see everything that happened. ``politeness`` holds from now on, if it is given. ``read_only`` looks at a crawl,
         which may be running, and changes nothing. ``keep_leases``: they belong to fetchers elsewhere, and hold until they end.
         ``workload``: what searchers ask from now on; another policy may need queries that the crawl was started without.
+        ``names_of``: a crawl of the same log, whose names need not be read again.
         """
         log = Journal.open(Path(path), group, sync_s, read_only) if isinstance(path, str | os.PathLike) else path
         try:
             crawl = cls.__new__(cls)
             wanted = None if policy is None else as_policy(policy)
-            recovery.restore(crawl, log, wanted, rescore, truth, clock, read_only, ranking, keep_leases, frontier, workload)
+            how = (rescore, truth, clock, read_only, ranking, keep_leases, frontier, workload, names_of)
+            recovery.restore(crawl, log, wanted, *how)
             if workload is not None:
                 crawl.ask(workload)
             if politeness is not None and politeness != crawl.politeness:

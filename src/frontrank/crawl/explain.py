@@ -101,7 +101,7 @@ def _parts(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int
     shadow._begin(crawl.policy, names, first, recovery.SMALL, crawl.truth, workload, crawl.clock, "inline", crawl.new_frontier)
     shadow.replaying = True
     player = _Watched(shadow, page)
-    recovery.replay_names(shadow, names)
+    recovery.take_names(shadow, names, crawl)
     for rows in names.rows(0, recovery.BATCH):
         player.batch(rows)
     return player.gave, player.key, player.links

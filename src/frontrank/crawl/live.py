@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import re
 import threading
 import time
 from array import array
@@ -29,6 +28,7 @@ from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array, compiled
 from frontrank.orderings.policy import Policy, never
+from frontrank.pages.patterns import trusted_searcher
 from frontrank.pages.scoring import Scoring
 from frontrank.web.view import Workload
 
@@ -237,7 +237,7 @@ class Live(Known):
         self.rules.set(rule)
         if self.replaying and rule.boost != (before.rule.boost if before else 0):
             # all names are known by now, also those of pages that came later
-            self._boost_all(re.compile(rule.pattern).search)
+            self._boost_all(trusted_searcher(rule.pattern))
 
     def _join(self, host: str, group: str, asked: bool) -> None:
         own, into = self._host(host), self._host(group)  # both may make the frontier grow: before it is used

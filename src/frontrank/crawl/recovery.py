@@ -59,6 +59,7 @@ def restore(
     keep_leases: bool = False,
     frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
     asked: Workload | None = None,
+    names_of: Crawl | None = None,
 ) -> None:
     """Make crawl what the log says it was. ``asked``: for an ordering that needs queries, if there were none so far."""
     wanted = stored_policy(log) if policy is None else policy
@@ -76,7 +77,7 @@ def restore(
     after = 0 if changed else _from_snapshot(crawl, log)
     crawl.replaying = True
     with _no_collections():
-        replay(crawl, log, after)
+        replay(crawl, log, after, names_of=names_of)
     crawl.replaying = False
     crawl.snapshot_seq, crawl.snapshot_known = after, crawl.known
     if not read_only:
@@ -156,9 +157,9 @@ def _no_collections() -> Iterator[None]:
             gc.enable()
 
 
-def replay(crawl: Crawl, log: Log, after: int = 0, fused: bool = True) -> None:
+def replay(crawl: Crawl, log: Log, after: int = 0, fused: bool = True, names_of: Crawl | None = None) -> None:
     """Apply all events after this row; without ``fused``, one by one."""
-    replay_names(crawl, log)
+    take_names(crawl, log, names_of)
     player = LogReplay(crawl, log.notes, fused)
     for rows in log.rows(after, BATCH):
         player.batch(rows)
@@ -173,6 +174,26 @@ def replay_names(crawl: Crawl, log: Log) -> None:
         crawl.table = names.roomy(crawl.table, len(urls))
         compiled(names.number_all)(crawl.table, np.array(keys, np.int64), np.empty(len(urls), np.int32))
         crawl._meet(first, urls, log.queues(first, first + len(urls)), [host_of(url) for url in urls])
+
+
+def take_names(crawl: Crawl, log: Log, other: Crawl | None) -> None:
+    """Number all pages as another crawl of the same log has them: reading their names is most of what a replay costs.
+
+    Orderings that read URLs, and pages in queues of their own, need the names all the same.
+    """
+    needed = crawl.needs | crawl.policy.wants()
+    plain = not needed & {"urls", "truth"} and type(crawl.policy).see_page is Policy.see_page
+    if other is not None and plain and not (crawl.known or other.joined or other.log.queues(0, other.known)):
+        known, queues = other.known, other.frontier.hosts_of(slice(0, other.known))
+        crawl.table, crawl.host_table = (
+            names.HashTable(*(rooted(column.copy()) for column in table)) for table in (other.table, other.host_table)
+        )
+        crawl.host_page = rooted(other.host_page.copy())
+        crawl._grow(known)
+        crawl.frontier.place(0, queues)
+        if "hosts" in needed:
+            crawl.state.host[:known] = queues
+    replay_names(crawl, log)
 
 
 class LogReplay:

@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from frontrank.errors import InputError
+from frontrank.pages.patterns import trusted_searcher
 
 MOST_PATTERN = 1_000  # characters
 MOST_BOOST = 1_000_000
@@ -72,7 +73,7 @@ class Family:
     matches: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.matches = re.compile(self.rule.pattern).search
+        self.matches = trusted_searcher(self.rule.pattern)
 
     def free_at(self) -> float:
         """When a page of this family may go; infinity: not before the budget grows."""

@@ -50,7 +50,7 @@ class HostLimits(Protocol):
 
     politeness: Politeness
 
-    def host(self, name: str, *, delay_s: float) -> None: ...
+    def host(self, name: str, *, delay_s: float, at_least: bool) -> None: ...
 
     def block(self, name: str, seconds: float) -> None: ...
 
@@ -208,8 +208,7 @@ class Robots:
 
     def _slow_down(self, origin: str, delay_s: float) -> None:
         if self.frontier is not None:
-            delay_s = max(self.frontier.politeness.delay_s, min(delay_s, LONGEST_DELAY_S))
-            self.frontier.host(host_of(origin), delay_s=delay_s)
+            self.frontier.host(host_of(origin), delay_s=min(delay_s, LONGEST_DELAY_S), at_least=True)
 
 
 def _judge(rules: Rules, origin: str, url: str, allowed: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from google.protobuf.message import Message
@@ -11,7 +12,8 @@ from google.protobuf.message import Message
 from frontrank.errors import InputError
 from frontrank.service import wire
 
-BATCH = 100  # URLs of one message
+BATCH, BATCH_BYTES = 100, 2**20  # URLs of one message, and their bytes: services take 4 MiB
+STREAM = 50_000  # URLs of one call
 MOST = 2**31 - 1
 T = TypeVar("T")
 Metadata = Mapping[str, Sequence[str]]
@@ -59,9 +61,28 @@ class Ask(Generic[T]):
 # URLs in and out --------------------------------------------------------------------------------------------------------------
 def put(urls: Iterable[Link], crawl: str, parent: str, queue: str, metadata: Metadata | None) -> Ask[list[bool]]:
     infos = _infos(urls, crawl, parent, queue, metadata)
-    parts = [infos[first : first + BATCH] for first in range(0, len(infos), BATCH)]
-    batches = (wire.DiscoveredBatch(ID=str(number), items=part) for number, part in enumerate(parts))
+    batches = (wire.DiscoveredBatch(ID=str(number), items=part) for number, part in enumerate(_parts(infos)))
     return Ask("PutDiscovered", batches, _news)
+
+
+def _parts(infos: Sequence[wire.URLInfo]) -> Iterator[Sequence[wire.URLInfo]]:
+    """URLs that go in one message: few if they are long."""
+    first = size = 0
+    for place, info in enumerate(infos):
+        length = info.ByteSize()
+        if place > first and (place - first == BATCH or size + length > BATCH_BYTES):
+            yield infos[first:place]
+            first, size = place, 0
+        size += length
+    if first < len(infos):
+        yield infos[first:]
+
+
+def streams(urls: Iterable[Link]) -> Iterator[list[Link]]:
+    """URLs that go in one call: each call has a deadline, whatever their number."""
+    left = iter([urls] if isinstance(urls, str) else urls)
+    while some := list(islice(left, STREAM)):
+        yield some
 
 
 def _news(answers: list[wire.BatchAck]) -> list[bool]:
@@ -138,10 +159,11 @@ def block(queue: str, until: float, crawl: str) -> Ask[None]:
     return Ask("BlockQueueUntil", wire.BlockQueueParams(key=queue, time=int(until), crawlID=crawl), _nothing)
 
 
-def delay(seconds: int, queue: str, crawl: str) -> Ask[None]:
+def delay(seconds: int, queue: str, crawl: str, at_least: bool = False) -> Ask[None]:
     if not 0 <= seconds <= MOST:
         raise InputError(f"a delay must be a number of seconds from 0 on, got {seconds}")
-    return Ask("SetDelay", wire.QueueDelayParams(key=queue, delay_requestable=int(seconds), crawlID=crawl), _nothing)
+    message = wire.QueueDelayParams(key=queue, delay_requestable=int(seconds), crawlID=crawl, at_least=at_least)
+    return Ask("SetDelay", message, _nothing)
 
 
 def limit(queue: str, completed: int, crawl: str) -> Ask[None]:

@@ -7,16 +7,17 @@ from typing import Any
 
 from google.protobuf.descriptor import MethodDescriptor
 
-from frontrank.errors import InputError, NotFound, ServiceError
+from frontrank.errors import InputError, NotFound, ServiceAway, ServiceError
 from frontrank.service import wire
 from frontrank.service.asks import Ask
+from frontrank.service.security import SYSTEM, check_token_is_safe
 
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")  # a crawl in the same process forks; gRPC has no part in its children
 
 import grpc
 import grpc.aio
 
-__all__ = ["OPTIONS", "TIMEOUT_S", "Calls", "credentials", "grpc"]
+__all__ = ["TIMEOUT_S", "Calls", "channel_to", "grpc"]
 SERVICE = wire.DESCRIPTOR.services_by_name["URLFrontier"]
 TIMEOUT_S = 60.0
 MOST_BYTES = 64 * 2**20
@@ -57,17 +58,27 @@ class Calls:
         if code == grpc.StatusCode.NOT_FOUND:
             return NotFound(sentence or "the service does not know it")
         if code == grpc.StatusCode.UNAVAILABLE:
-            return ServiceError(
+            return ServiceAway(
                 f"{self.address} does not answer ({sentence}); is the service running there? frontrank serve DIR"
             )
         if code == grpc.StatusCode.DEADLINE_EXCEEDED:
-            return ServiceError(
+            return ServiceAway(
                 f"{self.address} did not answer within {self.timeout_s:g} s; try again, or with a longer timeout_s"
             )
         return ServiceError(f"{self.address}: {sentence or 'the call failed'} ({code.name})")
 
 
+def channel_to(kind: Any, address: str, token: str, tls_ca: str, insecure: bool) -> Any:
+    """A channel of ``grpc`` or of ``grpc.aio``, over TLS if a certificate is trusted."""
+    check_token_is_safe(address, token, bool(tls_ca), insecure)
+    if tls_ca:
+        return kind.secure_channel(address, credentials(tls_ca), OPTIONS)
+    return kind.insecure_channel(address, OPTIONS)
+
+
 def credentials(tls_ca: str) -> Any:
+    if tls_ca == SYSTEM:
+        return grpc.ssl_channel_credentials()
     try:
         with open(tls_ca, "rb") as file:
             return grpc.ssl_channel_credentials(file.read())

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from frontrank.service import asks
 from frontrank.service.asks import Ask, Known, Link, Metadata, Page, Stats
-from frontrank.service.calls import OPTIONS, TIMEOUT_S, Calls, credentials, grpc
+from frontrank.service.calls import TIMEOUT_S, Calls, channel_to, grpc
 
 T = TypeVar("T")
 
@@ -24,7 +24,8 @@ T = TypeVar("T")
 class Client:
     """One crawl of a service.
 
-    ``token``: the service's, if it has one. ``tls_ca``: the file of a certificate (PEM) that is trusted: TLS is spoken then.
+    ``token``: the service's, if it has one. ``tls_ca``: the file of a certificate (PEM) that is trusted, or "system" for those
+    that are trusted anyway: TLS is spoken then. Without, a token goes to this machine alone, or is ``insecure``.
     """
 
     def __init__(
@@ -34,14 +35,11 @@ class Client:
         *,
         token: str = "",
         tls_ca: str = "",
+        insecure: bool = False,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         self.crawl = crawl
-        if tls_ca:
-            channel = grpc.secure_channel(address, credentials(tls_ca), OPTIONS)
-        else:
-            channel = grpc.insecure_channel(address, OPTIONS)
-        self._calls = Calls(channel, address, token, timeout_s)
+        self._calls = Calls(channel_to(grpc, address, token, tls_ca, insecure), address, token, timeout_s)
 
     def close(self) -> None:
         self._calls.channel.close()
@@ -62,9 +60,14 @@ class Client:
     def put(self, urls: Iterable[Link], *, parent: str = "", queue: str = "", metadata: Metadata | None = None) -> list[bool]:
         """URLs that were found (on the page ``parent``), each alone or with its anchor; True for each that is new.
 
-        They wait in the queues of their hosts, or in ``queue``. What was put survives the end of the service.
+        They wait in the queues of their hosts, or in ``queue``. What was put survives the end of the service. Many go in calls
+        of 50,000, each with a deadline of its own; if one fails, those before it were put.
         """
-        return self._do(asks.put(urls, self.crawl, parent, queue, metadata))
+        new: list[bool] = []
+        for some in asks.streams(urls):
+            found = self._do(asks.put(some, self.crawl, parent, queue, metadata))
+            new.extend(found)
+        return new
 
     def get(self, queues: int = 0, per_queue: int = 1, lease_s: float = 30.0, queue: str = "") -> list[Page]:
         """URLs to fetch, best first, of so many queues (0: all), so many of each; or of one ``queue``.
@@ -113,9 +116,12 @@ class Client:
         """Get nothing of a queue before this time, in seconds since 1970; 0 ends it."""
         self._do(asks.block(queue, until, self.crawl))
 
-    def delay(self, seconds: int, queue: str = "") -> None:
-        """Between two answers from a queue; without one, from every queue of the service that has no delay of its own."""
-        self._do(asks.delay(seconds, queue, self.crawl))
+    def delay(self, seconds: int, queue: str = "", *, at_least: bool = False) -> None:
+        """Between two answers from a queue; without one, from every queue of the service that has no delay of its own.
+
+        ``at_least``: a queue whose delay is longer keeps it (other services than ours know no such thing).
+        """
+        self._do(asks.delay(seconds, queue, self.crawl, at_least))
 
     def limit(self, queue: str, completed: int) -> None:
         """Get nothing of a queue of which so many URLs are completed; 0 is any number."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import logging
 import os
 import secrets
 import shutil
@@ -30,7 +31,7 @@ from frontrank.crawl.crawl import Crawl, checked_share
 from frontrank.crawl.journal import FILE, UNBORN, Journal
 from frontrank.crawl.needs import check_live
 from frontrank.crawl.ranking import BACKGROUND
-from frontrank.errors import InputError, StorageError, UnknownCrawl, nearest
+from frontrank.errors import FrontrankError, InputError, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
@@ -46,13 +47,16 @@ LONGEST_NAME = 120  # of a directory; file systems hold 255 bytes
 DELETED = ".deleted-"
 POLITE = Politeness(delay_s=ServeOptions.delay)
 
+logger = logging.getLogger("frontrank.service")
+
 
 class Crawls:
     """Crawls by ID, each with an ordering of its own. Any thread may call any method at any time.
 
     ``policy`` and ``politeness`` are those of crawls that are yet to come; ``orderings`` has others for some IDs. A crawl that
     is there keeps the ordering it was started with, and ``kept`` says so; with ``rescore`` it gets the one that is given, which
-    sees everything that happened. ``revisit_share`` holds for all crawls, if it is given.
+    sees everything that happened. ``revisit_share`` holds for all crawls, if it is given. ``broken`` has those that could not
+    be opened, and why: the others are served all the same.
     """
 
     def __init__(
@@ -66,8 +70,11 @@ class Crawls:
         revisit_share: float | None = None,
         clock: Callable[[], float] = time.time,
         sync_s: float = 1.0,
+        most: int = ServeOptions.max_crawls,  # each has a directory, a lock, and a few open files
     ) -> None:
-        self.folder = Path(folder)
+        if most < 1:
+            raise InputError(f"a service must have room for at least 1 crawl, got {most}")
+        self.folder, self.most = Path(folder), most
         self.policy = as_policy(policy or ServeOptions.policy)
         self._for_all = policy is not None
         self.orderings = {crawl_id(given): as_policy(ordering) for given, ordering in (orderings or {}).items()}
@@ -79,6 +86,7 @@ class Crawls:
         self.clock, self.sync_s = clock, sync_s
         self._alone = threading.RLock()
         self._crawls: dict[str, Crawl] = {}
+        self.broken: dict[str, str] = {}
         self._lock = self._entered()
         try:
             stored = self._read()
@@ -110,6 +118,7 @@ class Crawls:
     def find(self, given: str = DEFAULT) -> Crawl | None:
         """The crawl of this ID, None if there is none."""
         with self._alone:
+            self._check_whole(crawl_id(given))
             return self._crawls.get(crawl_id(given))
 
     def made(self, given: str = DEFAULT, policy: Policy | str | None = None) -> Crawl:
@@ -120,10 +129,20 @@ class Crawls:
             if found is not None:
                 return found
             self._check_open()
+            self._check_whole(name)
+            if len(self._crawls) + len(self.broken) >= self.most:
+                raise TooMany(f"there are {self.most:,} crawls, as many as there may be; delete one, or use one of them")
             ordering = as_policy(policy) if policy is not None else self.orderings.get(name, self.policy)
-            found = Crawl(
+            self._crawls[name] = self._begun(name, ordering)
+            logger.info("crawl %r begins with %s", name, ordering.spec())
+            return self._crawls[name]
+
+    def _begun(self, name: str, ordering: Policy) -> Crawl:
+        folder = self.folder / directory_of(name)
+        try:
+            return Crawl(
                 ordering,
-                self.folder / directory_of(name),
+                folder,
                 politeness=self.politeness,
                 revisit_share=self.revisit_share,
                 notes={"crawl_id": name},
@@ -131,8 +150,8 @@ class Crawls:
                 sync_s=self.sync_s,
                 ranking=BACKGROUND,
             )
-            self._crawls[name] = found
-            return found
+        except OSError as error:
+            raise StorageError(f"{folder}: a crawl cannot be begun there ({error.strerror or error})") from None
 
     def all_orderings(self) -> list[Policy]:
         """Those of crawls that are there, and of those that may come."""
@@ -150,6 +169,7 @@ class Crawls:
             beside = self.folder / f"{DELETED}{secrets.token_hex(8)}"
             os.rename(_folder_of(crawl), beside)
         shutil.rmtree(beside, ignore_errors=True)
+        logger.info("crawl %r is deleted", crawl_id(given))
 
     @property
     def active(self) -> bool:
@@ -163,6 +183,7 @@ class Crawls:
             if state != self._active:
                 self._active = state
                 self._write()
+                logger.info("the service %s", "hands out pages again" if state else "is paused: it hands out nothing")
 
     def behave(self, politeness: Politeness) -> None:
         """This politeness holds for crawls to come. (``Crawl.behave`` is for one that is there.)"""
@@ -268,12 +289,21 @@ class Crawls:
             if held <= UNBORN:
                 shutil.rmtree(path)
             return
-        crawl = self._recovered(path)
+        try:
+            crawl = self._recovered(path)
+        except (FrontrankError, OSError) as error:
+            self.broken[unquote(path.name)] = str(error)
+            return
         name = crawl_id(str(crawl.notes.get("crawl_id", unquote(path.name))))
         if name in self._crawls:
             crawl.abandon()
             raise StorageError(f"{path}: is a second crawl of ID {name!r}; move one of them elsewhere")
         self._crawls[name] = crawl
+
+    def _check_whole(self, name: str) -> None:
+        why = self.broken.get(name) or self.broken.get(unquote(directory_of(name)))
+        if why is not None:
+            raise StorageError(f"crawl {name!r} could not be opened: {why}")
 
     def _recovered(self, path: Path) -> Crawl:
         """A crawl that is there, with the ordering that it has or, if that is asked for, the one that is given for it."""

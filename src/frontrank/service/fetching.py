@@ -4,11 +4,14 @@
     arrived      its links that stay in scope are told to the service, then that it is done with
     failed       it comes back after 1, 2, 4, ... seconds if the reason may pass, at most ``retries`` times; the metadata
                  ``attempts`` and ``error`` say so. Then it is done with
-    robots.txt   is this fetcher's to read; a Crawl-delay, and a host that asks to be left alone, are told to the service
+    revisits     if they are asked for: each page comes back, with what is known of its last copy in its metadata
+    robots.txt   is this fetcher's to read; a Crawl-delay, and a host that asks to be left alone, are told to the service,
+                 which keeps a delay that is longer
     the end      pages that are out are given back at once; after a kill they wait again when their leases end
 
 Any number of fetchers may work on one crawl, anywhere: order and pace are the service's. The scope is that of the page on which
-a link was found, since a service knows no seeds. A service that does not answer for a while is waited for.
+a link was found, since a service knows no seeds. A service that does not answer for a while is waited for; one that refuses
+a call is not asked again: a page whose links it refuses has failed, and anything else ends the fetcher.
 """
 
 from __future__ import annotations
@@ -17,14 +20,15 @@ import asyncio
 import math
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from frontrank.errors import ServiceError
+from frontrank.errors import FrontrankError, InputError, ServiceAway
 from frontrank.fetching.crawler.arrivals import MAY_PASS, MOST_HOPS, resolved
+from frontrank.fetching.crawler.revisiting import FOR_GOOD
 from frontrank.fetching.crawler.scope import Scope
 from frontrank.fetching.fetcher import REDIRECTS, Answer, Fetcher, How
 from frontrank.fetching.fetchers import FetcherDied, Fetchers
@@ -38,6 +42,7 @@ from frontrank.pages.workers import Closed
 from frontrank.service.asks import Page
 from frontrank.service.async_client import AsyncClient
 from frontrank.service.reports import ERROR, RETURNED, STATUS
+from frontrank.service.revisits import Returning
 
 T = TypeVar("T")
 
@@ -45,6 +50,8 @@ LOOK_S = 0.25  # between two questions to a service that has nothing to give
 LOST_S, LOST_MOST_S = 1.0, 30.0  # before a service that does not answer is asked again; doubles
 PATIENCE_S = 2.0  # with pages that are on their way when a signal comes
 ATTEMPTS, HOPS = "attempts", "redirects"  # metadata of a page
+MOST_ANCHOR = 1_000  # characters that are told: a page of one link may be all anchor
+NOT_TAKEN = "refused by the service"
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,7 @@ class FetchPlan:
     crawl: str = "DEFAULT"
     token: str = ""
     tls_ca: str = ""
+    insecure: bool = False
     scope: str = "host"
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -65,6 +73,7 @@ class FetchPlan:
     robots: bool = True
     fetchers: int = 1
     warc: str = ""  # a directory, if pages are to be kept
+    revisit: str = ""  # a policy of revisits, if pages are to come back
     budget: int = 0  # pages; 0: no limit
     idle_s: float = 0.0  # stop when there was nothing to fetch for so long; 0: never
 
@@ -94,13 +103,14 @@ class Paces:
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self.politeness = Politeness(delay_s=1.0, retries=work.plan.retries)
+        self.politeness = Politeness(delay_s=0.0, retries=work.plan.retries)
 
-    def host(self, name: str, *, delay_s: float) -> None:
-        self.work.later(self.work.client.delay(math.ceil(delay_s), queue=name))
+    def host(self, name: str, *, delay_s: float, at_least: bool) -> None:
+        self.work.later(lambda: self.work.client.delay(math.ceil(delay_s), queue=name, at_least=at_least))
 
     def block(self, name: str, seconds: float) -> None:
-        self.work.later(self.work.client.block(name, time.time() + seconds))
+        until = time.time() + seconds
+        self.work.later(lambda: self.work.client.block(name, until))
 
 
 class Work:
@@ -108,11 +118,12 @@ class Work:
 
     def __init__(self, plan: FetchPlan) -> None:
         self.plan, self.told = plan, FetchCounts()
-        self.client = AsyncClient(plan.address, plan.crawl, token=plan.token, tls_ca=plan.tls_ca)
+        self.client = AsyncClient(plan.address, plan.crawl, token=plan.token, tls_ca=plan.tls_ca, insecure=plan.insecure)
         self.own = Fetcher(plan.how)
         self.fetching = Fetchers(plan.how, plan.fetchers) if plan.fetchers > 1 else self.own
         self.robots = Robots(plan.how.agent, self.own.robots_txt, Paces(self)) if plan.robots else None
         self.warc = Warc(plan.warc) if plan.warc else None
+        self.returning = Returning(plan.revisit) if plan.revisit else None
         self.scope = lru_cache(4096)(lambda host: Scope((f"http://{host}/",), plan.scope, plan.include, plan.exclude))
         self.out: dict[asyncio.Task[None], Page] = {}
         self.wake = asyncio.Event()
@@ -136,6 +147,7 @@ class Work:
         return self.told
 
     async def _close(self) -> None:
+        self.end("failed")  # unless it has ended for another reason: nobody is waited for any more
         left = dict(self.out)
         for task in left:
             task.cancel()
@@ -186,11 +198,17 @@ class Work:
             self.error = self.error or task.exception()
             self.end("failed")
 
-    def later(self, what: Coroutine[Any, Any, Any]) -> None:
-        """Have it done beside all else."""
-        aside = asyncio.ensure_future(what)
+    def later(self, call: Callable[[], Awaitable[Any]]) -> None:
+        """Have the service told beside all else."""
+        aside = asyncio.ensure_future(self._patiently(call))
         self._asides.add(aside)
-        aside.add_done_callback(self._asides.discard)
+        aside.add_done_callback(self._told)
+
+    def _told(self, aside: asyncio.Future[Any]) -> None:
+        self._asides.discard(aside)
+        if not aside.cancelled() and aside.exception() is not None:
+            self.error = self.error or aside.exception()
+            self.end("failed")
 
     async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T | None:
         """Ask until the service answers, or the fetcher is to end."""
@@ -198,7 +216,7 @@ class Work:
         while True:
             try:
                 return await call()
-            except ServiceError:
+            except ServiceAway:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(wait):
                         while not self.told.ended:
@@ -211,7 +229,7 @@ class Work:
     # One page -----------------------------------------------------------------------------------------------------------------
     async def _one(self, page: Page) -> None:
         try:
-            answer = await self._answer(page.url)
+            answer = await self._answer(page)
         except (FetcherDied, Closed):
             await self._give_back(page)
             return
@@ -228,13 +246,31 @@ class Work:
         else:
             await self._fetched(page, answer)
 
-    async def _answer(self, url: str) -> Answer:
-        refused = await refusal(url, self.own.names, self.robots)
+    async def _answer(self, page: Page) -> Answer:
+        refused = await refusal(page.url, self.own.names, self.robots)
         if refused is not None:
             return Answer(refused)
-        return await self.fetching.fetch(url, self.warc.info() if self.warc is not None else b"")
+        before = self.returning.before(page.metadata) if self.returning is not None else None
+        return await self.fetching.fetch(page.url, self.warc.info() if self.warc is not None else b"", before)
 
     async def _fetched(self, page: Page, answer: Answer) -> None:
+        links, metadata = self._links(page, answer)
+        if links:
+            try:
+                new = await self._patiently(lambda: self.client.put(links, parent=page.url, metadata=metadata))
+            except FrontrankError:  # of these links: whoever may not call at all is told so by the next call
+                await self._failed(page, NOT_TAKEN, False)
+                return
+            self.told.new += sum(new or ())
+        due: float = 0.0
+        kept: dict[str, list[str]] = {}
+        if self.returning is not None:
+            due, kept = self.returning.fetched(page.metadata, answer, time.time())
+        await self._report(page, due, {**kept, STATUS: ["304" if answer.unchanged else str(answer.status)]})
+        self.told.fetched += 1
+
+    def _links(self, page: Page, answer: Answer) -> tuple[list[tuple[str, str]], dict[str, list[str]] | None]:
+        """The links of a page that are followed, and what goes with them."""
         scope = self.scope(host_of(page.url))
         links, metadata = answer.found.links if answer.found is not None and not answer.found.nofollow else [], None
         if answer.status in REDIRECTS and answer.location:
@@ -246,27 +282,35 @@ class Work:
         for link in links:
             reason = scope.why_not(link[0])
             if reason is None:
-                kept.append(link)
+                kept.append((link[0], link[1][:MOST_ANCHOR].encode("utf-8", "replace").decode()))
             else:
                 self.told.not_followed[reason] += 1
-        if kept:
-            new = await self._patiently(lambda: self.client.put(kept, parent=page.url, metadata=metadata))
-            self.told.new += sum(new or ())
-        await self._patiently(lambda: self.client.known(page.url, 0, queue=page.queue, metadata={STATUS: [str(answer.status)]}))
-        self.told.fetched += 1
+        return kept, metadata
 
     async def _failed(self, page: Page, reason: str, retry: bool) -> None:
         attempt = self._number(page, ATTEMPTS) + 1
         again = retry and attempt <= self.plan.retries
-        due = time.time() + Politeness().pause(attempt) if again else 0
-        metadata = {**page.metadata, ATTEMPTS: [str(attempt)], ERROR: [reason]}
-        await self._patiently(lambda: self.client.known(page.url, due, queue=page.queue, metadata=metadata))
+        said = {ATTEMPTS: [str(attempt)], ERROR: [reason]}
+        due = time.time() + Politeness().pause(attempt) if again else 0.0
+        before = self.returning.before(page.metadata) if self.returning is not None and not again else None
+        if before is not None and reason not in FOR_GOOD:  # it had been there: it comes back all the same
+            due, said[ATTEMPTS] = time.time() + before.wait_s, ["0"]
+        await self._report(page, due, said)
         if not again:
             self.told.failures[reason] += 1
 
     async def _give_back(self, page: Page) -> None:
         """It waits again from now on, where it stood."""
-        await self.client.known(page.url, time.time(), queue=page.queue, metadata={**page.metadata, RETURNED: ["1"]})
+        await self._report(page, time.time(), {RETURNED: ["1"]})
+
+    async def _report(self, page: Page, due: float, said: dict[str, list[str]]) -> None:
+        """What became of a page: it is done with (0), or comes back at a time."""
+        over = (ERROR, STATUS, RETURNED, *(() if RETURNED in said else (ATTEMPTS,)))  # told of the visit before
+        old = {name: values for name, values in page.metadata.items() if name not in over}
+        try:
+            await self._patiently(lambda: self.client.known(page.url, due, queue=page.queue, metadata={**old, **said}))
+        except InputError:  # together they are more than a service keeps of a page: then without what it had
+            await self._patiently(lambda: self.client.known(page.url, due, queue=page.queue, metadata=said))
 
     def _number(self, page: Page, name: str) -> int:
         said = page.metadata.get(name, ["0"])[0]

@@ -215,7 +215,7 @@ class FrontierService:
         if not asked.key:
             self.crawls.delay(delay_s)
         elif (crawl := self._with_queue(asked.crawlID, asked.key)) is not None:
-            crawl.host(asked.key, delay_s=delay_s)
+            crawl.host(asked.key, delay_s=delay_s, at_least=asked.at_least)
         return wire.Empty()
 
     def set_crawl_limit(self, asked: wire.CrawlLimitParams) -> wire.Empty:

@@ -41,7 +41,8 @@ class Intake:
         self._count(
             len(items), [answer.status for item, answer in zip(items, answers, strict=True) if item.HasField("discovered")]
         )
-        completed = sum(item.HasField("known") and not item.known.refetchable_from_date for item in items)
+        done = [item.HasField("known") and not item.known.refetchable_from_date for item in items]
+        completed = sum(one and answer.status == OK for one, answer in zip(done, answers, strict=True))
         self.counters.add(counted.COMPLETED, completed)
         return answers
 

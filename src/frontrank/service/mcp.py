@@ -4,32 +4,37 @@ One JSON-RPC message a line. The protocol's five methods that a server of tools 
 would bring an HTTP client, a data validation library and a tracing library for them. Tools read; none changes a crawl.
 
     status, next, explain, compare      of a crawl in a directory, or of one of a service (by its HTTP side)
-    simulate, recommend                 other orderings on what a crawl in a directory has fetched
+    simulate, recommend                 other orderings on what it has fetched
 """
 
 from __future__ import annotations
 
 import json
+import sys
+import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
 from frontrank import __version__
-from frontrank.errors import FrontrankError, InputError
-from frontrank.service.http import fields, replays
+from frontrank.errors import FrontrankError
+from frontrank.pages.workers import Closed, Died, TooLong
+from frontrank.service.http import fields
 from frontrank.service.http.answers import Asked
-from frontrank.service.http.asking import ask
+from frontrank.service.http.asking import Service
 from frontrank.service.http.desk import Desk
 from frontrank.service.http.fields import Field
 from frontrank.service.http.routes import OPERATIONS, Operation
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # of the protocol; tools are the same in all
 LONGEST_LINE = 1_000_000
-ASKED = {"status": "getStatus", "next": "getNext", "explain": "explain", "compare": "compare"}  # tool: operation
-PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602  # JSON-RPC's codes of errors
+TOO_LONG = "the answer took too long, and was given up; ask for less"
+ASKED = {"status": "getStatus", "next": "getNext"} | {
+    name: name for name in ("explain", "compare", "simulate", "recommend")
+}  # tool: operation
+PARSE, REQUEST, METHOD, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603  # JSON-RPC's codes of errors
 
 
 @dataclass(frozen=True)
@@ -55,72 +60,22 @@ class Tool:
 
 
 # What is asked --------------------------------------------------------------------------------------------------------------
-def tools_of_directory(folder: Path, desk: Desk) -> list[Tool]:
+def tools_of_directory(desk: Desk) -> list[Tool]:
     name = next(iter(desk.ids()))
+    return list(_asking(lambda operation, given: operation.answer(Asked(desk, name, given))))
 
+
+def tools_of_service(service: Service, crawl: str) -> list[Tool]:
     def asked(operation: Operation, given: dict[str, Any]) -> Any:
-        return operation.answer(Asked(desk, name, given))
+        return service.ask(operation.path.replace("{crawl}", quote(crawl, safe="")), given)
 
-    return [*_asking(asked), *_trying(folder)]
-
-
-def tools_of_service(address: str, crawl: str, token: str) -> list[Tool]:
-    def asked(operation: Operation, given: dict[str, Any]) -> Any:
-        return ask(address, operation.path.replace("{crawl}", quote(crawl, safe="")), token, given)
-
-    return [*_asking(asked), _advice()]
+    return list(_asking(asked))
 
 
 def _asking(asked: Callable[[Operation, dict[str, Any]], Any]) -> Iterable[Tool]:
     named = {operation.name: operation for operation in OPERATIONS}
     for tool, name in ASKED.items():
         yield Tool(tool, named[name].about, named[name].fields, partial(asked, named[name]))
-
-
-def _trying(folder: Path) -> Iterable[Tool]:
-    policies = Field(
-        "policies", "string", "orderings to try, with spaces between: surf opic fpr:m=100", "bfs surf", longest=500
-    )
-    budget = Field("budget", "number", "share of the pages that each may fetch", 0.3, 0.001, 1.0)
-    wish = Field("for", "string", "importance, coverage, votes or topic:WORDS", "importance", longest=200)
-    yield Tool(
-        "simulate",
-        "Crawl what this crawl has fetched once more with other orderings: how soon does each find the important pages?",
-        (policies, budget),
-        lambda given: _simulated(folder, given["policies"].split(), given["budget"]),
-    )
-    yield Tool(
-        "recommend",
-        "Which ordering to take for a crawl like this one: several are tried on what it has fetched.",
-        (wish,),
-        lambda given: _recommended(folder, given["for"]),
-    )
-
-
-def _simulated(folder: Path, policies: list[str], budget: float) -> Any:
-    from frontrank.lab.compare import compare
-    from frontrank.sources import load
-
-    if not 1 <= len(policies) <= 8:
-        raise InputError(f"policies must name 1 to 8 orderings, got {len(policies)}")
-    return compare(load(str(folder)), [replays.ordering(spec) for spec in policies], budget=budget).json()
-
-
-def _recommended(folder: Path, wish: str) -> Any:
-    from frontrank.lab.recommend import Wish, recommend
-    from frontrank.sources import load
-
-    chosen = Wish.of(wish)
-    if chosen.name not in ("importance", "coverage", "votes", "topic"):
-        raise InputError(f"for must be importance, coverage, votes or topic:WORDS, got {wish!r}")
-    return recommend(load(str(folder)), chosen, draws=2).json()
-
-
-def _advice() -> Tool:
-    from frontrank.lab.advice import advice_for
-
-    about = "Which ordering to use for what: a table. (Orderings are tried only on a crawl whose directory is available.)"
-    return Tool("recommend", about, (), lambda given: [row.json() for row in advice_for(None)])
 
 
 # The protocol ---------------------------------------------------------------------------------------------------------------
@@ -183,10 +138,16 @@ class Server:
         if tool is None:
             return _error(number, PARAMS, f"a tool must be one of {', '.join(self.tools)}")
         try:
-            told = tool.answer(fields.read_body(tool.fields, params.get("arguments") or {}))
-        except FrontrankError as error:
-            return _result(number, {"content": [{"type": "text", "text": str(error)}], "isError": True})
-        return _result(number, {"content": [{"type": "text", "text": json.dumps(told, indent=1, allow_nan=False)}]})
+            told = json.dumps(
+                tool.answer(fields.read_body(tool.fields, params.get("arguments") or {})), indent=1, allow_nan=False
+            )
+        except (FrontrankError, TooLong, Died, Closed) as error:
+            said = str(error) if isinstance(error, FrontrankError) else TOO_LONG
+            return _result(number, {"content": [{"type": "text", "text": said}], "isError": True})
+        except Exception:  # a defect of ours ends no conversation; what it was is on standard error
+            traceback.print_exc(file=sys.stderr)
+            return _error(number, INTERNAL, "something went wrong in frontrank; its standard error says what")
+        return _result(number, {"content": [{"type": "text", "text": told}]})
 
 
 def _result(number: Any, result: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ class ServeOptions:
     crawl: tuple[str, ...] = option((), "Another ordering for the crawl of this ID; repeatable.", metavar="ID=ORDERING")
     rescore: bool = option(False, "Give crawls that exist the ordering of --policy or --crawl too.", no=False)
     delay: float = option(1.0, "Seconds between two answers from one queue.", metavar="S", kind=TIME)
+    max_crawls: int = option(1_000, "How many crawls there may be.", metavar="N", least=1)
     revisit_share: float | None = option(None, "The share of revisits in what is handed out.", metavar="SHARE", most=1.0)
     port: int = option(7071, "Port of gRPC; 0 picks a free one.", metavar="N", most=PORTS)
     http_port: int = option(7072, "Port of HTTP, with the dashboard; 0 picks a free one.", metavar="N", most=PORTS)

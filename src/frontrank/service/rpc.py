@@ -7,9 +7,11 @@ bytes; here all that have come are answered by one call, and a thousand URLs lea
     bytes in  -> h2 (frames, flow control) -> messages of a stream -> one call in a worker thread for all that are there
     bytes out <- h2, as far as the client's window is open        <- chunks of messages, each a prefix and its bytes
 
-A slow client holds up itself alone: what it sends is acknowledged to HTTP/2 when it is worked on, and a call goes on when
-what it gave has left. Messages beyond ``MOST_BYTES`` end their stream (RESOURCE_EXHAUSTED), and a connection has
-``MOST_STREAMS`` streams. Compressed messages are refused, as the protocol allows; every answer says so.
+A slow client holds up itself alone: what it sends is acknowledged to HTTP/2 when it is worked on, a call goes on when what it
+gave has left, and who does not read is not read from. Messages beyond ``MOST_BYTES`` end their stream (RESOURCE_EXHAUSTED);
+a connection has ``MOST_STREAMS`` streams, which hold ``MOST_HELD`` bytes together. A connection on which no call was admitted
+is closed after ``ADMITTED_S``, one without a call under way after ``IDLE_S``: clients open another when they need it.
+Compressed messages are refused, as the protocol allows; every answer says so.
 
 gRPC over HTTP/2: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
 """
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import ssl
 import struct
 import sys
@@ -44,6 +47,8 @@ from h2.events import (
 from h2.exceptions import H2Error, ProtocolError
 from h2.settings import SettingCodes, Settings
 
+logger = logging.getLogger("frontrank.service")
+
 MOST_BYTES = 4 * 2**20  # of one message, as in the grpc libraries
 MOST_STREAMS = 100  # of one connection
 MOST_CONNECTIONS = 1_000
@@ -53,6 +58,8 @@ FRAME = 2**18
 AT_ONCE = 1_024  # messages of a stream that are answered by one call
 READ = 2**16
 GRACE_S = 2.0
+MOST_HELD = 32 * 2**20  # bytes of all streams of a connection that wait to be worked on
+ADMITTED_S, IDLE_S = 10.0, 300.0
 SETTINGS = {
     SettingCodes.MAX_CONCURRENT_STREAMS: MOST_STREAMS,
     SettingCodes.INITIAL_WINDOW_SIZE: WINDOW,
@@ -116,12 +123,16 @@ class Server:
         self.admit = admit
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="frontrank-rpc")
         self.connections: set[Connection] = set()
+        self.admitted_s, self.idle_s = ADMITTED_S, IDLE_S
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> int:
         """Listen; the port is told, which is another one if 0 was asked for."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: Connection(self), host, port, ssl=tls, backlog=128)
+        within = ADMITTED_S if tls is not None else None
+        self._server = await loop.create_server(
+            lambda: Connection(self), host, port, ssl=tls, backlog=128, ssl_handshake_timeout=within
+        )
         return int(self._server.sockets[0].getsockname()[1])
 
     async def stop(self, grace_s: float = GRACE_S) -> None:
@@ -152,6 +163,8 @@ class Connection(asyncio.Protocol):
         self.writable = asyncio.Event()
         self.writable.set()
         self.leaving = False
+        self.held = 0  # bytes of its calls
+        self._timer: asyncio.TimerHandle | None = None
 
     # The transport's side -----------------------------------------------------------------------------------------------
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -167,6 +180,25 @@ class Connection(asyncio.Protocol):
         self.h2.initiate_connection()
         self.h2.increment_flow_control_window(16 * WINDOW)
         self.flush()
+        self.close_in(self.server.admitted_s)
+
+    def close_in(self, seconds: float) -> None:
+        """Close the connection after so long, unless a call is admitted before."""
+        self.stay()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._leave)
+
+    def stay(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _leave(self) -> None:
+        if self.transport is None:
+            return
+        if self.writable.is_set() and not self.transport.is_closing():
+            self.go_away()
+        else:  # what lies there is not read, so a farewell would not be either
+            self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -180,16 +212,22 @@ class Connection(asyncio.Protocol):
         self.flush()
 
     def pause_writing(self) -> None:
+        """The client does not read: what it sends meanwhile could only make more that is not read."""
         self.writable.clear()
+        if self.transport is not None and not self.transport.is_closing():
+            self.transport.pause_reading()
 
     def resume_writing(self) -> None:
         self.writable.set()
+        if self.transport is not None and not self.transport.is_closing():
+            self.transport.resume_reading()
 
     def eof_received(self) -> bool:
         return False
 
     def connection_lost(self, error: Exception | None) -> None:
         self.server.connections.discard(self)
+        self.stay()
         self.writable.set()
         for call in list(self.calls.values()):
             call.cancel()
@@ -206,7 +244,7 @@ class Connection(asyncio.Protocol):
                 self.calls[event.stream_id].half_closed()
         elif isinstance(event, StreamReset):
             if event.stream_id in self.calls:
-                self.calls.pop(event.stream_id).cancel()
+                self.forget(event.stream_id).cancel()
         elif isinstance(event, WindowUpdated | RemoteSettingsChanged):
             for call in self.calls.values():
                 call.window_open.set()
@@ -236,6 +274,7 @@ class Connection(asyncio.Protocol):
             return
         call = Call(self, stream, method)
         self.calls[stream] = call
+        self.stay()
         call.task = asyncio.get_running_loop().create_task(call.run())
 
     # What goes ----------------------------------------------------------------------------------------------------------------
@@ -247,6 +286,8 @@ class Connection(asyncio.Protocol):
     def close_stream(self, stream: int, end: Refused | None, begun: bool, ended: bool) -> None:
         """The last of a stream: its status. ``begun``: answers went before; ``ended``: the client has no more to say."""
         status, sentence = (Status.OK, "") if end is None else (end.status, end.sentence)
+        if end is not None:
+            logger.debug("a call is refused: %s, %s", status.name, sentence)
         trailers = [(b"grpc-status", str(int(status)).encode())]
         if sentence:
             trailers.append((b"grpc-message", quote(sentence, safe=" !\"#$&'()*+,-./:;<=>?@[\\]^_`{|}~").encode()))
@@ -256,8 +297,17 @@ class Connection(asyncio.Protocol):
             self.h2.send_headers(stream, trailers, end_stream=True)
             if not ended:
                 self.h2.reset_stream(stream, ErrorCodes.NO_ERROR)  # what it would send is not wanted
-        self.calls.pop(stream, None)
+        if stream in self.calls:
+            self.forget(stream)
         self.flush()
+
+    def forget(self, stream: int) -> Call:
+        """A call is over."""
+        call = self.calls.pop(stream)
+        call.let_go()
+        if not self.calls and not self.leaving:
+            self.close_in(self.server.idle_s)
+        return call
 
     def go_away(self) -> None:
         with contextlib.suppress(H2Error):
@@ -268,6 +318,7 @@ class Connection(asyncio.Protocol):
     def end(self) -> None:
         if self.transport is not None:
             self.transport.close()
+            self.close_in(GRACE_S)  # if what is left is not read
 
 
 class Call:
@@ -281,13 +332,23 @@ class Call:
         self.ended = False  # the client has no more to say
         self.at_work = False  # messages are being answered
         self._bytes = bytearray()
+        self._full = False  # with this call the connection held more than it may
         self._unacknowledged = 0
         self._arrived = asyncio.Event()
 
     def receive(self, data: bytes, counted: int) -> None:
-        self._bytes += data
         self._unacknowledged += counted
         self._arrived.set()
+        if not self._full:
+            self._bytes += data
+            self.connection.held += len(data)
+            self._full = self.connection.held > MOST_HELD
+
+    def let_go(self) -> None:
+        """What has come and was not worked on is not wanted any more."""
+        self.connection.held -= len(self._bytes)
+        self._bytes = bytearray()
+        self._acknowledge(0)  # or the connection would have less and less room for others
 
     def half_closed(self) -> None:
         self.ended = True
@@ -334,6 +395,11 @@ class Call:
         """Messages that have come, at least one; none at the end."""
         while True:
             self._arrived.clear()
+            if self._full:
+                raise Refused(
+                    Status.RESOURCE_EXHAUSTED,
+                    f"the calls of a connection may hold {MOST_HELD:,} bytes that are not worked on; make fewer at once",
+                )
             taken = list(self._cut(self.method.at_once))
             self._acknowledge(len(self._bytes) if taken else 0)
             if taken:
@@ -360,6 +426,7 @@ class Call:
             yield bytes(held[begin:stop])
             at, most = stop, most - 1
         del held[:at]
+        self.connection.held -= at
 
     def _acknowledge(self, held: int) -> None:
         """The client may send more, while no more than this is held back."""
@@ -381,10 +448,11 @@ class Call:
         self._begin()
         h2, view = self.connection.h2, memoryview(data)
         while view:
-            await self.connection.writable.wait()
+            while not self.connection.writable.is_set():  # many calls wake at once, and the first may fill the buffer
+                await self.connection.writable.wait()
             self.window_open.clear()
             try:
-                room = min(h2.local_flow_control_window(self.stream), h2.max_outbound_frame_size)
+                room = min(h2.local_flow_control_window(self.stream), h2.max_outbound_frame_size, FRAME)
                 if room > 0:
                     h2.send_data(self.stream, bytes(view[:room]))
             except ProtocolError:  # the client has closed the stream

@@ -17,6 +17,7 @@ from pathlib import Path
 from frontrank.errors import InputError
 
 SHORTEST_TOKEN = 16  # characters
+SYSTEM = "system"  # in place of the file of a certificate: those that are trusted anyway
 TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]+")  # what may stand in a header
 MAKE_TOKEN = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))' > token"
 
@@ -73,6 +74,35 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def check_token_is_safe(address: str, token: str, encrypted: bool, insecure: bool) -> None:
+    """Raise InputError if a token would go over a network that anybody may listen to.
+
+    >>> check_token_is_safe("localhost:7071", "secret", encrypted=False, insecure=False)
+    >>> check_token_is_safe("crawler.example.org:7071", "secret", encrypted=False, insecure=False)
+    Traceback (most recent call last):
+    frontrank.errors.InputError: crawler.example.org:7071 is another machine, and the token would go there unencrypted; ...
+    """
+    if token and not encrypted and not insecure and not is_loopback(host_in(address)):
+        raise InputError(
+            f"{address} is another machine, and the token would go there unencrypted; speak TLS "
+            "(--tls-ca FILE, or --tls-ca system for a certificate that everybody trusts), "
+            "or give --insecure if the network itself is safe"
+        )
+
+
+def host_in(address: str) -> str:
+    """The host of an address, with or without a port and a scheme.
+
+    >>> [host_in(address) for address in ("a.org:7071", "http://[::1]:80/", "::1", "dns:///a.org:1", "localhost")]
+    ['a.org', '::1', '::1', 'a.org', 'localhost']
+    """
+    place = address.rpartition("//")[2].partition("/")[0] if "//" in address[:-1] else address
+    place = place.lstrip("/").partition("/")[0]
+    if place.startswith("["):
+        return place[1:].partition("]")[0]
+    return place if place.count(":") > 1 else place.partition(":")[0]
 
 
 def check_address(host: str, port: int) -> None:

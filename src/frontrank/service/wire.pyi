@@ -115,16 +115,18 @@ class QueueWithinCrawlParams(_message.Message):
     def __init__(self, key: _Optional[str] = ..., crawlID: _Optional[str] = ..., local: _Optional[bool] = ...) -> None: ...
 
 class QueueDelayParams(_message.Message):
-    __slots__ = ("key", "delay_requestable", "crawlID", "local")
+    __slots__ = ("key", "delay_requestable", "crawlID", "local", "at_least")
     KEY_FIELD_NUMBER: _ClassVar[int]
     DELAY_REQUESTABLE_FIELD_NUMBER: _ClassVar[int]
     CRAWLID_FIELD_NUMBER: _ClassVar[int]
     LOCAL_FIELD_NUMBER: _ClassVar[int]
+    AT_LEAST_FIELD_NUMBER: _ClassVar[int]
     key: str
     delay_requestable: int
     crawlID: str
     local: bool
-    def __init__(self, key: _Optional[str] = ..., delay_requestable: _Optional[int] = ..., crawlID: _Optional[str] = ..., local: _Optional[bool] = ...) -> None: ...
+    at_least: bool
+    def __init__(self, key: _Optional[str] = ..., delay_requestable: _Optional[int] = ..., crawlID: _Optional[str] = ..., local: _Optional[bool] = ..., at_least: _Optional[bool] = ...) -> None: ...
 
 class BlockQueueParams(_message.Message):
     __slots__ = ("key", "time", "crawlID", "local")

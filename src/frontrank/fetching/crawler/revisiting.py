@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from frontrank.errors import InputError
 from frontrank.fetching.copies import Copy
 from frontrank.orderings.revisits import from_data, parse, to_data
+from frontrank.orderings.revisits.revisit import Revisit
 
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl, Link, Where
@@ -63,7 +64,7 @@ class Revisiting:
     ) -> None:
         """Settle a page that arrived, and say when it comes back: all in one commit."""
         crawl, now, before = self.crawl, self.crawl.clock(), self.before(page)
-        copy = self._visited(answer.copy or Copy(), before, answer.unchanged, now)
+        copy = visited(self.policy, answer.copy or Copy(), before, answer.unchanged, now)
         with crawl.together():
             crawl.attach(page, copy.pack())
             said = 304 if answer.unchanged else status  # the crawl keeps the links of a page that is what it was
@@ -75,10 +76,12 @@ class Revisiting:
         if before is not None and reason not in FOR_GOOD:
             self.crawl.schedule_page(page, self.crawl.clock() + before.wait_s)
 
-    def _visited(self, copy: Copy, before: Copy | None, unchanged: bool, now: float) -> Copy:
-        if before is None:
-            return replace(copy, first_at=now, wait_s=self.policy.next_wait(0, 0, 0.0, 0.0))
-        visits = before.visits + 1
-        changes = before.changes + (not unchanged and copy.words != before.words)
-        wait = self.policy.next_wait(visits, changes, now - before.first_at, before.wait_s)
-        return replace(copy, first_at=before.first_at, visits=visits, changes=changes, wait_s=wait)
+
+def visited(policy: Revisit, copy: Copy, before: Copy | None, unchanged: bool, now: float) -> Copy:
+    """The copy of a page that was visited now, with the visits so far, and how long it waits for the next."""
+    if before is None:
+        return replace(copy, first_at=now, wait_s=policy.next_wait(0, 0, 0.0, 0.0))
+    visits = before.visits + 1
+    changes = before.changes + (not unchanged and copy.words != before.words)
+    wait = policy.next_wait(visits, changes, now - before.first_at, before.wait_s)
+    return replace(copy, first_at=before.first_at, visits=visits, changes=changes, wait_s=wait)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from frontrank.errors import InputError, nearest
+from frontrank.pages.patterns import Search, searcher
 from frontrank.pages.urls import host_of, registered_domain, repeats, usable_seed
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ class Scope:
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
     _homes: frozenset[str] = field(init=False, repr=False, compare=False)
-    _include: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
-    _exclude: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
+    _include: tuple[Search, ...] = field(init=False, repr=False, compare=False)
+    _exclude: tuple[Search, ...] = field(init=False, repr=False, compare=False)
     _inside: dict[str, bool] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -68,9 +69,9 @@ class Scope:
             return "not http"
         if self.reach != "any" and not self._is_inside(url):
             return f"other {self.reach}"
-        if self._include and not any(expression.search(url) for expression in self._include):
+        if self._include and not any(found(url) for found in self._include):
             return "not included"
-        if self._exclude and any(expression.search(url) for expression in self._exclude):
+        if self._exclude and any(found(url) for found in self._exclude):
             return "excluded"
         return "path repeats" if repeats(url) else None
 
@@ -109,11 +110,12 @@ def drop_out_of_reach(crawl: Crawl, options: Options) -> int:
     return dropped
 
 
-def _expressions(name: str, given: Iterable[str]) -> tuple[re.Pattern[str], ...]:
+def _expressions(name: str, given: Iterable[str]) -> tuple[Search, ...]:
     found = []
     for text in given:
         try:
-            found.append(re.compile(text))
+            re.compile(text)
         except (re.error, OverflowError, RecursionError) as error:
             raise InputError(f"{name} {text!r} is not a regular expression ({error}); a literal dot is written \\.") from None
+        found.append(searcher(text))
     return tuple(found)

@@ -7,12 +7,13 @@ They are called in threads, never in the event loop. ``priority`` is None where 
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
 from frontrank import __version__
 from frontrank.crawl.kernels import UNLINKED
-from frontrank.errors import InputError
+from frontrank.errors import InputError, TooMany, UnknownCrawl
 from frontrank.fetching.crawler.job import asked_for
 from frontrank.fetching.crawler.pace import time_left
 from frontrank.frontiers.frontier import BEYOND
@@ -23,6 +24,8 @@ from frontrank.service.http.desk import Desk, Source
 
 STATUS_S, HOSTS_S, WHOLE_S, COMPARED_S = 1.0, 2.0, 5.0, 60.0  # how long answers are kept
 FOREVER_S = 1e12
+MOST_RULES = 1_000  # of a crawl: each is tried on every URL that is found
+NOT_HEEDED = "said; the process at work on the crawl has not heeded it yet, and will when it takes a page"
 NOTHING: dict[str, Any] = {"pages_per_s": {"lately": 0.0, "overall": 0.0}, "reasons": {}, "complete": True}
 
 
@@ -53,9 +56,23 @@ class Asked:
 def crawls(asked: Asked) -> shapes.CrawlList:
     made: list[shapes.Listed] = []
     for name in asked.desk.ids():
-        told = status_of(asked.desk, name)
-        made.append(cast(shapes.Listed, {key: told[key] for key in shapes.Listed.__annotations__}))  # type: ignore[literal-required]
-    return {"version": __version__, "crawls": made}
+        with suppress(UnknownCrawl):  # it was deleted a moment ago
+            told = {
+                **asked.desk.source(name).ask("overview"),
+                "id": name,
+            }  # not its past: this is asked for often
+            made.append(cast(shapes.Listed, {key: told[key] for key in shapes.Listed.__annotations__}))
+    return {"version": __version__, "active": asked.desk.active, "crawls": made}
+
+
+def pause_all(asked: Asked) -> shapes.Done:
+    asked.desk.set_active(False)
+    return _done(asked, "the service is paused: no page of any crawl is handed out until it is resumed")
+
+
+def resume_all(asked: Asked) -> shapes.Done:
+    asked.desk.set_active(True)
+    return _done(asked, "the service hands out pages again")
 
 
 def orderings(asked: Asked) -> shapes.Orderings:
@@ -66,6 +83,15 @@ def orderings(asked: Asked) -> shapes.Orderings:
 # Of a crawl ---------------------------------------------------------------------------------------------------------------
 def status(asked: Asked) -> shapes.Status:
     return status_of(asked.desk, asked.crawl)
+
+
+def statuses(desk: Desk) -> list[shapes.Status]:
+    """Of all crawls that are there."""
+    made: list[shapes.Status] = []
+    for name in desk.ids():
+        with suppress(UnknownCrawl):
+            made.append(status_of(desk, name))
+    return made
 
 
 def status_of(desk: Desk, name: str) -> shapes.Status:
@@ -81,11 +107,14 @@ def _status(desk: Desk, source: Source) -> shapes.Status:
     budget = int(notes.get("options", {}).get("budget", 0) or 0)
     asked = asked_for(told["fetched"], told["revisits"], happened["reasons"] or {"failed": told["failed"]})
     rate = happened["pages_per_s"]
-    left = time_left(budget - asked if budget else told["waiting"], rate["lately"]) if running else None
+    ahead = budget - asked if budget else told["waiting"] - told["scheduled"]  # those that come later wait for their time
+    left = time_left(ahead, rate["lately"]) if running else None
     made = {
         **told,
         "id": source.name,
         "running": running,
+        "active": desk.active,
+        "as_of": source.as_of(),
         "pages_per_s": rate,
         "budget": budget or None,
         "asked": asked,
@@ -161,6 +190,20 @@ def compare(asked: Asked) -> shapes.Compared:
     return asked.desk.slowly(replays.compare, asked.folder(), given["policy"], given["n"])
 
 
+def simulate(asked: Asked) -> dict[str, Any]:
+    specs = asked.given["policies"].split()
+    if not 1 <= len(specs) <= replays.MOST_TRIED:
+        raise InputError(f"policies must name 1 to {replays.MOST_TRIED} orderings, got {len(specs)}")
+    for spec in specs:
+        replays.ordering(spec)
+    return asked.desk.slowly(replays.simulate, asked.folder(), specs, asked.given["budget"])
+
+
+def recommend(asked: Asked) -> dict[str, Any]:
+    replays.wish(asked.given["for"])
+    return asked.desk.slowly(replays.recommend, asked.folder(), asked.given["for"])
+
+
 def _standing(row: dict[str, Any]) -> dict[str, Any]:
     """The same row with a priority that means something, or None and why."""
     key = row["priority"]
@@ -180,42 +223,48 @@ def _standing(row: dict[str, Any]) -> dict[str, Any]:
 # Actions ------------------------------------------------------------------------------------------------------------------
 def block(asked: Asked) -> shapes.Done:
     host, seconds = asked.given["host"], asked.given["seconds"]
-    asked.source.tell("block_until", name=host, until=time.time() + seconds if seconds else 0.0)
-    return _done(asked, f"nothing is taken from {host} for {seconds:g} s" if seconds else f"{host} may be asked again")
+    heeded = asked.source.tell("block_until", name=host, until=time.time() + seconds if seconds else 0.0)
+    return _done(asked, f"nothing is taken from {host} for {seconds:g} s" if seconds else f"{host} may be asked again", heeded)
 
 
 def limit_host(asked: Asked) -> shapes.Done:
     given = {name: value for name, value in asked.given.items() if name != "host" and value is not None}
     if not given:
         raise InputError("at least one limit must be given: delay_s, concurrency, budget or limit")
-    asked.source.tell("host", name=asked.given["host"], **given)
-    return _done(asked, f"{asked.given['host']} has new limits")
+    return _done(asked, f"{asked.given['host']} has new limits", asked.source.tell("host", name=asked.given["host"], **given))
 
 
 def pause(asked: Asked) -> shapes.Done:
-    asked.source.tell("pause")
-    return _done(asked, "paused: no page is taken until it is resumed")
+    return _done(asked, "paused: no page is taken until it is resumed", asked.source.tell("pause"))
 
 
 def resume(asked: Asked) -> shapes.Done:
-    asked.source.tell("resume")
-    return _done(asked, "resumed")
+    heeded = asked.source.tell("resume")
+    return _done(asked, "resumed" if asked.desk.active else "resumed, but the whole service is paused", heeded)
 
 
 def boost(asked: Asked) -> shapes.Done:
     pattern, by = asked.given["pattern"], asked.given["by"]
-    asked.source.tell("boost", pattern=pattern, by=by)
-    return _done(
-        asked, "pages that match go before all others" if by > 0 else "they go after all others" if by else "it is ended"
-    )
+    _check_rules(asked, pattern)
+    heeded = asked.source.tell("boost", pattern=pattern, by=by)
+    done = "pages that match go before all others" if by > 0 else "they go after all others" if by else "it is ended"
+    return _done(asked, done, heeded)
 
 
 def limit_family(asked: Asked) -> shapes.Done:
     given = asked.given
-    asked.source.tell("limit_family", pattern=given["pattern"], budget=given["budget"], delay_s=given["delay_s"])
-    return _done(asked, "the family has new limits")
+    _check_rules(asked, given["pattern"])
+    heeded = asked.source.tell("limit_family", pattern=given["pattern"], budget=given["budget"], delay_s=given["delay_s"])
+    return _done(asked, "the family has new limits", heeded)
 
 
-def _done(asked: Asked, what: str) -> shapes.Done:
+def _check_rules(asked: Asked, pattern: str) -> None:
+    """Refuse a rule for which there is no room."""
+    held = asked.source.ask("overview")["rules"]
+    if len(held) >= MOST_RULES and all(rule["pattern"] != pattern for rule in held):
+        raise TooMany(f"this crawl has {len(held):,} rules, as many as it may; end one first")
+
+
+def _done(asked: Asked, what: str, heeded: bool = True) -> shapes.Done:
     asked.desk.forget()
-    return {"done": what}
+    return {"done": what if heeded else NOT_HEEDED, "heeded": heeded}

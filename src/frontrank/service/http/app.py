@@ -3,6 +3,7 @@ becomes: a status and one sentence, in which no path of this machine and no trac
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import traceback
@@ -20,7 +21,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from frontrank import __version__
-from frontrank.errors import FrontrankError, InputError, StorageError, UnknownCrawl
+from frontrank.errors import FrontrankError, InputError, StorageError, TooMany, UnknownCrawl
 from frontrank.pages.workers import Closed, Died, TooLong
 from frontrank.service.counters import Counters
 from frontrank.service.http import answers, fields, guard, metrics, openapi
@@ -31,7 +32,8 @@ from frontrank.service.http.stream import Streams
 
 T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
-QUICK, SLOW = 8, 8  # threads
+QUICK, APART, SLOW = 8, 8, 8  # threads
+BODY_S = 30.0  # for the body of an action to come
 PAGE = {
     "dashboard.html": "text/html; charset=utf-8",
     "dashboard.css": "text/css; charset=utf-8",
@@ -44,6 +46,7 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
     (UnknownCrawl, 404),
     (NotKnown, 404),
     (Busy, 429),
+    (TooMany, 429),
     (StorageError, 503),
     (FrontrankError, 400),
 )
@@ -57,7 +60,7 @@ class App:
         self.desk, self.counters = desk, counters or Counters()
         self.streams = Streams()
         self.document = openapi.document(bool(token))
-        self._quick, self._slow = CapacityLimiter(QUICK), CapacityLimiter(SLOW)
+        self._quick, self._apart, self._slow = CapacityLimiter(QUICK), CapacityLimiter(APART), CapacityLimiter(SLOW)
         handlers: dict[Any, Any] = {HTTPException: _http_error, Exception: _unexpected}
         made = Starlette(routes=self._routes(), exception_handlers=handlers)
         made.router.redirect_slashes = False
@@ -79,7 +82,8 @@ class App:
         async def endpoint(request: Request) -> Response:
             given = await _given(operation, request)
             asked = Asked(self.desk, _crawl(request), given)
-            return _json(await self._called(operation, asked))
+            told = await self._called(operation, asked)
+            return _json(told, 202 if operation.acts and not told["heeded"] else 200)
 
         return self._told(endpoint)
 
@@ -88,7 +92,8 @@ class App:
         if operation.keep_s:
             key = (asked.crawl, operation.name, *sorted(asked.given.items()))
             make = partial(self.desk.kept, key, operation.keep_s, make)
-        return await to_thread.run_sync(make, limiter=self._slow if operation.slow else self._quick)
+        limiter = self._slow if operation.slow else self._apart if operation.apart else self._quick
+        return await to_thread.run_sync(make, limiter=limiter)
 
     def _told(self, endpoint: Endpoint) -> Endpoint:
         """What goes wrong in an endpoint, as an answer."""
@@ -121,12 +126,14 @@ class App:
     async def health(self, request: Request) -> Response:
         told = await to_thread.run_sync(self.desk.trouble, limiter=self._quick)
         if told:
-            return _error(503, "the journal of a crawl cannot be written; the service's own output says why")
+            return _error(
+                503, "a crawl could not be opened, or its journal cannot be written; the service's own output says why"
+            )
         return _json({"status": "ok", "version": __version__, "crawls": len(self.desk.ids())})
 
     async def metrics(self, request: Request) -> Response:
         def made() -> str:
-            return metrics.text(self.counters, [answers.status_of(self.desk, name) for name in self.desk.ids()])
+            return metrics.text(self.counters, answers.statuses(self.desk), self.desk.active)
 
         return Response(await to_thread.run_sync(made, limiter=self._quick), media_type=metrics.MEDIA)
 
@@ -164,7 +171,10 @@ async def _given(operation: Operation, request: Request) -> dict[str, Any]:
     if not operation.acts:
         return fields.read_query(operation.fields, request.query_params)
     try:
-        body = json.loads((await request.body()).decode())
+        async with asyncio.timeout(BODY_S):
+            body = json.loads((await request.body()).decode())
+    except TimeoutError:
+        raise InputError(f"the body must come within {BODY_S:g} s") from None
     except guard.TooLong:
         raise HTTPException(413, f"the body must have at most {guard.LONGEST_BODY:,} bytes") from None
     except ClientDisconnect:
@@ -179,8 +189,8 @@ async def _file(name: str, request: Request) -> Response:
     return Response(held.read_bytes(), media_type=PAGE[name])
 
 
-def _json(value: Any) -> Response:
-    return Response(json.dumps(value, allow_nan=False, ensure_ascii=True), media_type="application/json")
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(json.dumps(value, allow_nan=False, ensure_ascii=True), status, media_type="application/json")
 
 
 def _error(status: int, sentence: str) -> Response:

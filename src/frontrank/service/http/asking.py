@@ -3,36 +3,81 @@
 from __future__ import annotations
 
 import json
+import ssl
 import urllib.error
 import urllib.request
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from frontrank.errors import InputError
+from frontrank.service.security import SYSTEM, check_token_is_safe
 
 TIMEOUT_S = 600.0  # a replay of a large crawl takes minutes
 LONGEST_ERROR = 65_536
 
 
-def ask(address: str, path: str, token: str = "", given: dict[str, Any] | None = None, *, post: bool = False) -> Any:
-    """What a service answers. What is given goes as the query, or as the body of an action; a refusal is an InputError."""
-    base = (address if "://" in address else f"http://{address}").rstrip("/")
-    heads = {"Authorization": f"Bearer {token}"} if token else {}
-    body = None
-    if post:
-        body = json.dumps(given or {}).encode()
-        heads["Content-Type"] = "application/json"
-    elif given:
-        path += f"?{urlencode(given)}"
-    try:
-        request = urllib.request.Request(base + path, body, heads)
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
-            return json.load(answer)
-    except urllib.error.HTTPError as error:
+@dataclass(frozen=True)
+class Service:
+    """The HTTP side of a service: where it is, and how it is spoken to. An address without a scheme is http, or https with
+    ``tls_ca``: the file of a certificate (PEM) that is trusted, or "system". A token goes over TLS or loopback alone."""
+
+    address: str
+    token: str = ""
+    tls_ca: str = ""
+    insecure: bool = False
+
+    @property
+    def base(self) -> str:
+        scheme = "" if "://" in self.address else "https://" if self.tls_ca else "http://"
+        return (scheme + self.address).rstrip("/")
+
+    def ask(self, path: str, given: dict[str, Any] | None = None, *, post: bool = False) -> Any:
+        """What it answers. What is given goes as the query, or as the body of an action; a refusal is an InputError."""
+        base = self.base
+        check_token_is_safe(self.address, self.token, base.startswith("https://"), self.insecure)
+        heads = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        body = None
+        if post:
+            body = json.dumps(given or {}).encode()
+            heads["Content-Type"] = "application/json"
+        elif given:
+            path += f"?{urlencode(given)}"
         try:
-            said = str(json.loads(error.read(LONGEST_ERROR))["error"])
-        except (ValueError, KeyError, TypeError):
-            said = f"the service answered with status {error.code}"
-        raise InputError(f"{address}: {said}") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{address}: cannot be asked ({getattr(error, 'reason', error)}); is the service running?") from None
+            request = urllib.request.Request(base + path, body, heads)
+            with self._opener().open(request, timeout=TIMEOUT_S) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise InputError(f"{self.address}: {_said(error)}") from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "reason", error)
+            raise InputError(f"{self.address}: cannot be asked ({why}); is the service running?") from None
+
+    def _opener(self) -> urllib.request.OpenerDirector:
+        handlers: list[urllib.request.BaseHandler] = [_Stay()]
+        if self.base.startswith("https://"):
+            handlers.append(urllib.request.HTTPSHandler(context=self._trust()))
+        return urllib.request.build_opener(*handlers)
+
+    def _trust(self) -> ssl.SSLContext:
+        try:
+            return ssl.create_default_context(cafile=None if self.tls_ca in ("", SYSTEM) else self.tls_ca)
+        except (OSError, ValueError) as error:  # an SSLError is an OSError
+            why = error.strerror if isinstance(error, FileNotFoundError | PermissionError) else "no PEM file"
+            raise InputError(f"{self.tls_ca}: the certificate cannot be read ({why})") from None
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """Nobody is sent elsewhere with a token: a redirect is an answer like any other error."""
+
+    def redirect_request(self, *given: Any) -> None:
+        return None
+
+
+def _said(error: urllib.error.HTTPError) -> str:
+    if 300 <= error.code < 400:
+        return f"sends elsewhere (status {error.code}); give the address of the service itself"
+    try:
+        return str(json.loads(error.read(LONGEST_ERROR))["error"])
+    except (ValueError, KeyError, TypeError):
+        return f"the service answered with status {error.code}"

@@ -3,6 +3,7 @@
     here            methods of Crawl that hold its lock for milliseconds
     past            a process that reads logs bit by bit (``past``), and another that looks for URLs in them
     replays         a process that replays logs (``replays``): seconds to minutes, one at a time
+    telling         a process that tells crawls of others, and waits until they have heeded it
 
 What was read is kept for a moment: ten dashboards cost as much as one. Questions that would take a replay are refused
 (``Busy``) when too many wait already. The processes start when they are first needed, and are ended if one takes too long.
@@ -13,12 +14,12 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.errors import FrontrankError, UnknownCrawl, nearest
+from frontrank.errors import FrontrankError, InputError, UnknownCrawl, nearest
 from frontrank.pages.workers import Workers
 from frontrank.service.http import replays
 
@@ -36,6 +37,10 @@ class Busy(FrontrankError):
 class Registry(Protocol):
     """Crawls by their IDs, as ``service.crawls.Crawls`` has them."""
 
+    active: bool  # whether pages are handed out at all
+
+    @property
+    def broken(self) -> Mapping[str, str]: ...  # those that could not be opened, and why
     def ids(self) -> list[str]: ...
     def find(self, given: str) -> Crawl | None: ...
 
@@ -50,11 +55,17 @@ class Served:
     def ask(self, method: str, *given: Any) -> Any:
         return getattr(self.crawl, method)(*given)
 
-    def tell(self, verb: str, **given: Any) -> Any:
-        return getattr(self.crawl, verb)(**given)
+    def tell(self, verb: str, **given: Any) -> bool:
+        """Whether it is done; a crawl elsewhere may heed it later."""
+        getattr(self.crawl, verb)(**given)
+        return True
 
     def notes(self) -> dict[str, Any]:
         return self.crawl.notes
+
+    def as_of(self) -> float:
+        """The moment that answers are about."""
+        return time.time()
 
     def running(self) -> bool:
         return True
@@ -63,17 +74,22 @@ class Served:
 class Watched:
     """A crawl in a directory, which another process may be at work on. That process is told by the crawl's inbox."""
 
-    def __init__(self, name: str, folder: str, workers: Workers) -> None:
-        self.name, self.folder, self.workers = name, folder, workers
+    def __init__(self, name: str, folder: str, workers: Workers, telling: Workers) -> None:
+        self.name, self.folder, self.workers, self.telling = name, folder, workers, telling
 
     def ask(self, method: str, *given: Any) -> Any:
         return self.workers.call(replays.watched, self.folder, method, given)
 
-    def tell(self, verb: str, **given: Any) -> Any:
-        return self.workers.call(replays.tell, self.folder, verb, given)
+    def tell(self, verb: str, **given: Any) -> bool:
+        heeded = self.telling.call(replays.tell, self.folder, verb, given)
+        self.workers.call(replays.forget, self.folder)
+        return heeded
 
     def notes(self) -> dict[str, Any]:
         return dict(self.workers.call(replays.notes, self.folder))
+
+    def as_of(self) -> float:
+        return self.workers.call(replays.as_of, self.folder)
 
     def running(self) -> bool:
         return bool(self.workers.call(replays.running, self.folder))
@@ -91,6 +107,7 @@ class Desk:
         self.searching = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
         self.replays = Workers(1, REPLAY_S, MOST_BYTES, wall_s=2 * REPLAY_S)
         self.watching = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
+        self.telling = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
         self._waiting = threading.BoundedSemaphore(MOST_WAITING)
         self._kept: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
         self._flights: dict[Hashable, threading.Lock] = {}
@@ -102,17 +119,29 @@ class Desk:
     def source(self, name: str) -> Source:
         if self.crawls is None:
             if name in self.folders:
-                return Watched(name, self.folders[name], self.watching)
+                return Watched(name, self.folders[name], self.watching, self.telling)
         else:
             crawl = self.crawls.find(name)
             if crawl is not None:
                 return Served(name or "DEFAULT", crawl)
         raise UnknownCrawl(f"there is no crawl {name[:80]!r}{nearest(name[:80], self.ids()[:50])}")
 
+    @property
+    def active(self) -> bool:
+        """Whether the service hands out pages of any crawl."""
+        return self.crawls is None or self.crawls.active
+
+    def set_active(self, state: bool) -> None:
+        if self.crawls is None:
+            raise InputError("these crawls are watched, not served: pause or resume each of them")
+        self.crawls.active = state
+
     def trouble(self) -> bool:
-        """Whether the journal of a crawl cannot be written any more."""
+        """Whether a crawl could not be opened, or its journal cannot be written any more."""
         if self.crawls is None:
             return False
+        if self.crawls.broken:
+            return True
         found = (self.crawls.find(name) for name in self.crawls.ids())
         return any(crawl is not None and crawl.broken for crawl in found)
 
@@ -152,7 +181,8 @@ class Desk:
         """Something was changed: what was read before does not hold."""
         with self._lock:
             self._kept.clear()
+            self._flights = {key: flight for key, flight in self._flights.items() if flight.locked()}
 
     def close(self) -> None:
-        for workers in (self.past, self.searching, self.replays, self.watching):
+        for workers in (self.past, self.searching, self.replays, self.watching, self.telling):
             workers.close()

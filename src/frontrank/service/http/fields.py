@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from frontrank.errors import InputError
+from frontrank.service.limits import LONGEST_URL
 
 NEEDED: Any = object()  # the default of a field that must be given
-LONGEST_URL = 4_096
 KINDS: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float)}
 CALLED = {"string": "text", "integer": "a whole number", "number": "a number"}
 
@@ -65,8 +65,10 @@ class Field:
             raise InputError(f"{self.name} must have at most {self.longest:,} characters, got {len(value):,}")
         if self.needed and not value:
             raise InputError(f"{self.name} must not be empty")
-        if not value.isprintable():
-            raise InputError(f"{self.name} must have no control characters, got {shown(value)}")
+        try:
+            value.encode()
+        except UnicodeEncodeError:  # half of a pair of surrogates
+            raise InputError(f"{self.name} must be valid Unicode, got {shown(value)}") from None
         return value
 
     @property

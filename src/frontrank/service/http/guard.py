@@ -22,7 +22,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-LONGEST_TARGET = 16_384  # path and query, as they are sent
+LONGEST_TARGET = 65_536  # path and query, as they are sent: three signs for one of a URL that is asked about
 LONGEST_BODY = 65_536
 CONTENT = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "

@@ -14,7 +14,7 @@ STATES = ("known", "waiting", "leased", "fetched", "failed")
 Sample = tuple[dict[str, str], float]
 
 
-def text(counters: Counters, crawls: Iterable[shapes.Status]) -> str:
+def text(counters: Counters, crawls: Iterable[shapes.Status], active: bool = True) -> str:
     told = list(crawls)
     lines: list[str] = []
     for name, count in counters.all().items():
@@ -24,6 +24,7 @@ def text(counters: Counters, crawls: Iterable[shapes.Status]) -> str:
     lines += [f"# HELP {GET_SECONDS} How long GetURLs takes.", f"# TYPE {GET_SECONDS} summary"]
     lines += [f"{GET_SECONDS}_count {calls}", f"{GET_SECONDS}_sum {_number(seconds)}"]
     lines += _metric("frontrank_info", "gauge", "The version of frontrank.", [({"version": __version__}, 1)])
+    lines += _metric("frontrank_active", "gauge", "Whether the service hands out pages at all.", [({}, active)])
     pages = [({"crawl": one["id"], "state": state}, one[state]) for one in told for state in STATES]  # type: ignore[literal-required]
     lines += _metric("frontrank_pages", "gauge", "Pages of a crawl by state.", pages)
     hosts = [({"crawl": one["id"], "state": state}, count) for one in told for state, count in one["hosts"].items()]

@@ -17,7 +17,7 @@ REFUSALS = {
     413: "The body is too long.",
     414: "The URL of the request is too long.",
     415: "The body is not JSON.",
-    429: "Too many requests of this kind wait.",
+    429: "Too many requests of this kind wait, or there is no room for another rule.",
     503: "The crawl cannot be read or written at the moment.",
 }
 
@@ -49,7 +49,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
     statuses = [400, 401, 403, 414, 503]
     statuses += [404] if operation.of_crawl else []
     statuses += [413, 415] if operation.acts else []
-    statuses += [429] if operation.slow else []
+    statuses += [429] if operation.slow or operation.acts else []
     made: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.about,
@@ -57,6 +57,11 @@ def _operation(operation: Operation) -> dict[str, Any]:
         "responses": {"200": _answer("The answer.", JSON, shapes.schema(operation.returns)), **_refusals(*sorted(statuses))},
     }
     if operation.acts:
+        made["responses"]["202"] = _answer(
+            "It is said to the process that is at work on the crawl, which has not heeded it yet.",
+            JSON,
+            shapes.schema(shapes.Done),
+        )
         body = {
             "type": "object",
             "properties": {field.name: field.schema() | {"description": field.about} for field in operation.fields},

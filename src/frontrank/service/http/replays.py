@@ -1,16 +1,20 @@
 """What takes a replay of a crawl's log: why a page stands where it stands, and what another ordering would do.
 
 It runs in a process of its own, on one moment of the log, beside the crawl and without its lock. Another ordering is asked
-for by a person who may be anybody on the network, so only orderings that read no file and load no module can be tried.
+for by a person who may be anybody on the network, so only orderings that read no file and load no module can be tried. What a
+crawl has fetched is also a web on which orderings can be tried from the beginning (``simulate``, ``recommend``).
 """
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +23,7 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.needs import check_live
 from frontrank.crawl.recovery import first_workload
-from frontrank.errors import SpecError, nearest
+from frontrank.errors import InputError, SpecError, StorageError, nearest
 from frontrank.frontiers.frontier import FORGOTTEN
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
@@ -27,6 +31,12 @@ from frontrank.orderings.registry import as_policy, orderings
 from frontrank.service.http.shapes import Compared, Moved
 from frontrank.specs import split
 
+if TYPE_CHECKING:
+    from frontrank.lab.recommend import Wish
+
+HERE = "DIR"  # what the directory of a crawl is called in answers
+MOST_TRIED = 8  # orderings of one simulation
+WISHES = ("importance", "coverage", "votes", "topic")  # what a recommendation may be for: others load scorers
 HELD = 4  # crawls that are only watched, kept from one question to the next
 FRESH_S, FRESH_TIMES = 1.0, 10.0  # a watched crawl is read anew after this time, and this many times what reading it took
 CLOSED = ("prior", "quality", "group", "oracle")  # they read files, load scorers, or know what nobody knows
@@ -67,15 +77,75 @@ def watched(folder: str, method: str, given: tuple[Any, ...]) -> Any:
     return getattr(_crawl(folder), method)(*given)
 
 
-def tell(folder: str, verb: str, given: dict[str, Any]) -> Any:
-    """Have a crawl do something, be it at work or not."""
-    found = inbox.tell(Path(folder), verb, **given)
-    _forget(folder)
+def tell(folder: str, verb: str, given: dict[str, Any]) -> bool:
+    """Have a crawl do something, be it at work or not; False if it has not heeded it yet."""
+    return inbox.tell(Path(folder), verb, **given)
+
+
+def simulate(folder: str, specs: list[str], budget: float) -> dict[str, Any]:
+    """How soon other orderings find the important pages among those that a crawl has fetched."""
+    from frontrank.lab.compare import compare as compare_on
+    from frontrank.sources import load
+
+    with _without(folder):
+        made: dict[str, Any] = fit(compare_on(load(folder), [ordering(spec) for spec in specs], budget=budget).json(), folder)
+    return made
+
+
+def recommend(folder: str, text: str) -> dict[str, Any]:
+    """Which ordering to take for a crawl like this one, by what it has fetched."""
+    from frontrank.lab.recommend import recommend as recommend_on
+    from frontrank.sources import load
+
+    with _without(folder):
+        found: dict[str, Any] = fit(recommend_on(load(folder), wish(text), draws=2).json(), folder)
     return found
+
+
+@contextmanager
+def _without(folder: str) -> Iterator[None]:
+    """Who asks learns nothing of our directories."""
+    try:
+        yield
+    except StorageError:
+        raise
+    except InputError as error:
+        raise InputError(str(error).replace(folder, HERE)) from None
+
+
+def wish(text: str) -> Wish:
+    """What a recommendation is for, as somebody outside may say it."""
+    from frontrank.lab.recommend import Wish
+
+    made = Wish.of(text)
+    if made.name not in WISHES:
+        raise InputError(f"for must be importance, coverage, votes or topic:WORDS, got {text!r}")
+    return made
+
+
+def fit(told: Any, folder: str) -> Any:
+    """The same, fit to be told: JSON knows no infinity, and our directories are nobody's business.
+
+    >>> fit({"a": [1.5, float("nan")], "b": "explain /srv/c"}, "/srv/c")
+    {'a': [1.5, None], 'b': 'explain DIR'}
+    """
+    if isinstance(told, dict):
+        return {key: fit(value, folder) for key, value in told.items()}
+    if isinstance(told, list | tuple):
+        return [fit(value, folder) for value in told]
+    if isinstance(told, str):
+        return told.replace(folder, HERE)
+    return None if isinstance(told, float) and not math.isfinite(told) else told
 
 
 def notes(folder: str) -> dict[str, Any]:
     return _crawl(folder).notes
+
+
+def as_of(folder: str) -> float:
+    """When the crawl was read that answers are about, in seconds since 1970."""
+    _crawl(folder)
+    return time.time() - (time.monotonic() - _held[folder][1])
 
 
 def running(folder: str) -> bool:
@@ -96,7 +166,7 @@ def compare(folder: str, spec: str, most: int) -> Compared:
     try:
         before = Crawl.recover(log, read_only=True)
         check_live(policy, queries=first_workload(log) is not None)
-        after = Crawl.recover(log, policy, read_only=True, rescore=True)
+        after = Crawl.recover(log, policy, read_only=True, rescore=True, names_of=before)
         return _compared(before, after, most)
     finally:
         log.close()
@@ -134,7 +204,8 @@ def _places(order: Array, known: int) -> Array:
     return places
 
 
-def _forget(folder: str) -> None:
+def forget(folder: str) -> None:
+    """Something was changed: the crawl is read anew."""
     held = _held.pop(folder, None)
     if held is not None:
         held[0].close()

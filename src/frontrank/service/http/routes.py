@@ -27,6 +27,7 @@ class Operation:
     method: str = "GET"
     keep_s: float = 0.0  # for how long an answer is kept for others who ask the same
     slow: bool = False  # it takes a replay
+    apart: bool = False  # it waits for a process that reads the log
 
     @property
     def of_crawl(self) -> bool:
@@ -44,7 +45,16 @@ def _count(name: str, about: str, default: int, most: int) -> Field:
 HOST = Field("host", "string", "the name of a host, or of a queue", longest=LONGEST_HOST)
 PATTERN = Field("pattern", "string", "a regular expression, looked for in URLs", longest=LONGEST_REGEX, format="regex")
 OPERATIONS = (
-    Operation("listCrawls", API + "/crawls", "All crawls, and how far each is.", answers.crawls, shapes.CrawlList),
+    Operation("listCrawls", API + "/crawls", "All crawls, and how far each is.", answers.crawls, shapes.CrawlList, keep_s=1.0),
+    Operation(
+        "pauseAll",
+        API + "/pause",
+        "Hand out no page of any crawl until resumed.",
+        answers.pause_all,
+        shapes.Done,
+        method="POST",
+    ),
+    Operation("resumeAll", API + "/resume", "Hand out pages again.", answers.resume_all, shapes.Done, method="POST"),
     Operation(
         "listOrderings",
         API + "/orderings",
@@ -99,6 +109,7 @@ OPERATIONS = (
         shapes.Search,
         (Field("text", "string", "a part of a URL", longest=500), _count("n", "how many pages", 50, 500)),
         keep_s=HOSTS_S,
+        apart=True,
     ),
     Operation(
         "getErrors",
@@ -107,6 +118,7 @@ OPERATIONS = (
         answers.errors,
         shapes.Errors,
         keep_s=HOSTS_S,
+        apart=True,
     ),
     Operation(
         "getHistory",
@@ -116,6 +128,7 @@ OPERATIONS = (
         shapes.Series,
         (_count("points", "at most so many steps", 200, 1_000),),
         keep_s=HOSTS_S,
+        apart=True,
     ),
     Operation(
         "getFamilies",
@@ -125,6 +138,7 @@ OPERATIONS = (
         shapes.Families,
         (_count("n", "how many families", 30, 500),),
         keep_s=WHOLE_S,
+        apart=True,
     ),
     Operation(
         "getScores",
@@ -153,6 +167,29 @@ OPERATIONS = (
             Field("policy", "string", "the other ordering, such as opic or fpr:m=100", longest=200),
             _count("n", "how many pages of the head", 50, 500),
         ),
+        keep_s=answers.COMPARED_S,
+        slow=True,
+    ),
+    Operation(
+        "simulate",
+        OF_CRAWL + "/simulate",
+        "Crawl what this crawl has fetched once more with other orderings: how soon does each find the important pages?",
+        answers.simulate,
+        dict[str, Any],
+        (
+            Field("policies", "string", "orderings to try, with spaces between: surf opic fpr:m=100", "bfs surf", longest=500),
+            Field("budget", "number", "share of the pages that each may fetch", 0.3, 0.001, 1.0),
+        ),
+        keep_s=answers.COMPARED_S,
+        slow=True,
+    ),
+    Operation(
+        "recommend",
+        OF_CRAWL + "/recommend",
+        "Which ordering to take for a crawl like this one: several are tried on what it has fetched.",
+        answers.recommend,
+        dict[str, Any],
+        (Field("for", "string", "importance, coverage, votes or topic:WORDS", "importance", longest=200),),
         keep_s=answers.COMPARED_S,
         slow=True,
     ),

@@ -9,12 +9,55 @@ import threading
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from frontrank.errors import InputError
 from frontrank.service.http.app import App
+from frontrank.service.http.guard import LONGEST_TARGET
 
 CONNECTIONS = 256
 CLOSING_S = 2
+REQUEST_S = 10.0  # for the head of a request to come; then the connection is closed
+
+
+class Impatient(H11Protocol):
+    """uvicorn's own, which waits for the first request of a connection, and for the rest of a head, without end."""
+
+    waits: asyncio.TimerHandle | None = None
+    request_s = REQUEST_S
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop()  # a request is being answered
+        elif self.waits is None:
+            self._wait()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._stop()
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self.waits = self.loop.call_later(self.request_s, self._give_up)
+
+    def _stop(self) -> None:
+        if self.waits is not None:
+            self.waits.cancel()
+            self.waits = None
+
+    def _give_up(self) -> None:
+        self.waits = None
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.abort()
 
 
 class HttpServer:
@@ -32,7 +75,8 @@ class HttpServer:
             access_log=False,
             lifespan="off",
             ws="none",
-            http="h11",
+            http=Impatient,
+            h11_max_incomplete_event_size=2 * LONGEST_TARGET,
             loop="asyncio",
             server_header=False,
             limit_concurrency=CONNECTIONS,

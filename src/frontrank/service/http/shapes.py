@@ -12,6 +12,7 @@ class Error(TypedDict):
 
 class Done(TypedDict):
     done: str
+    heeded: bool
 
 
 class Health(TypedDict):
@@ -33,6 +34,7 @@ class Listed(TypedDict):
 
 class CrawlList(TypedDict):
     version: str
+    active: bool
     crawls: list[Listed]
 
 
@@ -69,6 +71,7 @@ class Status(TypedDict):
     revisits: int
     links_given_up: int
     paused: bool
+    active: bool
     running: bool
     pages_per_s: Rate
     budget: int | None
@@ -82,6 +85,7 @@ class Status(TypedDict):
     events: int
     started: float | None
     last_event: float | None
+    as_of: float
 
 
 class Waiting(TypedDict):
@@ -269,6 +273,7 @@ PLAIN: dict[Any, dict[str, Any]] = {
     float: {"type": "number"},
     bool: {"type": "boolean"},
     NoneType: {"type": "null"},
+    Any: {},
 }
 
 

@@ -7,6 +7,8 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 
+from frontrank.errors import FrontrankError
+from frontrank.pages.workers import Closed, Died, TooLong
 from frontrank.service.http import shapes
 
 LOOK_S, COMMENT_S = 1.0, 15.0
@@ -28,7 +30,10 @@ class Streams:
         try:
             sent, quiet = "", 0.0
             while not self.closed:
-                told = json.dumps(await status(), separators=(",", ":"))
+                try:
+                    told = json.dumps(await status(), separators=(",", ":"))
+                except (FrontrankError, TooLong, Died, Closed):  # it is gone, or cannot be read: who asks again is told
+                    return
                 if told != sent:
                     yield f"event: status\ndata: {told}\n\n".encode()
                     sent, quiet = told, 0.0

@@ -40,6 +40,10 @@ export async function get(crawl, name, query) {
   return response.json();
 }
 
+export async function text(name) {
+  return (await answered(await fetch(name, { headers: heads() }))).text();
+}
+
 export async function post(crawl, name, body) {
   const made = { method: "POST", headers: heads({ "Content-Type": "application/json" }), body: JSON.stringify(body) };
   return (await answered(await fetch(path(crawl, name), made))).json();

@@ -1,12 +1,15 @@
 // The dashboard: what a crawl does, what comes next and why, and a few things to say to it.
 
-import { Refused, get, live, post, setToken } from "./ask.js";
+import { Refused, get, live, post, setToken, text } from "./ask.js";
 import { $, bars, chart, count, empty, filled, make, moment, percent, rows, short, spoken } from "./draw.js";
 
 const NEXT = 50;
+const STALE_S = 5; // a crawl of another process is read now and then
+const LISTED_S = 10; // between two looks at which crawls there are
 let crawl = null;
 let status = null;
 let shownRules = "";
+let names = [];
 let stream = new AbortController();
 
 // Status ---------------------------------------------------------------------------------------------------------------------
@@ -28,7 +31,7 @@ function facts(told) {
 
 function show(told) {
   status = told;
-  const state = !told.running ? ["stopped", ""] : told.paused ? ["paused", "warn"] : ["live", "good"];
+  const state = !told.running ? ["stopped", ""] : !told.active ? ["service paused", "warn"] : told.paused ? ["paused", "warn"] : ["live", "good"];
   pill(...state);
   $("policy").textContent = told.policy;
   $("facts").replaceChildren(
@@ -41,12 +44,13 @@ function show(told) {
   $("bar").setAttribute("aria-valuenow", Math.round(share * 100));
   const gauges = Object.entries(told.gauges).map(([name, value]) => `${name} ${value >= 0 && value <= 1 ? percent(value) : short(value)}`);
   const last = told.last_event ? [`last event ${moment(told.last_event)}`] : [];
+  if (told.running && Date.now() / 1000 - told.as_of > STALE_S) last.push(`as of ${moment(told.as_of)}`);
   $("progress-text").textContent = [`${whole} (${percent(share)})`, ...gauges, ...last].join(" · ");
   if (JSON.stringify(told.rules) !== shownRules) {
     shownRules = JSON.stringify(told.rules);
     rules(told.rules);
   }
-  $("pause").textContent = told.paused ? "Resume" : "Pause";
+  $("pause").textContent = !told.active ? "Resume service" : told.paused ? "Resume" : "Pause";
   document.title = `${count(told.fetched)} pages · ${told.id} · frontrank`;
 }
 
@@ -182,6 +186,8 @@ async function hosts() {
       make("td", { class: "number" }, count(one.waiting)),
       make("td", { class: "number" }, count(one.taken)),
       make("td", { class: "number" }, limit(one.budget)),
+      make("td", { class: "number" }, count(one.done)),
+      make("td", { class: "number" }, limit(one.limit)),
       make("td", { class: "number" }, limit(one.concurrency)),
       make("td", { class: "number" }, one.delay_s ? `${short(one.delay_s)} s` : "–"),
       make("td", { class: "number" }, one.blocked_s ? `blocked ${spoken(one.blocked_s)}` : one.rests_s >= 0.5 ? spoken(one.rests_s) : "–"),
@@ -245,12 +251,12 @@ function explained(told) {
 
 const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
-async function find(text) {
-  $("found-title").textContent = `URLs that contain ${text}`;
+async function find(part) {
+  $("found-title").textContent = `URLs that contain ${part}`;
   $("found-body").replaceChildren(empty("Looking…"));
   if (!$("found").open) $("found").showModal();
   try {
-    const told = await get(crawl, "search", { text, n: 100 });
+    const told = await get(crawl, "search", { text: part, n: 100 });
     const lines = told.pages.map((page) =>
       make("tr", {}, urlCell(page.url, page.queue), make("td", {}, page.due ? `${page.state}: ${moment(page.due)}` : page.state), make("td", { class: "number" }, page.standing === "settled" ? "–" : priority(page)), make("td", { class: "number" }, page.depth ?? "–")));
     const head = make("tr", {}, make("th", {}, "URL"), make("th", {}, "state"), make("th", { class: "number" }, "priority"), make("th", { class: "number" }, "depth"));
@@ -273,13 +279,15 @@ async function compare(policy) {
       const by = page.place_before - page.place;
       return [count(page.place_before), by > 0 ? "up" : by < 0 ? "down" : ""];
     };
-    rows("compared", [
-      ...told.head.map((page) => {
-        const [text, kind] = moved(page);
-        return make("tr", {}, make("td", { class: "number" }, page.place), urlCell(page.url), make("td", { class: `number ${kind}` }, text));
-      }),
-    ]);
+    rows("compared", told.head.map((page) => {
+      const [text, kind] = moved(page);
+      return make("tr", {}, make("td", { class: "number" }, page.place), urlCell(page.url), make("td", { class: `number ${kind}` }, text));
+    }));
+    rows("leaving", told.leaving.map((page) =>
+      make("tr", {}, make("td", { class: "number" }, page.place_before), urlCell(page.url), make("td", { class: "number" }, page.place === null ? "not waiting" : count(page.place)))));
     $("compared").parentElement.hidden = false;
+    $("leaving-part").hidden = !told.leaving.length;
+    $("leaving-note").textContent = `${count(told.leaving.length)} of the next ${count(told.pages)} would wait longer`;
     $("compare-hint").hidden = true;
     $("compare-note").textContent = `${told.policy}: ${count(told.shared)} of the next ${count(told.pages)} are the same as under ${told.policy_before}`;
   } catch (error) {
@@ -296,10 +304,10 @@ function acting(text, about, act) {
   return make("button", { type: "button", "aria-label": about, onclick: act, "data-key": about }, text);
 }
 
-async function act(name, body) {
-  const told = await post(crawl, name, body);
+async function act(name, body, whole = false) {
+  const told = await post(whole ? null : crawl, name, body);
   notice("");
-  $("said").textContent = `Done: ${told.done}.`;
+  $("said").textContent = told.heeded ? `Done: ${told.done}.` : `Not yet: ${told.done}.`;
   show(await get(crawl, "status"));
   await refresh(true);
 }
@@ -347,7 +355,7 @@ function block(host = "") {
 
 function limitHost(host) {
   ask(`Limits of ${host.host}`, "What is left empty stays as it is; 0 is no limit.",
-    [{ name: "delay_s", label: "Seconds between two pages", type: "number", min: 0, step: "any", value: host.delay_s }, { name: "concurrency", label: "Pages in flight at once", type: "number", min: 0, step: 1, value: host.concurrency }, { name: "budget", label: "Pages to take in all", type: "number", min: 0, step: 1, value: host.budget }],
+    [{ name: "delay_s", label: "Seconds between two pages", type: "number", min: 0, step: "any", value: host.delay_s }, { name: "concurrency", label: "Pages in flight at once", type: "number", min: 0, step: 1, value: host.concurrency }, { name: "budget", label: "Pages to take in all", type: "number", min: 0, step: 1, value: host.budget }, { name: "limit", label: "Pages to be done with", type: "number", min: 0, step: 1, value: host.limit }],
     "Set", (values) => act("limits", { host: host.host, ...values }));
 }
 
@@ -390,29 +398,56 @@ async function follow() {
       }, signal);
     } catch (error) {
       if (signal.aborted) return;
+      if (error instanceof Refused && error.status === 404) {
+        list().catch(trouble); // it was deleted: another one is shown
+        return;
+      }
       trouble(error);
     }
     await new Promise((later) => setTimeout(later, 2000));
   }
 }
 
-async function begin() {
+// Which crawls there are: some begin and some are deleted while the page is open.
+async function list() {
   const told = await get(null, "crawls");
-  const wanted = decodeURIComponent(location.hash.slice(1));
-  const names = told.crawls.map((one) => one.id);
+  const found = told.crawls.map((one) => one.id);
   $("version").textContent = `frontrank ${told.version}`;
-  $("crawl").replaceChildren(...names.map((name) => make("option", { value: name }, name)));
-  for (const button of $("actions").children) button.disabled = !names.length;
+  if (JSON.stringify(found) !== JSON.stringify(names)) {
+    names = found;
+    $("crawl").replaceChildren(...names.map((name) => make("option", { value: name }, name)));
+    if (names.includes(crawl)) $("crawl").value = crawl;
+    for (const button of $("actions").children) button.disabled = !names.length;
+  }
   if (!names.length) {
+    stream.abort();
+    crawl = null;
     pill("no crawl yet", "");
     notice("This service has no crawl yet. It begins with the first URL that is put.");
-    setTimeout(() => begin().catch(trouble), 3000);
-    return;
+  } else if (!names.includes(crawl)) {
+    notice("");
+    const wanted = decodeURIComponent(location.hash.slice(1));
+    choose(names.includes(wanted) ? wanted : names[0]);
   }
-  notice("");
-  choose(names.includes(wanted) ? wanted : names[0]);
+}
+
+async function begin() {
+  const wanted = decodeURIComponent(location.hash.slice(1));
+  if (crawl !== null && wanted !== crawl && names.includes(wanted)) choose(wanted);
+  await list();
   const { orderings } = await get(null, "orderings");
   $("orderings").replaceChildren(...orderings.map((one) => make("option", { value: one.name }, one.description)));
+}
+
+async function metrics() {
+  $("found-title").textContent = "Metrics";
+  $("found-body").replaceChildren(empty("Asking…"));
+  if (!$("found").open) $("found").showModal();
+  try {
+    $("found-body").replaceChildren(make("pre", { class: "scroll", tabindex: "0" }, await text("metrics")));
+  } catch (error) {
+    $("found-body").replaceChildren(make("p", { class: "error" }, error.message));
+  }
 }
 
 function choose(name) {
@@ -428,7 +463,8 @@ function choose(name) {
 }
 
 $("crawl").addEventListener("change", () => choose($("crawl").value));
-$("pause").addEventListener("click", () => act(status.paused ? "resume" : "pause", {}).catch(trouble));
+$("pause").addEventListener("click", () => act(status.paused || !status.active ? "resume" : "pause", {}, !status.active).catch(trouble));
+$("metrics").addEventListener("click", metrics);
 $("boost").addEventListener("click", () => boost());
 $("block").addEventListener("click", () => block());
 $("ask-cancel").addEventListener("click", () => $("ask").close());
@@ -453,4 +489,5 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("visibilitychange", () => refresh());
 window.addEventListener("hashchange", () => begin().catch(trouble));
 setInterval(() => refresh(), 1000);
+setInterval(() => document.hidden || list().catch(trouble), LISTED_S * 1000);
 begin().catch(trouble);

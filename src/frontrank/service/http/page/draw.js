@@ -83,6 +83,8 @@ export function bars(where, made, none) {
 
 // Charts ---------------------------------------------------------------------------------------------------------------------
 // columns: {at, stacks: [[class, height]], title}; at is 0 to 1 along the axis, wide is the width of one.
+const WIDEST = 80; // pixels of a column: one alone is no wall
+
 export function chart(where, columns, wide, marks, about) {
   const box = $(where);
   if (!columns.length) {
@@ -98,7 +100,7 @@ export function chart(where, columns, wide, marks, about) {
     svg.append(drawn("line", { x1: left, x2: width - 4, y1: y, y2: y, class: "axis" }));
     svg.append(drawn("text", { x: left - 6, y: y + 4, "text-anchor": "end" }, short(Number((most * share).toPrecision(2)))));
   }
-  const step = Math.max(inner * wide - (inner * wide > 4 ? 1 : 0), 1);
+  const step = Math.min(Math.max(inner * wide - (inner * wide > 4 ? 1 : 0), 1), WIDEST);
   for (const one of columns) {
     let y = base;
     const group = drawn("g", {});

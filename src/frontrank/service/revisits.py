@@ -1,0 +1,59 @@
+"""Pages of a service that come back: what is known of the last copy of a page goes along in its metadata.
+
+    copy      etag, last-modified, digests, visits and changes so far, as JSON: see ``fetching.copies``
+
+So any fetcher can ask whether a page has changed, whoever fetched it before. Metadata may come from anybody who may call the
+service: what is no copy, or could not stand in a request, counts as none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+
+from frontrank.fetching.copies import LONGEST, Copy
+from frontrank.fetching.crawler.revisiting import visited
+from frontrank.fetching.fetcher import Answer
+from frontrank.orderings.revisits import parse
+
+COPY = "copy"  # the name in metadata
+MOST = 2**53
+
+
+class Returning:
+    """When pages come back, by a policy of revisits."""
+
+    def __init__(self, spec: str) -> None:
+        self.policy = parse(spec, live=True)
+
+    def before(self, metadata: Mapping[str, Sequence[str]]) -> Copy | None:
+        """The copy that metadata tell of.
+
+        >>> Returning("fixed").before({"copy": ['{"etag": "\\\\"x\\\\"", "visits": 2}']})
+        Copy(etag='"x"', modified='', words='', payload='', record='', date='', first_at=0.0, visits=2, changes=0, wait_s=0.0)
+        >>> Returning("fixed").before({"copy": ['{"etag": "x\\\\r\\\\nHost: y"}']}), Returning("fixed").before({})
+        (None, None)
+        """
+        told = metadata.get(COPY, ())
+        try:
+            copy = Copy.unpack(told[0].encode()) if told else None
+        except (ValueError, TypeError):
+            return None
+        return copy if copy is not None and _is_sound(copy) else None
+
+    def fetched(self, metadata: Mapping[str, Sequence[str]], answer: Answer, now: float) -> tuple[float, dict[str, list[str]]]:
+        """When a page that arrived comes back, and what is to be known of it then."""
+        copy = visited(self.policy, answer.copy or Copy(), self.before(metadata), answer.unchanged, now)
+        return now + copy.wait_s, {COPY: [copy.pack().decode()]}
+
+
+def _is_sound(copy: Copy) -> bool:
+    for field in fields(Copy):
+        value = getattr(copy, field.name)
+        if field.type == "str":
+            if not isinstance(value, str) or len(value) > LONGEST or not all(" " <= sign <= "\xff" for sign in value):
+                return False
+        elif isinstance(value, bool) or not isinstance(value, int | float) or not (0 <= value < MOST and math.isfinite(value)):
+            return False
+    return True

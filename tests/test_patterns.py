@@ -1,0 +1,121 @@
+"""Regular expressions on URLs: what ``re`` says, in bounded time."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.rules import Rule, Rules
+from frontrank.errors import InputError
+from frontrank.fetching.crawler.scope import Scope
+from frontrank.pages import html
+from frontrank.pages.patterns import MOST_SIGNS, _Automaton, _parser, searcher
+from tests.patience import PATIENCE_S
+
+PIECES = ["a", "b", "ab", ".", r"\w", r"\d", "[ab]", "[^a]", "^", "$", r"\b", r"\B", "/", r"\Z", r"\A", "(?i:A)", "\n"]
+patterns = st.recursive(
+    st.sampled_from(PIECES),
+    lambda inner: st.one_of(
+        st.tuples(inner, inner).map("".join),
+        st.tuples(inner, inner).map(lambda two: f"(?:{two[0]}|{two[1]})"),
+        st.tuples(inner, st.sampled_from(["*", "+", "?", "{2}", "{1,3}", "*?", "{2,}"])).map(
+            lambda two: f"(?:{two[0]}){two[1]}"
+        ),
+        st.tuples(inner, st.sampled_from(["m", "i", "a", "s"])).map(lambda two: f"(?{two[1]}:{two[0]})"),
+    ),
+    max_leaves=8,
+)
+texts = st.text(alphabet="abA/1 \né_", min_size=1, max_size=12)  # of an empty one, versions of Python differ
+
+
+@settings(max_examples=1500)
+@given(patterns, texts)
+@example("a$", "a\n")
+@example("(?m:a$)", "a\nb")
+@example("(?:^a|b$)*", "ab")
+def test_the_automaton_finds_what_re_finds(pattern: str, text: str) -> None:
+    parsed = _parser.parse(pattern)
+    automaton = _Automaton(parsed, parsed.state.flags)
+    for _ in range(2):  # the second time by what is kept
+        assert automaton.search(text) == bool(re.search(pattern, text)), (pattern, text)
+
+
+def test_what_is_kept_of_an_automaton_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frontrank.pages.patterns.MOST_KEPT", 50)
+    parsed = _parser.parse("(?:a|b|c)*x(?:.|..)*y")
+    automaton = _Automaton(parsed, parsed.state.flags)
+    for first in range(0x100, 0x3000, 100):
+        text = "".join(map(chr, range(first, first + 100)))
+        assert automaton.search(f"{text}x{text}y") and not automaton.search(text)
+        assert automaton._kept <= 300
+
+
+HARD = [
+    "(a+)+$",
+    "(a|aa)+$",
+    "(a|a?)+$",
+    "(.*a){20}$",
+    ".*.*.*.*=",
+    "a*a*a*a*a*a*b",
+    "(?:a?){40}a{40}$",
+    "(x+x+)+y",
+    r"(\w+\s?)*$",
+]
+SLOW = """
+import sys, time
+from frontrank.pages.patterns import searcher
+search, began = searcher(sys.argv[1]), time.process_time()
+for sign in "ax=/":
+    for tail in ("", "!", "\\n!"):
+        search(sign * 100_000 + tail); search(sign * 2_000 + tail); search("http://h/" + sign * 2_000 + tail)
+print(time.process_time() - began)
+"""
+
+
+@pytest.mark.parametrize("pattern", [*HARD, "a+$", "https?://.*[.]pdf$", "(?:ab|cd)?(?:e|f)?.*x", "^(?:a+.+)b"])
+def test_no_expression_takes_long_on_any_url(pattern: str) -> None:
+    """In a process of its own: a hostile expression could not be interrupted here. The processor's time, not the clock's."""
+    done = subprocess.run([sys.executable, "-c", SLOW, pattern], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    assert float(done.stdout) / 36 < 1.0
+
+
+def test_what_can_be_neither_bounded_nor_made_an_automaton_is_refused() -> None:
+    for pattern in (r"(.*)(.*)\1\2x", "(?=(a+)+b)(a+)+", "(?:(?:a{100}){100}b?)+", "(?:a++b?)+"):
+        with pytest.raises(InputError, match="bounded time on every URL"):
+            searcher(pattern)
+    for pattern in (r"(a)\1", "(?=/news/).*x", "(?!b)c", "(?<=/)x", "(?>a+)b"):
+        assert bool(searcher(pattern)("http://h/news/aa/xcab")) == bool(re.search(pattern, "http://h/news/aa/xcab"))
+
+
+def test_rules_and_scopes_are_bounded() -> None:
+    url = "http://h.test/" + "a" * 2_000 + "!"
+    began = time.process_time()
+    crawl = Crawl("bfs")
+    crawl.discover([url])
+    assert crawl.boost("(a+)+$", 1) == 0
+    crawl.limit_family("(a|aa)+$", budget=1)
+    assert crawl.take() == [url]
+    scope = Scope(["http://h.test/"], include=["(a+)+"], exclude=["(a+)+$"])
+    assert scope.why_not(url) is None
+    assert time.process_time() - began < 60.0, "and not for ever: the processor's time"
+    for refused in (lambda: crawl.boost(r"(.*)(.*)\1\2x", 1), lambda: Scope(["http://h.test/"], exclude=[r"(.*)(.*)\1\2x"])):
+        with pytest.raises(InputError, match="bounded time"):
+            refused()
+
+
+def test_a_rule_of_a_crawl_that_is_older_than_the_bound_still_holds() -> None:
+    rules = Rules()
+    rules.set(Rule(r"(.*)(.*)\1\2x", boost=2))
+    assert rules.priority("http://h/abx") == 2
+
+
+def test_as_much_of_a_url_is_looked_at_as_pages_may_link_to() -> None:
+    assert MOST_SIGNS == html.LONGEST_URL
+    assert searcher("b$")("a" * (MOST_SIGNS - 1) + "b") and searcher("(a+)+b$")("a" * (MOST_SIGNS - 1) + "b")
