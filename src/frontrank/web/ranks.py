@@ -229,7 +229,7 @@ def _number(data: Array, begin: int, end: int) -> float:
         sign = -1 if at < end and data[at] == MINUS else 1
         if at < end and (data[at] == MINUS or data[at] == PLUS):
             at += 1
-        ten = 0
+        ten: Any = 0
         from_ = at
         while at < end and at - from_ < 3 and data[at] >= ZERO and data[at] <= NINE:
             ten = ten * 10 + int(np.int64(data[at]) - ZERO)
