@@ -184,9 +184,9 @@ def test_a_part_that_is_cut_off_or_damaged_is_named(spark: Any, tmp_path: Path) 
 
 
 def test_a_full_disk_is_a_sentence_and_leaves_nothing(spark: Any, tmp_path: Path) -> None:
-    write_crawl(tmp_path / "web", pages=20_000, links=300_000)
+    write_crawl(tmp_path / "web", pages=20_000, links=900_000)
     (tmp_path / "work").mkdir()
-    limit = 1_000_000  # bytes of a file, in place of a disk: links are packed into one of 2.4 MB
+    limit = 1_000_000  # bytes of a file, in place of a disk: links are packed into three of 1.4 MB
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
