@@ -95,6 +95,7 @@ def test_a_page_that_all_link_to_is_shared_by_several_tasks(web: Any) -> None:
 
 
 def test_the_work_folder_is_empty_but_for_what_is_still_read(web: Any) -> None:
+    rank(web, parse_ranker(f"pagerank:{FEW}"), 5)  # makes the blocks
     left = [path.name for path in Path(web.folder.path).iterdir()]
     assert not [name for name in left if "-pack-" in name or name.endswith((".sources", ".times"))]
     rank(web, parse_ranker(f"pagerank:{FEW}"), 5)
@@ -184,9 +185,9 @@ def test_a_part_that_is_cut_off_or_damaged_is_named(spark: Any, tmp_path: Path) 
 
 
 def test_a_full_disk_is_a_sentence_and_leaves_nothing(spark: Any, tmp_path: Path) -> None:
-    write_crawl(tmp_path / "web", pages=20_000, links=300_000)
+    write_crawl(tmp_path / "web", pages=20_000, links=900_000)
     (tmp_path / "work").mkdir()
-    limit = 1_000_000  # bytes of a file, in place of a disk: links are packed into one of 2.4 MB
+    limit = 1_000_000  # bytes of a file, in place of a disk: links are packed into three of 1.4 MB
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
