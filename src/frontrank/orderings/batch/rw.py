@@ -189,7 +189,7 @@ class EnrichedWalk(RandomWalk):
         key, rows = f"choice of {self._key()}", len(view.source)
         last = view.scores.get(key)
         if last is None or rows >= RELEARN * last[2]:
-            view.scores[key] = last = np.array([*self._learned(learned_from(view)), rows])
+            view.scores[key] = last = np.array([*self._learned(view if self.trust else learned_from(view)), rows])
         return Choice(float(last[0]), float(last[1]))
 
     def _learned(self, view: CrawlView) -> Choice:
