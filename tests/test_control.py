@@ -127,7 +127,7 @@ def test_what_searchers_do_is_refused_in_a_sentence_where_it_cannot_be_used(tmp_
     (tmp_path / "log.tsv").write_text("bees\t3\n")
     (tmp_path / "seen.csv").write_text(f"url,likes\n{NAMES[1]},5\n")
     for words, says in (
-        (("ask", tmp_path / "c", tmp_path / "log.tsv"), "bfs does not go by any"),  # it runs
+        (("ask", tmp_path / "c", tmp_path / "log.tsv"), "bfs does not use any"),  # it runs
         (("ask", tmp_path / "c", tmp_path / "none.tsv"), "there is no such query log"),
         (("impact", tmp_path / "c", tmp_path / "seen.csv"), "neither clicks nor views"),
     ):

@@ -595,3 +595,28 @@ def test_the_trace_of_a_crawl_and_an_imported_crawl_have_names_of_their_own() ->
 
     assert journal.FORMAT != imported_crawl.FORMAT
     assert "frontrank-crawl" in imported_crawl.FORMATS, "what 0.1 imported still opens"
+
+
+def test_links_told_after_their_page_have_their_words_beside_their_targets(tmp_path: Path) -> None:
+    """Words of links are kept beside the links: links that came late had none, and the next ranking read past the end."""
+    asked = Workload(("bees", "ants"), np.array([3.0, 1.0]))
+
+    def happen(crawl: Crawl) -> list[str]:
+        crawl.seed("http://a/0", now=0.0)
+        crawl.take(1, 0.0)
+        crawl.fetched("http://a/0", [("http://a/1", "one")], now=1.0)
+        crawl.discover(["http://a/2"], "http://a/0", ["ants"], now=2.0)
+        crawl.discover(["http://a/3", "http://a/1"], "http://a/0", ["bees", "one more"], now=3.0)
+        crawl.take(1, 4.0)
+        crawl.fetched("http://a/1", [("http://a/4", "wasps")], now=5.0)
+        assert crawl.searchers is not None and len(crawl.searchers.anchors) == crawl.used
+        page = crawl.find("http://a/0")
+        row = slice(int(crawl.links.start[page]), int(crawl.links.stop[page]))
+        assert [crawl.url(target) for target in crawl.links.target[row].tolist()] == ["http://a/1", "http://a/2", "http://a/3"]
+        assert crawl.searchers.anchors[row] == ["one", "ants", "bees"]
+        return [waiting["url"] for waiting in crawl.next(9)]
+
+    with Crawl("q-overlap:every=1", tmp_path / "c", workload=asked, clock=lambda: 9.0) as crawl:
+        order = happen(crawl)
+    with Crawl.recover(tmp_path / "c", clock=lambda: 9.0) as crawl:
+        assert [waiting["url"] for waiting in crawl.next(9)] == order and order

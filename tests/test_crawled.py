@@ -44,7 +44,7 @@ def test_status_counts_and_names_what_is_next(crawled: Path) -> None:
     assert [told[key] for key in ("known", "fetched", "waiting", "leased", "failed")] == [8, 4, 2, 1, 1]
     assert told["failed_by_reason"] == {"http 404": 1}
     assert told["hosts"]["known"] == 2 and told["hosts"]["with_waiting"] == 1
-    assert told["next"] == [{"url": "http://a.org/6", "priority": 0.0, "depth": 2}]
+    assert told["next"] == [{"url": "http://a.org/6", "queue": "a.org", "priority": 0.0, "depth": 2}]
 
 
 def test_status_and_trace_change_nothing(crawled: Path) -> None:

@@ -287,7 +287,7 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
         (["--from", "127.0.0.1:9"], "127.0.0.1:9 does not answer"),
         (["--from", "127.0.0.1:9", "example.org"], "has no scheme"),
         (["--from", "crawler.example.org:1", "--token-file", str(token)], "would go there unencrypted"),
-        (["--from", "127.0.0.1:9", "--revisit", "never"], "policy of revisits"),
+        (["--from", "127.0.0.1:9", "--revisit", "never"], "revisit policy"),
         (["--from", "127.0.0.1:9", "--in-flight", "0"], "--in-flight must be a whole number from 1"),
         (["--from", "127.0.0.1:9", "--token-file", str(tmp_path / "none")], "the token cannot be read"),
         ([], "--from"),

@@ -606,7 +606,7 @@ def test_what_a_crawl_has_not_heeded_is_told_and_holds_up_nobody(tmp_path: Path)
             assert asked.get(API + "/next", n=3)[0] == 200 and said == [], "others are answered meanwhile"
             thread.join()
             status, told = said[0]
-            assert (status, told["heeded"]) == (202, False) and "has not heeded it yet" in told["done"]
+            assert (status, told["applied"]) == (202, False) and "has not acted on it yet" in told["done"]
             status, told = asked.post("/api/v1/pause", {})
             assert status == 400 and "watched, not served" in told["error"]
 

@@ -655,6 +655,7 @@ def test_the_command_writes_a_crawl_and_says_what_is_in_it(tmp_path: Path) -> No
     assert first.endswith("team.crawl: 5 pages, 2 fetched, 4 links, 3 queries, 4 results; clicks and views known")
     assert more == [
         "  1 rows of the log whose URL is not a page of the crawl",
+        "  4 rows of queries or of the log whose date cannot be read; they count where no dates are needed",
         "  1 unfetched pages without a link from a fetched page; not yet in the frontier",
     ]
 

@@ -131,7 +131,7 @@ FIXED = [one for one in options_of(Options).values() if not one.changes]
 def test_what_stays_is_named_where_it_is_refused_and_on_the_page() -> None:
     page = (ROOT / "docs" / "crawl.md").read_text(encoding="utf-8")
     assert fixed_options("`") in " ".join(page.split())
-    other = {"goal": "solar power", "queries": "log.txt", "politeness_by": "domain", "sitemaps": True, "warc": False}
+    other = {"goal": "solar power", "politeness_by": "domain", "sitemaps": True, "warc": False}
     assert {one.field for one in FIXED} == {"seeds", *other}
     crawl = Options(("http://a.example/",))
     for name, value in other.items():

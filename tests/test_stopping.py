@@ -204,7 +204,7 @@ def test_any_command_ends(name: str, cpu_s: float, number: signal.Signals, folde
         assert not there or name == "status" or whole(out / there[0]), "nothing is there half"
     else:
         ends(process, 0)
-        assert name in ("convert", "report", "status"), "the others have more to do than that"
+        assert name in ("convert", "explain", "report", "status"), "the others have more to do than that"
 
 
 @pytest.mark.parametrize(("at", "name"), list(enumerate(stopped.WAITING)), ids=list(stopped.WAITING))
@@ -218,7 +218,7 @@ def test_a_command_that_waits_ends(at: int, name: str, folder: Path) -> None:
 def test_every_command_is_stopped_somewhere() -> None:
     """What is not here has tests of its own, or is over before a person can stop it."""
     elsewhere = {"crawl", "fetch"}
-    at_once = {"boost", "limit", "block", "pause", "resume", "orderings", "plugins"}
+    at_once = {"boost", "limit", "block", "pause", "resume", "ask", "impact", "orderings", "plugins"}
     assert {*stopped.WORKING, *stopped.WAITING, *elsewhere, *at_once} == set(COMMANDS)
 
 

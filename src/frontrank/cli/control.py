@@ -195,4 +195,4 @@ def _ask(said: Said, path: str, body: dict[str, Any]) -> None:
 
     token = read_token(said.token_file) if said.token_file else ""
     told = Service(said.target, token, said.tls_ca, said.insecure).ask(f"/api/v1/{path}", body, post=True)
-    said.show(bool(told.get("heeded", True)))
+    said.show(bool(told.get("applied", True)))

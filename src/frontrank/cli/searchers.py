@@ -11,11 +11,11 @@ import click
 @click.command(name="ask")
 @click.argument("target", metavar="DIR")
 @click.argument("queries", metavar="FILE")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def ask(target: str, queries: str, as_json: bool) -> None:
-    """Have the crawl in DIR, which may be running, go by the queries of FILE from its next ranking on.
+    """Give the crawl in DIR, running or not, the queries of FILE: its next ranking uses them.
 
-    FILE is a query log: one query a line, or a table of query and frequency. It takes the place of the queries so far.
+    FILE is a query log: one query per line, or a table of query and frequency. It takes the place of the queries so far.
 
     \b
     frontrank ask my-crawl this-week.tsv
@@ -30,12 +30,12 @@ def ask(target: str, queries: str, as_json: bool) -> None:
 @click.command(name="impact")
 @click.argument("target", metavar="DIR")
 @click.argument("table", metavar="FILE")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def impact(target: str, table: str, as_json: bool) -> None:
-    """Tell the crawl in DIR, which may be running, what searchers made of its pages: clicks, views or both.
+    """Tell the crawl in DIR, running or not, what searchers made of its pages: clicks, views or both.
 
     FILE is a table with the columns url and clicks, views or both (CSV, TSV, Parquet, SQLite). It holds from the next ranking
-    on, and takes the place of what was told of a page before. Pages that the crawl does not know are named, and passed over.
+    on, and takes the place of what was told of a page before. Pages that the crawl does not know are named and skipped.
 
     \b
     frontrank impact my-crawl clicks-of-today.csv
@@ -56,4 +56,4 @@ def _tell(target: str, as_json: bool, what: str, verb: str, given: dict[str, Any
     elif done:
         print(f"{target}: told of {what}")
     else:
-        print(f"{target}: {what} said; the process at work there has not heeded it yet, and will when it takes a page")
+        print(f"{target}: {what} said; the process at work there has not acted on it yet, and will when it takes a page")

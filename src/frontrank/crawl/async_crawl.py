@@ -67,6 +67,7 @@ class AsyncCrawl:
     drop = _verb(Crawl.drop)
     drop_page = _verb(Crawl.drop_page)
     impact = _verb(Crawl.impact)
+    impacts = _verb(Crawl.impacts)
     ask = _verb(Crawl.ask)
     give_back = _verb(Crawl.give_back)
     rescore = _verb(Crawl.rescore)

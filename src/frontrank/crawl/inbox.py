@@ -2,7 +2,7 @@
 
     DIR/control/1700000000000000000-3f.json    {"verb": "boost", "given": {"pattern": "/news/", "by": 2}}
 
-A file is written beside and renamed, heeded in the order of names, and removed once the event is stored: a crawl that dies in
+A file is written beside and renamed, acted on in the order of names, and removed once the event is stored: a crawl that dies in
 between heeds it again, which changes nothing. Whoever may write to the directory may control the crawl.
 """
 
@@ -34,7 +34,7 @@ LONGEST = 2**26  # bytes of a file: a query log may be long
 
 
 def tell(folder: Path, verb: str, **given: Any) -> bool:
-    """Say something to the crawl of a directory, running or not. False if it runs, and has not heeded it yet."""
+    """Say something to the crawl of a directory, running or not. False if it runs, and has not acted on it yet."""
     from frontrank.crawl.crawl import Crawl
 
     check_crawl(folder)
@@ -93,7 +93,7 @@ def _write(folder: Path, said: dict[str, Any]) -> Path:
 
 
 def waiting(folder: Path) -> list[Path]:
-    """What was said and not heeded yet, in its order."""
+    """What was said and not acted on yet, in its order."""
     try:
         return sorted(folder / FOLDER / name for name in os.listdir(folder / FOLDER) if name.endswith(".json"))
     except OSError:

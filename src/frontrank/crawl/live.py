@@ -277,10 +277,16 @@ class Live(Known):
     def _late(self, parent: int, pages: Array, anchors: Sequence[str]) -> None:
         """Links of a page that has arrived already. If it had none, they are its links; else they are further ones."""
         first = not self._arrived(parent)
+        words = list(anchors or [""] * len(pages))
         if not first and self.keeps_links:
-            had = self.links.target[self.links.start[parent] : self.links.stop[parent]]
-            pages = np.concatenate([had, pages[~np.isin(pages, had)]])
-            anchors = ()
+            begin, end = int(self.links.start[parent]), int(self.links.stop[parent])
+            had = self.links.target[begin:end]
+            further = ~np.isin(pages, had)
+            if self.searchers is not None:
+                words = self.searchers.anchors[begin:end] + [word for word, new in zip(words, further, strict=True) if new]
+            pages, anchors = np.concatenate([had, pages[further]]), ()
+        if self.searchers is not None:
+            self.searchers.anchors.extend(words)
         self._note_links(parent, pages, anchors)
         self.ranking.stale = True
         (self.driver.arrive if first else self.driver.arrive_again)(self, parent)

@@ -63,7 +63,7 @@ def _as_web(view: CrawlView, policy: Policy) -> Web:
     source = np.repeat(view.source, degree)
     needs = policy.needs()
     if "truth" in needs and str(getattr(policy, "truth", "")).startswith("quality"):
-        raise InputError(f"{policy.spec()} reads pages before they are fetched, so it ranks no frontier; leave inherit=own out")
+        raise InputError(f"{policy.spec()} reads pages before they are fetched, so it ranks no frontier; drop inherit=own")
     columns: dict[str, Any] = {"hosts": view.hosts, "urls": view.urls}
     if view.content is not None and needs & {"texts", "scores"}:
         columns |= {"titles": view.content.titles(view), "texts": view.content.texts(view)}

@@ -25,7 +25,7 @@ from frontrank.service.http.desk import Desk, Source
 STATUS_S, HOSTS_S, WHOLE_S, COMPARED_S = 1.0, 2.0, 5.0, 60.0  # how long answers are kept
 FOREVER_S = 1e12
 MOST_RULES = 1_000  # of a crawl: each is tried on every URL that is found
-NOT_HEEDED = "said; the process at work on the crawl has not heeded it yet, and will when it takes a page"
+NOT_YET = "said; the process at work on the crawl has not acted on it yet, and will when it takes a page"
 NOTHING: dict[str, Any] = {"pages_per_s": {"lately": 0.0, "overall": 0.0}, "reasons": {}, "complete": True}
 
 
@@ -223,8 +223,8 @@ def _standing(row: dict[str, Any]) -> dict[str, Any]:
 # Actions ------------------------------------------------------------------------------------------------------------------
 def block(asked: Asked) -> shapes.Done:
     host, seconds = asked.given["host"], asked.given["seconds"]
-    heeded = asked.source.tell("block_until", name=host, until=time.time() + seconds if seconds else 0.0)
-    return _done(asked, f"nothing is taken from {host} for {seconds:g} s" if seconds else f"{host} may be asked again", heeded)
+    applied = asked.source.tell("block_until", name=host, until=time.time() + seconds if seconds else 0.0)
+    return _done(asked, f"nothing is taken from {host} for {seconds:g} s" if seconds else f"{host} may be asked again", applied)
 
 
 def limit_host(asked: Asked) -> shapes.Done:
@@ -239,23 +239,23 @@ def pause(asked: Asked) -> shapes.Done:
 
 
 def resume(asked: Asked) -> shapes.Done:
-    heeded = asked.source.tell("resume")
-    return _done(asked, "resumed" if asked.desk.active else "resumed, but the whole service is paused", heeded)
+    applied = asked.source.tell("resume")
+    return _done(asked, "resumed" if asked.desk.active else "resumed, but the whole service is paused", applied)
 
 
 def boost(asked: Asked) -> shapes.Done:
     pattern, by = asked.given["pattern"], asked.given["by"]
     _check_rules(asked, pattern)
-    heeded = asked.source.tell("boost", pattern=pattern, by=by)
+    applied = asked.source.tell("boost", pattern=pattern, by=by)
     done = "pages that match go before all others" if by > 0 else "they go after all others" if by else "it is ended"
-    return _done(asked, done, heeded)
+    return _done(asked, done, applied)
 
 
 def limit_family(asked: Asked) -> shapes.Done:
     given = asked.given
     _check_rules(asked, given["pattern"])
-    heeded = asked.source.tell("limit_family", pattern=given["pattern"], budget=given["budget"], delay_s=given["delay_s"])
-    return _done(asked, "the family has new limits", heeded)
+    applied = asked.source.tell("limit_family", pattern=given["pattern"], budget=given["budget"], delay_s=given["delay_s"])
+    return _done(asked, "the family has new limits", applied)
 
 
 def _check_rules(asked: Asked, pattern: str) -> None:
@@ -265,6 +265,6 @@ def _check_rules(asked: Asked, pattern: str) -> None:
         raise TooMany(f"this crawl has {len(held):,} rules, as many as it may; end one first")
 
 
-def _done(asked: Asked, what: str, heeded: bool = True) -> shapes.Done:
+def _done(asked: Asked, what: str, applied: bool = True) -> shapes.Done:
     asked.desk.forget()
-    return {"done": what if heeded else NOT_HEEDED, "heeded": heeded}
+    return {"done": what if applied else NOT_YET, "applied": applied}

@@ -83,7 +83,7 @@ class App:
             given = await _given(operation, request)
             asked = Asked(self.desk, _crawl(request), given)
             told = await self._called(operation, asked)
-            return _json(told, 202 if operation.acts and not told["heeded"] else 200)
+            return _json(told, 202 if operation.acts and not told["applied"] else 200)
 
         return self._told(endpoint)
 

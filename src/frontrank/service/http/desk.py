@@ -3,7 +3,7 @@
     here            methods of Crawl that hold its lock for milliseconds
     past            a process that reads logs bit by bit (``past``), and another that looks for URLs in them
     replays         a process that replays logs (``replays``): seconds to minutes, one at a time
-    telling         a process that tells crawls of others, and waits until they have heeded it
+    telling         a process that tells crawls of others, and waits until they have acted on it
 
 What was read is kept for a moment: ten dashboards cost as much as one. Questions that would take a replay are refused
 (``Busy``) when too many wait already. The processes start when they are first needed, and are ended if one takes too long.
@@ -81,9 +81,9 @@ class Watched:
         return self.workers.call(replays.watched, self.folder, method, given)
 
     def tell(self, verb: str, **given: Any) -> bool:
-        heeded = self.telling.call(replays.tell, self.folder, verb, given)
+        applied = self.telling.call(replays.tell, self.folder, verb, given)
         self.workers.call(replays.forget, self.folder)
-        return heeded
+        return applied
 
     def notes(self) -> dict[str, Any]:
         return dict(self.workers.call(replays.notes, self.folder))

@@ -58,7 +58,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
     }
     if operation.acts:
         made["responses"]["202"] = _answer(
-            "It is said to the process that is at work on the crawl, which has not heeded it yet.",
+            "It is said to the process that is at work on the crawl, which has not acted on it yet.",
             JSON,
             shapes.schema(shapes.Done),
         )

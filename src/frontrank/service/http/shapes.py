@@ -12,7 +12,7 @@ class Error(TypedDict):
 
 class Done(TypedDict):
     done: str
-    heeded: bool
+    applied: bool
 
 
 class Health(TypedDict):

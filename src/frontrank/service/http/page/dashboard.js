@@ -307,7 +307,7 @@ function acting(text, about, act) {
 async function act(name, body, whole = false) {
   const told = await post(whole ? null : crawl, name, body);
   notice("");
-  $("said").textContent = told.heeded ? `Done: ${told.done}.` : `Not yet: ${told.done}.`;
+  $("said").textContent = told.applied ? `Done: ${told.done}.` : `Not yet: ${told.done}.`;
   show(await get(crawl, "status"));
   await refresh(true);
 }
