@@ -21,6 +21,7 @@ from frontrank.crawl.events import Expired
 from frontrank.lab.webserver import Options, run_in_process
 from frontrank.lab.webserver.site import Site as Served
 from frontrank.sources import load
+from frontrank.sources.imported_crawl import load_crawl
 from tests import stopped
 from tests.patience import PATIENCE_S
 from tests.stopped import started
@@ -188,6 +189,8 @@ def whole(written: Path) -> bool:
     """The signal came after the last of the work."""
     if written.name == "web":
         return load(str(written)).pages == load(stopped.LARGE).pages
+    if written.name == "team.crawl":
+        return load_crawl(written).web.pages == stopped.PAGES
     return written.name == "report.html" and written.read_text().rstrip().endswith("</html>")
 
 
