@@ -149,7 +149,8 @@ class EnrichedWalk(RandomWalk):
     Parameters: ``omega``, the share of votes along real links; ``gamma``; both are learned from the crawl itself unless given
     (``omega=auto``): some fetched pages are hidden, eight times, and the setting is taken that finds most of their log impact
     early. It is rw (omega 1, gamma 0) unless the gain is larger than its standard deviation over the draws, and no more than
-    .01 of the impact is lost at 2, 5 or 10% of the hidden pages. It is learned again when the crawl has grown by a quarter.
+    .01 of the impact is lost at 2, 5 or 10% of the hidden pages. It is learned again when the crawl has grown by a quarter,
+    and from a part of it where it has more than 20 million links or pages.
     With omega given, gamma is 0 unless given too. The others as in rw.
 
     Differs from tran15, which tunes omega on waiting pages whose impact is told (``frontrank tune``): a crawl knows none.
