@@ -2,6 +2,7 @@
 
     python -m benchmarks.loading                  20 million links
     python -m benchmarks.loading 200 --alone      200 million, without DuckDB
+    python -m benchmarks.loading 20 --formats     20 million, of Parquet, a BVGraph and Common Crawl's files
 
 Peaks are of the whole process (VmHWM). DuckDB is told to use no more than 1.5 GB and both cores; it sorts by source and line,
 which keeps the order of links, and hands the targets over as Arrow: less than a web directory needs.
@@ -13,13 +14,11 @@ import argparse
 import tempfile
 from pathlib import Path
 
-import numpy as np
-
+from benchmarks.loading_files import LINKS_A_PAGE, write_bvgraph, write_common_crawl, write_edges, write_tables
 from benchmarks.process import figures
 from benchmarks.show import Result, table, verdict
-from frontrank.kernels.jit import Array, compiled, kernel
 
-PIECE = 4_000_000
+HEADER = ["", "s", "of it CPU", "ns a link", "bytes a link at the peak", "GB in all"]
 MEASURE = """
 import json, sys, time
 def most(): return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
@@ -38,6 +37,20 @@ convert(small, small + ".web", force=True)  # kernels are compiled or loaded bef
 clear()
 before, begun, used = most(), time.perf_counter(), time.process_time()
 done(convert(path, target, force=True).links)
+"""
+)
+RANK = (
+    MEASURE
+    + """
+from frontrank.lab.best_pages import local_ranking
+from frontrank.orderings.registry import parse_ranker
+from frontrank.sources.parquet_crawl import open_crawl
+path, small = sys.argv[1:3]
+ranker = parse_ranker("rw-eg:omega=0.7,tolerance=0.01")
+local_ranking(open_crawl(small), ranker, None, 100)
+clear()
+before, begun, used = most(), time.perf_counter(), time.process_time()
+done(local_ranking(open_crawl(path), ranker, None, 1000)[2].links)
 """
 )
 DUCKDB = (
@@ -77,8 +90,7 @@ def loading(folder: Path, links: int = 20_000_000, beside: bool = True) -> list[
         results.append(
             Result(f"{links:,} links to disk: DuckDB's time over ours", duck["seconds"] / own["seconds"], 1, "times")
         )
-    header = ["", "s", "of it CPU", "ns a link", "bytes a link at the peak", "GB in all"]
-    table(f"An edge list of {links:,} links to disk", header, rows)
+    table(f"An edge list of {links:,} links to disk", HEADER, rows)
     return results
 
 
@@ -94,33 +106,24 @@ def _row(name: str, it: dict[str, float]) -> list[str]:
     ]
 
 
-def write_edges(path: Path, pages: int, links: int) -> None:
-    """Sources at random, so that nothing is in order; targets as skewed as those of a web."""
-    draw = np.random.default_rng(1)
-    with path.open("wb") as file:
-        for begin in range(0, links, PIECE):
-            n = min(PIECE, links - begin)
-            source, target = draw.integers(0, pages, n), (pages * draw.random(n) ** 3).astype(np.int64)
-            text = np.empty(24 * n, np.uint8)
-            file.write(text[: compiled(_print)(source, target, text)].data)
-
-
-@kernel
-def _print(source: Array, target: Array, text: Array) -> int:
-    at = 0
-    for i in range(source.size):
-        for column in range(2):
-            number = source[i] if column == 0 else target[i]
-            unit = 1
-            while number // unit >= 10:
-                unit *= 10
-            while unit > 0:
-                text[at] = 48 + (number // unit) % 10
-                at += 1
-                unit //= 10
-            text[at] = 9 + column  # a tab, then a line end
-            at += 1
-    return at
+def formats(folder: Path, links: int = 20_000_000) -> list[Result]:
+    """The same of other forms: Parquet, a BVGraph, Common Crawl's files; and a ranking of Parquet tables as they lie there."""
+    pages = links // LINKS_A_PAGE
+    for size, name in ((100, "small"), (pages, "large")):
+        write_tables(folder / f"{name}.tables", size, LINKS_A_PAGE * size)
+        write_common_crawl(folder / f"{name}.hosts", size, LINKS_A_PAGE * size)
+        write_bvgraph(folder / name, size, LINKS_A_PAGE * size)
+    rows, results = [], []
+    for form, name in {"Parquet": "{}.tables", "Common Crawl": "{}.hosts", "BVGraph": "{}.graph"}.items():
+        paths = (folder / name.format("large"), folder / name.format("small"), folder / f"{form}.web")
+        rows.append(_row(f"{form}, to disk", it := figures(OWN, *paths)))
+        results.append(
+            Result(f"{links:,} links of {form}: memory at the peak", it["peak"] / links, 10, "bytes a link", most=True)
+        )
+    it = figures(RANK, folder / "large.tables", folder / "small.tables")
+    rows.append(_row("Parquet, ranked by rw-eg:omega=0.7", it))
+    table(f"{links:,} links of other forms", HEADER, rows)
+    return results
 
 
 if __name__ == "__main__":
@@ -128,6 +131,8 @@ if __name__ == "__main__":
     parser.add_argument("millions", type=int, nargs="?", default=20, help="links, in millions")
     parser.add_argument("--dir", help="where the files go, about 50 bytes a link for a while")
     parser.add_argument("--alone", action="store_true", help="without DuckDB")
+    parser.add_argument("--formats", action="store_true", help="other forms than an edge list")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="frontrank-bench-", dir=given.dir) as made:
-        verdict(loading(Path(made), given.millions * 1_000_000, not given.alone))
+        size = given.millions * 1_000_000
+        verdict(formats(Path(made), size) if given.formats else loading(Path(made), size, not given.alone))

@@ -28,6 +28,22 @@ def write_crawl(folder: Path, pages: int = 700, links: int = 6000, seed: int = 0
     return folder
 
 
+def write_history(folder: Path, pages: int = 400, seed: int = 3) -> Path:
+    """A crawl to learn from: fetched pages come before waiting ones, as they were fetched, and link to pages after them, most
+    of them waiting. Votes of most pages count for little, so walks need few iterations."""
+    rng = np.random.default_rng(seed)
+    source = rng.integers(0, pages // 2, 8 * pages)
+    target = np.minimum(source + 1 + pages // 4 + (rng.random(8 * pages) ** 2 * pages).astype(np.int64), pages - 1)
+    worth = np.zeros(pages, np.int64)
+    worth[::5] = rng.integers(1, 4, len(worth[::5]))
+    worth[:2] = 1000  # votes of others count for little, so walks are short
+    page = rng.permutation(pages)
+    columns = {"page": page, "url": [f"http://a.example/{number}" for number in page], "views": worth[page]}
+    write_table(folder, "links", {"source": source, "target": target}, parts=2)
+    write_table(folder, "pages", columns | {"fetched": page < pages // 2})
+    return folder
+
+
 def write_table(folder: Path, name: str, columns: dict[str, Any], parts: int = 1) -> None:
     """A table as one file, or as a folder of parts."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -49,12 +49,18 @@ def log(web: Web) -> Workload:
     return made_workload(web)
 
 
-@pytest.fixture(scope="module", params=lab.SEARCH_PAPERS)
-def told(request: pytest.FixtureRequest, web: Web) -> Iterator[Reproduction]:
-    with pytest.MonkeyPatch.context() as few:  # draws cost time; what is said of them is the same for two
+@pytest.fixture(scope="module", autouse=True)
+def few_draws() -> Iterator[None]:
+    """Draws cost time; what is said of them is the same for two."""
+    with pytest.MonkeyPatch.context() as few:
         for paper in (pandey08, tran15):
             few.setattr(paper, "DRAWS", FEW)
-        yield lab.run(request.param, web, source=SPEC)
+        yield
+
+
+@pytest.fixture(scope="module", params=lab.SEARCH_PAPERS)
+def told(request: pytest.FixtureRequest, web: Web, few_draws: None) -> Reproduction:
+    return lab.run(request.param, web, source=SPEC)
 
 
 @pytest.fixture(scope="module")

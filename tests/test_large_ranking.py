@@ -82,8 +82,9 @@ def test_what_does_not_fit_is_said_before_the_work(crawl: CrawlTables, monkeypat
         view_for(crawl, [parse_ranker("pagerank")])
     monkeypatch.setattr(room, "free_memory", lambda: 110 * 3000)
     view_for(crawl, [parse_ranker("pagerank")])
+    more = replace(crawl.web, indptr=crawl.web.indptr * 10, targets=np.repeat(crawl.web.targets, 10))
     with pytest.raises(InputError, match=r"links, put in the order of their discovery, takes .*free some memory"):
-        replace(crawl, web=replace(crawl.web, targets=np.tile(crawl.web.targets, 10))).view()
+        replace(crawl, web=more).view()
 
 
 def test_bits_are_32_or_64() -> None:

@@ -282,3 +282,9 @@ class TestLinksOfALiveCrawl:
             with pytest.raises(StorageError, match="surf reads links again, and at most 2,000 of them are kept; resume with"):
                 crawl._grow_links(2001)
             crawl._grow_links(2000)
+
+
+def test_a_pipe_is_not_called_missing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "links")
+    with pytest.raises(SourceError, match="links: not a file but a pipe or a device, which can be read once only"):
+        load(tmp_path / "links")

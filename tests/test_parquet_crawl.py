@@ -9,15 +9,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from frontrank.cli import main
 from frontrank.errors import InputError, SourceError
 from frontrank.lab.best_pages import best, local_ranking, local_scores, save_scores
 from frontrank.orderings.registry import parse_ranker
-from frontrank.sources.parquet_crawl import open_crawl
+from frontrank.sources.parquet_crawl import check_fits, open_crawl
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 from tests.parquet_crawls import write_crawl, write_table
+
+quietly = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def test_without_fetched_the_scores_are_the_importance_of_the_whole_web(tmp_path: Path) -> None:
@@ -37,6 +41,51 @@ def test_links_and_worth_of_waiting_pages_count_for_nothing(tmp_path: Path) -> N
     assert scores.tolist() == [0.0, 1.0, 1.0, 0.0]
     assert ranking.urls == ["1", "2", "3"], "among equals the smaller number first; fetched pages do not wait"
     assert view.impact is not None and view.impact.tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+@quietly
+@given(
+    st.integers(2, 12).flatmap(
+        lambda pages: st.tuples(
+            st.lists(st.tuples(st.integers(0, pages - 1), st.integers(0, pages - 1)), max_size=40),
+            st.permutations(range(pages)),
+            st.lists(st.booleans(), min_size=pages, max_size=pages).filter(any),
+        )
+    ),
+    st.integers(1, 12),
+)
+def test_a_view_has_the_links_of_the_pages_fetched_first(
+    tmp_path: Path, drawn: tuple[list[tuple[int, int]], list[int], list[bool]], rows: int
+) -> None:
+    links, order, fetched = drawn
+    folder = tmp_path / str(len(list(tmp_path.iterdir())))
+    write_table(
+        folder,
+        "links",
+        {"source": pa.array([p for p, _ in links], pa.int64()), "target": pa.array([q for _, q in links], pa.int64())},
+        parts=2,
+    )
+    write_table(
+        folder, "pages", {"page": order, "fetched": [fetched[page] for page in order], "views": [page + 1 for page in order]}
+    )
+    crawl = open_crawl(str(folder))
+    first = [page for page, done in enumerate(fetched) if done][:rows]
+    view = crawl.view(rows=rows)
+    assert view.source.tolist() == first and view.known == len(order)
+    for at, page in enumerate(first):
+        row = view.target[view.indptr[at] : view.indptr[at + 1]].tolist()
+        assert row == list(dict.fromkeys(q for p, q in links if p == page and q != p))
+    assert view.links == view.indptr[-1]
+    assert view.impact is not None
+    assert view.impact.tolist() == [page + 1.0 if page in first else 0.0 for page in range(len(order))]
+
+
+def test_links_are_mapped_and_their_files_are_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    crawl = open_crawl(str(write_crawl(tmp_path / "web")))
+    assert all(isinstance(array.base, np.memmap) for array in crawl.rows)
+    assert not any((tmp_path / "temporary").iterdir())
 
 
 def test_engines_that_differ_in_the_last_bits_choose_the_same_pages() -> None:
@@ -140,8 +189,15 @@ def test_what_is_wrong_with_tables_is_said(pages: dict, links: dict, said: str, 
 
 def test_a_web_that_does_not_fit_is_told_before_it_is_read(tmp_path: Path) -> None:
     write_crawl(tmp_path)
-    with pytest.raises(InputError, match=r"need about 0\.0 GB of memory, and 0\.0 GB are free; use --engine spark"):
-        open_crawl(str(tmp_path), free=1000)
+    crawl, ranker = open_crawl(str(tmp_path)), parse_ranker("rw-eg:omega=0.5")
+    check_fits(crawl, ranker, None, 10**9)
+    line = rf"frontrank rank {tmp_path} --policy rw-eg:omega=0\.5 --engine spark$"
+    with pytest.raises(
+        InputError, match=r"6,000 links and 700 pages need about 0\.0 GB of memory for .* free; free some, or: " + line
+    ):
+        check_fits(crawl, ranker, 1000, 10**9)
+    with pytest.raises(InputError, match=r"need about 0\.0 GB of disk while links are sorted, .* set TMPDIR .*, or: " + line):
+        check_fits(crawl, ranker, 10**9, 1000)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from frontrank.cli.convert import command
 from frontrank.errors import InputError, SourceError
-from frontrank.sources import convert, load, parquet_tables, parquet_web, save
+from frontrank.sources import convert, load, parquet_rows, parquet_tables, parquet_web, save
 from frontrank.web import room
 from frontrank.web.web import Web
 from tests.test_loading import assert_same
@@ -69,8 +69,9 @@ def test_a_web_goes_there_and_back_whole_or_in_scattered_parts(
     save(web, folder / "web")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parquet_web, "BATCH", batch)
-        patch.setattr(parquet_tables, "BATCH", batch)
-        patch.setattr(parquet_web, "SPAN", span)
+        patch.setattr(parquet_rows, "BATCH", batch)
+        patch.setattr(parquet_tables, "READ", batch)
+        patch.setattr(parquet_rows, "SPAN", span)
         convert(folder / "web", folder / "w.parquet/")
         assert sorted(path.name for path in (folder / "w.parquet").iterdir()) == ["links.parquet", "pages.parquet"]
         assert_same(web, load(folder / "w.parquet"))
@@ -113,17 +114,17 @@ def test_what_is_written_is_the_form_that_is_documented(tmp_path: Path) -> None:
         (
             {"source": [0], "target": [1]},
             {"page": [0, 2]},
-            r"pages\.parquet, row 2: page 2 is outside 0 to 1; expected 2 pages",
+            r"pages\.parquet, row 2: there are 2 rows, so pages must be numbered 0 to 1, each once, got 2",
         ),
         ({"source": [0], "target": [1]}, {"page": [1, 1]}, r"pages\.parquet, row 2: page 1 is there twice"),
         (
             {"source": [0], "to": [1]},
             {"page": [0, 1]},
-            r"links\.parquet: no column 'target', expected source, target; it has source, to",
+            r"links\.parquet: no column 'target'; it has source, to",
         ),
-        ({"source": ["0"], "target": [1]}, {"page": [0, 1]}, r"links\.parquet: column 'source' holds string, expected whole"),
+        ({"source": ["0"], "target": [1]}, {"page": [0, 1]}, r"links\.parquet: column 'source' must be int64, got string"),
         ({"source": [0, None], "target": [1, 1]}, {"page": [0, 1]}, r"links\.parquet, row 2: no source"),
-        ({"source": [0], "target": [1]}, {"page": [0, 1], "views": [1, -1]}, r"views of a page are -1, expected 0 or more"),
+        ({"source": [0], "target": [1]}, {"page": [0, 1], "views": [1, -1]}, r"views must be numbers from 0, got -1"),
         (
             {"source": [0], "target": [1]},
             {"page": [0, 1], "clicks": ["x", "y"]},

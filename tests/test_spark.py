@@ -5,6 +5,7 @@ One session for all tests. They are skipped where there is no Java.
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -22,11 +23,13 @@ import pytest
 
 from frontrank.errors import FrontrankError, InputError, SourceError
 from frontrank.lab.best_pages import local_ranking
+from frontrank.orderings.batch.fusion import ranks
 from frontrank.orderings.registry import parse_ranker
 from frontrank.sources.parquet_crawl import open_crawl
+from frontrank.spark.places import placed
 from frontrank.spark.rank import check_ranker, opened_web, rank
 from frontrank.spark.session import check_java, check_master, session, settings_of
-from tests.parquet_crawls import write_crawl, write_queries, write_table
+from tests.parquet_crawls import write_crawl, write_history, write_queries, write_table
 from tests.patience import PATIENCE_S
 
 CUT = {"width": 64, "span": 300, "bucket": 16, "reach": 256, "task": 500}  # several of everything
@@ -147,6 +150,47 @@ def test_query_hybrid_is_the_local_engines(fit: str, asked: Any) -> None:
     assert np.abs(found.ranking.scores - ranking.scores).max() < 1e-9
 
 
+@pytest.fixture(scope="module")
+def remembered(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A web to learn from, cut into two tasks: a hundred iterations of it are made."""
+    folder = write_history(tmp_path_factory.mktemp("remembered"))
+    with opened_web(spark, str(folder), str(tmp_path_factory.mktemp("work")), quiet, width=128, bucket=32) as opened:
+        yield opened
+
+
+def test_learned_scores_are_the_local_engines(remembered: Any, tmp_path: Path) -> None:
+    ranking, scores, _ = local_ranking(open_crawl(remembered.tables.path), parse_ranker("ml"), None, 60)
+    found = rank(remembered, parse_ranker("ml"), 60, str(tmp_path / "scores"))
+    assert len(np.unique(scores)) > 100
+    assert found.ranking.urls == ranking.urls
+    table = pq.read_table(tmp_path / "scores").sort_by("page")
+    assert np.abs(table["score"].to_numpy() - scores).max() < 1e-9
+    left = {path.name for path in Path(remembered.folder.path).parent.iterdir()}
+    assert left == {Path(remembered.folder.path).name}, "the folders of earlier moments are gone"
+
+
+def test_ml_with_queries_says_what_to_take(asked: Any) -> None:
+    with pytest.raises(InputError, match="Spark does not read; take ml:features=links"):
+        rank(asked, parse_ranker("ml"), 1)
+
+
+# Keys of three kinds, so few that many are equal, in more partitions than there are keys.
+@pytest.mark.parametrize("part", [7, 10_000])
+def test_places_are_those_of_a_sort_wherever_equals_lie(part: int, remembered: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frontrank.spark.places.PART", part)
+    rng = np.random.default_rng(part)
+    assert remembered.fetched
+    waits = remembered.folder.vector("fetched", np.uint8, remembered.pages) == 0
+    scores = [rng.integers(0, most, remembered.pages).astype(np.float64) for most in (1, 3, 1000)]
+    names = [remembered.name("score") for _ in scores]
+    for name, values in zip(names, scores, strict=True):
+        remembered.folder.place(name, 0, values)
+    for values, into in zip(scores, placed(remembered, names), strict=True):
+        found = remembered.folder.vector(into, np.float64, remembered.pages)
+        assert found[waits].tolist() == ranks(values[waits]).tolist()
+        assert not found[~waits].any()
+
+
 # --- bad input ---
 
 
@@ -249,7 +293,12 @@ def test_a_table_that_a_job_did_not_end_is_not_ranked(spark: Any, tmp_path: Path
 
 
 def test_what_spark_does_not_rank_is_said_before_it_starts() -> None:
-    for spec, said in {"fusion": "which has indegree", "pagerank:bits=32": "adds up in 64 bits"}.items():
+    wrong = {
+        "fusion": "which has indegree",
+        "pagerank:bits=32": "adds up in 64 bits",
+        "ml:features=table4": "features=table4 is for the local engine; take ml",
+    }
+    for spec, said in wrong.items():
         with pytest.raises(InputError, match=said):
             check_ranker(parse_ranker(spec))
     check_ranker(parse_ranker("rw-eg"))
@@ -264,6 +313,35 @@ def test_a_master_that_does_not_answer_or_is_none(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="--master must be"):
             check_master(master)
     check_master("local[*]")
+
+
+def test_the_command_tells_at_once_of_a_master_that_does_not_answer(tmp_path: Path) -> None:
+    write_crawl(tmp_path / "web", pages=20, links=30)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        master = f"spark://127.0.0.1:{taken.getsockname()[1]}"
+        command = [*_command(tmp_path), "--master", master, "--work", str(tmp_path), "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
+    assert "no master answers at 127.0.0.1" in done.stderr or "Java" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["web"]
+
+
+def test_the_command_says_the_same_as_json_on_both_engines(spark: Any, tmp_path: Path) -> None:
+    write_crawl(tmp_path / "web", pages=100, links=400)
+    told = []
+    for engine in ("local", "spark"):
+        command = [sys.executable, "-m", "frontrank", "rank", str(tmp_path / "web"), "--engine", engine]
+        more = ["--policy", f"rw-eg:{FEW}", "--budget", "9", "--json", "--out", str(tmp_path / "next.csv")]
+        done = subprocess.run([*command, *more], capture_output=True, text=True, check=True)
+        told.append(json.loads(done.stdout))
+    here, there = told
+    assert [page["url"] for page in there["next"]] == [page["url"] for page in here["next"]] and len(here["next"]) == 9
+    assert (there["ranker"], there["pages"]) == (here["ranker"], here["pages"])
+    for ours, theirs in zip(here["next"], there["next"], strict=True):
+        assert abs(theirs["score"] - ours["score"]) < 1e-9
+    took = [[note["iterations"] for note in one["convergence"].values()] for one in told]
+    assert took[0] == took[1] and took[0][0] > 1
 
 
 def test_settings_are_sparks() -> None:

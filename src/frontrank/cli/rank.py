@@ -122,14 +122,15 @@ def _ranked_tables(
 ) -> RankOutput:
     from frontrank.lab.best_pages import check_scores_target, local_ranking, save_scores
     from frontrank.orderings.registry import parse_ranker
-    from frontrank.sources.parquet_crawl import open_crawl
-    from frontrank.web.room import free_memory
+    from frontrank.sources.parquet_crawl import check_fits, open_crawl
+    from frontrank.web.room import free_memory, free_temporary
 
     ranker = parse_ranker(spec or "pagerank")
     if scores is not None:
         check_scores_target(scores)
     tell("reading the tables", 0, 0)
-    tables = open_crawl(crawl, free_memory())
+    tables = open_crawl(crawl)
+    check_fits(tables, ranker, free_memory(), free_temporary())
     tell(ranker.spec(), 0, 0)
     ranking, values, view = local_ranking(tables, ranker, impact, budget)
     if scores is not None:

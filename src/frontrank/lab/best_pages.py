@@ -1,42 +1,36 @@
 """Which pages of a web in Parquet come first, by any engine: ties, the local engine, and the table that is written.
 
 Two engines add up the same numbers in another order, so their scores differ in the last bits, and pages that are equally good
-come out a rounding error apart. Scores are therefore compared to ``BITS`` bits (about 1e-9 of themselves); among equals the
-page with the smaller number goes first. So all engines give the same pages, in the same order.
+come out a rounding error apart. Scores are therefore compared to about 1e-9 of themselves (``kernels.coarse``); among equals
+the page with the smaller number goes first. So all engines give the same pages, in the same order.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from functools import reduce
 
 import numpy as np
 
 from frontrank.errors import InputError, need
+from frontrank.kernels.coarse import coarse
 from frontrank.kernels.jit import Array
 from frontrank.lab.next_pages import Ranking
 from frontrank.orderings.ranker import Ranker
-from frontrank.sources.parquet_crawl import EARLIER, ParquetCrawl
+from frontrank.sources.parquet_crawl import ParquetCrawl, earlier_moments
 from frontrank.web.files import check_target, written_beside
 from frontrank.web.view import CrawlView
 
-BITS = 30
-
-
-def coarse(scores: Array) -> Array:
-    """Scores without the bits in which engines differ.
-
-    >>> values = coarse(np.array([0.1 + 0.2, 0.3, 0.30001]))
-    >>> bool(values[0] == values[1]), bool(values[1] < values[2])
-    (True, True)
-    """
-    mantissa, exponent = np.frexp(scores)
-    return np.asarray(np.ldexp(np.round(mantissa * 2.0**BITS), exponent - BITS))
+PIECE = 1 << 20  # rows of scores that are written at a time
 
 
 def best(pages: Array, scores: Array, count: int) -> Array:
     """Places of the best: by falling score, equal ones by page number."""
-    return np.lexsort((pages, -coarse(scores)))[:count]
+    key = coarse(scores)
+    if count >= len(pages):
+        return np.lexsort((pages, -key))
+    near = np.flatnonzero(key >= np.partition(key, len(key) - count)[len(key) - count])  # so that only these are sorted
+    return near[np.lexsort((pages[near], -key[near]))[:count]]
 
 
 def check_asked(ranker: Ranker, columns: frozenset[str], queries: bool, path: str) -> None:
@@ -73,9 +67,8 @@ def local_scores(crawl: ParquetCrawl, ranker: Ranker, impact: str | None) -> tup
         view.urls = crawl.strings("url")
         view.url_value = np.array([ranker.url_value(url) for url in view.urls])
     if "history" in ranker.needs():
-        rows = len(view.source)
-        view.history = [crawl.view(impact, search, max(1, round(share * rows))) for share in EARLIER]
-    scores: Array = np.sum(list(ranker.parts(view).values()), axis=0)
+        view.history = [crawl.view(impact, search, rows) for rows in earlier_moments(len(view.source))]
+    scores: Array = reduce(np.add, ranker.parts(view).values())
     return scores, view
 
 
@@ -104,6 +97,10 @@ def save_scores(path: str, scores: Array) -> None:
 
     with written_beside(path) as beside:
         os.mkdir(beside)
-        table: Any = pa.table({"page": np.arange(len(scores)), "score": np.asarray(scores, np.float64)})
-        pq.write_table(table, beside / "part-00000.parquet", row_group_size=1 << 20)
+        schema = pa.schema([("page", pa.int64()), ("score", pa.float64())])
+        with pq.ParquetWriter(beside / "part-00000.parquet", schema) as writer:
+            for begin in range(0, len(scores), PIECE):
+                end = min(begin + PIECE, len(scores))
+                columns = [np.arange(begin, end), np.asarray(scores[begin:end], np.float64)]
+                writer.write_table(pa.table(columns, schema=schema))
         (beside / "_SUCCESS").touch()

@@ -39,6 +39,8 @@ def load(path: str | os.PathLike[str], progress: Progress | None = None, uncaptu
 
     ``uncaptured`` is for WARC and WAT files: targets of links that were not captured become pages too, without links.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise SourceError(f"a web must be given by its path or specification, such as synthetic:pages=1000, got {path!r}")
     where = os.fspath(path)
     if uncaptured:
         from frontrank.sources.captured import load_warc

@@ -245,6 +245,8 @@ def source_of(path: str) -> tuple[Source, str]:
             "or links.parquet and pages.parquet, or vertices and edges files of Common Crawl, "
             "or WARC or WAT files, or one BVGraph (a .properties and a .graph file)"
         )
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise SourceError(f"{path}: not a file but a pipe or a device, which can be read once only; write it to a file first")
     wrong = nearest(name, REGISTRY.names()) if colon and NAME.fullmatch(name) and "/" not in path else ""
     raise SourceError(
         f"{path}: no such file; expected an edge list, a crawl or web directory, the base name of a BVGraph "

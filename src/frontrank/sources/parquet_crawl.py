@@ -16,31 +16,52 @@ else it needs. Every page of the table is known, and counts: its number stands f
 pages were fetched in the order of their numbers. Links of pages that are not fetched are not looked at, nor is what is known
 of the worth of such pages. Repeated links count once, links of a page to itself not at all.
 
-``checked_parts`` reads every part's footer before the work: a part that is cut off has none.
+Every part's footer is read before the work (``parquet_rows``): a part that is cut off has none. Links are sorted on disk and
+mapped, as those of a web directory are.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError, SourceError, need
+from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
+from frontrank.orderings.ranker import Ranker
 from frontrank.pages.urls import host_of
 from frontrank.search.workload import load_workload, normalised
-from frontrank.sources.parquet_tables import batches_of, opened_part, parts_of, table_path
-from frontrank.web.links import MAX_PAGES, by_source, tidy
+from frontrank.sources.parquet_rows import (
+    WHOLE,
+    Tables,
+    are_in_order,
+    impact_of,
+    link_pieces,
+    looked_at,
+    numbered_pieces,
+    table_of,
+)
+from frontrank.sources.parquet_tables import batches_of, parts_of, table_path
+from frontrank.sources.spilled import SpilledLinks
+from frontrank.sources.web_directory import mapped
+from frontrank.web.room import BYTES_A_PAGE, gb
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
-from frontrank.web.web import IMPACTS
 
 TABLES = ("links", "pages")
 EARLIER = (1 / 2, 2 / 3, 5 / 6)  # of what is fetched: the moments that are learned from
-BYTES_A_LINK, BYTES_A_PAGE = 16, 64  # of memory, at the peak of a ranking here
+BYTES_A_LINK = 40  # of memory, where a ranker learns from earlier moments
+DISK_A_LINK, DISK_A_PAGE = 24, 8  # as they come, by bucket, sorted; by target
+
+
+def earlier_moments(fetched: int) -> list[int]:
+    """How many pages were fetched at the moments that are learned from."""
+    return [max(1, round(share * fetched)) for share in EARLIER]
 
 
 def is_parquet_crawl(path: str) -> bool:
@@ -50,91 +71,62 @@ def is_parquet_crawl(path: str) -> bool:
     return all(os.path.isfile(f"{path}/{table}.parquet") or os.path.isdir(f"{path}/{table}") for table in TABLES)
 
 
-@dataclass(frozen=True)
-class Parts:
-    """The files of a table, with what their footers say."""
-
-    files: list[str]
-    rows: int
-    columns: dict[str, str]  # types by name
-
-
-def checked_parts(path: str, table: str, needed: Mapping[str, tuple[str, ...]]) -> Parts:
-    """The parts of a table, each whole by its footer, with the columns that are needed (name: kinds that will do)."""
-    files = parts_of(path, table)
-    if not files:
-        raise SourceError(f"{path}: there is no {table}.parquet and no folder {table} with parts; a web has links and pages")
-    rows, columns = 0, dict[str, str]()
-    for file in files:
-        with opened_part(file) as footer:
-            kinds = {field.name: str(field.type) for field in footer.schema_arrow}
-            rows += footer.metadata.num_rows
-        check_columns(file, kinds, needed)
-        columns = columns or kinds
-    return Parts(files, rows, columns)
-
-
-def check_columns(where: str, kinds: dict[str, str], needed: Mapping[str, tuple[str, ...]]) -> None:
-    """SourceError if a needed column is missing, or any is of another kind than it must be."""
-    for name, known in needed.items():
-        if name not in kinds:
-            raise SourceError(f"{where}: no column {name!r}; it has {', '.join(kinds) or 'none'}")
-        if kinds[name] not in known:
-            raise SourceError(f"{where}: column {name!r} must be {known[0]}, got {kinds[name]}")
-
-
-WHOLE = ("int64", "int32", "uint32", "int16")
-LINKS = {"source": WHOLE, "target": WHOLE}
-PAGES = {"page": WHOLE}
-
-
 @dataclass(frozen=True, eq=False)
 class ParquetCrawl:
-    """The tables of a crawl, in memory; what is not asked for is not read."""
+    """The tables of a crawl. What is not asked for is not read; links are sorted on disk, and mapped."""
 
-    path: str
-    pages: int
-    links: Parts
-    columns: frozenset[str]  # of the pages table
+    tables: Tables
+
+    @property
+    def path(self) -> str:
+        return self.tables.path
+
+    @property
+    def pages(self) -> int:
+        return self.tables.pages.rows
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Of the pages table."""
+        return frozenset(self.tables.pages.columns)
 
     @property
     def queries(self) -> bool:
         return bool(parts_of(self.path, "queries"))
 
     @cached_property
-    def number(self) -> Array:
-        """The page of each row of the pages table."""
-        numbers: Array = self._column("page").to_numpy(zero_copy_only=False).astype(np.int64)
-        seen = np.zeros(self.pages, bool)
-        wrong = (numbers < 0) | (numbers >= self.pages)
-        if wrong.any():
-            raise SourceError(not_numbered(int(numbers[wrong][0]), self.pages))
-        seen[numbers] = True
-        if not seen.all():
-            values, times = np.unique(numbers, return_counts=True)
-            raise SourceError(f"pages: page {values[times > 1][0]} is there twice; pages must be numbered, each once")
-        return numbers
+    def checked(self) -> bool:
+        """That each page is there once."""
+        are_in_order(self.tables.pages)
+        return True
 
     def values(self, name: str) -> Array | None:
         """A column of numbers, by page; null is 0. None if the table has no such column."""
         if name not in self.columns:
             return None
-        column, values = self._column(name), np.zeros(self.pages)
-        values[self.number] = np.nan_to_num(np.asarray(column.to_numpy(zero_copy_only=False), np.float64))
-        if bool(np.any(values < 0)) or not bool(np.all(np.isfinite(values))):
-            raise SourceError(f"pages: {name} must be numbers from 0, got {values.min():g}")
+        assert self.checked
+        values = np.zeros(self.pages)
+        for numbers, column in numbered_pieces(self.tables, name):
+            values[numbers] = impact_of(self.path, column, name)
         return values
 
     @cached_property
     def fetched(self) -> Array | None:
-        found = self.values("fetched")
-        return None if found is None else found > 0
+        if "fetched" not in self.columns:
+            return None
+        assert self.checked
+        fetched = np.zeros(self.pages, bool)
+        for numbers, column in numbered_pieces(self.tables, "fetched"):
+            fetched[numbers] = impact_of(self.path, column, "fetched") > 0
+        return fetched
 
     def strings(self, name: str) -> list[str]:
         """A column of strings, by page; null is empty."""
+        assert self.checked
         texts = [""] * self.pages
-        for page, text in zip(self.number.tolist(), self._column(name).to_pylist(), strict=True):
-            texts[page] = text or ""
+        for numbers, column in numbered_pieces(self.tables, name):
+            for page, text in zip(numbers.tolist(), column.to_pylist(), strict=True):
+                texts[page] = text or ""
         return texts
 
     def urls_of(self, pages: Sequence[int]) -> list[str]:
@@ -143,43 +135,32 @@ class ParquetCrawl:
             return [str(page) for page in pages]
         asked, which = np.unique(np.asarray(pages, np.int64), return_inverse=True)
         found = [str(page) for page in asked.tolist()]
-        for _, _, batch in batches_of(parts_of(self.path, "pages"), ["page", "url"]):  # the column whole may not fit
-            numbers = batch.column("page").to_numpy(zero_copy_only=False).astype(np.int64)
+        for numbers, column in numbered_pieces(self.tables, "url"):  # the column whole may not fit
             wanted = np.flatnonzero(np.isin(numbers, asked))
             place = np.searchsorted(asked, numbers[wanted]).tolist()
-            for at, url in zip(place, batch.column("url").take(wanted).to_pylist(), strict=True):
+            for at, url in zip(place, column.take(wanted).to_pylist(), strict=True):
                 found[at] = url or found[at]
         return [found[at] for at in which.tolist()]
 
     @cached_property
     def rows(self) -> tuple[Array, Array]:
-        """indptr and targets of all pages; none of pages that are not fetched."""
-        source, target = np.empty(self.links.rows, np.int32), np.empty(self.links.rows, np.int32)
-        at = 0
-        for _, _, batch in batches_of(self.links.files, ["source", "target"]):
-            end = at + batch.num_rows
-            for name, into in (("source", source), ("target", target)):
-                into[at:end] = self._numbers(batch.column(name))
-            at = end
-        if self.fetched is not None:
-            counts = self.fetched[source]
-            source, target = source[counts], target[counts]
-        indptr, targets, _ = by_source(source, target, self.pages)
-        del source, target
-        indptr, targets, _ = tidy(indptr, targets)
-        return indptr, targets
+        """indptr and targets of all pages, none of pages that are not fetched: in files without a name, mapped."""
+        assert self.checked
+        with tempfile.TemporaryDirectory(prefix="frontrank-") as folder:
+            with SpilledLinks(Path(folder), self.tables.name) as spilled:
+                for source, target in link_pieces(self.tables):
+                    counts = slice(None) if self.fetched is None else self.fetched[source]
+                    spilled.add(source[counts], target[counts])
+                links = spilled.write(self.pages)
+            return mapped(folder, "indptr", np.int64, self.pages + 1), mapped(folder, "targets", np.int32, links)
 
     def view(self, impact: str | None = None, search: bool = False, rows: int | None = None) -> CrawlView:
         """What the crawl knows, or knew after so many fetches."""
-        if self.number.size != self.pages:
-            raise SourceError(f"{self.path}: the pages table changed while it was read; rank it again")
         indptr, target = self.rows
         source = np.arange(self.pages) if self.fetched is None else np.flatnonzero(self.fetched)
         source = source[:rows].astype(np.int32)
-        degree = np.diff(indptr)[source]
-        cut = np.concatenate([[0], np.cumsum(degree)])
-        if len(source) < self.pages:
-            target = target[np.repeat(indptr[:-1][source] - cut[:-1], degree) + np.arange(cut[-1])]
+        # Waiting pages have no links, so those of fetched pages lie one behind the other: nothing need be copied.
+        cut = np.append(indptr[source], indptr[source[-1] + 1 :][:1] if source.size else 0)
         view = CrawlView(self.pages, 0, np.arange(self.pages, dtype=np.int32), source, cut, target)
         worth = impact_column(self.columns, impact, self.path)
         if worth is not None:
@@ -198,33 +179,6 @@ class ParquetCrawl:
         hosts = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
         shown = Results(*results_of(self.path, workload, view.fetched))
         return SearchView(workload, shown, urls, anchors, hosts)
-
-    def _column(self, name: str) -> Any:
-        need("pyarrow")
-        import pyarrow as pa
-
-        files = parts_of(self.path, "pages")
-        chunks = [batch.column(name) for _, _, batch in batches_of(files, [name])]
-        return pa.chunked_array(chunks).combine_chunks() if chunks else pa.array([])
-
-    def _numbers(self, column: Any) -> Array:
-        if column.null_count:
-            raise SourceError("links: a link has no source or no target; expected two page numbers in every row")
-        numbers: Array = column.to_numpy(zero_copy_only=False)
-        wrong = (numbers < 0) | (numbers >= self.pages)
-        if wrong.any():
-            raise SourceError(not_known(int(numbers[wrong][0]), self.pages))
-        return numbers
-
-
-def not_known(page: int, pages: int) -> str:
-    """What is said of a link to or from a page that is not there."""
-    return f"links: page {page} is not in the pages table, which has 0 to {pages - 1}; add it, or drop the link"
-
-
-def not_numbered(page: int, pages: int) -> str:
-    """What is said of a page whose number is none of 0 .. n - 1."""
-    return f"pages: there are {pages} rows, so pages must be numbered 0 to {pages - 1}, each once, got {page}"
 
 
 def impact_column(columns: Iterable[str], impact: str | None, path: str) -> str | None:
@@ -253,7 +207,7 @@ def result_rows(path: str, workload: Workload) -> tuple[Array, Array, Array]:
     held: list[list[Any]] = [[], [], []]
     if files:
         kinds = {"query": ("string", "large_string"), "page": WHOLE, "score": ("double", "float", *WHOLE)}
-        checked_parts(path, "results", kinds)
+        table_of(path, "results", kinds)
         for _, _, batch in batches_of(files, [*kinds]):
             for name, column in zip(kinds, held, strict=True):
                 column += batch[name].to_pylist()
@@ -270,19 +224,25 @@ def sorted_results(queries: Sequence[str], pages: Any, scores: Any, workload: Wo
     return query[at], page[at], score[at]
 
 
-def open_crawl(path: str, free: int | None = None) -> ParquetCrawl:
-    """The tables of a folder; nothing but footers is read yet. InputError if so many free bytes of memory are too few."""
-    links = checked_parts(path, "links", LINKS)
-    pages = checked_parts(path, "pages", PAGES)
-    if pages.rows == 0:
-        raise SourceError(f"{path}: the pages table is empty; a web has at least one page")
-    if pages.rows > MAX_PAGES:
-        raise InputError(f"{path}: {pages.rows:,} pages, and this machine's engine takes {MAX_PAGES:,}; use --engine spark")
-    wanted = links.rows * BYTES_A_LINK + pages.rows * BYTES_A_PAGE
-    if free is not None and wanted > free:
+def open_crawl(path: str) -> ParquetCrawl:
+    """The tables of a folder; nothing but footers is read yet."""
+    return ParquetCrawl(looked_at(path))
+
+
+def check_fits(crawl: ParquetCrawl, ranker: Ranker, memory: int | None, disk: int) -> None:
+    """InputError if ranking on this machine takes more than so many bytes of memory, or of the disk for temporary files: to be
+    asked before the work. Links are mapped: only rankers that read texts or earlier moments hold more of them in memory."""
+    links, pages = crawl.tables.links.rows, crawl.pages
+    size = f"{crawl.path}: {links:,} links and {pages:,} pages"
+    line = f"frontrank rank {crawl.path} --policy {ranker.spec()} --engine spark"
+    wanted = pages * BYTES_A_PAGE + (links * BYTES_A_LINK if ranker.needs() & {"history", "queries"} else 0)
+    if memory is not None and wanted > memory:
         raise InputError(
-            f"{path}: {links.rows:,} links and {pages.rows:,} pages need about {wanted / 2**30:.1f} GB of memory, and"
-            f" {free / 2**30:.1f} GB are free; use --engine spark, with a cluster as --master where its disk is too small"
+            f"{size} need about {gb(wanted)} of memory for {ranker.spec()}, and {gb(memory)} are free; free some, or: {line}"
         )
-    assert set(IMPACTS) == {"views", "clicks"}
-    return ParquetCrawl(path, pages.rows, links, frozenset(pages.columns))
+    wanted = links * DISK_A_LINK + pages * DISK_A_PAGE
+    if wanted > disk:
+        raise InputError(
+            f"{size} need about {gb(wanted)} of disk while links are sorted, and {tempfile.gettempdir()} has {gb(disk)};"
+            f" set TMPDIR to a larger disk, or: {line}"
+        )

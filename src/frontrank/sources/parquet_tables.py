@@ -16,7 +16,9 @@ from frontrank.errors import SourceError, need
 
 SUFFIX = ".parquet"
 UNDONE = "_temporary"  # what Spark leaves of a table until it is whole
-BATCH = 2**20  # rows read at a time
+BATCH = 2**20  # rows of a group that is written
+READ = 2**16  # rows read at a time
+BUFFER = 2**18  # bytes of a column read at a time: pyarrow would have all columns of a part in memory, as they lie there
 
 
 def table_path(path: str, table: str) -> str:
@@ -51,7 +53,7 @@ def opened_part(part: str) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(part, page_checksum_verification=True) as file:
+        with pq.ParquetFile(part, page_checksum_verification=True, pre_buffer=False, buffer_size=BUFFER) as file:
             yield file
     except (pa.ArrowException, OSError) as error:
         why = (str(error).splitlines() or [type(error).__name__])[0][:120]
@@ -63,7 +65,7 @@ def batches_of(parts: Iterable[str], columns: list[str]) -> Iterator[tuple[str, 
     for part in parts:
         with opened_part(part) as file:
             row = 0
-            for batch in file.iter_batches(BATCH, columns=columns):
+            for batch in file.iter_batches(READ, columns=columns):
                 yield part, row, batch
                 row += batch.num_rows
             if row != file.metadata.num_rows:

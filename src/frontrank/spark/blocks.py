@@ -28,7 +28,7 @@ import numpy as np
 from frontrank.errors import InputError, SourceError
 from frontrank.kernels.blocks import Block, by_bucket, pull_block, rows_of, times_in
 from frontrank.kernels.jit import Array
-from frontrank.sources.parquet_crawl import not_known
+from frontrank.sources.parquet_rows import not_known
 from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import (
     NUMBERS,
@@ -181,7 +181,7 @@ def _numbers(column: Any, pages: int) -> Array:
         raise SourceError("links: a link has no source or no target; expected two page numbers in every row")
     numbers: Array = column.to_numpy(zero_copy_only=False)
     if numbers.size and not (numbers.min() >= 0 and numbers.max() < pages):
-        raise SourceError(not_known(int(numbers[(numbers < 0) | (numbers >= pages)][0]), pages))
+        raise SourceError("links: " + not_known(int(numbers[(numbers < 0) | (numbers >= pages)][0]), pages))
     return numbers
 
 
@@ -316,32 +316,46 @@ def count_files(blocks: Blocks) -> list[str]:
 Settle = Callable[[Shape, Folder, int, int, Array], Numbers]
 
 
-def pulled(tasks: Tasks, folder: Folder, blocks: Blocks, give: str, settle: Callable[..., Numbers]) -> Told:
-    """Pull a vector along the blocks; ``settle`` is given the sums of each range, and writes what comes of them."""
-    frame = tasks.frame(len(blocks.pieces))
+class Pull(NamedTuple):
+    """What is pulled along which blocks, added up or the largest of it, and what comes of it."""
+
+    folder: Folder
+    blocks: Blocks
+    give: str
+    settle: Settle
+    largest: bool
+
+
+def pulled(
+    tasks: Tasks, folder: Folder, blocks: Blocks, give: str, settle: Callable[..., Numbers], largest: bool = False
+) -> Told:
+    """Pull a vector along the blocks; ``settle`` is given the sums of each range (or the ``largest`` values, from 0 on), and
+    writes what comes of them."""
+    frame, pull = tasks.frame(len(blocks.pieces)), Pull(folder, blocks, give, settle, largest)
     if len(blocks.pieces) == len(blocks.ranges):
-        return told_by(in_arrow(frame, partial(_pull_whole, folder, blocks, give, settle), NUMBERS), blocks.shape.pages)
-    parts = in_arrow(frame, partial(_pull, folder, blocks, give, settle), PARTIAL)
+        return told_by(in_arrow(frame, partial(_pull_whole, pull), NUMBERS), blocks.shape.pages)
+    parts = in_arrow(frame, partial(_pull, pull), PARTIAL)
     together = parts.repartition(min(len(blocks.ranges), len(blocks.pieces)), "range").sortWithinPartitions("range", "part")
-    return told_by(in_arrow(together, partial(_settle, folder, blocks, settle), NUMBERS), blocks.shape.pages)
+    return told_by(in_arrow(together, partial(_settle, pull), NUMBERS), blocks.shape.pages)
 
 
-def _pull_whole(folder: Folder, blocks: Blocks, give: str, settle: Settle, arrived: Iterable[Any]) -> Iterator[Any]:
-    folder.check()
+def _pull_whole(pull: Pull, arrived: Iterable[Any]) -> Iterator[Any]:
+    pull.folder.check()
     for task in each_task(arrived):
-        piece = blocks.pieces[task]
-        begin, end = blocks.ranges[piece.range]
-        yield numbers_row(begin, end, settle(blocks.shape, folder, begin, end, _sums(folder, blocks, give, piece)))
+        piece = pull.blocks.pieces[task]
+        begin, end = pull.blocks.ranges[piece.range]
+        yield numbers_row(begin, end, pull.settle(pull.blocks.shape, pull.folder, begin, end, _sums(pull, piece)))
 
 
-def _sums(folder: Folder, blocks: Blocks, give: str, piece: Piece) -> Array:
+def _sums(pull: Pull, piece: Piece) -> Array:
+    folder, blocks, give, _, largest = pull
     begin, end = blocks.ranges[piece.range]
     sums, shape = np.zeros(end - begin), blocks.shape
     spans = range(shape.spans) if piece.parts == 1 else [piece.span]
     for span in spans:
         block = block_of_range(folder, blocks, piece.range, span)
         low, high = (0, len(block.row)) if piece.parts == 1 else (piece.low, piece.high)
-        pull_block(block, _given(folder, give, shape, span), sums, low, high)
+        pull_block(block, _given(folder, give, shape, span), sums, low, high, largest)
     return sums
 
 
@@ -358,17 +372,18 @@ def _given(folder: Folder, name: str, shape: Shape, span: int) -> Array:
     return _last[0][1]
 
 
-def _pull(folder: Folder, blocks: Blocks, give: str, settle: Settle, arrived: Iterable[Any]) -> Iterator[Any]:
+def _pull(pull: Pull, arrived: Iterable[Any]) -> Iterator[Any]:
     """Partial sums of ranges that several tasks pull at; what is whole is settled at once."""
+    folder, blocks = pull.folder, pull.blocks
     folder.check()
     for task in each_task(arrived):
         piece = blocks.pieces[task]
-        sums = _sums(folder, blocks, give, piece)
+        sums = _sums(pull, piece)
         if piece.parts > 1:
             few, data = partial_sum(sums)
             yield _partial(piece, few, Numbers(data=data))
         else:
-            yield _partial(piece, False, settle(blocks.shape, folder, *blocks.ranges[piece.range], sums))
+            yield _partial(piece, False, pull.settle(blocks.shape, folder, *blocks.ranges[piece.range], sums))
 
 
 def _partial(piece: Piece, few: bool, told: Numbers) -> Any:
@@ -381,7 +396,8 @@ def _partial(piece: Piece, few: bool, told: Numbers) -> Any:
     return pa.RecordBatch.from_arrays(columns, names=["range", "part", "few", "change", "mass", "most", "data"])
 
 
-def _settle(folder: Folder, blocks: Blocks, settle: Settle, arrived: Iterable[Any]) -> Iterator[Any]:
+def _settle(pull: Pull, arrived: Iterable[Any]) -> Iterator[Any]:
+    folder, blocks = pull.folder, pull.blocks
     parts_of = {piece.range: piece.parts for piece in blocks.pieces}
     held: list[tuple[bool, Any]] = []
     for batch in arrived:
@@ -394,5 +410,6 @@ def _settle(folder: Folder, blocks: Blocks, settle: Settle, arrived: Iterable[An
             if row["part"] + 1 == parts_of[row["range"]]:  # rows are sorted by range and part
                 if len(held) != row["part"] + 1:
                     raise InputError(f"Spark lost a part: {len(held)} of {row['part'] + 1} partial sums came back; rank again")
-                yield numbers_row(begin, end, settle(blocks.shape, folder, begin, end, summed_up(held, end - begin)))
+                sums = summed_up(held, end - begin, pull.largest)
+                yield numbers_row(begin, end, pull.settle(blocks.shape, folder, begin, end, sums))
                 held = []

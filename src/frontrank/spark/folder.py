@@ -48,7 +48,7 @@ class Folder:
 
     def check(self) -> None:
         """InputError if this machine does not see what the driver wrote."""
-        if not os.path.exists(f"{self.path}/{MARK}"):
+        if not self._there(MARK):
             raise InputError(
                 f"--work must be a folder that all machines reach: {socket.gethostname()} does not see what the driver wrote to"
                 f" {self.path}; give one on a shared disk, or hdfs://, s3a://"
@@ -57,14 +57,25 @@ class Folder:
     @contextmanager
     def writing(self, name: str) -> Iterator[str]:
         """A path to write a file to, which has its name when the block ends."""
-        beside = f"{self.path}/{name}.{secrets.token_hex(4)}"
+        beside = f"{self._here()}/{name}.{secrets.token_hex(4)}"
         with _written(self.path):
             try:
                 yield beside
-                os.replace(beside, f"{self.path}/{name}")
+                self._keep(beside, name)
             finally:
                 with suppress(FileNotFoundError):
                     os.unlink(beside)
+
+    def _here(self) -> str:
+        """Where this machine writes files beside."""
+        return self.path
+
+    def _keep(self, beside: str, name: str) -> None:
+        """Give a file that was written beside its name."""
+        os.replace(beside, f"{self.path}/{name}")
+
+    def _there(self, name: str) -> bool:
+        return os.path.exists(f"{self.path}/{name}")
 
     def write(self, name: str, values: Array) -> None:
         """An array as a file of its own."""
@@ -129,24 +140,9 @@ class RemoteFolder(Folder):
             files.create_dir(path, recursive=True)
             self._put(MARK, b"\n")
 
-    def check(self) -> None:
-        if not self._there(MARK):
-            raise InputError(
-                f"--work must be a folder that all machines reach: {socket.gethostname()} does not see what the driver wrote to"
-                f" {self.path}"
-            )
-
-    @contextmanager
-    def writing(self, name: str) -> Iterator[str]:
-        beside = f"{self._here()}/{name}.{secrets.token_hex(4)}"
-        with _written(self.path):
-            try:
-                yield beside
-                with open(beside, "rb") as file:
-                    self._put(name, file)
-            finally:
-                with suppress(FileNotFoundError):
-                    os.unlink(beside)
+    def _keep(self, beside: str, name: str) -> None:
+        with open(beside, "rb") as file:
+            self._put(name, file)
 
     def array(self, name: str) -> Array:
         return _mapped(self._copy(name, [(name, 0)]))
@@ -164,12 +160,8 @@ class RemoteFolder(Folder):
 
     def vector(self, name: str, dtype: Any, size: int) -> Array:
         kind = np.dtype(dtype)
-        files, path = _system(self.path)
-        need("pyarrow")
-        from pyarrow.fs import FileSelector
-
         ending = f".{kind.str[1:]}"
-        found = [one for one in files.get_file_info(FileSelector(f"{path}/{name}")) if one.base_name.endswith(ending)]
+        found = [one for one in self._listed(name) if one.base_name.endswith(ending)]
         if sum(one.size for one in found) != size * kind.itemsize:
             raise InputError(f"{self.path}: {name} is not whole; something else writes to this folder, give another as --work")
         parts = [(f"{name}/{one.base_name}", int(one.base_name.removesuffix(ending)) * kind.itemsize) for one in found]
@@ -183,20 +175,11 @@ class RemoteFolder(Folder):
                 data = file.read()
             if len(data) == (end - begin) * kind.itemsize:
                 return np.frombuffer(data, kind)
-        files, path = _system(self.path)
-        need("pyarrow")
-        from pyarrow.fs import FileSelector
-
-        listed = files.get_file_info(FileSelector(f"{path}/{name}"))
-        size = max(int(one.base_name.split(".")[0]) + one.size // kind.itemsize for one in listed)
+        size = max(int(one.base_name.split(".")[0]) + one.size // kind.itemsize for one in self._listed(name))
         return self.vector(name, dtype, size)[begin:end].copy()
 
     def names(self, prefix: str) -> list[str]:
-        need("pyarrow")
-        from pyarrow.fs import FileSelector
-
-        files, path = _system(self.path)
-        held = (one.base_name for one in files.get_file_info(FileSelector(path)))
+        held = (one.base_name for one in self._listed())
         return sorted(name for name in held if name.startswith(prefix) and name.endswith(".npy"))
 
     def drop(self, *names: str) -> None:
@@ -216,6 +199,14 @@ class RemoteFolder(Folder):
         files, path = _system(self.path)
         with suppress(OSError):  # what went wrong before is what matters
             files.delete_dir(path)
+
+    def _listed(self, name: str = "") -> list[Any]:
+        """What lies in the folder, or in one in it."""
+        need("pyarrow")
+        from pyarrow.fs import FileSelector
+
+        files, path = _system(self.path)
+        return list(files.get_file_info(FileSelector(f"{path}/{name}".rstrip("/"))))
 
     def _there(self, name: str) -> bool:
         need("pyarrow")

@@ -15,29 +15,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontrank.errors import InputError
+from frontrank.kernels.coarse import coarse
 from frontrank.kernels.jit import Array
-from frontrank.lab.best_pages import best, check_asked, check_frontier, coarse
+from frontrank.lab.best_pages import best, check_asked, check_frontier
 from frontrank.lab.next_pages import Ranking
-from frontrank.orderings.batch.indegree import InDegree
+from frontrank.orderings.batch.ml.ml import Ml
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.orderings.batch.q_overlap import QOverlap
-from frontrank.orderings.batch.rw import AUTO, EnrichedWalk, RandomWalk, VirtualWalk
+from frontrank.orderings.batch.rw import RandomWalk
 from frontrank.orderings.ranker import Ranker
+from frontrank.spark.by_links import by_links
 from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import Shape, Stretch, each_task, in_arrow
-from frontrank.spark.learned import learned, neighbours
+from frontrank.spark.ml import check_ml, check_texts, ml
 from frontrank.spark.queries import check_overlap, overlap
 from frontrank.spark.session import said_plainly
 from frontrank.spark.standing import check_hybrid, hybrid
 from frontrank.spark.tables import table_frame
-from frontrank.spark.walks import Solved, check_worth, indegree, pagerank, standing, walk
+from frontrank.spark.walks import Solved, check_worth, standing
 from frontrank.spark.web import PIECE, SparkWeb, Tell, pieces, work_folder
 from frontrank.web.files import written_beside
 
 CANDIDATE = "page long, score double, key double"
 SCORE = "page long, score double"
-KNOWN = ("indegree", "pagerank", "rw", "rw-eg", "rw-virtual", "q-overlap", "q-hybrid")
+KNOWN = ("indegree", "pagerank", "rw", "rw-eg", "rw-virtual", "q-overlap", "q-hybrid", "ml")
 
 
 class Ranked(NamedTuple):
@@ -56,6 +58,8 @@ def check_ranker(ranker: Ranker) -> None:
         check_overlap(ranker)
     if isinstance(ranker, QHybrid):
         check_hybrid(ranker)
+    if isinstance(ranker, Ml):
+        check_ml(ranker)
     if isinstance(ranker, PageRank | RandomWalk) and ranker.bits != 64:
         raise InputError(f"{ranker.spec()}: Spark adds up in 64 bits; drop bits, or drop --engine")
     if isinstance(ranker, PageRank | RandomWalk) and getattr(ranker, "trust", None):
@@ -64,31 +68,19 @@ def check_ranker(ranker: Ranker) -> None:
 
 def solved(web: SparkWeb, ranker: Ranker) -> Solved:
     """The scores of all pages by this ranker."""
-    if isinstance(ranker, InDegree):
-        return indegree(web)
-    if isinstance(ranker, PageRank):
-        return pagerank(web, ranker.alpha, ranker.tolerance)
     if isinstance(ranker, QOverlap):
         return overlap(web, ranker, standing(web))
     if isinstance(ranker, QHybrid):
         return hybrid(web, ranker)
-    assert isinstance(ranker, RandomWalk)
-    omega, gamma = settings_of_walk(web, ranker)
-    return walk(web, ranker.alpha, omega, gamma, ranker.eps, ranker.tolerance, ranker.name, neighbours)
-
-
-def settings_of_walk(web: SparkWeb, ranker: RandomWalk) -> tuple[float, float]:
-    """omega and gamma: given, or learned."""
-    if isinstance(ranker, EnrichedWalk):
-        if AUTO in (ranker.omega, ranker.gamma):
-            check_worth(web, ranker.name)
-            return learned(web, ranker)
-        return float(ranker.omega), float(ranker.gamma)
-    return (0.0 if isinstance(ranker, VirtualWalk) else 1.0), float(ranker.gamma)
+    if isinstance(ranker, Ml):
+        return ml(web, ranker)
+    if isinstance(ranker, RandomWalk):
+        check_worth(web, ranker.name)
+    return by_links(web, ranker)
 
 
 @contextmanager
-def opened_web(spark: Any, path: str, folder: str, tell: Tell, impact: str | None = None, **cut: int) -> Iterator[SparkWeb]:
+def opened_web(spark: Any, path: str, folder: str, tell: Tell, impact: str | None = None, **cut: Any) -> Iterator[SparkWeb]:
     """A web to rank, with a work folder that goes when it is done."""
     with work_folder(folder) as work:
         web = SparkWeb(spark, work, path, tell, impact, **cut)
@@ -100,7 +92,10 @@ def rank(web: SparkWeb, ranker: Ranker, budget: int, scores_to: str | None = Non
     """The best pages that wait (or of all, where no page is said to be fetched); all scores go to a folder, if one is given."""
     path, columns = web.tables.path, web.tables.columns
     with said_plainly():
-        check_asked(ranker, columns, table_frame(web.spark, path, "queries") is not None, path)
+        queries = table_frame(web.spark, path, "queries") is not None
+        check_asked(ranker, columns, queries, path)
+        if isinstance(ranker, Ml) and queries and "url" in columns:
+            check_texts(ranker)
         if scores_to is not None and "://" in scores_to:
             check_elsewhere(web.spark, scores_to)
         if "fetched" in columns:
@@ -136,10 +131,6 @@ def _best_here(
         if waits:
             pages = pages[folder.part("fetched", np.uint8, begin, end) == 0]
             scores = scores[pages - begin]
-        if budget < len(pages):  # those that may be among the best, so that only these are sorted
-            key = coarse(scores)
-            near = np.flatnonzero(key >= np.partition(key, len(key) - budget)[len(key) - budget])
-            pages, scores = pages[near], scores[near]
         top = best(pages, scores, budget)
         columns = [pa.array(pages[top]), pa.array(scores[top]), pa.array(coarse(scores[top]))]
         yield pa.RecordBatch.from_arrays(columns, names=["page", "score", "key"])

@@ -93,17 +93,15 @@ def partial_sum(sums: Array) -> tuple[bool, bytes]:
     return False, sums.tobytes()
 
 
-def summed_up(parts: Iterable[tuple[bool, Any]], size: int) -> Array:
-    """Partial sums, added in their order.
+def summed_up(parts: Iterable[tuple[bool, Any]], size: int, largest: bool = False) -> Array:
+    """Partial sums, added in their order; or the ``largest`` values of parts, from 0 on.
 
     >>> summed_up([partial_sum(np.array([1.0, 2.0])), partial_sum(np.array([0.0, 4.0]))], 2).tolist()
     [1.0, 6.0]
     """
-    sums = np.zeros(size)
+    sums, join = np.zeros(size), np.maximum if largest else np.add
     for few, data in parts:
-        if few:
-            count = len(data) // 12
-            sums[np.frombuffer(data, np.int32, count)] += np.frombuffer(data[4 * count :], np.float64)
-        else:
-            sums += np.frombuffer(data, np.float64)
+        count = len(data) // 12 if few else 0
+        at = np.frombuffer(data, np.int32, count) if few else slice(None)
+        sums[at] = join(sums[at], np.frombuffer(data[4 * count :], np.float64))
     return sums

@@ -1,6 +1,6 @@
 """Parquet tables in: opened with Spark, checked before the work, pages as vectors.
 
-A folder on this machine is checked part by part (``sources.parquet_crawl``); of one elsewhere (hdfs://, s3a://) Spark reads the
+A folder on this machine is checked part by part (``sources.parquet_rows``); of one elsewhere (hdfs://, s3a://) Spark reads the
 footers. Page numbers are checked as they are packed, each page once: no table is sorted for it and none collected.
 """
 
@@ -16,13 +16,15 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
-from frontrank.sources.parquet_crawl import (
-    LINKS,
-    PAGES,
+from frontrank.sources.parquet_crawl import impact_column
+from frontrank.sources.parquet_rows import (
+    LINK_COLUMNS,
+    PAGE_COLUMNS,
     check_columns,
-    checked_parts,
-    impact_column,
+    no_table,
     not_numbered,
+    table_of,
+    there_twice,
 )
 from frontrank.sources.parquet_tables import UNDONE, half_written, table_path
 from frontrank.spark.folder import Folder
@@ -31,7 +33,8 @@ from frontrank.spark.rows import ROW, array, batches, by_segment, held_in
 from frontrank.spark.session import said_plainly
 from frontrank.web.room import free_memory
 
-KINDS = {"bigint": "int64", "int": "int32", "smallint": "int16"}  # Spark's names for what Parquet has
+NEEDED = {"links": LINK_COLUMNS, "pages": PAGE_COLUMNS}
+KINDS = {"bigint": "int64", "int": "int32", "smallint": "int16", "tinyint": "int8"}  # Spark's names for what Parquet has
 DISK_A_LINK, DISK_A_PAGE = 24, 100  # bytes: packs, blocks, and counts of sources, all at a time; vectors
 MEMORY_A_CORE = 1 << 29  # of a Python worker: sums of a range, some links, Python itself
 TOLD = "pages long, fetched long, best double"
@@ -53,12 +56,12 @@ def opened(spark: Any, path: str, work: str, span: int) -> Tables:
     ``span`` how many pages' part of a vector a task has in memory."""
     counts: dict[str, int] = {}
     if "://" not in path:
-        counts = {table: checked_parts(path, table, need).rows for table, need in (("links", LINKS), ("pages", PAGES))}
+        counts = {table: table_of(path, table, needed).rows for table, needed in NEEDED.items()}
         check_fit(spark, path, counts["links"], counts["pages"], work, span)
     with said_plainly():
         frames = {table: spark.read.parquet(_where(spark, path, table)) for table in ("links", "pages")}
         counts = counts or {table: frame.count() for table, frame in frames.items()}
-    for table, needed in (("links", LINKS), ("pages", PAGES)):
+    for table, needed in NEEDED.items():
         kinds = {name: KINDS.get(kind, kind) for name, kind in frames[table].dtypes}
         check_columns(f"{path}/{table}", kinds, needed)
     if counts["pages"] == 0:
@@ -76,7 +79,7 @@ def table_frame(spark: Any, path: str, table: str) -> Any | None:
 def _where(spark: Any, path: str, table: str) -> str:
     where = _found(spark, path, table)
     if where is None:
-        raise SourceError(f"{path}: there is no {table}.parquet and no folder {table} with parts; a web has links and pages")
+        raise SourceError(no_table(path, table))
     return where
 
 
@@ -154,7 +157,7 @@ def _packed(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, bytes]]
         page: Array = batch.column("page").to_numpy(zero_copy_only=False)
         fetched, impact = (np.asarray(batch.column(name).to_numpy(zero_copy_only=False)) for name in ("fetched", "impact"))
         if page.size and not (page.min() >= 0 and page.max() < shape.pages):
-            raise SourceError(not_numbered(int(page[(page < 0) | (page >= shape.pages)][0]), shape.pages))
+            raise SourceError("pages: " + not_numbered(int(page[(page < 0) | (page >= shape.pages)][0]), shape.pages))
         if impact.size and not (impact.min() >= 0 and np.all(np.isfinite(impact))):
             raise SourceError(f"pages: views and clicks must be numbers from 0, got {impact.min():g}")
         for segment, some in by_segment(page, shape.width):
@@ -179,7 +182,7 @@ def _together(folder: Folder, shape: Shape, worth: bool, arrived: Iterable[Any])
             impact[at] = data[3 * count :].copy().view(np.float64)
         first = segment * shape.width
         if times.max() > 1:
-            raise SourceError(f"pages: page {first + int(times.argmax())} is there twice; pages must be numbered, each once")
+            raise SourceError(f"pages: {there_twice(first + int(times.argmax()))}")
         seen = np.where(fetched > 0, impact, 0.0)
         folder.place("fetched", first, fetched)
         if worth:

@@ -121,7 +121,6 @@ def walk(
 ) -> Solved:
     """The walk of tran15: along links, and with omega below 1 along virtual edges too. ``counted`` gives a vector of how many
     distinct virtual neighbours pages have, where gamma asks for it."""
-    check_worth(web, name)
     virtual = alpha * (1.0 - omega)
     real, spread = _fixed_of_walk(web, alpha, omega, gamma, eps, name, virtual > 0, counted)
     base, bound, iterations = (1.0 - alpha) / web.pages, math.inf, 0

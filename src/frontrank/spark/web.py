@@ -54,11 +54,14 @@ class SparkWeb:
         bucket: int | None = None,
         reach: int = REACH,
         task: int = TASK,
+        tables: Tables | None = None,
     ) -> None:
         self.spark, self.folder, self.tell, self.impact, self.reach = spark, folder, tell, impact, reach
         self.solved: dict[str, Any] = {}  # what several rankers ask for
-        tell("reading the tables", 0, 0)
-        self.tables: Tables = opened(spark, path, folder.path, span)
+        self.cut: dict[str, Any] = {"width": width, "span": span, "bucket": bucket, "reach": reach, "task": task}
+        if tables is None:
+            tell("reading the tables", 0, 0)
+        self.tables: Tables = tables or opened(spark, path, folder.path, span)
         self.shape: Shape = shape_of(self.tables.page_rows, width, span, bucket)
         cores = spark.sparkContext.defaultParallelism
         self.tasks, self.wanted = Tasks(spark), max(cores, -(-self.tables.link_rows // task))
@@ -119,15 +122,55 @@ class SparkWeb:
         """Have something done for each stretch of pages: ``make(*given, shape, folder, begin, end)``."""
         return over_pages(self.tasks, self.folder, self.shape, self.stretches, partial(make, *given))
 
-    def pulled(self, blocks: Blocks, give: str, settle: Callable[..., Numbers], *given: Any) -> Told:
+    def pulled(self, blocks: Blocks, give: str, settle: Callable[..., Numbers], *given: Any, largest: bool = False) -> Told:
         """Pull a vector along blocks: ``settle(*given, shape, folder, begin, end, sums)`` writes what comes of the sums."""
-        return pulled(self.tasks, self.folder, blocks, give, partial(settle, *given))
+        return pulled(self.tasks, self.folder, blocks, give, partial(settle, *given), largest)
+
+    @cached_property
+    def fetched_before(self) -> dict[int, int]:
+        """How many fetched pages stand before each stretch, by its first page."""
+        assert self.given.fetched
+        counts = [int(np.frombuffer(data, np.int64)[0]) for data in self.over(_count_fetched).data]
+        before = np.concatenate([[0], np.cumsum(counts)]).tolist()
+        return {begin: before[i] for i, (begin, _) in enumerate(self.stretches)}
+
+    @contextmanager
+    def earlier(self, fetched: int) -> Iterator[SparkWeb]:
+        """The same crawl when so many of its pages were fetched: the first, as they are fetched in the order of their numbers.
+        It has a work folder of its own, which goes when it is done."""
+        begin, end = max(one for one in self.stretches if self.fetched_before[one[0]] < fetched)
+        held = np.flatnonzero(self.folder.part("fetched", np.uint8, begin, end))
+        last = begin + int(held[fetched - 1 - self.fetched_before[begin]])
+        folder = folder_at(f"{self.folder.path}-{fetched}")
+        folder.open()
+        try:
+            then = SparkWeb(self.spark, folder, self.tables.path, self.tell, self.impact, tables=self.tables, **self.cut)
+            then.given = GivenPages(fetched, self.over(_as_then, folder, last).most)
+            yield then
+            then.close()
+        finally:
+            folder.close()
 
     def drop(self, *vectors: str) -> None:
         self.folder.drop(*vectors)
 
     def close(self) -> None:
         self.tasks.close()
+
+
+def _count_fetched(shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
+    count = np.count_nonzero(folder.part("fetched", np.uint8, begin, end))
+    return Numbers(data=np.array([count], np.int64).tobytes())
+
+
+def _as_then(then: Folder, last: int, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
+    """Write what was fetched up to a page, and what that is worth."""
+    before = np.arange(begin, end) <= last
+    fetched = folder.part("fetched", np.uint8, begin, end) * before
+    impact = folder.part("impact", np.float64, begin, end) * before
+    then.place("fetched", begin, fetched)
+    then.place("impact", begin, impact)
+    return Numbers(most=float(impact.max()))
 
 
 def pieces(begin: int, end: int, size: int = PIECE) -> Iterator[Stretch]:

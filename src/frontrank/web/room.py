@@ -30,6 +30,11 @@ def free_memory() -> int | None:
     return min(free, default=None)
 
 
+def free_temporary() -> int:
+    """Bytes free on the disk for temporary files (TMPDIR)."""
+    return shutil.disk_usage(tempfile.gettempdir()).free
+
+
 def _lines(path: str) -> list[str]:
     try:
         return Path(path).read_text().splitlines()

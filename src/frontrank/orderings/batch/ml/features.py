@@ -8,6 +8,8 @@
     links        impact of the pages that link to it, and of the other pages that those link to
     queries      how much is asked for the words of its URL and anchors, and how much of that still lacks answers
 
+``features=links`` takes scores that links and impacts give, and links, alone: what needs no texts.
+
 ``features=table4`` takes the scores of Table 4 of tran15 alone: indegree, pagerank, q-overlap, q-hybrid by a regression tree;
 and rw, rw-eg and rw-virtual, by views and by clicks where both are known. As there the omega of rw-eg was chosen for the crawl;
 other than there scores are places, and the omega is learned from the crawl itself.
@@ -26,9 +28,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from frontrank.kernels.coarse import coarse
 from frontrank.kernels.jit import Array
 from frontrank.orderings.batch.fusion import ranks
 from frontrank.orderings.batch.indegree import InDegree
+from frontrank.orderings.batch.ml.links import LinkSums, link_columns, shrunk
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk, VirtualWalk
@@ -37,9 +41,12 @@ from frontrank.pages.words import url_words, words
 from frontrank.search.ngrams import match
 from frontrank.web.view import CrawlView, SearchView
 
-SHRINK = 3.0
-STEADY = {"all": ("rw", "rw-eg .7"), "table4": ("rw", "rw-eg")}  # scores that need no training
-SETS = ("all", "table4")
+STEADY = {  # scores that need no training
+    "all": ("rw", "rw-eg .7"),
+    "links": ("rw", "rw-eg .7"),
+    "table4": ("rw", "rw-eg"),
+}
+SETS = tuple(STEADY)
 SHOWN = 10  # results on a page of answers
 DIGITS = re.compile(r"\d+")
 VALUES = re.compile(r"=[^&]*")
@@ -61,7 +68,8 @@ class FeatureTable:
     columns: dict[str, Array] = field(default_factory=dict)
 
     def matrix(self) -> Array:
-        return np.column_stack([np.asarray(column, np.float64) for column in self.columns.values()])
+        """As 32-bit numbers: engines that add up in another order differ below that, and learners would see it."""
+        return np.column_stack([np.asarray(column, np.float32) for column in self.columns.values()]).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -75,13 +83,14 @@ class Groups:
 def features(view: CrawlView, pages: Array, gain: Array, told: Array, which: str = "all") -> FeatureTable:
     """Rows for these frontier pages. gain is log(1 + impact) of all known pages, valid where told is true."""
     table = FeatureTable()
-    scores = _cached(view, f"scores, {which}", lambda: _table4(view) if which == "table4" else _scores(view))
+    scores = _cached(view, f"scores, {which}", lambda: _table4(view) if which == "table4" else _scores(view, which))
     for name, score in scores.items():
         table.columns[name] = score[pages]
     if which == "table4":
         return table
-    _links(view, pages, gain, told, table)
-    if view.search is not None:
+    for name, column in link_columns(_link_sums(view, gain, told), usual_gain(gain, told), len(view.source)).items():
+        table.columns[name] = column[pages]
+    if which == "all" and view.search is not None:
         for name, column in _cached(view, "address", lambda: _address(view)).items():
             table.columns[name] = column[pages]
         for name, column in _cached(view, "asked", lambda: _asked(view)).items():
@@ -97,7 +106,12 @@ def features(view: CrawlView, pages: Array, gain: Array, told: Array, which: str
 
 def places(scores: Array) -> Array:
     """1 for the best, 0 for the worst, equal for equals."""
-    return 1.0 - (ranks(scores) - 1.0) / max(1, len(scores) - 1)
+    return place_of(ranks(scores), len(scores))
+
+
+def place_of(rank: Array, count: int) -> Array:
+    """The rank of one of so many, as a place."""
+    return 1.0 - (rank - 1.0) / max(1, count - 1)
 
 
 def _cached(view: CrawlView, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -110,10 +124,12 @@ def _cached(view: CrawlView, key: str, make: Callable[[], dict[str, Any]]) -> di
     return cast("dict[str, Any]", view.search.cache[whole])
 
 
-def _scores(view: CrawlView) -> dict[str, Array]:
+def _scores(view: CrawlView, which: str) -> dict[str, Array]:
     view = replace(view, scores={}, notes={})  # from scratch: a walk that restarts ends some last bits elsewhere
     scores = {name: ranker.score(view) for name, ranker in RANKERS.items()}
-    return _as_places(view, scores | _by_queries(view, "quadratic"))
+    if which == "all":
+        scores |= _by_queries(view, "quadratic")
+    return _as_places(view, {name: coarse(score) for name, score in scores.items()})
 
 
 def _table4(view: CrawlView) -> dict[str, Array]:
@@ -143,41 +159,37 @@ def _as_places(view: CrawlView, scores: dict[str, Array]) -> dict[str, Array]:
     return found
 
 
-def _links(view: CrawlView, pages: Array, gain: Array, told: Array, table: FeatureTable) -> None:
-    """Impact of parents, and of siblings: the other links of parents."""
+def usual_gain(gain: Array, told: Array) -> float:
+    """The mean gain of told pages."""
+    return float(gain[told].mean()) if told.any() else 0.0
+
+
+def _link_sums(view: CrawlView, gain: Array, told: Array) -> LinkSums:
     rows = len(view.source)
     target = view.target[: view.links]
     degree = np.diff(view.indptr[: rows + 1])
     source = np.repeat(np.arange(rows), degree)
     parent_gain = gain[view.source] * told[view.source]
-    known = np.maximum(1.0, np.bincount(target, minlength=view.known))
-    mean = np.bincount(target, parent_gain[source], view.known) / known
-    most = np.zeros(view.known)
-    np.maximum.at(most, target, parent_gain[source])
-    usual = float(gain[told].mean()) if told.any() else 0.0
     child_sum = np.bincount(source, (gain * told)[target], rows)
     child_count = np.bincount(source, told[target], rows)
-    children = (child_sum + SHRINK * usual) / (child_count + SHRINK)
-    sibling_mean = np.bincount(target, children[source], view.known) / known
-    sibling_most = np.zeros(view.known)
-    np.maximum.at(sibling_most, target, children[source])
-    pooled_count = np.bincount(target, child_count[source], view.known)
-    pooled = (np.bincount(target, child_sum[source], view.known) + SHRINK * usual) / (pooled_count + SHRINK)
-    breadth = np.bincount(target, np.log1p(degree)[source], view.known) / known
-    fetched_at = np.full(view.known, rows)
-    np.minimum.at(fetched_at, target, source)
-    for name, column in {
-        "parent mean": mean,
-        "parent most": most,
-        "sibling mean": sibling_mean,
-        "sibling most": sibling_most,
-        "sibling pooled": pooled,
-        "sibling count": np.log1p(pooled_count),
-        "breadth": breadth,
-        "found at": fetched_at / max(1, rows),
-        "inlinks": np.log1p(np.bincount(target, minlength=view.known)),
-    }.items():
-        table.columns[name] = column[pages]
+    children = shrunk(child_sum, child_count, usual_gain(gain, told))
+
+    def most(values: Array) -> Array:
+        found = np.zeros(view.known)
+        np.maximum.at(found, target, values[source])
+        return found
+
+    return LinkSums(
+        np.bincount(target, minlength=view.known),
+        np.bincount(target, parent_gain[source], view.known),
+        most(parent_gain),
+        np.bincount(target, children[source], view.known),
+        most(children),
+        np.bincount(target, child_sum[source], view.known),
+        np.bincount(target, child_count[source], view.known),
+        np.bincount(target, np.log1p(degree)[source], view.known),
+        most(np.arange(rows, 0, -1, dtype=np.float64)),
+    )
 
 
 def _address(view: CrawlView) -> dict[str, Array]:
@@ -258,8 +270,8 @@ def _encoded(groups: Groups, pages: Array, gain: Array, told: Array) -> tuple[Ar
     has = told & (groups.of >= 0)
     total = np.bincount(groups.of[has], gain[has], groups.count)
     count = np.bincount(groups.of[has], minlength=groups.count)
-    usual = float(gain[told].mean()) if told.any() else 0.0
-    mean = np.append((total + SHRINK * usual) / (count + SHRINK), usual)
+    usual = usual_gain(gain, told)
+    mean = np.append(shrunk(total, count, usual), usual)
     return mean[groups.of[pages]], np.append(count, 0)[groups.of[pages]]
 
 
@@ -269,10 +281,10 @@ def _words(view: CrawlView, pages: Array, gain: Array, told: Array) -> tuple[Arr
     page_of, word = index["page"], index["word"]
     count_all = int(word.max()) + 1 if word.size else 0
     use = told[page_of]
-    usual = float(gain[told].mean()) if told.any() else 0.0
+    usual = usual_gain(gain, told)
     total = np.bincount(word[use], gain[page_of[use]], count_all)
     count = np.bincount(word[use], minlength=count_all)
-    mean = (total + SHRINK * usual) / (count + SHRINK)
+    mean = shrunk(total, count, usual)
     sums = np.bincount(page_of, mean[word], len(told))
     held = np.bincount(page_of, minlength=len(told))
     most = np.full(len(told), usual)

@@ -12,7 +12,7 @@ Cost: seconds for 50,000 examples. scikit-learn is imported when something is le
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ import numpy as np
 from frontrank.errors import need
 from frontrank.kernels.jit import Array
 
-Predict = Callable[[Array], list[Array]]
 LEARNERS = {
     "tree": ("tree",),
     "sgd": ("sgd",),
@@ -30,8 +29,22 @@ LEARNERS = {
 }
 
 
-def fitted(learner: str, seed: int, rows: Array, gain: Array, weight: Array) -> Predict:
-    """Regressors of gain on rows; asked about other rows, each gives its own predictions."""
+@dataclass(frozen=True)
+class Fitted:
+    """Regressors; asked about rows, each gives its own predictions. Can be pickled."""
+
+    parts: list[list[Any]]
+
+    def __call__(self, asked: Array) -> list[Array]:
+        need("threadpoolctl")
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):
+            return [np.mean([model.predict(asked) for model in models], axis=0) for models in self.parts]
+
+
+def fitted(learner: str, seed: int, rows: Array, gain: Array, weight: Array) -> Fitted:
+    """Regressors of gain on rows."""
     need("threadpoolctl")
     from threadpoolctl import threadpool_limits
 
@@ -41,12 +54,7 @@ def fitted(learner: str, seed: int, rows: Array, gain: Array, weight: Array) -> 
             for model in models:
                 step = "sgdregressor__" if hasattr(model, "steps") else ""
                 model.fit(rows, gain, **{f"{step}sample_weight": weight})
-
-    def predict(asked: Array) -> list[Array]:
-        with threadpool_limits(1):
-            return [np.mean([model.predict(asked) for model in models], axis=0) for models in parts]
-
-    return predict
+    return Fitted(parts)
 
 
 def _models(name: str, seed: int) -> list[Any]:

@@ -8,14 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from frontrank.errors import InputError
+from frontrank.kernels.coarse import coarse
 from frontrank.kernels.jit import Array
 from frontrank.orderings.batch.fusion import ranks
 from frontrank.orderings.batch.ml.features import SETS, STEADY, features
-from frontrank.orderings.batch.ml.learners import LEARNERS, fitted
+from frontrank.orderings.batch.ml.learners import LEARNERS, Fitted, fitted
+from frontrank.orderings.batch.sampled import taken
 from frontrank.orderings.ranker import Ranker
 from frontrank.web.view import CrawlView
 
 FOLDS = 5
+MOST = 250_000  # examples; of more, pages that their hashes name, the same ones for every engine
 K = 60.0  # as in fusion
 TOWARD = 0.5  # what the places by rw and by rw-eg count in the blend, beside 1 for each learner: they hold where learners stray
 
@@ -42,11 +45,13 @@ class Ml(Ranker):
     Examples to learn from: pages that waited in an earlier view of the same crawl and have been fetched since, with their
     features of then and their impact as observed now. Pages whose impact is told although they wait (tran15's experiment)
     are examples too; as features average the impacts of neighbours, those of each fifth of the told pages are computed
-    from the other four fifths: a page's own impact must not be among its features.
+    from the other four fifths: a page's own impact must not be among its features. Of more than 250,000 examples a part is
+    taken, drawn by hashes of page numbers.
 
     Parameters: ``learner``, one of blend, gbm, forest, tree, sgd (the last two as in tran15); ``seed``; ``features``, all, or
-    table4: the scores of other rankers alone, as in tran15 (by views and by clicks where both are known; q-hybrid by a tree).
-    Other than there they are places, as scores of two moments have different scales, and rw-eg learns omega from the crawl.
+    links: without what URLs, anchors and queries say (Spark has these), or table4: the scores of other rankers alone, as in
+    tran15 (by views and by clicks where both are known; q-hybrid by a tree). Other than there they are places, as scores of
+    two moments have different scales, and rw-eg learns omega from the crawl.
 
     Needs observed impact, and an earlier view or told impacts. Reference: tran15, section 6. Cost: for each earlier view
     the features, and the learner.
@@ -71,25 +76,29 @@ class Ml(Ranker):
         if view.revealed is not None:
             examples = _joined([examples, revealed(view, self.seed, self.features)])
             gain, told = _with(gain, told, *view.revealed)
+        waits = np.flatnonzero(~view.fetched)
+        scores = np.zeros(view.known)
+        if len(waits):
+            predict = self.learned(examples)
+            asked = features(view, waits, gain, told, self.features)
+            scores[waits] = _fused(predict(asked.matrix()), [asked.columns[name] for name in STEADY[self.features]])
+        return scores
+
+    def learned(self, examples: Examples) -> Fitted:
+        """What examples teach; InputError if there is none."""
         if len(examples.page) == 0:
             raise InputError(
                 "ml has nothing to learn from: give earlier views of the crawl whose frontier has been fetched in part since,"
                 " or frontier pages with their impact"
             )
-        waits = np.flatnonzero(~view.fetched)
-        scores = np.zeros(view.known)
-        if len(waits):
-            predict = fitted(self.learner, self.seed, examples.rows, np.log1p(examples.impact), _weights(examples.page))
-            asked = features(view, waits, gain, told, self.features)
-            scores[waits] = _fused(predict(asked.matrix()), [asked.columns[name] for name in STEADY[self.features]])
-        return scores
+        return fitted(self.learner, self.seed, examples.rows, np.log1p(examples.impact), _weights(examples.page))
 
 
 def _fused(predicted: list[Array], steady: list[Array]) -> Array:
     if len(predicted) == 1:
         return predicted[0]
     total = np.zeros(len(predicted[0]))
-    for weight, parts in ((1.0, predicted), (TOWARD, steady)):
+    for weight, parts in ((1.0, map(coarse, predicted)), (TOWARD, steady)):
         for part in parts:
             total += weight / (K + ranks(part))
     return total
@@ -106,16 +115,24 @@ def since(view: CrawlView, which: str = "all") -> Examples:
     """What became of pages that waited in earlier views."""
     assert view.impact is not None
     done = view.fetched
-    parts = []
+    moments = []
     for earlier in view.history:
-        if (earlier.search is None) != (view.search is None):
-            continue  # other features than today's
-        gain, told = gains(earlier)
-        pages = np.flatnonzero(~told)
-        pages = pages[done[pages]]
+        if (earlier.search is None) == (view.search is None):  # the same features as today's
+            gain, told = gains(earlier)
+            pages = np.flatnonzero(~told)
+            moments.append((earlier, gain, told, pages[done[pages]]))
+    share = share_of_examples(sum(len(pages) for *_, pages in moments))
+    parts = []
+    for earlier, gain, told, pages in moments:
+        pages = pages[taken(pages, share)]
         if len(pages):
             parts.append(Examples(pages, features(earlier, pages, gain, told, which).matrix(), view.impact[pages]))
     return _joined(parts)
+
+
+def share_of_examples(count: int, most: int = MOST) -> float:
+    """The share of so many examples that is learned from."""
+    return most / max(count, most)
 
 
 def revealed(view: CrawlView, seed: int, which: str = "all") -> Examples:
