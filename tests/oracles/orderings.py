@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
@@ -226,6 +227,13 @@ class FractionalPageRank(Ordering):
         return row
 
 
+def mixed32(x: int) -> int:
+    """The bits of a whole number, mixed: the first start of a surfer, the second, and so on, look random."""
+    for shift, factor in ((16, 0x21F0AAAD), (15, 0x735A2D97)):
+        x = (x ^ (x >> shift)) * factor % 2**32
+    return x ^ (x >> 15)
+
+
 class Surf(Ordering):
     """r of waiting pages is the key; r of fetched ones is handed on when it is above eps."""
 
@@ -244,9 +252,12 @@ class Surf(Ordering):
         self.region: dict[int, str] = {}
         self.of_host: dict[int, str] = {}  # host to its first region
         self.turns: list[tuple[int, float]] = []  # seeds, or trusted pages, and their weights
+        self.speaker: dict[str, int] = {}  # of a region's waiting pages
+        self.starts = 0
         for s in crawl.seeds:
             self.of_host.setdefault(self.hosts[s], f"of {s}")
             self.region[s] = f"of {s}"
+            self.speaker[f"of {s}"] = s
             self.key[s] = 1.0 / len(crawl.seeds)
             self.trust(s, 1.0)
         self.turn = 0
@@ -264,6 +275,7 @@ class Surf(Ordering):
             self.region[q] = f"of {p}" if full else self.region[p]
         else:
             self.region[q] = self.of_host.setdefault(self.hosts[q], f"of {q}")
+            self.speaker.setdefault(self.region[q], p)
         self.trust(q, 0.0)
 
     def share(self) -> float:
@@ -277,12 +289,18 @@ class Surf(Ordering):
         everywhere = len(self.crawl.order) / len(self.region)
         return min(1.0, everywhere / (fetched / len(known))) ** self.g
 
+    def drawn(self, p: int) -> int:
+        self.starts += 1
+        page = list(self.region)[mixed32(self.starts) % len(self.region)]  # in the order of discovery
+        return page if self.crawl.fetched[page] else self.speaker.get(self.region[page], p)
+
     def learn(self, p: int) -> Iterable[int]:
         r, fetched = self.key, self.crawl.fetched
+        self.speaker[self.region[p]] = p
         for q in self.crawl.rows[p]:
             self.meet(p, q)
         share = self.share()
-        r[p] += share * self.novelty(self.region[p])
+        r[p] += (1.0 - 0.2) * share * self.novelty(self.region[p])
         todo, changed = [p], []
         if self.turns:
             self.turn %= len(self.turns)
@@ -296,6 +314,12 @@ class Surf(Ordering):
                 changed.append(seed)
             elif seed != p and r[seed] > self.eps:
                 todo.append(seed)
+        drawn = self.drawn(p)
+        r[drawn] += 0.2 * share
+        if not fetched[drawn]:
+            changed.append(drawn)
+        elif drawn not in todo and r[drawn] > self.eps:
+            todo.append(drawn)
         while todo:
             x = todo.pop(0)
             held, r[x] = r[x], 0.0
@@ -788,6 +812,19 @@ def largest_site(crawl: Crawl, budget: int) -> None:
         crawl.fetch(lines[host][gone[host] - 1])
 
 
+def running_mean(values: list[float]) -> float:
+    """In single precision, as it is kept."""
+    mean = 0.0
+    for n, value in enumerate(values, 1):
+        mean = single(mean + (value - mean) / n if n > 1 else value)
+    return mean
+
+
+def single(value: float) -> float:
+    kept: float = struct.unpack("f", struct.pack("f", value))[0]
+    return kept
+
+
 def group_scan(
     crawl: Crawl, budget: int, depth: int = 2, prior: float = 0.5, strength: float = 1.0, inner: str = "quality"
 ) -> None:
@@ -802,7 +839,7 @@ def group_scan(
 
     def inside(q: int) -> float:
         if inner == "quality":
-            return inherited("mean", given[q]) if given[q] else prior
+            return running_mean(given[q]) if given[q] else prior
         return float(len(given[q])) if inner == "backlink" else 0.0
 
     def expected(q: int) -> float:

@@ -42,6 +42,8 @@ REGISTRY.build_in({ordering.name: ordering for ordering in _builtin})
 
 def register(ordering: Ordering) -> Ordering:
     """Give an ordering its name in specifications. Can be used as a decorator."""
+    if not (isinstance(ordering, type) and issubclass(ordering, Policy | Ranker)):
+        raise SpecError(f"an ordering must be a class derived from Policy or Ranker, got {ordering!r}")
     if not ordering.name:
         raise SpecError(f"{ordering.__name__} has no name; set the class attribute name")
     REGISTRY.register(ordering.name, ordering)
@@ -169,6 +171,8 @@ def _made(ordering: Ordering, given: dict[str, str], more: tuple[str, ...] = ())
 
 def _fusion(given: dict[str, str]) -> Ranker:
     labels = given.pop("of", "q-overlap+rw-eg").split("+")
+    if not all(labels):
+        raise SpecError("fusion: a part has no name; write fusion:of=NAME+NAME, such as fusion:of=q-overlap+rw-eg")
     parts, own = per_part("fusion", labels, given)
     for key in own:
         if key != "k":

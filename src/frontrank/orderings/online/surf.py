@@ -1,4 +1,4 @@
-"""surf: exact, incremental PageRank of what is known, from the seeds and from every page fetched. Our own ordering."""
+"""surf: exact, incremental PageRank of what is known, from the seeds, pages fetched and pages known. Our own ordering."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from frontrank.kernels.jit import Array, Column, Kernel, lean
 from frontrank.kernels.prefetch import prefetch
+from frontrank.orderings.online.random import BITS, mix
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.trust import NO_TRUST, Trust, paid
 from frontrank.web.links import Links
@@ -15,8 +16,9 @@ from frontrank.web.links import Links
 AUTO = "auto"
 MOST_LOCAL = 0.95  # l is at most this, and this where hosts are many or seeds few
 SEEDS_EQUAL = 1000.0  # so many seeds on one host share the mass equally with the pages fetched
+SHARE = 0.2  # of that mass, for a page drawn from all that are known
 FULL = 100  # pages of a region, about: what a page of a full one discovers is a region of its own
-TURN, FETCHED, KNOWN, HOSTS, SEEDS = range(5)  # of state.count
+TURN, FETCHED, KNOWN, HOSTS, SEEDS, STARTS = range(6)  # of state.count
 WRITTEN, QUEUED, FETCHED_ONCE = 1, 2, 4  # of state.mark
 SOON = 64  # links of the next page whose targets are asked for ahead
 
@@ -26,6 +28,7 @@ def _meet(state: State, page: int, region: int) -> None:
     """A page is discovered: it belongs to a region from now on."""
     state.region[page] = region
     state.known[region - 1] += 1
+    state.met[state.count[KNOWN]] = page
     state.count[KNOWN] += 1
 
 
@@ -43,7 +46,10 @@ def _host_region(state: State, page: int) -> int:
 def _region_of(state: State, parent: int, page: int) -> int:
     """Where a page belongs that this one has discovered."""
     if state.host[page] != state.host[parent]:
-        return _host_region(state, page)
+        region = _host_region(state, page)
+        if state.speaker[region - 1] == 0:
+            state.speaker[region - 1] = parent + 1
+        return region
     region = state.region[parent]
     return int(region) if state.known[region - 1] < FULL else parent + 1
 
@@ -61,6 +67,7 @@ def _seed(state: State, page: int, weight: float) -> float:
     if state.region[page] == 0:
         _host_region(state, page)
         _meet(state, page, page + 1)  # seeds of one host have a region each
+        state.speaker[page] = page + 1
         trusted = paid(state, page) if state.trusting > 0 else 1.0
         if trusted > 0.0:
             _restart_at(state, page, trusted)
@@ -90,8 +97,20 @@ def _fetch(state: State, links: Links, page: int, out: Out) -> int:
     if state.region[page] == 0:  # nobody has told of it: it was asked for out of turn
         _meet(state, page, _host_region(state, page))
     state.taken[state.region[page] - 1] += 1
+    state.speaker[state.region[page] - 1] = page + 1
     state.count[FETCHED] += 1
     return _surf(state, links, page, out)
+
+
+@lean
+def _drawn(state: State, page: int) -> int:
+    """A page drawn from all that are known, or who speaks for it while it waits; the page that has arrived, if nobody does."""
+    state.count[STARTS] += 1
+    drawn = state.met[mix(int(state.count[STARTS]) & BITS) % state.count[KNOWN]]
+    if state.mark[drawn] & FETCHED_ONCE:
+        return int(drawn)
+    speaker = state.speaker[state.region[drawn] - 1]
+    return int(speaker) - 1 if speaker > 0 else page
 
 
 @lean
@@ -135,9 +154,9 @@ def _surf(state: State, links: Links, page: int, out: Out) -> int:
     mass, mark, todo, host = state.mass, state.mark, state.todo, state.host
     count, reached, eps = state.count, out.page, state.eps
     _look_round(state, links, page)
-    # One unit of mass: l starts here, if there is something to discover, the rest at the next seed in turn.
+    # One unit of mass: l starts here, as far as there is something to discover, and at a page drawn; the rest at a seed.
     local = _local(state)
-    mass[page] += local * _novelty(state, state.region[page])
+    mass[page] += (1.0 - SHARE) * local * _novelty(state, state.region[page])
     mark[page] = FETCHED_ONCE | QUEUED
     todo[0] = page  # todo is a ring: so many from its head on; no page stands in it twice
     head, many, written = 0, 1, 0
@@ -150,10 +169,20 @@ def _surf(state: State, links: Links, page: int, out: Out) -> int:
             mark[seed] = WRITTEN
             reached[0] = seed
             written = 1
-        elif seed != page and mass[seed] > eps:
-            mark[seed] |= QUEUED
+        elif mark[seed] == FETCHED_ONCE and mass[seed] > eps:
+            mark[seed] = FETCHED_ONCE | QUEUED
             todo[1] = seed
             many = 2
+    drawn = _drawn(state, page)
+    mass[drawn] += SHARE * local
+    if mark[drawn] == 0:
+        mark[drawn] = WRITTEN
+        reached[written] = drawn
+        written += 1
+    elif mark[drawn] == FETCHED_ONCE and mass[drawn] > eps:
+        mark[drawn] = FETCHED_ONCE | QUEUED
+        todo[many] = drawn
+        many += 1
     while many > 0:
         p = todo[head]
         head = head + 1 if head + 1 < todo.size else 0
@@ -192,13 +221,17 @@ class Surf(Policy):
     """surf: the page that a random surfer of what is known would visit most often first.
 
         seeds: r = 1/(number of seeds), each is a region of its own
-        fetching p: r(p) += l n(p);  r(s) += 1 - l, s the next seed in turn
+        fetching p: r(p) += 0.8 l n(p);  r(s) += 1 - l, s the next seed in turn;  r(x) += 0.2 l, x a known page, drawn
         then every fetched x with r(x) > eps, first come, first served, and p itself:
             every q in L(x): r(q) += w(x, q) * d r(x)/W(x);  r(x) = 0
         w = m for a link between hosts, else 1;  W(x) = sum of w over L(x);  key(q) = r(q) of waiting pages
 
-    So key(q) is what reaches q in PageRank of the known graph, up to eps, restarting at the seeds and at the pages fetched:
-    l = 0 is rankmass, l = 1 is PageRank with uniform restarts over what has been fetched. Nothing is ever solved anew.
+    So key(q) is what reaches q in PageRank of the known graph, up to eps, restarting at the seeds, at the pages fetched and at
+    those known: l = 0 is rankmass. Nothing is ever solved anew.
+
+    A known page is drawn because mass that starts only where a crawl fetches keeps it there: it stayed in the first large
+    host, or half of the web, that has few links out. While the page waits its links are unknown, and another speaks for it:
+    the one fetched last of its region; where none is, the page of another host that found the region; else p.
 
     n(p), *novelty*, is the defence against traps. A calendar without end feeds itself: each of its pages brings mass, all of
     which stays in it. But it discovers one page for each that is fetched. A page belongs to the region of the page that
@@ -216,8 +249,12 @@ class Surf(Policy):
     Parameters, none of which needs to be known: ``l``, a number fixes it; ``m``, the weight of a link between hosts, where
     hosts are known; ``g``, 0 is no defence; ``d``, damping; ``eps``; ``trust``, a file.
 
+    Where others are better (docs/decisions.md has figures): on one host, by hot pages, pagerank; on webs grown by preferential
+    attachment backlink; on halves without links between them rankmass; on a plain tree bfs and rankmass;
+    where half of the pages are long chains, by mass, pagerank.
+
     Reference: ours. docs/results/leaderboard.md compares it with all others. Cost: about 20 pages hand on for each that is
-    fetched; about 10 times fpr.
+    fetched; about 12 times fpr.
 
     >>> from frontrank import Web, order
     >>> web = Web.from_edges([0, 0, 1, 1, 2], [1, 2, 3, 4, 4], pages=5)
@@ -242,11 +279,13 @@ class Surf(Policy):
         "region": Column(np.int32),  # the number of its first page, from 1; 0 is a page not discovered
         "known": Column(np.int32),  # pages of a region
         "taken": Column(np.int32),  # pages of a region that were fetched
+        "speaker": Column(np.int32),  # who speaks for the waiting pages of a region, from 1
+        "met": Column(np.int32),  # pages as they were discovered
         "host_region": Column(np.int32, per="host"),
         "seed": Column(np.int32),
         "weight": Column(),  # of seeds
         "weights": Column(per="crawl"),
-        "count": Column(np.int64, per="crawl", slots=5),
+        "count": Column(np.int64, per="crawl", slots=6),
     }
 
     def validate(self) -> None:
