@@ -17,13 +17,17 @@ import frontrank as fr
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.status import status
 from frontrank.errors import InputError, SpecError
+from frontrank.kernels.jit import compiled
 from frontrank.lab.measures import distinct, gap, harvest, max_ndcg
 from frontrank.lab.repeats import repeat
 from frontrank.lab.webserver import run_in_process
+from frontrank.orderings.online.group import MOST_PARENTS, _inner
+from frontrank.orderings.registry import parse
 from frontrank.pages.scorers import LOWEST, scored
 from frontrank.pages.urls import directory
+from frontrank.simulation.simulate import simulate
 from frontrank.simulation.trace import Trace
-from frontrank.web.quality import scores_of
+from frontrank.web.quality import note_scores, scores_of
 from frontrank.web.web import Web
 from tests.conftest import ROOT
 from tests.oracles import measures
@@ -115,6 +119,33 @@ def test_a_redirect_hands_on_what_it_was_given(spec: str) -> None:
     settle(crawl, "moved", scores={"words": 0.75})
     settle(crawl, "target", scores={})
     assert keys(crawl)["target"] == pytest.approx(0.75)
+
+
+def test_group_keeps_little_of_a_page() -> None:
+    """A live crawl keeps some sixty bytes of a waiting page for itself, and is to keep at most a hundred in all."""
+    of_a_page = [column for column in parse("group").layout().values() if column.per == "page"]
+    assert sum(np.dtype(column.dtype).itemsize for column in of_a_page) <= 35
+
+
+@pytest.mark.parametrize("jit", [True, False])
+@pytest.mark.parametrize("huge", [1e300, -1e300])
+def test_scores_of_any_size_leave_group_with_keys_that_can_be_compared(huge: float, jit: bool) -> None:
+    urls = [f"http://a/{i % 3}/{i}" for i in range(12)]
+    web = Web.from_edges([0] * 11, list(range(1, 12)), pages=12, urls=urls, texts=[""] * 12)
+    note_scores(web, "words", np.full(12, huge))
+    run = simulate(web, parse("group"), np.array([0], np.int32), jit=jit)
+    assert sorted(run.trace.order.tolist()) == list(range(12))
+
+
+@pytest.mark.parametrize("jit", [True, False])
+def test_the_links_that_group_counts_stay_countable(jit: bool) -> None:
+    """The number of pages that link to one is kept in two bytes: it stops where these end, and does not begin anew."""
+    policy = parse("group:depth=0")
+    state = policy.allocate(2)
+    state.parents[1] = MOST_PARENTS
+    state.node["key"][1] = 0.25
+    assert (compiled(_inner) if jit else _inner)(state, 1, 0.75) == pytest.approx(0.25 + 0.5 / MOST_PARENTS)
+    assert state.parents[1] == MOST_PARENTS
 
 
 def test_explain_of_quality_says_which_links_gave_which_part(tmp_path: Path) -> None:

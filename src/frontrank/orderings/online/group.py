@@ -21,9 +21,11 @@ from frontrank.web.web import Web
 INNER = ("quality", "bfs", "backlink")
 QUALITY, BACKLINK = 0, 2
 DEEPEST = 8
-WAITS, LEFT = 1, 2  # of state.seen
+LARGEST = 1e38  # of an inner key
+MOST_PARENTS = 2**16 - 1  # counted; the score of a further one weighs as if there were no more
+UNKNOWN, LEFT = 0, -1  # of a record's seq; of pages that wait it is above 0
 BEHIND = -1e304  # the key of a page that is not the first of its group; what is beyond 1e305 is a priority in the frontier
-NODE = np.dtype([("key", np.float64), ("seq", np.int32), ("child", np.int32), ("next", np.int32), ("prev", np.int32)])
+NODE = np.dtype([("key", np.float32), ("seq", np.int32), ("child", np.int32), ("next", np.int32), ("prev", np.int32)])
 OF_GROUPS = {  # by group of any level: directories, and those above them up to the host; -1 is none
     "above": Column(np.int32),  # the group of the level above
     "below": Column(np.int32),  # the first group of the level below
@@ -42,26 +44,35 @@ OF_GROUPS = {  # by group of any level: directories, and those above them up to 
 
 @kernel
 def _given(state: State, q: int) -> float:
-    """The mean of the pages with a score that link to q, of which there are some."""
-    return float(state.total[q] / state.parents[q])
+    """What the pages that link to q make one expect of it: the mean of their scores, if one of them has any."""
+    return float(state.node[q]["key"] if state.parents[q] > 0 else state.prior)
 
 
 @kernel
-def _linked(state: State, q: int, s: float) -> None:
-    """One more fetched page links to q."""
+def _handed_on(state: State, page: int) -> float:
+    """What a page that says nothing, such as a redirect, is to those it links to; NaN if nobody has told of it."""
+    if state.inner != QUALITY or state.parents[page] == 0:
+        return np.nan
+    return float(state.node[page]["key"])
+
+
+@kernel
+def _single(value: float) -> float:
+    """As a record keeps it: in single precision, which is plenty for what is only expected, and never infinite."""
+    return float(np.float32(min(max(value, -LARGEST), LARGEST)))
+
+
+@kernel
+def _inner(state: State, q: int, s: float) -> float:
+    """The key of a page among those of its group, now that one more fetched page links to it, with this score."""
+    key = float(state.node[q]["key"])
     if state.inner == BACKLINK:
-        state.links_in[q] += 1
-    if s > LOWEST:
-        state.parents[q] += 1
-        state.total[q] += s
-
-
-@kernel
-def _inner(state: State, q: int) -> float:
-    """The key of a page among those of its group."""
-    if state.inner == QUALITY:
-        return _given(state, q) if state.parents[q] > 0 else float(state.prior)
-    return float(state.links_in[q]) if state.inner == BACKLINK else 0.0
+        return _single(key + 1.0)
+    if state.inner == QUALITY and s > LOWEST:
+        parents = min(int(state.parents[q]) + 1, MOST_PARENTS)
+        state.parents[q] = parents
+        return _single(key + (s - key) / parents if parents > 1 else s)
+    return key
 
 
 @kernel
@@ -69,7 +80,7 @@ def _expected(state: State, page: int) -> float:
     """What a page is expected to be worth if nothing is known of its directory."""
     if state.inner != QUALITY:
         return float(state.prior)
-    expected = _inner(state, page)
+    expected = _given(state, page)
     for level in range(state.depth):
         group = state.group[page]
         for _ in range(state.depth - level):
@@ -89,34 +100,41 @@ def _key(state: State, page: int) -> float:
 
 
 @kernel
+def _waits(state: State, page: int) -> bool:
+    return bool(state.node[page]["seq"] > 0)
+
+
+@kernel
 def _join(state: State, page: int) -> None:
     """A page begins to wait."""
     group = state.group[page]
-    state.seen[page] = WAITS
-    state.node[page]["key"] = _inner(state, page)
-    state.node[page]["seq"] = state.count[0]
     state.count[0] += 1
+    state.node[page]["seq"] = state.count[0]
+    if state.inner == QUALITY:
+        state.node[page]["key"] = _single(_given(state, page))
     state.top[group] = with_page(state.node, wide(state.top[group]), wide(page))
 
 
 @kernel
 def _leave(state: State, page: int) -> None:
     group = state.group[page]
-    state.seen[page] = LEFT  # it may arrive once more, with its first links
     state.top[group] = without(state.node, wide(state.top[group]), wide(page))
+    state.node[page]["seq"] = LEFT  # it may arrive once more, with its first links
     if state.first[group] == page:
         state.first[group] = -1
 
 
 @kernel
-def _move(state: State, page: int) -> None:
-    """The inner key of a waiting page may have changed."""
-    group = state.group[page]
-    value = _inner(state, page)
-    if value != state.node[page]["key"]:
-        state.top[group] = without(state.node, wide(state.top[group]), wide(page))
-        state.node[page]["key"] = value
-        state.top[group] = with_page(state.node, wide(state.top[group]), wide(page))
+def _linked(state: State, q: int, s: float) -> None:
+    """One more fetched page, with this score, links to q."""
+    key = _inner(state, q, s)
+    if key != state.node[q]["key"]:
+        group = state.group[q]
+        if _waits(state, q):
+            state.top[group] = without(state.node, wide(state.top[group]), wide(q))
+        state.node[q]["key"] = key
+        if _waits(state, q):
+            state.top[group] = with_page(state.node, wide(state.top[group]), wide(q))
 
 
 @kernel
@@ -224,6 +242,7 @@ class Group(Policy):
     Only the first page of a group carries the key in the queue, the others stand behind it. Among groups of equal keys the page
     discovered first goes first. The mean of a host or directory that e is made of is renewed when the number of its pages has
     grown by a tenth. A page on which the scorer fails says nothing of its group; a redirect hands on what it was given.
+    What pages that link to c make one expect is kept in single precision; of more than 65,535 the later weigh a little more.
 
     Parameters: ``scorer``, the name of a scorer (``words``, ``rules``, ``topic:WORDS``, one of a package, or
     ``module:function``; docs/quality.md); ``depth``; ``prior``; ``strength``, how many pages e weighs; ``inner``.
@@ -250,10 +269,7 @@ class Group(Policy):
     combines = False  # its keys change for pages that no event touches
     columns = {
         "group": Column(np.int32),
-        "seen": Column(np.uint8),
-        "links_in": Column(np.int32),
-        "total": Column(),  # of the scores of fetched pages that link here
-        "parents": Column(np.int32),  # how many these are
+        "parents": Column(np.uint16),  # fetched pages with a score that link here; the mean of the scores is the inner key
         "node": Column(NODE, {"child": -1, "next": -1, "prev": -1}),  # a heap for each group, by inner key
         "count": Column(np.int64, per="crawl"),
         "placed": Column(np.int64, per="crawl"),  # pages whose group is known
@@ -276,7 +292,7 @@ class Group(Policy):
     # Groups are numbered as they become known, by a table that is part of the state ------------------------------------------
     def layout(self) -> dict[str, Column]:
         own = {name: column for name, column in super().layout().items() if name != "url_value"}
-        return own if self.inner == "backlink" else {**own, "links_in": Column(np.int32, per="crawl")}
+        return own if self.inner == "quality" else {**own, "parents": Column(np.uint16, per="crawl")}
 
     def allocate(self, pages: int, hosts: int = 1) -> State:
         state = super().allocate(pages, hosts)
@@ -286,7 +302,7 @@ class Group(Policy):
 
     def enlarge(self, state: State, pages: int, hosts: int = 1) -> State:
         larger = super().enlarge(state, pages, hosts)
-        known, new = int(state.groups.counts[names.COUNT]), larger.group.size - int(state.placed[0])
+        known, new = int(state.groups.counts[names.COUNT]), pages - int(state.placed[0])
         groups = names.roomy(state.groups, (self.depth + 1) * new)
         most = known + (self.depth + 1) * new
         return larger._replace(
@@ -312,7 +328,7 @@ class Group(Policy):
     @staticmethod
     @kernel
     def on_seed(state: State, page: int, weight: float) -> float:
-        if state.seen[page] == 0:
+        if state.node[page]["seq"] == UNKNOWN:
             _join(state, page)
         return BEHIND
 
@@ -327,14 +343,14 @@ class Group(Policy):
     @staticmethod
     @kernel
     def on_fetch(state: State, links: Links, page: int, out: Out) -> int:
-        if state.seen[page] == WAITS:
+        if _waits(state, page):
             _leave(state, page)
         s = state.quality[page]
         groups = _touch(state, state.group[page], 0)
         if s > LOWEST:  # neither failed nor NaN
             groups = _judge(state, page, s, groups)
-        elif np.isnan(s) and state.parents[page] > 0:
-            s = _given(state, page)
+        elif np.isnan(s):
+            s = _handed_on(state, page)
         targets = row(links, page)
         count = 0
         for j in range(targets.size):
@@ -342,13 +358,11 @@ class Group(Policy):
             if state.fetched[q] == 0:
                 _linked(state, q, s)
                 groups = _touch(state, state.group[q], groups)
-                if state.seen[q] == 0:
+                if state.node[q]["seq"] == UNKNOWN:
                     _join(state, q)
                     out.page[count] = q
                     out.key[count] = BEHIND
                     count += 1
-                else:
-                    _move(state, q)
         for i in range(groups):
             state.touched[state.todo[i]] = 0
             count = _show(state, state.todo[i], out, count)
@@ -359,14 +373,14 @@ class Group(Policy):
     def on_revisit(state: State, links: Links, page: int, out: Out) -> int:
         """Pages that were not known join their groups; what the page is worth now does not count twice."""
         s = state.quality[page]
-        if np.isnan(s) and state.parents[page] > 0:
-            s = _given(state, page)
+        if np.isnan(s):
+            s = _handed_on(state, page)
         targets = row(links, page)
         groups = 0
         count = 0
         for j in range(targets.size):
             q = targets[j]
-            if state.fetched[q] == 0 and state.seen[q] == 0:
+            if state.fetched[q] == 0 and state.node[q]["seq"] == UNKNOWN:
                 _linked(state, q, s)
                 groups = _touch(state, state.group[q], groups)
                 _join(state, q)
