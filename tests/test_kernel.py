@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from frontrank.kernels.jit import Array, Column, compiled, interpreted, kernel, lean, state_type
+from frontrank.kernels.jit import Array, Column, Direct, compiled, interpreted, kernel, lean, state_type
 from frontrank.kernels.prefetch import prefetch
+from tests.patience import PATIENCE_S
 
 CALLEE = """
 from frontrank.kernels.jit import kernel
@@ -38,10 +39,65 @@ if __name__ == "__main__":
 """
 
 
+AT_ONCE = """
+import subprocess, sys
+import numpy as np
+from frontrank.kernels.jit import compiled, kernel
+@kernel
+def double(x):
+    return x + x
+@kernel
+def total(values):
+    s = values[0]
+    for i in range(1, values.size):
+        s += double(values[i])
+    return s
+if __name__ == "__main__":
+    f = compiled(total)
+    sys.stdin.readline()
+    if sys.argv[1] == "none":
+        try:
+            f(None)
+        except Exception:
+            subprocess.run([sys.executable, __file__, "float64"], stdin=subprocess.DEVNULL, check=True)
+    else:
+        print(f(np.arange(4).astype(sys.argv[1])), sum(f.stats.cache_misses.values()))
+"""
+
+
 def run(folder: Path) -> tuple[float, int]:
     done = subprocess.run([sys.executable, "caller.py"], cwd=folder, capture_output=True, text=True, check=True)
     value, hits = done.stdout.split()
     return float(value), int(hits)
+
+
+def test_processes_that_start_together_compile_once_and_get_their_own_code(tmp_path: Path) -> None:
+    script = tmp_path / "at_once.py"
+    script.write_text(AT_ONCE, encoding="utf-8")
+    values = {"float64": "12.0", "float32": "12.0", "int64": "12", "complex128": "(12+0j)"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    processes = [
+        (kind, subprocess.Popen([sys.executable, str(script), kind], text=True, **pipes))  # type: ignore[call-overload]
+        for kind in [*values, *values]
+    ]
+    for _, process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = [(kind, *process.communicate()[0].split()) for kind, process in processes]
+    assert sorted((kind, value) for kind, value, _ in said) == sorted([*values.items(), *values.items()])
+    assert sum(int(misses) for *_, misses in said) == len(values), "one of each"
+    for kind, value in values.items():
+        again = subprocess.run([sys.executable, str(script), kind], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        assert again.stdout.split() == [value, "0"]
+
+
+def test_a_process_that_cannot_compile_a_kernel_is_not_waited_for(tmp_path: Path) -> None:
+    script = tmp_path / "at_once.py"
+    script.write_text(AT_ONCE, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script), "none"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert done.stdout.split() == ["12.0", "1"], done.stderr
 
 
 def test_a_changed_callee_or_constant_in_another_file_is_compiled_anew(tmp_path: Path) -> None:
@@ -156,3 +212,29 @@ USE = "print(f.order(f.load('synthetic:pages=50,text=0'), e.FewestLinksFirst()))
 
 def _env(cache: Path, root: Path) -> dict[str, str]:
     return {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(root)}
+
+
+@lean
+def added_up(values: Array, weight: float) -> float:
+    total = 0.0
+    for i in range(values.size):
+        total += values[i]
+    return weight * total
+
+
+def test_a_direct_call_is_the_compiled_one_whatever_the_size_of_its_arrays() -> None:
+    direct, values = Direct(added_up), np.arange(40.0)
+    for size in (0, 1, 7, 40):
+        assert direct.call(values[:size], 0.5) == compiled(added_up)(values[:size], 0.5) == added_up(values[:size], 0.5)
+    assert direct.call is not compiled(added_up)
+    assert direct.call(values, 2) == 2.0 * values.sum(), "an integer is made a float if the first call had one"
+    values.flags.writeable = False
+    assert direct.call(values, 0.5) == 390.0
+
+
+@pytest.mark.parametrize("other", [np.arange(4, dtype=np.int32), [1.0, 2.0], None, 3.0])
+def test_a_direct_call_refuses_what_is_no_such_array(other: Any) -> None:
+    direct = Direct(added_up)
+    direct.call(np.arange(4.0), 1.0)
+    with pytest.raises(TypeError):
+        direct.call(other, 1.0)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import frontrank as fr
 from frontrank.orderings.registry import describe, orderings, parse
@@ -25,6 +29,35 @@ def test_dir_shows_the_public_names() -> None:
 def test_importing_frontrank_imports_nothing_else() -> None:
     code = "import sys, frontrank; print([m for m in ('numpy', 'numba', 'pyarrow', 'click') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+TINY = fr.Web.from_edges([0], [1], pages=2)
+MISTAKES: dict[str, Callable[[], Any]] = {  # beginnings of what is said
+    "an ordering must be a specification": lambda: fr.compare(TINY, None),  # type: ignore[arg-type]
+    "an ordering must be a class": lambda: fr.register(3),  # type: ignore[arg-type]
+    "web must be a Web": lambda: fr.order("x", "bfs"),  # type: ignore[arg-type]
+    "web must be a Web, such as": lambda: fr.compare("x", "bfs"),  # type: ignore[arg-type]
+    "seeds must be a list of pages": lambda: fr.order(TINY, "bfs", seeds=5),  # type: ignore[arg-type]
+    "a web must be given by its path": lambda: fr.load(3),  # type: ignore[arg-type]
+    "politeness must be a Politeness": lambda: fr.Crawl("bfs", politeness=3),  # type: ignore[arg-type]
+    "group must be a whole number of events from 1, got 0": lambda: fr.Crawl("bfs", group=0),
+    "sync_s must be a number of seconds from 0, got nan": lambda: fr.Crawl("bfs", sync_s=float("nan")),
+    "n must be a whole number of pages": lambda: fr.Crawl("bfs").take("a"),  # type: ignore[arg-type]
+    "a seed must be a URL, got None": lambda: fr.Crawl("bfs").seed(None),  # type: ignore[arg-type]
+    "a page must be a URL, got None": lambda: fr.Crawl("bfs").fetched(None),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("says", MISTAKES)
+def test_a_mistake_in_a_call_is_answered_in_a_sentence(says: str) -> None:
+    with pytest.raises(fr.FrontrankError, match=f"^{says}"):
+        MISTAKES[says]()
+
+
+def test_webs_and_runs_are_shown_in_a_line() -> None:
+    web = fr.load("synthetic:pages=50,seed=1")
+    assert repr(web).startswith("<Web synthetic:pages=50,seed=1: 50 pages, ")
+    assert repr(fr.compare(web, ["bfs", "fpr"])).endswith(">: bfs, fpr>")
 
 
 def test_a_specification_says_what_its_policy_is() -> None:
@@ -48,3 +81,22 @@ def test_readme_shows_the_commands_that_do_everything() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make demo" in readme
     assert "make test" in readme
+
+
+@pytest.mark.parametrize(
+    ("spec", "wrong"),
+    [
+        (None, "a specification must be text, such as 'fpr:m=100', got None"),
+        (3, "a specification must be text"),
+        ("fusion:of=", "fusion: a part has no name; write fusion:of=NAME"),
+        ("fusion:of=rw+", "fusion: a part has no name"),
+    ],
+)
+def test_what_is_no_specification_is_said_to_be_none(spec: str, wrong: str) -> None:
+    with pytest.raises(fr.FrontrankError, match=wrong):
+        fr.parse(spec)
+
+
+def test_runs_are_found_by_what_names_them() -> None:
+    runs = fr.compare(fr.Web.from_edges([0, 1], [1, 2], pages=3), ["bfs", "fpr"], seeds=[0])
+    assert "bfs" in runs and runs["fpr"] in runs and "opic" not in runs

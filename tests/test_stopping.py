@@ -94,7 +94,7 @@ def test_a_kernel_is_ended_after_the_grace_or_by_a_second_signal(
     for _ in range(times):
         process.send_signal(number)
         time.sleep(0.2)  # two signals at once count as one
-    ends(process, 128 + number)
+    assert "frontrank: interrupted" in ends(process, 128 + number)
 
 
 CALLBACK = """

@@ -27,6 +27,7 @@ from frontrank.orderings.online.oracle import Oracle
 from frontrank.orderings.online.prior import Prior
 from frontrank.orderings.online.similarity import INNER, Similarity
 from frontrank.orderings.policy import Policy
+from frontrank.orderings.rank_file import RankFile
 from frontrank.orderings.ranker import Periodic, Ranker
 from frontrank.orderings.registry import REGISTRY, as_policy, parameters, parse, parse_ranker
 from frontrank.orderings.stored import from_data, to_data
@@ -54,6 +55,7 @@ BY_KIND: dict[Any, st.SearchStrategy[Any]] = {
     bool: st.booleans(),
     str: st.text(),
     Visibility: st.sampled_from(["step", "step:3", "1/r", "1,0.5"]).map(Visibility),
+    RankFile: st.just(RANKS).map(RankFile.read),
     Trust: st.sampled_from([NO_TRUST, Trust.read(str(Path(__file__).with_name("assets") / "trust.tsv"))]),
 }
 PLAIN = [ordering for ordering in REGISTRY.built_in().values() if ordering not in (Combine, Fusion)]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontrank.errors import InputError, SeedError, SourceError, SpecError
+from frontrank.errors import FrontrankError, InputError, SeedError, SourceError, SpecError
 from frontrank.kernels.pagerank import pagerank
+from frontrank.lab.compare import order
 from frontrank.orderings.online.oracle import Oracle
 from frontrank.web.importance import importance
 from frontrank.web.links import tidy
@@ -168,3 +170,52 @@ def test_links_are_tidied_in_place() -> None:
     indptr, kept, _ = tidy(indptr, targets)
     assert (indptr.tolist(), kept.tolist()) == ([0, 1, 2], [1, 0])
     assert kept is targets and kept.flags.owndata and kept.nbytes == 8
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ({"targets": np.array([1, 7_000_000], np.int32)}, "a target must be a page number from 0 to 2, got 7000000"),
+        ({"targets": np.array([1, -1], np.int32)}, "a target must be a page number from 0 to 2, got -1"),
+        ({"indptr": np.array([0, 5, 1, 2])}, "indptr must rise from 0 to the 2 links"),
+        ({"indptr": np.array([0, 1, 1, 1])}, "indptr must rise from 0 to the 2 links, got 0 to 1"),
+        ({"hosts": [0, -1, 0]}, "hosts must be whole numbers from 0"),
+        ({"hosts": np.array([0.0, 1.5, 0.0])}, "hosts must be whole numbers from 0"),
+        ({"hosts": ["a", "b", "a"]}, "hosts must be whole numbers from 0"),
+        ({"seeds": [3]}, "a seed must be a page number from 0 to 2, got 3"),
+        ({"views": [1.0, np.nan, 0.0]}, "views must be finite numbers from 0"),
+        ({"clicks": [1.0, -2.0, 0.0]}, "clicks must be finite numbers from 0"),
+    ],
+)
+def test_numbers_that_kernels_would_trust_are_checked(given: dict[str, Any], wrong: str) -> None:
+    whole = {"indptr": np.array([0, 2, 2, 2]), "targets": np.array([1, 2], np.int32)}
+    with pytest.raises(FrontrankError, match=wrong):
+        Web(**{**whole, **given})
+
+
+def test_columns_may_be_lists() -> None:
+    web = Web.from_edges([0, 0], [1, 2], pages=3, hosts=[0, 0, 5], seeds=[2], views=[1, 2, 3])
+    assert order(web, "fpr:m=100", seeds=[0]) == [0, 2, 1]
+    assert importance(web, "views").tolist() == [1.0, 2.0, 3.0] and order(web, "bfs") == [2]
+
+
+@pytest.mark.parametrize("source", [[0.5], ["a"], [[0]], [None], iter([0])])
+def test_links_are_between_numbers(source: Any) -> None:
+    """A share of a page is not rounded to one."""
+    with pytest.raises(InputError, match="source page must be a page number, in an array of whole numbers"):
+        Web.from_edges(source, [1], pages=2)
+
+
+@pytest.mark.parametrize(("spec", "got"), [("random:0", "random:0"), ("random:4@1", "random:4@1"), ("top:0", "top:0")])
+def test_as_many_seeds_as_there_are_pages(spec: str, got: str) -> None:
+    with pytest.raises(SeedError, match=f"seeds must be from 1 to the 3 pages of web, got '{got}'"):
+        find_seeds(Web.from_edges([0], [1], 3), spec)
+
+
+def test_an_importance_that_tells_no_page_from_another_is_refused() -> None:
+    web = Web.from_edges([0], [1], 2, titles=["tea", "jobs"], texts=["tea", "jobs"], urls=["http://a/", "http://a/x"])
+    with pytest.raises(SpecError, match="a weight must not be 0"):
+        importance(web, "0*pagerank+0*backlink")
+    with pytest.raises(InputError, match="no page of web is worth anything to the scorer topic:coffee"):
+        importance(web, "quality:scorer=topic:coffee")
+    assert importance(web, "quality:scorer=topic:tea")[0] > 0

@@ -32,6 +32,8 @@ def split(spec: str) -> tuple[str, dict[str, str]]:
     >>> split("shop.orderings:Margin:weight=2")
     ('shop.orderings:Margin', {'weight': '2'})
     """
+    if not isinstance(spec, str):
+        raise SpecError(f"a specification must be text, such as 'fpr:m=100', got {spec!r}")
     name, _, rest = spec.strip().partition(":")
     inside, _, more = rest.partition(":")
     if CLASS.fullmatch(inside.strip()):

@@ -100,6 +100,9 @@ class Watch:
     def _leave(self, number: int) -> None:
         if os.isatty(2):
             os.write(2, b"\x1b[?25h\n")  # a display may have hidden the cursor
+        if self.code is None:
+            with suppress(OSError):
+                os.write(2, b"frontrank: interrupted\n")
         os._exit(128 + number if self.code is None else self.code)
 
     def _last(self) -> None:

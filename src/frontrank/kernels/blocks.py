@@ -39,17 +39,31 @@ def _pull(start: Array, at: Array, row: Array, first: int, low: int, high: int, 
         i += 1
 
 
-def pull_block(block: Block, give: Array, sums: Array, low: int = 0, high: int | None = None) -> None:
-    """Add to the sum of each page of the range what the pages that link to it hand on, by links ``low`` to ``high`` alone.
+@kernel
+def _largest(start: Array, at: Array, row: Array, first: int, low: int, high: int, give: Array, found: Array) -> None:
+    i = first
+    while i < start.size - 1 and start[i] < high:
+        q = at[i] if at.size > 0 else i
+        for j in range(max(start[i], low), min(start[i + 1], high)):
+            found[q] = max(found[q], give[row[j]])
+        i += 1
+
+
+def pull_block(block: Block, give: Array, sums: Array, low: int = 0, high: int | None = None, largest: bool = False) -> None:
+    """Add to the sum of each page of the range what the pages that link to it hand on, by links ``low`` to ``high`` alone; or
+    find the ``largest`` of it, and of what is there.
 
     >>> block, sums = Block(np.array([0, 2, 3]), np.empty(0, np.int32), np.array([0, 1, 1], np.int32)), np.zeros(2)
     >>> pull_block(block, np.array([1.0, 10.0]), sums)
     >>> sums.tolist()
     [11.0, 10.0]
+    >>> pull_block(block, np.array([1.0, 12.0]), sums, largest=True)
+    >>> sums.tolist()
+    [12.0, 12.0]
     """
     end = len(block.row) if high is None else high
     first = int(np.searchsorted(block.start, low, side="right")) - 1 if low else 0
-    compiled(_pull)(*block, first, low, end, give, sums)
+    compiled(_largest if largest else _pull)(*block, first, low, end, give, sums)
 
 
 # --- links by bucket ---

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frontrank.kernels.growing import grown
-from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.kernels.jit import Array, compiled, lean
 
 EMPTY = 0  # a slot holds a number plus one: fresh memory is zero
 LEAST = 64  # slots
@@ -77,7 +77,7 @@ def roomy(table: HashTable, more: int) -> HashTable:
     return table
 
 
-@kernel
+@lean
 def _place(table: HashTable, key: int, number: int) -> None:
     """Enter a key that is not among the new slots."""
     mask = table.slots.size - 1
@@ -87,7 +87,7 @@ def _place(table: HashTable, key: int, number: int) -> None:
     table.slots[at] = number + 1
 
 
-@kernel
+@lean
 def _look(slots: Array, keys: Array, key: int) -> int:
     mask = slots.size - 1
     at = key & mask
@@ -99,7 +99,7 @@ def _look(slots: Array, keys: Array, key: int) -> int:
     return -1
 
 
-@kernel
+@lean
 def find(table: HashTable, key: int) -> int:
     """The number of a key, or -1."""
     number = _look(table.slots, table.keys, key)
@@ -108,7 +108,7 @@ def find(table: HashTable, key: int) -> int:
     return number
 
 
-@kernel
+@lean
 def move(table: HashTable, most: int) -> None:
     """Enter what lies in the next so many old slots among the new ones."""
     begin = table.counts[MOVED]
@@ -120,7 +120,7 @@ def move(table: HashTable, most: int) -> None:
     table.counts[MOVED] = end
 
 
-@kernel
+@lean
 def enter(table: HashTable, key: int) -> int:
     """Enter a key that is not there; returns its number. There must be room."""
     number = table.counts[COUNT]
@@ -130,7 +130,7 @@ def enter(table: HashTable, key: int) -> int:
     return int(number)
 
 
-@kernel
+@lean
 def number_all(table: HashTable, keys: Array, numbers: Array) -> int:
     """The numbers of these keys; new keys get the next ones. Returns how many were new. There must be room."""
     before = table.counts[COUNT]
@@ -144,7 +144,7 @@ def number_all(table: HashTable, keys: Array, numbers: Array) -> int:
     return fresh
 
 
-@kernel
+@lean
 def added(table: HashTable, key: int) -> bool:
     """Enter a key; whether it was new. There must be room."""
     move(table, MOVES)

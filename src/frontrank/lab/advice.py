@@ -34,7 +34,7 @@ ADVICE = (
         "Important pages first",
         "links of several hosts",
         "surf; fpr:m=100 where deciding must be cheapest",
-        "surf .730 (uci-ics .335), pagerank ranked 20 times .588 (.335), fpr:m=100 .571 (.283), bfs .380 (.245)",
+        "surf .726 (uci-ics .359), pagerank ranked 20 times .588 (.335), fpr:m=100 .571 (.283), bfs .380 (.245)",
         f"frontrank recommend {TRY} --for importance",
     ),
     Advice(
@@ -42,7 +42,7 @@ ADVICE = (
         "Important pages first",
         "links of one host, or no hosts (LAW and SNAP graphs)",
         "surf; pagerank:every=100 on tens of thousands of pages of one host",
-        "uk-2007-05@100000: surf .643, rankmass .626, pagerank .476, bfs .270; 20,000 of one host: pagerank .863, surf .807",
+        "uk-2007-05@100000: surf .650, rankmass .626, pagerank .476, bfs .270; 20,000 of one host: pagerank .863, surf .816",
         "frontrank recommend synthetic:pages=20000,hosts=1,seed=1",
     ),
     Advice(
@@ -74,7 +74,7 @@ ADVICE = (
         "What searchers will be shown",
         "a query log and texts",
         "fusion",
-        "queries and walks err on different pages: fusion .396 on uci-ics, q-overlap .277, rw-eg .246, pagerank .131",
+        "queries and walks err on different pages: fusion .243 on uci-ics, rw-eg .184, q-overlap .170, pagerank .114",
         "frontrank recommend team.crawl --for searchers",
     ),
     Advice(
@@ -82,7 +82,7 @@ ADVICE = (
         "What searchers will be shown",
         "clicks or views of fetched pages, no queries",
         "rw-eg",
-        "votes of pages that are shown count more: rw-eg .246 on uci-ics, rw .205, pagerank .131, indegree .120",
+        "votes of pages that are shown count more: rw-eg .184 on uci-ics, rw .171, indegree .123, pagerank .114",
         "frontrank recommend team.crawl --for searchers",
     ),
     Advice(
@@ -98,7 +98,7 @@ ADVICE = (
         "A crawl without surprises, or the first of a site",
         "nothing yet",
         "bfs, a few hundred pages; then recommend on what it fetched",
-        "none is the best everywhere: backlink has .709 on wikispeedia, near the best, and is the last on cnr-2000 (.103)",
+        "none is the best everywhere: backlink is third on wikispeedia (.709), and the last on cnr-2000 (.103)",
         "frontrank recommend my-crawl",
     ),
 )

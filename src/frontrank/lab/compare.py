@@ -103,12 +103,12 @@ def as_crawled(web: Web, stop: Stop = ALL) -> Run | None:
 
 def order(web: Web, policy: Given, seeds: Seeds = None, budget: Budget = None) -> list[int]:
     """The pages that an ordering fetches, in its order."""
-    run = simulate(web, as_policy(policy), find_seeds(web, seeds), budget)
+    run = simulate(Web.checked(web), as_policy(policy), find_seeds(web, seeds), budget)
     pages: list[int] = run.trace.order.tolist()
     return pages
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Runs(Sequence[Run], Tabular):
     """Crawls of one web from the same seeds, one for each ordering."""
 
@@ -117,6 +117,9 @@ class Runs(Sequence[Run], Tabular):
     metric: str = "pagerank"  # the importance that pages are judged by
     source: str = ""  # what the web was loaded from
     command: str = ""  # what a person types to get these runs again
+
+    def __repr__(self) -> str:
+        return f"<Runs of {self.web!r}: {', '.join(run.spec for run in self.runs)}>"
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -131,6 +134,9 @@ class Runs(Sequence[Run], Tabular):
 
     def __iter__(self) -> Iterator[Run]:
         return iter(self.runs)
+
+    def __contains__(self, what: object) -> bool:
+        return any(what in (run, run.spec) for run in self.runs)
 
     def json(self) -> dict[str, Any]:
         """Shares of hot pages and of the best possible mass at fixed shares of the web, for programs."""
@@ -302,7 +308,7 @@ def carry_out(
     """Crawl the web as planned, from the same seeds with each ordering, several at a time."""
     if jobs is not None and jobs < 1:
         raise InputError(f"jobs must be at least 1, got {jobs}")
-    plan.check(web)
+    plan.check(Web.checked(web))
     pages = find_seeds(web, seeds)
     runs = simulate_all(web, plan, pages, progress, fitting_jobs(web, plan, jobs))
     return Runs(web, tuple(runs), plan.metric, source or web.source, command)

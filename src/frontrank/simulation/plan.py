@@ -137,7 +137,7 @@ class Plan:
 
     def adding(self, orderings: Given | Iterable[Given]) -> Plan:
         """The same plan with more orderings."""
-        more = [orderings] if isinstance(orderings, str | Policy | Ranker) else list(orderings)
+        more = list(orderings) if isinstance(orderings, Iterable) and not isinstance(orderings, str) else [orderings]
         planned = []
         for one in more:
             policy = as_policy(one)

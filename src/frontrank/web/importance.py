@@ -122,6 +122,8 @@ def parse_metric(metric: str) -> list[tuple[float, Metric]]:
         if not math.isfinite(factor) or not name:
             raise SpecError(f"importance {metric!r}: a term must be WEIGHT*METRIC with a finite weight, got {term!r}")
         terms.append((factor, _parsed(name)))
+    if not any(factor for factor, _ in terms):  # every page would be one of the best
+        raise SpecError(f"importance {metric!r}: a weight must not be 0, or all pages are alike; give one above 0")
     return terms
 
 
@@ -189,8 +191,13 @@ def _value(web: Web, metric: Metric) -> Array:
             raise InputError(f"importance {name} needs a web with {name}, but {web.name} has none")
         return np.asarray(known, np.float64).copy()
     if name == "quality":
-        judged = scores_of(web, given.get("scorer", "words"))
+        scorer = given.get("scorer", "words")
+        judged = scores_of(web, scorer)
         has = judged > LOWEST
+        if not np.any(judged[has]):
+            raise InputError(
+                f"no page of {web.name} is worth anything to the scorer {scorer}; give another one, or other words"
+            )
         return np.where(has, judged, min(0.0, float(judged[has].min(initial=0.0))))
     if web.texts is None:
         raise InputError(f"importance similarity needs a web with texts, but {web.name} has none")

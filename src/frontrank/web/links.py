@@ -32,9 +32,19 @@ def row(links: Links, page: int) -> Array:
 
 def check_pages(numbers: Array, pages: int, what: str) -> None:
     """Kernels trust page numbers: one out of range would write over other memory."""
+    if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
+        given = f"{numbers.ndim} dimensions" if numbers.ndim != 1 else numbers.dtype
+        raise InputError(f"{what} must be a page number, in an array of whole numbers, got {given}")
     if numbers.size and not (int(numbers.min()) >= 0 and int(numbers.max()) < pages):
         wrong = int(numbers.min()) if int(numbers.min()) < 0 else int(numbers.max())
         raise InputError(f"{what} must be a page number from 0 to {pages - 1:,}, got {wrong}")
+
+
+def check_rows(indptr: Array, targets: Array, name: str) -> None:
+    """Rows begin where those before them end, and hold the numbers of pages."""
+    if int(indptr[0]) != 0 or int(indptr[-1]) != len(targets) or np.any(indptr[1:] < indptr[:-1]):
+        raise InputError(f"{name}: indptr must rise from 0 to the {len(targets):,} links, got {indptr[0]} to {indptr[-1]}")
+    check_pages(targets, len(indptr) - 1, f"{name}: a target")
 
 
 def by_source(source: Array, target: Array, pages: int, places: bool = False) -> tuple[Array, Array, Array]:

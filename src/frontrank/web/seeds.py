@@ -37,8 +37,10 @@ def find_seeds(web: Web, given: str | os.PathLike[str] | Iterable[int | str] | N
         pages = np.array([_page(web, given)], np.int32)
     elif isinstance(given, str | os.PathLike):
         pages = _from_file(web, given)
-    else:
+    elif isinstance(given, Iterable):
         pages = np.array([_page(web, str(one)) for one in given], np.int32)
+    else:
+        raise SeedError(f"seeds must be a list of pages, top:COUNT, random:COUNT@SEED or a file, got {given!r}")
     if len(pages) == 0:
         raise SeedError("there must be at least one seed to start from, got none")
     return distinct(pages)
@@ -83,7 +85,7 @@ def _drawn(web: Web, spec: str) -> Array:
     if not count.isdigit() or (at and not draw.isdigit()) or (at and kind == "top"):
         raise SeedError(f"seeds must be top:COUNT or random:COUNT@SEED, got {spec!r}")
     if not 1 <= int(count) <= web.pages:
-        raise SeedError(f"seeds must be at most the {web.pages:,} pages of {web.name}, got {spec!r}")
+        raise SeedError(f"seeds must be from 1 to the {web.pages:,} pages of {web.name}, got {spec!r}")
     if kind == "top":
         return np.argsort(-importance(web, "pagerank"), kind="stable")[: int(count)].astype(np.int32)
     return _random(web, int(count), int(draw or 0))

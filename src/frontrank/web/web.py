@@ -16,14 +16,14 @@ from frontrank.errors import InputError, SeedError, SourceError
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import canonical, host_of
 from frontrank.web.dates import SeenOn
-from frontrank.web.links import MAX_PAGES, NO_VALUES, Links, by_source, check_pages, tidy
+from frontrank.web.links import MAX_PAGES, NO_VALUES, Links, by_source, check_pages, check_rows, tidy
 from frontrank.web.strings import Texts
 
 IMPACTS = ("views", "clicks")
 MOST_IN_TABLE = 5_000_000  # URLs that are made Python objects to look one up
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Web:
     """Links (CSR) and whatever else is known of each page.
 
@@ -67,6 +67,29 @@ class Web:
                 raise SourceError(f"{self.name}: {len(held):,} {column} for {self.pages:,} pages, expected one each")
         if self.anchors is not None and len(self.anchors) != self.links:
             raise SourceError(f"{self.name}: {len(self.anchors):,} anchors for {self.links:,} links; expected one each")
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        """Kernels trust them. What is mapped from a file was checked when it was opened, and is not read through again."""
+        for column in ("indptr", "targets", "hosts", "seeds", "views", "clicks"):
+            held = getattr(self, column)
+            if held is not None and not isinstance(held, np.ndarray):
+                object.__setattr__(self, column, np.asarray(held))
+        if not isinstance(self.targets, np.memmap):
+            check_rows(self.indptr, self.targets, self.name)
+        if self.seeds is not None:
+            check_pages(self.seeds, self.pages, f"{self.name}: a seed")
+        hosts = self.hosts if not isinstance(self.hosts, np.memmap) else None
+        if hosts is not None and (hosts.dtype.kind not in "iu" or not 0 <= int(hosts.min()) <= int(hosts.max()) < MAX_PAGES):
+            raise SourceError(f"{self.name}: hosts must be whole numbers from 0, one for each page; their names are host_names")
+        for column in IMPACTS:
+            held = getattr(self, column)
+            if held is not None and not (held.dtype.kind in "iuf" and np.all(np.isfinite(held)) and held.min() >= 0):
+                raise SourceError(f"{self.name}: {column} must be finite numbers from 0, one for each page")
+
+    def __repr__(self) -> str:
+        held = [column for column in self.COLUMNS if self.has(column)]
+        return f"<Web {self.name}: {self.pages:,} pages, {self.links:,} links{''.join(f', {column}' for column in held)}>"
 
     @property
     def pages(self) -> int:
@@ -84,6 +107,13 @@ class Web:
 
     def targets_of(self, page: int) -> Array:
         return self.targets[self.indptr[page] : self.indptr[page + 1]]
+
+    @classmethod
+    def checked(cls, web: Any) -> Web:
+        """The same, which must be a web: InputError where somebody gave something else."""
+        if not isinstance(web, cls):
+            raise InputError(f"web must be a Web, such as load('synthetic:pages=1000') gives, got {web!r}")
+        return web
 
     @property
     def impact(self) -> Array | None:
