@@ -14,7 +14,7 @@ TESTS = {  # the file (test_*.py): modules whose kernels it runs
     "queues": ["crawl/kernels", "frontiers/polite"],
     "priority": ["crawl/kernels", "frontiers/polite"],
     "contracts": ["orderings/policy"],
-    "seams": ["frontiers/polite_frontier"],
+    "seams": ["frontiers/polite"],
     "polite": ["frontiers/pairing", "frontiers/polite"],
     "frontiers": ["frontiers/fifo", "frontiers/heap", "frontiers/lifo", "frontiers/shelf"],
     "fingerprints": ["kernels/hashtable"],
@@ -48,7 +48,7 @@ TESTS = {  # the file (test_*.py): modules whose kernels it runs
     ],
     "sources_large": ["sources/large_links"],
     "common_crawl": ["sources/common_crawl"],
-    "parquet_web": ["sources/parquet_web"],
+    "parquet_web": ["sources/parquet_rows"],
     "import": ["sources/search_team/tablefiles"],
     "spark_fits": ["spark/standing"],
 }

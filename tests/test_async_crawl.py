@@ -174,7 +174,17 @@ def test_it_goes_on_where_another_stopped_and_lets_its_directory_go(tmp_path: Pa
 
 
 def test_it_has_all_verbs_of_a_crawl() -> None:
-    inner = {"apply", "restore_leases", "find_host", "together", "before_sync", "scores_at_once", "recover"}
+    inner = {
+        "apply",
+        "restore_leases",
+        "find_host",
+        "together",
+        "before_sync",
+        "scores_at_once",
+        "recover",
+        "check_known",
+        "group_of",
+    }
 
     def verbs(kind: type) -> dict[str, str]:
         found = inspect.getmembers(kind, inspect.isfunction)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
+import threading
+import weakref
 from pathlib import Path
 
 import pytest
@@ -51,16 +54,55 @@ def test_a_crawl_that_does_not_run_is_told_and_closed(tmp_path: Path, crawl: Cra
     crawl.close()
 
 
+def test_hosts_are_limited_together_by_commands(tmp_path: Path, crawl: Crawl) -> None:
+    crawl.close()
+    folder = tmp_path / "c"
+    (tmp_path / "hosts").write_text("h0.test h1.test")
+    for words in (
+        ("limit", folder, "--hosts", tmp_path / "hosts", "--budget", 2),
+        ("block", folder, "--ip", "192.0.2.7", "--for", "1d"),
+    ):
+        done = frontrank(*words)
+        assert (done.returncode, done.stdout) == (0, f"{folder}: done\n"), done.stderr
+    said = frontrank("status", folder).stdout
+    assert "group of hosts" in said and "h0.test" in said and "budget 2" in said and "blocked until" in said
+    crawl = Crawl.recover(folder)
+    assert crawl.take(9) == [NAMES[0], NAMES[1], NAMES[2], NAMES[5], NAMES[8]]
+    crawl.close()
+
+
 def test_a_crawl_that_runs_heeds_what_is_said_in_its_order(tmp_path: Path, crawl: Crawl) -> None:
     crawl.take(1)
     script = "from pathlib import Path; from frontrank.crawl.inbox import tell; import sys\n"
     script += "print([tell(Path(sys.argv[1]), 'boost', pattern='/8$', by=b) for b in (1, 5, 3)])"
     saying = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "c")], stdout=subprocess.PIPE, text=True)
-    eventually(lambda: crawl.take(0) == [] and saying.poll() is not None)
+    eventually(lambda: saying.poll() is not None)  # nothing is taken meanwhile: its slots are busy, or its hosts rest
     assert saying.communicate()[0] == "[True, True, True]\n"
     assert crawl.rules.json()[0]["boost"] == 3 and crawl.take() == [NAMES[8]]
     assert list((tmp_path / "c" / "control").iterdir()) == []
     crawl.close()
+
+
+def test_a_crawl_that_nobody_has_any_more_listens_no_more(crawl: Crawl) -> None:
+    before = set(threading.enumerate())  # crawls of other tests may not be gone yet
+    crawl.take(1)
+    (listening,) = [thread for thread in set(threading.enumerate()) - before if thread.name == "frontrank-control"]
+    crawl.close()
+    eventually(lambda: not listening.is_alive())
+    before = set(threading.enumerate())
+    in_memory = Crawl("bfs")
+    in_memory.discover(NAMES)
+    assert in_memory.take(1) and set(threading.enumerate()) <= before
+
+
+def test_a_crawl_that_is_left_open_is_not_kept_by_its_listener(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "left")
+    crawl.seed(NAMES)
+    crawl.take(1)
+    log, left = crawl.log, weakref.ref(crawl)
+    del crawl
+    eventually(lambda: gc.collect() >= 0 and left() is None)
+    log.close()
 
 
 def test_what_cannot_be_heeded_is_passed_over(tmp_path: Path, crawl: Crawl) -> None:
@@ -87,7 +129,12 @@ def test_what_cannot_be_heeded_is_passed_over(tmp_path: Path, crawl: Crawl) -> N
         (("boost", "C", "[", "+1"), "pattern must be a regular expression, got '['"),
         (("boost", "C", "a", "1.5"), "BY must be a whole number, such as +2 or -1, got '1.5'"),
         (("boost", "missing", "a", "1"), "missing: not a crawl (trace.db is missing)"),
-        (("limit", "C", "--budget", "1"), "--host NAME or --family REGEX"),
+        (("limit", "C", "--budget", "1"), "--hosts FILE and --family REGEX"),
+        (("limit", "C", "--domain", "www.a.org", "--delay", "1"), "must be a registered domain, such as a.org"),
+        (("limit", "C", "--ip", "a", "--host", "b", "--delay", "1"), "limit needs one of --host NAME"),
+        (("limit", "C", "--hosts", "none", "--delay", "1"), "in a file that can be read, got 'none'"),
+        (("block", "C"), "block needs one of HOST"),
+        (("block", "C", "--ip", "a.org"), "ip must be an address, such as 192.0.2.7, got 'a.org'"),
         (("limit", "C", "--host", "a"), "--budget, --delay and --concurrency"),
         (("limit", "C", "--host", "a", "--delay", "-1"), "--delay must be a number of seconds from 0, got -1"),
         (("limit", "C", "--family", "a", "--concurrency", "1"), "--concurrency applies to a host"),

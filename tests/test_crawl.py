@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from frontrank.crawl import pages
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
+from frontrank.pages.urls import host_of
 
 
 def test_taken_pages_are_open_until_they_are_settled() -> None:
@@ -43,6 +47,58 @@ def test_a_stopping_rule_ends_the_crawl() -> None:
         taken += page
         crawl.fetched(page[0], [f"{page[0]}{i}" for i in range(2)])
     assert 1 < len(taken) < 20
+
+
+BEGINNINGS = [
+    "http://",
+    "https://",
+    "HTTP://",
+    "http:",
+    "http:/",
+    "http:///",
+    "https:////",
+    "ftp://",
+    "//",
+    " http://",
+    "file:///",
+    "",
+]
+PARTS = [
+    *"ab/\\?#@:.\t\n ",
+    "a.org",
+    "A.org",
+    "b.a.org",
+    ":80",
+    ":99999",
+    "[::1]",
+    "1.2.3.4",
+    "0x7f.1",
+    "xn--a",
+    "\u00fc",
+    "%41",
+    "\ud800",
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.builds(str.__add__, st.sampled_from(BEGINNINGS), st.lists(st.sampled_from(PARTS), max_size=7).map("".join))))
+def test_hosts_found_by_the_beginning_of_a_url_are_those_of_the_whole(urls: list[str]) -> None:
+    """Half a character behind the host is stored as a question mark, so it says nothing about the host."""
+    crawl = Crawl("bfs")
+    for _ in range(2):  # the second time most are remembered
+        for url, number in zip(urls, crawl._hosts_of(urls, 0).tolist(), strict=True):
+            whole = url if url.isascii() else url.encode("utf-8", "replace").decode()
+            assert number in (crawl.find_host(host_of(url)), crawl.find_host(host_of(whole)))
+
+
+def test_more_hosts_than_are_remembered_keep_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "HOSTS_CACHED", 3)
+    crawl = Crawl("bfs", queue_by={"h0.test": "one", "h1.test": "two"})
+    urls = [f"{scheme}://h{page % 7}.test/{page}" for page in range(40) for scheme in ("http", "https")]
+    for begin in range(0, len(urls), 6):
+        crawl.discover(urls[begin : begin + 6])
+    by_name = {host["host"]: host["waiting"] for host in crawl.hosts() if host["waiting"]}
+    assert by_name == {"one": 12, "two": 12, **{f"h{n}.test": 12 if n < 5 else 10 for n in range(2, 7)}}
 
 
 def test_seeds_are_needed() -> None:

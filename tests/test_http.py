@@ -450,6 +450,88 @@ def test_many_who_search_hold_up_nobody_else(own: tuple[Crawls, Asked]) -> None:
         thread.join()
 
 
+def test_hosts_share_limits_and_blocks_that_are_set_over_http(
+    own: tuple[Crawls, Asked], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawls, asked = own
+    crawl = crawls.find("DEFAULT")
+    assert crawl is not None
+    status, told = asked.post(f"{API}/groups", {"hosts": ["a.example", "c.example"], "budget": 10, "concurrency": 1})
+    assert (status, told) == (200, {"done": "the hosts share new limits", "applied": True})
+    assert asked.post(f"{API}/group-blocks", {"ip": "192.0.2.7", "seconds": 60})[0] == 200
+    groups = asked.get(f"{API}/status")[1]["groups"]
+    assert [(group["group"], group["by"], group["hosts"], group["budget"]) for group in groups] == [
+        ("a.example", "list", 2, 10),
+        ("192.0.2.7", "ip", 0, 0),
+    ]
+    assert groups[1]["blocked_until"] > time.time()
+    assert len({urlsplit(url).hostname for url in crawl.take(50)} & {"a.example", "c.example"}) == 1, "one of both at a time"
+    for body, word in (
+        ({"budget": 1}, "one of domain, ip and hosts"),
+        ({"domain": "a.b.example", "delay_s": 1}, "registered domain"),
+        ({"domain": "a.example"}, "at least one limit"),
+        ({"hosts": [], "delay_s": 1}, "hosts must be a list of 1 to 10,000, got 0"),
+        ({"hosts": ["x", 3], "delay_s": 1}, "number 2 of hosts: host must be text, got 3"),
+        ({"hosts": "x", "delay_s": 1}, "hosts must be a list, got 'x'"),
+    ):
+        status, told = asked.post(f"{API}/groups", body)
+        assert status == 400 and word in told["error"], told
+    monkeypatch.setattr(answers, "MOST_GROUPS", 2)
+    assert asked.post(f"{API}/groups", {"domain": "z.org", "delay_s": 1})[0] == 429
+    assert asked.post(f"{API}/groups", {"ip": "192.0.2.7", "delay_s": 1})[0] == 200
+
+
+def test_queries_and_impacts_are_told_over_http_and_by_commands(tmp_path: Path) -> None:
+    with Crawls(tmp_path / "service", "rw:every=2", FREE) as crawls, serving(crawls) as asked:
+        crawl = crawls.made()
+        crawl.discover(["http://a.example/", "http://a.example/cal/3"])
+        page = crawl.find("http://a.example/cal/3")
+        told = asked.post(
+            f"{API}/impacts", {"pages": [{"url": "http://a.example/cal/3", "clicks": 4}, {"url": "http://no/", "clicks": 1}]}
+        )
+        assert told == (
+            200,
+            {
+                "done": "1 pages have a new impact, 1 are not known",
+                "applied": True,
+                "unknown": ["http://no/"],
+                "unknown_pages": 1,
+            },
+        )
+        assert crawl.worth[page] == 4.0
+        assert asked.post(f"{API}/queries", {"queries": [{"query": "bees", "frequency": 2}, {"query": "ants"}]})[0] == 200
+        assert crawl.searchers is not None and crawl.searchers.workload.queries == ("bees", "ants")
+        for path, body, word in (
+            ("impacts", {"pages": [{"url": "http://a.example/"}]}, "must be given clicks, views or both"),
+            ("impacts", {"pages": [{"url": "http://a.example/", "views": 2}]}, "goes by clicks"),
+            ("impacts", {"pages": [{"clicks": 2}]}, "number 1 of pages: url must be given"),
+            ("impacts", {"pages": {}}, "pages must be a list, got an object"),
+            ("queries", {"queries": [{"query": "a", "frequency": 0}]}, "at least one query with a frequency above 0"),
+            ("queries", {"queries": ["a"]}, "number 1 of queries: it must be a JSON object, got 'a'"),
+            ("queries", {"queries": [{"query": "a", "often": 1}]}, "it has an unknown field 'often'"),
+        ):
+            status, said = asked.post(f"{API}/{path}", body)
+            assert status == 400 and word in said["error"], said
+        long = json.dumps({"queries": [{"query": f"{n:040}"} for n in range(2_000)]}).encode()
+        assert len(long) > LONGEST_BODY and asked.raw("POST", f"{API}/queries", long, **JSON)[0] == 200
+        assert asked.raw("POST", f"{API}/queries", b" " * (2**24 + 1), **JSON)[0] == 413
+        assert asked.raw("POST", f"{API}/boost", long, **JSON)[0] == 413
+        (tmp_path / "log.tsv").write_text("wasps\t3\n")
+        (tmp_path / "seen.csv").write_text("url,clicks\nhttp://a.example/cal/3,7\nhttp://nowhere.test/,2\n")
+        address = asked.url.removeprefix("http://")
+        for words, out in ((("ask", "log.tsv"), "told of 1 queries"), (("impact", "seen.csv"), "told of 2 pages")):
+            command = [sys.executable, "-m", "frontrank", words[0], address, str(tmp_path / words[1])]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stdout) == (0, f"{address}: {out}\n"), done.stderr
+        assert "1 of 2 pages with an impact are not known to this crawl: http://nowhere.test/" in done.stderr
+        assert crawl.worth[page] == 7.0 and crawl.searchers.workload.queries == ("wasps",)
+
+
+def test_queries_are_refused_where_nothing_goes_by_them(own: tuple[Crawls, Asked]) -> None:
+    status, told = own[1].post(f"{API}/queries", {"queries": [{"query": "bees"}]})
+    assert status == 400 and "backlink does not use any" in told["error"]
+
+
 def test_a_crawl_has_so_many_rules_and_no_more(own: tuple[Crawls, Asked], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "MOST_RULES", 2)
     crawls, asked = own
@@ -594,10 +676,10 @@ def _paused(folder: Path, crawl: Crawl) -> bool:
 
 
 def test_what_a_crawl_has_not_heeded_is_told_and_holds_up_nobody(tmp_path: Path) -> None:
-    """A crawl whose hosts all rest takes nothing, and so heeds nothing."""
+    """A crawl in the middle of something that is one step heeds nothing until it is done."""
     with Crawl("bfs", tmp_path / "crawl") as crawl:
         grow(crawl)
-        with http_server(folders={"DEFAULT": tmp_path / "crawl"}, port=0) as server:
+        with crawl.together(), http_server(folders={"DEFAULT": tmp_path / "crawl"}, port=0) as server:
             asked, said = Asked(server), []
             asked.get(API + "/status")
             thread = threading.Thread(target=lambda: said.append(asked.post(API + "/pause", {})))

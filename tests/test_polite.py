@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from frontrank.frontiers import KINDS, heap, polite
 from frontrank.frontiers.frontier import key_of
 from frontrank.frontiers.polite import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING, Polite
-from frontrank.kernels.jit import compiled, interpreted
+from frontrank.kernels.jit import Array, compiled, interpreted
 
 PAGES, HOSTS = 12, 4
 Event = tuple[str, int, float]
@@ -152,7 +152,12 @@ class Searched:
     def block(self, host: int, until: float) -> None:
         self.blocked[host] = until
 
-    def join(self, host: int, group: int, _: int, asked: bool) -> None:
+    def join(self, hosts: Array, joins: Array, group: int, _: int, asked: bool) -> None:
+        assert np.flatnonzero(joins).tolist() == hosts.tolist()
+        for host in hosts.tolist():
+            self._join(host, group, asked)
+
+    def _join(self, host: int, group: int, asked: bool) -> None:
         self.delay[group] = max(self.delay[group], self.delay[host])
         for limits in (self.concurrency, self.budget, self.limited):
             limits[group] = min((value for value in (limits[group], limits[host]) if value), default=0)
@@ -162,9 +167,15 @@ class Searched:
         self.place = {page: group if at == host else at for page, at in self.place.items()}
 
 
-def arguments(event: Event, now: float, known: int) -> tuple[float, ...]:
+def hosts_that_join(at: int) -> tuple[Array, Array]:
+    """Some hosts, and for each host there is whether it is one of them."""
+    hosts = np.array([host for host in (at, at + 2) if host < HOSTS], np.int32)
+    return hosts, np.isin(np.arange(100), hosts)
+
+
+def arguments(event: Event, now: float, known: int) -> tuple[Any, ...]:
     name, at, value = event
-    given: dict[str, Callable[[], tuple[float, ...]]] = {
+    given: dict[str, Callable[[], tuple[Any, ...]]] = {
         "pop": lambda: (now,),
         "put": lambda: (at, value),
         "schedule": lambda: (at, value),
@@ -172,7 +183,7 @@ def arguments(event: Event, now: float, known: int) -> tuple[float, ...]:
         "take": lambda: (at, now),
         "limit": lambda: (at, *new_politeness(value)),
         "block": lambda: (at, now + value),
-        "join": lambda: (at, at + 1, known, value != 0.5),
+        "join": lambda: (*hosts_that_join(at), at + 1, known, value != 0.5),
     }
     return given[name]() if name in given else (at,)
 
@@ -185,7 +196,7 @@ def follow(link: Link, happened: Iterable[Event], queue: Polite, plain: Searched
         now += value if name == "pass" else 0.0
         if name == "join" and at + 1 >= plain.hosts:
             continue
-        page, host = (0, at + 1) if name in ("limit", "block", "join") else (at, plain.host(at))
+        page, host = (0, at + 1) if name in ("limit", "block") else (0, HOSTS) if name == "join" else (at, plain.host(at))
         queue = polite.grown(queue, page + 1, host + 1)
         queue.host[page] = plain.host(page)
         if name == "prioritise":

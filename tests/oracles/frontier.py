@@ -200,7 +200,11 @@ class NaiveFrontier:
     def block(self, host: int, until: float) -> None:
         self.blocked_until[host] = until
 
-    def join(self, host: int, group: int, asked: bool = True) -> None:
+    def join(self, hosts: Array, group: int, asked: bool = True) -> None:
+        for host in set(hosts.tolist()) - {group}:
+            self._join(host, group, asked)
+
+    def _join(self, host: int, group: int, asked: bool) -> None:
         mine, theirs = self.limits[host], self.limits[group]
         theirs["delay_s"] = max(mine["delay_s"], theirs["delay_s"])
         for name in ("concurrency", "budget", "limit"):

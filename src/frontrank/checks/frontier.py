@@ -198,7 +198,7 @@ class FrontierContract:
         for page, key in enumerate((1.0, 4.0, 2.0, 3.0)):
             frontier.put(page, key)
         assert frontier.take(9, 0.0) == [1, 3] and not frontier.may_go(1, 5.0)
-        frontier.join(0, 1)
+        frontier.join(np.array([0, 1]), 1)
         assert frontier.hosts_of(slice(0, 4)).tolist() == [1, 1, 1, 1]
         assert frontier.hosts()["waiting"].tolist() == [0, 2] and frontier.hosts()["taken"].tolist() == [0, 2]
         assert frontier.take(9, 9.0) == [] and frontier.next_at() == 10.0

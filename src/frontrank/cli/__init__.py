@@ -92,8 +92,11 @@ def main(args: list[str] | None = None) -> None:
     with stopping.watching() as watch:
         try:
             code = _run(args)
-        except (KeyboardInterrupt, click.Abort) as stop:  # a command may say what it was doing
-            said = stop.__cause__ if isinstance(stop, click.Abort) else stop
+        except (KeyboardInterrupt, click.Abort, SystemError) as stop:  # a command may say what it was doing
+            # An interrupt that comes as the compiler hands machine code over is told as an error of the interpreter's own.
+            if isinstance(stop, SystemError) and not (watch is not None and watch.asked):
+                raise
+            said = stop.__cause__ if isinstance(stop, click.Abort) else stop if isinstance(stop, KeyboardInterrupt) else None
             code = 128 + watch.asked if watch is not None and watch.asked else 130
             print(f"frontrank: {str(said or '') or 'interrupted'}", file=sys.stderr)
         if watch is not None:

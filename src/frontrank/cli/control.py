@@ -20,7 +20,7 @@ from frontrank.options import TIME
 ADDRESS = re.compile(r"(https?://)?[^/\\]+:\d+/?$")
 
 
-def _target(command: Callable[..., None]) -> Any:
+def to_target(command: Callable[..., None]) -> Any:
     options = (
         click.argument("target", metavar="DIR|ADDRESS"),
         click.option("--crawl", default="DEFAULT", metavar="ID", help="Which crawl of a service.", show_default=True),
@@ -42,8 +42,20 @@ def _target(command: Callable[..., None]) -> Any:
     return made
 
 
+def of_group(command: Callable[..., None]) -> Any:
+    options = (
+        click.option("--domain", metavar="NAME", help="All hosts of this registered domain together."),
+        click.option("--ip", metavar="ADDRESS", help="All hosts at this address together."),
+        click.option("--hosts", metavar="FILE", help="All hosts in this file together."),
+    )
+    made: Any = command
+    for option in reversed(options):
+        made = option(made)
+    return made
+
+
 @click.command(name="boost", context_settings={"ignore_unknown_options": True})
-@_target
+@to_target
 @click.argument("pattern", metavar="REGEX")
 @click.argument("by", metavar="BY")
 def boost(said: Said, pattern: str, by: str) -> None:
@@ -65,9 +77,10 @@ def boost(said: Said, pattern: str, by: str) -> None:
 
 
 @click.command(name="limit")
-@_target
+@to_target
 @click.option("--host", metavar="NAME", help="The host, or queue, to limit.")
 @click.option("--family", metavar="REGEX", help="Limit all pages whose URL matches, on any host.")
+@of_group
 @number("--budget", None, "How many pages may be fetched; 0: any number.", metavar="PAGES")
 @number("--delay", None, "Seconds between two requests.", metavar="SECONDS", kind=TIME)
 @number("--concurrency", None, "Requests in flight to the host; 0: any number.")
@@ -75,26 +88,36 @@ def limit(
     said: Said,
     host: str | None,
     family: str | None,
+    domain: str | None,
+    ip: str | None,
+    hosts: str | None,
     budget: int | None,
     delay: float | None,
     concurrency: int | None,
 ) -> None:
-    """Limit a host, or a family of pages: budget, delay, concurrency. Limits that are not given stay as they are.
+    """Limit a host, a group of hosts, or a family of pages: budget, delay, concurrency. Limits not given stay as they are.
+
+    Hosts that are limited together are one group from then on: they share one delay, one budget and one concurrency.
 
     \b
     frontrank limit my-crawl --host www.example.org --delay 5
+    frontrank limit my-crawl --domain example.org --delay 2 --budget 10000
+    frontrank limit my-crawl --ip 192.0.2.7 --concurrency 1
+    frontrank limit my-crawl --hosts one-machine.txt --delay 5
     frontrank limit my-crawl --family '[?&]page=' --budget 1000
     """
     from frontrank.errors import InputError
 
-    if (host is None) == (family is None):
-        raise InputError("limit needs either --host NAME or --family REGEX")
+    if sum(one is not None for one in (host, family, domain, ip, hosts)) != 1:
+        raise InputError("limit needs one of --host NAME, --domain NAME, --ip ADDRESS, --hosts FILE and --family REGEX")
     given: dict[str, Any] = {"budget": budget, "delay_s": delay, "concurrency": concurrency}
     given = {name: value for name, value in given.items() if value is not None}
     if not given:
         raise InputError("limit needs at least one of --budget, --delay and --concurrency")
-    if family is None:
+    if host is not None:
         _tell(said, "host", name=host, **given)
+    elif family is None:
+        _tell(said, "limit_group", **_group(domain, ip, hosts), **given)
     elif concurrency is not None:
         raise InputError("--concurrency applies to a host; a family can have --budget and --delay: drop --concurrency")
     else:
@@ -102,20 +125,32 @@ def limit(
 
 
 @click.command(name="block")
-@_target
-@click.argument("host", metavar="HOST")
+@to_target
+@click.argument("host", metavar="[HOST]", required=False)
+@of_group
 @number(
     "--for", 3600.0, "For how long, or 30m, 2h, 1d; 0 ends the block.", field="seconds", metavar="SECONDS", kind=TIME, most=1e9
 )
-def block(said: Said, host: str, seconds: float) -> None:
-    """Fetch nothing from HOST for a while; --for 0 ends a block.
+def block(said: Said, host: str | None, domain: str | None, ip: str | None, hosts: str | None, seconds: float) -> None:
+    """Fetch nothing from HOST, or from a group of hosts, for a while; --for 0 ends a block.
 
     \b
     frontrank block my-crawl www.example.org --for 7200
+    frontrank block my-crawl --domain example.org --for 2h
     """
     import time
 
-    if _is_address(said.target):
+    from frontrank.errors import InputError
+
+    if sum(one is not None for one in (host, domain, ip, hosts)) != 1:
+        raise InputError("block needs one of HOST, --domain NAME, --ip ADDRESS and --hosts FILE")
+    if host is None:
+        group = _group(domain, ip, hosts)
+        if is_address(said.target):
+            _post(said, "group-blocks", {**group, "seconds": seconds})
+        else:
+            _tell(said, "block_group", until=time.time() + seconds if seconds else 0.0, **group)
+    elif is_address(said.target):
         _post(said, "block", {"host": host, "seconds": seconds})
     else:
         _tell(said, "block_until", name=host, until=time.time() + seconds if seconds else 0.0)
@@ -125,7 +160,7 @@ ALL = click.option("--all", "whole", is_flag=True, help="All crawls of a service
 
 
 @click.command(name="pause")
-@_target
+@to_target
 @ALL
 def pause(said: Said, whole: bool) -> None:
     """Pause a crawl until it is resumed. Pages in flight still arrive."""
@@ -133,14 +168,23 @@ def pause(said: Said, whole: bool) -> None:
 
 
 @click.command(name="resume")
-@_target
+@to_target
 @ALL
 def resume(said: Said, whole: bool) -> None:
     """Resume a paused crawl. If the whole service was paused, --all resumes it."""
     _tell_all(said, "resume") if whole else _tell(said, "resume")
 
 
-def _is_address(target: str) -> bool:
+def _group(domain: str | None, ip: str | None, hosts: str | None) -> dict[str, Any]:
+    from frontrank.pages.groups import Group, read_hosts
+
+    given: dict[str, Any] = {"domain": domain, "ip": ip, "hosts": None if hosts is None else read_hosts(hosts)}
+    given = {name: value for name, value in given.items() if value is not None}
+    Group.of(**given)  # refused here, before anybody is told
+    return given
+
+
+def is_address(target: str) -> bool:
     return bool(ADDRESS.match(target)) and not Path(target).exists()
 
 
@@ -168,8 +212,8 @@ class Said(NamedTuple):
 def _tell(said: Said, verb: str, **given: Any) -> None:
     from frontrank.crawl.inbox import tell
 
-    if _is_address(said.target):
-        path = {"host": "limits", "limit_family": "families"}.get(verb, verb)
+    if is_address(said.target):
+        path = {"host": "limits", "limit_family": "families", "limit_group": "groups"}.get(verb, verb)
         _post(said, path, {"host" if name == "name" else name: value for name, value in given.items()})
     else:
         said.show(tell(Path(said.target), verb, **given))
@@ -178,21 +222,26 @@ def _tell(said: Said, verb: str, **given: Any) -> None:
 def _tell_all(said: Said, verb: str) -> None:
     from frontrank.errors import InputError
 
-    if not _is_address(said.target):
+    if not is_address(said.target):
         raise InputError(f"--all is for the address of a service, got the directory {said.target}; drop --all")
-    _ask(said, verb, {})
+    said.show(bool(_asked(said, verb, {}).get("applied", True)))
 
 
 def _post(said: Said, path: str, body: dict[str, Any]) -> None:
+    said.show(bool(post(said, path, body).get("applied", True)))
+
+
+def post(said: Said, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """What a service answers to an action on one of its crawls."""
     from urllib.parse import quote
 
-    _ask(said, f"crawls/{quote(said.crawl, safe='')}/{path}", body)
+    return _asked(said, f"crawls/{quote(said.crawl, safe='')}/{path}", body)
 
 
-def _ask(said: Said, path: str, body: dict[str, Any]) -> None:
+def _asked(said: Said, path: str, body: dict[str, Any]) -> dict[str, Any]:
     from frontrank.service.http.asking import Service
     from frontrank.service.security import read_token
 
     token = read_token(said.token_file) if said.token_file else ""
-    told = Service(said.target, token, said.tls_ca, said.insecure).ask(f"/api/v1/{path}", body, post=True)
-    said.show(bool(told.get("applied", True)))
+    told: dict[str, Any] = Service(said.target, token, said.tls_ca, said.insecure).ask(f"/api/v1/{path}", body, post=True)
+    return told

@@ -41,6 +41,9 @@ def command(directory: str, queue: str | None, as_json: bool) -> None:
     print(f"{directory}: {'running' if told['running'] else 'stopped'}, ordered by {told['policy']}")
     for name, text in _facts(told):
         print(f"  {name:<12}{text}")
+    if told["groups"]:
+        print()
+        show_table(["group of hosts", "by", "hosts", "waiting", "taken", "limits"], [_group(group) for group in told["groups"]])
     if told["failed_by_reason"]:
         print()
         show_table(["failed", "pages"], [[reason, f"{count:,}"] for reason, count in told["failed_by_reason"].items()])
@@ -53,6 +56,15 @@ def command(directory: str, queue: str | None, as_json: bool) -> None:
         show_table(["next", "priority", "depth"], rows)
     if queue:
         print(f"written: {told['queue']['path']}, {told['queue']['pages']:,} pages")
+
+
+def _group(group: dict[str, Any]) -> list[str]:
+    limits = {"delay": f"{group['delay_s']:g} s"} if group["delay_s"] else {}
+    limits |= {name: f"{group[name]:,}" for name in ("concurrency", "budget", "limit") if group[name]}
+    limits |= {"blocked until": moment(group["blocked_until"])} if group["blocked_until"] else {}
+    said = ", ".join(f"{name} {value}" for name, value in limits.items()) or "none"
+    counts = [f"{group[name]:,}" for name in ("hosts", "waiting", "taken")]
+    return [printable(group["group"]), group["by"], *counts, said]
 
 
 def _queue(rows: list[dict[str, Any]]) -> Frame:

@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import math
 import threading
-import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from frontrank.crawl import events, inbox
+from frontrank.crawl import events, inbox, status
 from frontrank.crawl.live import Live, alone
 from frontrank.crawl.rules import Rule
 from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
+from frontrank.pages.groups import DOMAIN, IP, LISTED, Group
 from frontrank.pages.patterns import searcher, trusted_searcher
+from frontrank.pages.urls import registered_domain
 
 PART = 2_000  # pages that get a priority at once: about 2 ms
 PAUSED_S = 0.5  # a paused crawl looks again
+MOST_PAGES = 2**31 - 1  # as frontiers count them: a larger limit is none
 MOST_HELD = 10_000  # pages whose families may not go, in one call of take: about 0.2 s, once
 
 
@@ -35,7 +39,10 @@ class Control(Live):
         The ordering has no say in it until the priority is 0 again; politeness has. A page that does not wait yet has its
         priority from the moment it does.
         """
-        self._do(events.Prioritised(self._tick(now), page, priority))
+        self.check_known([page])
+        if not isinstance(priority, int | np.integer):
+            raise InputError(f"a priority must be a whole number, got {priority}")
+        self._do(events.Prioritised(self._tick(now), page, int(priority)))
         self._acknowledge()
 
     @alone
@@ -60,9 +67,7 @@ class Control(Live):
             held = self.politeness.delay_s if host < 0 else float(self.frontier.hosts(host)["delay"][0])
             if held >= delay_s:
                 delay_s = None
-        given = {"delay_s": delay_s, "concurrency": concurrency, "budget": budget, "limit": limit}
-        Politeness(delay_s=delay_s or 0.0, per_host=concurrency or 0, host_budget=max(budget or 0, limit or 0))  # checks
-        limits = {key: value for key, value in given.items() if value is not None}
+        limits = _checked(delay_s=delay_s, concurrency=concurrency, budget=budget, limit=limit)
         if at_least and not limits:
             return
         self._do(events.Limited(self._tick(now), name, limits))
@@ -75,14 +80,91 @@ class Control(Live):
         Returns whether what is leased of the host may still be asked for now. If not, the group has been asked a moment ago,
         or has given all that it may: give the pages back.
         """
-        host, at = host.lower(), self._tick(now)
-        if host in self.joined:
+        host, group, at = self._group(host.lower()), self.group_of(group), self._tick(now)
+        if host in self.joined or host in self.groups or self.group_of(host) != host:
             return True
         into = self.find_host(group)
         free = into in (-1, self.find_host(host)) or self.frontier.may_go(into, at)
         self._do(events.Joined(at, host, group, free))
         self._acknowledge()
         return free
+
+    def group(self, *, domain: str = "", ip: str = "", hosts: Sequence[str] = (), now: float | None = None) -> str:
+        """All hosts of a registered domain, all at an address, or these, are one group from now on; returns its name.
+
+        They share pace, budgets, limits and blocks: what is said of one of them, or of the group by its name, holds for all. At
+        first the strictest of what each had holds, and what was taken of each counts. Hosts of the domain that are found later
+        are part of the group; a host at the address becomes part of it when whoever fetches says so (``join``). A host is in
+        one group; groups do not end.
+        """
+        asked = Group.of(domain, ip, hosts)
+        looked: list[str] = []  # names of hosts; others may call between
+        while asked.by == DOMAIN and len(looked) + PART < self.frontier.known_hosts:
+            with self._lock:
+                looked += status.host_names(self, list(range(len(looked), len(looked) + PART)))
+        return self._group_of_hosts(asked, looked, now)
+
+    @property
+    def addresses(self) -> set[str]:
+        """Those whose hosts are a group: who fetches from one of them says so by ``join``."""
+        return {name for name, by in self.groups.items() if by == IP} if self.groups else set()
+
+    @alone
+    def _group_of_hosts(self, asked: Group, looked: list[str], now: float | None) -> str:
+        name, members = asked.name, [*asked.hosts]
+        if asked.by == DOMAIN:
+            looked += status.host_names(self, list(range(len(looked), self.frontier.known_hosts)))
+            members = [host for host in dict.fromkeys(looked) if host and registered_domain(host) == name]
+        elif asked.by == LISTED:
+            members = list(dict.fromkeys(self._group(host if self.find_host(host) >= 0 else host.lower()) for host in members))
+            name = self.group_of(members[0])
+        self._check_group(name, asked.by, members)
+        members = [host for host in members if host != name and host not in self.joined and host not in self.groups]
+        if members or name not in self.groups:
+            self._do(events.Grouped(self._tick(now), name, asked.by, members))
+            self._acknowledge()
+        return name
+
+    def _check_group(self, name: str, by: str, members: Sequence[str]) -> None:
+        if self.groups.get(name, by) != by:
+            raise InputError(f"{name} names a group by {self.groups[name]} already; limit that one, by {name} as a host")
+        own = {name, *(host for host in members if host not in self.groups)}
+        elsewhere = [host for host in members if self.group_of(host) not in (host, name) or host not in own]
+        if elsewhere and (by == LISTED or len(elsewhere) == len(members)):
+            raise InputError(
+                f"{elsewhere[0]} is in the group {self.group_of(elsewhere[0])} already, and a host may be in one; "
+                f"limit that group, by {elsewhere[0]} as a host"
+            )
+
+    def limit_group(
+        self,
+        *,
+        domain: str = "",
+        ip: str = "",
+        hosts: Sequence[str] = (),
+        delay_s: float | None = None,
+        concurrency: int | None = None,
+        budget: int | None = None,
+        limit: int | None = None,
+        now: float | None = None,
+    ) -> str:
+        """A ``group`` of hosts, and its limits: as for one ``host``, for all of them together. Returns the group's name."""
+        limits = _checked(delay_s=delay_s, concurrency=concurrency, budget=budget, limit=limit)
+        if not limits:
+            raise InputError("a group must be given a delay_s, concurrency, budget or limit, got none")
+        name = self.group(domain=domain, ip=ip, hosts=hosts, now=now)
+        self.host(name, **limits, now=now)
+        return name
+
+    def block_group(
+        self, until: float, *, domain: str = "", ip: str = "", hosts: Sequence[str] = (), now: float | None = None
+    ) -> str:
+        """A ``group`` of hosts, of which nothing is taken before that time; one that is past ends a block."""
+        if math.isnan(until):
+            raise InputError(f"a group must be blocked until a time in seconds, got {until}")
+        name = self.group(domain=domain, ip=ip, hosts=hosts, now=now)
+        self.block_until(name, until, now)
+        return name
 
     @alone
     def behave(self, politeness: Politeness, now: float | None = None) -> None:
@@ -175,19 +257,17 @@ class Control(Live):
                 self._do(events.Scheduled(at, page, at))
         self._acknowledge()
 
-    def _heed(self) -> None:
-        """Look now and then whether another process has said something; what it said may take a while, so beside the crawl."""
-        folder = self.log.folder
-        if folder is None or time.monotonic() < self._heed_at:
-            return
-        self._heed_at = time.monotonic() + inbox.LOOK_S
-        if not (self._heeding and self._heeding.is_alive()) and (said := inbox.waiting(folder)):
-            self._heeding = threading.Thread(target=inbox.heed, args=(self, said), name="frontrank-control", daemon=True)
-            self._heeding.start()
+    def _listen(self) -> None:
+        """From the first page that is asked for on, heed what other processes say, beside the crawl: it may take a while."""
+        if self.log.folder is not None and self.log.writable:
+            said = (weakref.ref(self), self.log.folder, self._ended)
+            threading.Thread(target=inbox.listen, args=said, name="frontrank-control", daemon=True).start()
+        self._listening = True
 
     def _may_take(self, at: float) -> bool:
         """Whether pages are handed out at all, now that leases that have run out are back."""
-        self._heed()
+        if not self._listening:
+            self._listen()
         self._expire_due(at)
         self.rules.begin()
         return not (self.paused or self.done() or self._waits_for_ranking())
@@ -206,3 +286,12 @@ class Control(Live):
         if allowed:
             self._do((events.Taken if until is None else events.TakenTogether)(at, allowed, until))
         return allowed
+
+
+def _checked(**limits: Any) -> dict[str, Any]:
+    """What is given of these limits, if it can be."""
+    given = {name: value for name, value in limits.items() if value is not None}
+    Politeness(delay_s=given.get("delay_s", 0.0), per_host=given.get("concurrency", 0))
+    for name in ("budget", "limit"):
+        Politeness(host_budget=given.get(name, 0))
+    return {name: min(value, MOST_PAGES) if name != "delay_s" else value for name, value in given.items()}

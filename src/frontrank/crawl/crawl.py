@@ -49,6 +49,7 @@ from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, LATER, LEASED, WAITI
 from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels import hashtable as names
+from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
@@ -93,6 +94,9 @@ class Crawl(Queues):
         politeness; one of your own is given again to ``recover``.
         """
         policy = as_policy(policy)
+        if not isinstance(politeness, Politeness):
+            raise InputError(f"politeness must be a Politeness, such as Politeness(delay_s=1.0), got {politeness!r}")
+        _check_commits(group, sync_s)
         check_live(policy, queries=workload is not None, truth=truth is not None)
         if impact_by not in ("", *IMPACTS):
             raise InputError(f"impact_by must be views or clicks, got {impact_by!r}")
@@ -142,6 +146,7 @@ class Crawl(Queues):
         ``workload``: what searchers ask from now on; another policy may need queries that the crawl was started without.
         ``names_of``: a crawl of the same log, whose names need not be read again.
         """
+        _check_commits(group, sync_s)
         log = Journal.open(Path(path), group, sync_s, read_only) if isinstance(path, str | os.PathLike) else path
         try:
             crawl = cls.__new__(cls)
@@ -305,7 +310,7 @@ class Crawl(Queues):
     @alone
     def seed(self, urls: str | Iterable[str], now: float | None = None) -> None:
         """Start from these pages; the weights of one call's seeds add up to 1."""
-        given = [urls] if isinstance(urls, str) else list(urls)
+        given = _named(list(urls) if isinstance(urls, Iterable) and not isinstance(urls, str) else [urls], "a seed")
         if not given:
             raise InputError("there must be at least one seed to start from, got none")
         self.seed_pages(self._pages(given, names.fingerprints(given)).tolist(), now)
@@ -313,7 +318,11 @@ class Crawl(Queues):
     @alone
     def take(self, n: int = 1, now: float | None = None) -> list[str]:
         """The next pages to fetch, best first; they are yours until you settle them. Empty if none may go now."""
-        return [self.log.url(page) for page in self.take_pages(n, now)]
+        taken, tried = self._take(n, now)
+        urls = [self.log.url(page) for page in taken]  # before the commit: after it each would be a transaction of its own
+        if tried and not self._held:
+            self.log.commit()
+        return urls
 
     def scores(self, url: str, title: str, text: str) -> dict[str, Judged]:
         """What the ordering's scorers say of a page, for ``fetched``. It may take seconds, and holds up nobody else."""
@@ -351,11 +360,11 @@ class Crawl(Queues):
             again_at = (self.clock() if now is None else now) + again_after
         with self._lock:  # not while a scorer judges
             page = self._of(url)
-            pages: list[int] | None = None
+            pages: Array | None = None
             anchors: list[str] | None = None
             if links is not None:
                 targets, anchors = _apart(links)
-                pages = self._pages(targets, names.fingerprints(targets)).tolist()
+                pages = self._pages(targets, names.fingerprints(targets))
             self._fetched_page(page, pages, anchors, (title, text, impact), status, where, now, judged, again_at)
 
     @alone
@@ -413,6 +422,11 @@ class Crawl(Queues):
             logger.warning("%d of %d pages with an impact are not known to this crawl: %s", len(unknown), len(rows), named)
         return unknown
 
+    @alone
+    def unknown_urls(self, urls: Iterable[str]) -> list[str]:
+        """Those of which this crawl has never heard."""
+        return [url for url in urls if self._known_as(url) < 0]
+
     def _known_as(self, url: str) -> int:
         """The number of a page by its URL as it is given, or else by its canonical form."""
         page = self.find(url)
@@ -445,7 +459,7 @@ class Crawl(Queues):
         self._acknowledge()
 
     def _of(self, url: str) -> int:
-        page = self.find_page(url)
+        page = self.find_page(*_named([url], "a page"))
         if page < 0:
             raise InputError(f"page {url!r} was settled, but it is not leased; take it first, and settle it once")
         return page
@@ -453,6 +467,7 @@ class Crawl(Queues):
     # Events by page number ------------------------------------------------------------------------------------------------
     @alone
     def seed_pages(self, pages: Sequence[int], now: float | None = None) -> None:
+        self.check_known(pages)
         at = self._tick(now)
         fresh = [page for page in dict.fromkeys(pages) if self.frontier.mark(page) in (ABSENT, WAITING, FORGOTTEN)]
         if fresh:
@@ -461,17 +476,24 @@ class Crawl(Queues):
 
     @alone
     def take_pages(self, n: int = 1, now: float | None = None) -> list[int]:
+        taken, tried = self._take(n, now)
+        if tried and not self._held:
+            self.log.commit()
+        return taken
+
+    def _take(self, n: int, now: float | None) -> tuple[list[int], int]:
+        """Pages that may go, and how many were looked at: if any were, there is something to commit."""
+        if not isinstance(n, int | np.integer):
+            raise InputError(f"n must be a whole number of pages, got {n!r}")
         at = self._tick(now)
         if not self._may_take(at):
-            return []
+            return [], 0
         allowed: list[int] = []
         tried = 0
         while len(allowed) < n and tried < n + MOST_HELD and (taken := self._draw(n - len(allowed), at)):
             tried += len(taken)
             allowed += self._taken(taken, at)
-        if tried and not self._held:
-            self.log.commit()
-        return allowed
+        return allowed, tried
 
     def _draw(self, n: int, at: float) -> list[int]:
         """The best pages; with a share for revisits, so many of all that are taken are those that are due for longest."""
@@ -517,6 +539,7 @@ class Crawl(Queues):
         any_state: bool = False,
     ) -> None:
         """``targets=None``: the links that ``discover`` was told of the page. ``any_state``: it need not be leased."""
+        self.check_known([page, *(targets if targets is not None else ())])
         judged = self.scores(self.url(page), title, text) if scores is None else scores
         said = (title, text, impact)
         self._fetched_page(page, targets, anchors, said, status, where, now, judged, again_at, any_state)
@@ -524,7 +547,7 @@ class Crawl(Queues):
     def _fetched_page(
         self,
         page: int,
-        targets: Sequence[int] | None,
+        targets: Sequence[int] | Array | None,
         anchors: Sequence[str] | None,
         said: tuple[str, str, float],
         status: int,
@@ -537,16 +560,17 @@ class Crawl(Queues):
         title, text, impact = said
         if again_at is not None and not math.isfinite(again_at):
             raise InputError(f"a page must be fetched again at a time in seconds, got {again_at}")
+        if not (math.isfinite(impact) and impact >= 0):
+            raise InputError(f"the impact of a page must be a finite number from 0, got {impact}")
         at = self._tick(now)
         if not any_state:
             self._check_leased(page)
         if targets is None:
             told = self.pending.get(page, {})
             targets, anchors = list(told), list(told.values())
-        distinct, words = _distinct(page, targets, anchors)
+        links, words = _distinct(page, targets, anchors)
         if text and self.keeps_texts:
             self.log.keep_text(page, text)
-        links = np.array(distinct, "<i4")
         self._do(events.Fetched(at, page, links, words, title, text, float(impact), status, where, scores, again_at))
         self._settled(at)
 
@@ -561,6 +585,7 @@ class Crawl(Queues):
         where: Where | None = None,
         now: float | None = None,
     ) -> bool:
+        self.check_known([page])
         at = self._tick(now)
         self._check_leased(page)
         attempt = self.attempts.get(page, 0) + 1
@@ -576,6 +601,7 @@ class Crawl(Queues):
     @alone
     def give_back(self, pages: Sequence[int], now: float | None = None) -> None:
         """Pages that were taken wait again at once, where they stood: whoever had them is gone. Others are left alone."""
+        self.check_known(pages)
         at = self._tick(now)
         for page in pages:
             if self.frontier.mark(page) == LEASED:
@@ -584,6 +610,7 @@ class Crawl(Queues):
 
     @alone
     def drop_page(self, page: int, reason: str = "dropped", now: float | None = None) -> None:
+        self.check_known([page])
         if self.frontier.mark(page) not in (WAITING, LATER):
             raise InputError(f"page {self.url(page)!r} cannot be dropped: it is not waiting")
         at = self._tick(now)
@@ -628,6 +655,7 @@ class Crawl(Queues):
         self._let_go()
 
     def _let_go(self) -> None:
+        self._ended.set()
         self.log.close()
         for scoring in self.scoring.values():
             scoring.close()
@@ -647,21 +675,42 @@ def checked_share(share: float) -> float:
 
 def _apart(links: Iterable[Link]) -> tuple[list[str], list[str] | None]:
     """The URLs of links, and their anchors, if any has one."""
-    given = list(links)
+    given = [links] if isinstance(links, str) else list(links)
     if set(map(type, given)) <= {str}:  # most crawls have no anchors to tell: 3 us a page
         return given, None  # type: ignore[return-value]
     pairs = [(link, "") if isinstance(link, str) else link for link in given]
+    for pair in pairs:
+        if not (isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
+            raise InputError(f"a link must be a URL, or a URL and its anchor, got {pair!r}")
     return [target for target, _ in pairs], [anchor for _, anchor in pairs]
 
 
-def _distinct(page: int, targets: Sequence[int], anchors: Sequence[str] | None) -> tuple[list[int], list[str]]:
+def _check_commits(group: int, sync_s: float) -> None:
+    if not (isinstance(group, int) and group >= 1):
+        raise InputError(f"group must be a whole number of events from 1, got {group!r}")
+    if not sync_s >= 0:
+        raise InputError(f"sync_s must be a number of seconds from 0, got {sync_s!r}")
+
+
+def _named(urls: list[str], what: str) -> list[str]:
+    """The same URLs: names, none of them empty."""
+    for url in urls:
+        if not isinstance(url, str) or not url:
+            raise InputError(f"{what} must be a URL, got {url!r}")
+    return urls
+
+
+def _distinct(page: int, targets: Sequence[int] | Array, anchors: Sequence[str] | None) -> tuple[Array, list[str]]:
     """The targets without repetitions and without the page itself; anchors of one target are joined."""
+    given = targets.tolist() if isinstance(targets, np.ndarray) else targets
     if anchors is None or not any(anchors):
-        distinct = dict.fromkeys(targets)
+        distinct = dict.fromkeys(given)
         distinct.pop(page, None)
-        return list(distinct), []
+        if isinstance(targets, np.ndarray) and len(distinct) == len(given):
+            return targets, []
+        return np.array(list(distinct), "<i4"), []
     words: dict[int, str] = {}
-    for target, anchor in zip(targets, anchors, strict=True):
+    for target, anchor in zip(given, anchors, strict=True):
         if target != page:
             words[target] = f"{words[target]} {anchor}".strip() if target in words else anchor
-    return list(words), [" ".join(anchor.split("\n")) for anchor in words.values()]
+    return np.array(list(words), "<i4"), [" ".join(anchor.split("\n")) for anchor in words.values()]

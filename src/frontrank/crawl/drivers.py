@@ -14,7 +14,7 @@ from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, Frontier
 from frontrank.frontiers.polite import PUTS, Polite, back, later
 from frontrank.frontiers.polite import take as take_polite
 from frontrank.frontiers.polite_frontier import PoliteFrontier
-from frontrank.kernels.jit import Array, compiled, interpreted, kernel
+from frontrank.kernels.jit import Array, Direct, compiled, interpreted, lean
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.ranker import UNRANKED
 from frontrank.web.links import Links
@@ -49,7 +49,7 @@ def settle_again(state: State, queue: Polite, links: Links, depth: Array, page: 
     raise NotImplementedError  # an open name: arrive, bound to the policy
 
 
-@kernel
+@lean
 def apply_all(
     state: State, queue: Polite, links: Links, depth: Array, kinds: Array, pages: Array, times: Array, out: Out
 ) -> None:
@@ -70,7 +70,7 @@ class Fused:
         kernels, put = policy.kernels(), PUTS[policy.queue]
         self._plant = compiled(plant, put=put, on_seed=kernels["on_seed"], on_start=kernels["on_start"])
         self._meet = compiled(meet_all, put=put)
-        self._arrive = compiled(arrive, put=put, on_fetch=kernels["on_fetch"])
+        self._arrive = Direct(arrive, put=put, on_fetch=kernels["on_fetch"])
         meet = interpreted(meet_all, put=put)
         self._arrive_again = compiled(arrive_again, meet_all=meet, put=put, on_revisit=kernels["on_revisit"])
         self._settle_again = interpreted(arrive, put=put, on_fetch=kernels["on_fetch"])
@@ -83,7 +83,7 @@ class Fused:
 
     def arrive(self, crawl: Live, page: int) -> None:
         self.frontier.undue(page)
-        self._arrive(crawl.state, self.frontier.queue, crawl.links, crawl.depths, page, crawl.out)
+        self._arrive.call(crawl.state, self.frontier.queue, crawl.links, crawl.depths, page, crawl.out)
 
     def arrive_again(self, crawl: Live, page: int) -> None:
         self._arrive_again(crawl.state, self.frontier.queue, crawl.links, crawl.depths, page, crawl.out)

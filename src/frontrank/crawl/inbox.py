@@ -12,7 +12,9 @@ import json
 import logging
 import os
 import secrets
+import threading
 import time
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +29,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger("frontrank.crawl")
 
 FOLDER = "control"
-VERBS = ("boost", "limit_family", "host", "block", "block_until", "pause", "resume", "ask", "impacts")
+VERBS = (
+    "boost",
+    "limit_family",
+    "host",
+    "block",
+    "block_until",
+    "limit_group",
+    "block_group",
+    "pause",
+    "resume",
+    "ask",
+    "impacts",
+)
 LOOK_S = 0.5  # how often a crawl looks
 PATIENCE_S = 10.0  # for a crawl to heed
 LONGEST = 2**26  # bytes of a file: a query log may be long
@@ -41,7 +55,7 @@ def tell(folder: Path, verb: str, **given: Any) -> bool:
     if not is_locked(folder):
         crawl = Crawl.recover(folder)
         try:
-            _do(crawl, verb, given)
+            do(crawl, verb, given)
         finally:
             crawl.close()
         return True
@@ -53,7 +67,8 @@ def tell(folder: Path, verb: str, **given: Any) -> bool:
     return not said.exists()
 
 
-def _do(crawl: Control, verb: str, given: dict[str, Any]) -> None:
+def do(crawl: Control, verb: str, given: dict[str, Any]) -> None:
+    """A verb of a crawl, with what is given as JSON can hold it."""
     if verb == "ask":
         given = {"workload": workload_from(given)}
     getattr(crawl, verb)(**given)
@@ -100,12 +115,23 @@ def waiting(folder: Path) -> list[Path]:
         return []
 
 
+def listen(crawl: weakref.ref[Control], folder: Path, ended: threading.Event) -> None:
+    """Heed what is said until the crawl has ended, or nobody has it any more: a look at a folder that is seldom there."""
+    while not ended.wait(LOOK_S):
+        alive = crawl()
+        if alive is None:
+            return
+        if said := waiting(folder):
+            heed(alive, said)
+        del alive  # not while it waits
+
+
 def heed(crawl: Control, files: list[Path]) -> None:
     """Do what was said. What cannot be done is told to the log, and passed over."""
     for file in files:
         try:
             verb, given = _read(file)
-            _do(crawl, verb, given)
+            do(crawl, verb, given)
             with crawl.together():  # never in the middle of what another thread does together
                 pass
         except StorageError:

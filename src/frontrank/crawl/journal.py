@@ -65,6 +65,7 @@ class Journal:
     def __init__(self, folder: Path, connection: sqlite3.Connection, lock: int | None, group: int, sync_s: float) -> None:
         self.folder = folder
         self.db = connection
+        self._cursor = connection.cursor()  # for all that is written: making one takes as long as a row
         self.group = group
         self.sync_s = sync_s
         self.broken = ""
@@ -141,7 +142,7 @@ class Journal:
         given = list(rows)
         if not given:
             return
-        width = max(map(_width, given))
+        width = max(map(_width, given)) if len(given) > 1 else _width(given[0])
         numbered = [(seq, *row[1:width]) for seq, row in enumerate(given, self.seq + 1)]
         self.seq += len(numbered)
         self._pending += len(numbered)
@@ -182,7 +183,7 @@ class Journal:
             return
         try:
             with self._writing:
-                self.db.execute("COMMIT")
+                self._cursor.execute("COMMIT")
             self._inside = False
             self._pending = 0
             if self.sync_s > 0:
@@ -322,9 +323,9 @@ class Journal:
         try:
             with self._writing:
                 if not self._inside:
-                    self.db.execute("BEGIN")
+                    self._cursor.execute("BEGIN")
                     self._inside = True
-                self.db.executemany(statement, rows)
+                self._cursor.executemany(statement, rows)
         except sqlite3.Error as error:
             self._break(error)
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE
 from frontrank.frontiers.polite import Polite, settle
-from frontrank.kernels.jit import Array, kernel
+from frontrank.kernels.jit import Array, lean
 from frontrank.orderings.policy import Out, State, on_fetch, on_revisit, on_seed, on_start, put
 from frontrank.orderings.ranker import UNRANKED
-from frontrank.web.links import Links, row
+from frontrank.web.links import Links
 
 UNLINKED = 65535  # the depth of a page that no link has led to yet
 
 
-@kernel
+@lean
 def count_depths(mark: Array, fetched: Array, depth: Array, known: Array, settled: Array) -> None:
     """Count pages by depth, the deepest and those of no depth together: those ever put, and those fetched or gone."""
     for page in range(mark.size):
@@ -27,13 +27,7 @@ def count_depths(mark: Array, fetched: Array, depth: Array, known: Array, settle
                 settled[at] += 1
 
 
-@kernel
-def put_out(queue: Polite, out: Out, count: int) -> None:
-    for j in range(count):
-        put(queue, out.page[j], out.key[j])
-
-
-@kernel
+@lean
 def plant(state: State, queue: Polite, depth: Array, pages: Array, weight: float, out: Out) -> None:
     """Pages to start from, each of this weight."""
     for i in range(pages.size):
@@ -44,7 +38,7 @@ def plant(state: State, queue: Polite, depth: Array, pages: Array, weight: float
         put(queue, out.page[j], out.key[j])
 
 
-@kernel
+@lean
 def deepen(depth: Array, page: int, targets: Array) -> None:
     """A page links to these: the first link that leads to a page says how deep it lies."""
     for j in range(targets.size):
@@ -52,7 +46,7 @@ def deepen(depth: Array, page: int, targets: Array) -> None:
             depth[targets[j]] = min(depth[page] + 1, UNLINKED - 1)
 
 
-@kernel
+@lean
 def meet_all(queue: Polite, depth: Array, page: int, targets: Array) -> None:
     """A page that has not arrived yet links to these: those that nobody knew wait behind all that are ranked."""
     deepen(depth, page, targets)
@@ -61,10 +55,10 @@ def meet_all(queue: Polite, depth: Array, page: int, targets: Array) -> None:
             put(queue, targets[j], UNRANKED)
 
 
-@kernel
+@lean
 def arrive(state: State, queue: Polite, links: Links, depth: Array, page: int, out: Out) -> None:
     """A page is settled, with the links that lie in its row."""
-    deepen(depth, page, row(links, page))
+    deepen(depth, page, links.target[links.start[page] : links.stop[page]])
     settle(queue, page)
     state.fetched[page] = 1
     count = on_fetch(state, links, page, out)
@@ -72,10 +66,10 @@ def arrive(state: State, queue: Polite, links: Links, depth: Array, page: int, o
         put(queue, out.page[j], out.key[j])
 
 
-@kernel
+@lean
 def arrive_again(state: State, queue: Polite, links: Links, depth: Array, page: int, out: Out) -> None:
     """A page that had arrived before has these links now."""
     count = on_revisit(state, links, page, out)
     for j in range(count):
         put(queue, out.page[j], out.key[j])
-    meet_all(queue, depth, page, row(links, page))
+    meet_all(queue, depth, page, links.target[links.start[page] : links.stop[page]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 import threading
 import time
 from array import array
@@ -13,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from frontrank.crawl import events, recovery
+from frontrank.crawl import events, recovery, status
 from frontrank.crawl.drivers import driver_of
 from frontrank.crawl.events import Event
 from frontrank.crawl.log import Log
@@ -28,8 +29,10 @@ from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array, compiled
 from frontrank.orderings.policy import Policy, never
+from frontrank.pages.groups import DOMAIN
 from frontrank.pages.patterns import trusted_searcher
 from frontrank.pages.scoring import Scoring
+from frontrank.pages.urls import registered_domain
 from frontrank.web.view import Workload
 
 SNAPSHOT_WORK = 50_000  # rows and new pages between two snapshots, at least, and a share of what is known
@@ -83,8 +86,8 @@ class Live(Known):
         self.held_up: set[int] = set()  # pages that wait because their families may not go
         self.paused = False
         self.revisit_share: float | None = log.notes.get("revisit_share")
-        self._heed_at = 0.0  # when to look for what other processes say
-        self._heeding: threading.Thread | None = None
+        self._listening = False  # to what other processes say
+        self._ended = threading.Event()
         self._drawn = [0, 0]  # pages taken by this process: in all, revisits
         self.attempts: dict[int, int] = {}
         self._held = 0  # how many blocks of events that share a commit are open
@@ -114,7 +117,10 @@ class Live(Known):
 
     def _tick(self, now: float | None) -> float:
         """The time of an event. It never runs back: if the clock does, the gap is added from then on."""
-        now = self.clock() if now is None else now
+        if now is None:
+            now = self.clock()
+        elif not math.isfinite(now):
+            raise InputError(f"now must be a time in seconds, got {now}")
         if now + self.shift < self.now:
             self.shift = self.now - now
         self.now = now + self.shift
@@ -157,9 +163,9 @@ class Live(Known):
         if not self._held:
             self.log.acknowledge()
         rows = self.log.seq - self.snapshot_seq
-        work = rows + self.known - self.snapshot_known
         if rows < SNAPSHOT_ROWS:
             return
+        work = rows + self.known - self.snapshot_known
         since = time.monotonic() - self.snapshot_time
         if since >= SNAPSHOT_S or (work >= max(SNAPSHOT_WORK, self.known // SNAPSHOT_SHARE) and since >= SNAPSHOT_PAUSE_S):
             recovery.snapshot(self, wait=False)
@@ -219,8 +225,8 @@ class Live(Known):
             self.ranking.stale = True
             self.driver.arrive_again(self, page)
 
-    def _meet(self, first: int, urls: Sequence[str], placed: Mapping[int, str], names: Sequence[str]) -> None:
-        super()._meet(first, urls, placed, names)
+    def _meet(self, first: int, urls: Sequence[str], placed: Mapping[int, str]) -> None:
+        super()._meet(first, urls, placed)
         if self.rules.boosting:
             for page, url in enumerate(urls, first):
                 if priority := self.rules.priority(url):
@@ -239,13 +245,41 @@ class Live(Known):
             # all names are known by now, also those of pages that came later
             self._boost_all(trusted_searcher(rule.pattern))
 
-    def _join(self, host: str, group: str, asked: bool) -> None:
-        own, into = self._host(host), self._host(group)  # both may make the frontier grow: before it is used
-        self.joined[host] = group
+    def _join(self, hosts: Sequence[str], group: str, asked: bool) -> None:
+        own, into = (
+            [self._host(host) for host in hosts],
+            self._host(group),
+        )  # they may make the frontier grow: before it is used
+        self.joined.update(dict.fromkeys(hosts, group))
         if self.host_page[into] < 0:
-            self.host_page[into] = self.host_page[own]
-        if own != into:
-            self.frontier.join(own, into, asked)
+            self.host_page[into] = min((int(self.host_page[host]) for host in own if self.host_page[host] >= 0), default=-1)
+        if set(own) - {into}:
+            self.frontier.join(np.array(own, np.int32), into, asked)
+
+    def _group_hosts(self, group: str, by: str, hosts: Sequence[str]) -> None:
+        self._join(hosts, group, True)
+        if by == DOMAIN:
+            if self.replaying:
+                self._foresee(group)
+            self.domains.add(group)
+        self.groups[group] = by
+
+    def _foresee(self, domain: str) -> None:
+        """All names are known by now: hosts of this domain that came later came into its group."""
+        later = {
+            name: host
+            for host, name in enumerate(status.host_names(self))
+            if name
+            and name not in self.joined
+            and name not in self.groups
+            and name != domain
+            and registered_domain(name) == domain
+        }
+        if later:
+            at = self.frontier.hosts_of(slice(0, self.known))
+            at[np.isin(at, list(later.values()))] = self.find_host(domain)
+            self.frontier.place(0, at)
+            self.joined.update(dict.fromkeys(later, domain))
 
     def _boost_all(self, matches: Callable[[str], Any]) -> None:
         page = 0

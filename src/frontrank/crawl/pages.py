@@ -6,25 +6,26 @@ frontier's 29 bytes and the ordering's own columns that is about 100 bytes of me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from frontrank.crawl.elsewhere import Elsewhere
 from frontrank.crawl.kernels import UNLINKED
 from frontrank.crawl.log import Log
-from frontrank.errors import StorageError
+from frontrank.errors import InputError, StorageError
 from frontrank.frontiers.frontier import Frontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.growing import grown
-from frontrank.kernels.jit import Array, compiled
+from frontrank.kernels.jit import Array, Direct
 from frontrank.orderings.policy import Policy, out_for
 from frontrank.pages.groups import HOST, grouping
-from frontrank.pages.urls import host_of
+from frontrank.pages.urls import host_of, registered_domain
 from frontrank.web.links import NO_VALUES, Links
 
 HOSTS_CACHED = 50_000
+AUTHORITY = 8  # where to look for the slash after the host: behind those of http:// and https://
 MOST_LINKS = 2**31 - 1  # that are kept: 8 GB of them
 
 
@@ -68,13 +69,16 @@ class Known:
         self._out_for(capacity)
         self.table, self.host_table = names.new(capacity), names.new(16)
         self.elsewhere = Elsewhere()
-        self._host_numbers: dict[str, int] = {}  # of some hosts: it spares most lookups
+        self._beginnings: dict[str, int] = {}  # of URLs of some hosts, up to the slash after the host, and the hosts' numbers
+        self._queue_numbers: dict[str, int] = {}  # of some queues by name: both spare most lookups
         self.host_page = np.full(1, -1, np.int32)  # the first known page of each host: it has the host's name
         self.depths = np.full(capacity, UNLINKED, np.uint16)
         self.worth = np.zeros(capacity if "impact" in self.needs else 0)  # of each page, as far as it was told
         self.queue_by = grouping(log.notes.get("queue_by", HOST))  # the queue of a URL, where it is not its host's
-        self.joined: dict[str, str] = {}  # hosts that became part of a group, and their groups
-        self._number_all, self._find = compiled(names.number_all), compiled(names.find)
+        self.joined: dict[str, str] = {}  # hosts that are part of a group, and their groups
+        self.groups: dict[str, str] = {}  # groups that were made while it ran: of a DOMAIN, at an IP address, or a LISTED one
+        self.domains: set[str] = set()  # those of a domain: further hosts of it become part of them
+        self._number_all, self._find = Direct(names.number_all), Direct(names.find)
 
     @property
     def known(self) -> int:
@@ -83,7 +87,7 @@ class Known:
 
     def find(self, url: str, key: int | None = None) -> int:
         """The number of a page, -1 if it is not known."""
-        return int(self._find(self.table, names.fingerprint(url) if key is None else names.signed(key)))
+        return int(self._find.call(self.table, names.fingerprint(url) if key is None else names.signed(key)))
 
     def page(self, url: str, key: int | None = None) -> int:
         """The number of a page, which is known from now on; it waits once it is seeded or linked to."""
@@ -93,13 +97,20 @@ class Known:
     def url(self, page: int) -> str:
         return self.log.url(int(page))
 
+    def check_known(self, pages: Iterable[int]) -> None:
+        """Kernels trust page numbers: one out of range, as ``find`` says of unknown pages, would write over other memory."""
+        known = self.known
+        for page in pages:
+            if not 0 <= page < known:
+                raise InputError(f"a page must be the number of one of the {known:,} that this crawl knows, got {page}")
+
     def depth(self, page: int) -> int:
         """How many links lie between a seed and this page, on the way it was first discovered."""
         return int(self.depths[page])
 
     def number(self, url: str, queue: str | None = None) -> int:
         """The number of the page of this URL in this queue (none: that of its host), -1 if it is not known."""
-        return int(self._find(self.table, names.fingerprint(name_of(url, queue))))
+        return int(self._find.call(self.table, names.fingerprint(name_of(url, queue))))
 
     def _pages(
         self,
@@ -115,7 +126,7 @@ class Known:
         self.table = names.roomy(self.table, len(urls))
         numbers = np.empty(len(urls), np.int32)
         first = self.known
-        fresh = self._number_all(self.table, keys, numbers)
+        fresh = self._number_all.call(self.table, keys, numbers)
         if fresh:
             if fresh < len(urls):
                 at = _first_places(numbers.tolist(), first)
@@ -123,37 +134,40 @@ class Known:
                 queues = None if queues is None else [queues[place] for place in at]
                 hosts = None if hosts is None else [hosts[place] for place in at]
             self.log.add_urls(first, urls, keys.tolist())
-            hosts = [host_of(url) for url in urls] if hosts is None else hosts
             placed = self._queues_of(first, urls, queues, hosts)
             if placed:
                 self.log.place(placed)
             if int(self.now) > self._born:
                 self._born = int(self.now)
                 self.log.born(first, self.now)
-            self._meet(first, urls, placed, hosts)
+            self._meet(first, urls, placed)
         return numbers
 
     def _queues_of(
-        self, first: int, urls: Sequence[str], queues: Sequence[str | None] | None, hosts: Sequence[str]
+        self, first: int, urls: Sequence[str], queues: Sequence[str | None] | None, hosts: Sequence[str] | None
     ) -> dict[int, str]:
         """Which of these pages, numbered from first on, wait in a queue that is not their host's."""
-        if queues is None and self.queue_by is None and not self.joined:
+        if queues is None and self.queue_by is None:
             return {}
+        hosts = [host_of(url) for url in urls] if hosts is None else hosts
         given = queues
         if given is None:
-            named = [self.queue_by(url) for url in urls] if self.queue_by else hosts
-            given = [self.joined.get(name, name) for name in named] if self.joined else named
+            given = [self.queue_by(url) for url in urls] if self.queue_by else hosts
         return {first + i: queue for i, queue in enumerate(given) if queue and queue != hosts[i]}
 
-    def _meet(self, first: int, urls: Sequence[str], placed: Mapping[int, str], names: Sequence[str]) -> None:
-        """Pages with these names and hosts are known now, numbered from first on; placed: those in queues of their own."""
-        hosts = self._hosts(names, first)
+    def _meet(self, first: int, urls: Sequence[str], placed: Mapping[int, str]) -> None:
+        """Pages with these names are known now, numbered from first on; placed: those in queues of their own."""
+        hosts = self._hosts_of(urls, first)
         end = first + len(urls)
         queues = hosts
         if placed:
             queues = hosts.copy()
-            queues[[page - first for page in placed]] = [self._hosts([name], page)[0] for page, name in placed.items()]
+            queues[[page - first for page in placed]] = [self._queue(name, page) for page, name in placed.items()]
             self._meet_elsewhere(first, urls, sorted(placed))
+        if self.joined or self.domains:  # a page keeps the name of its own queue: whoever brought it may ask by that
+            named = [placed.get(first + i) or host_of(url) for i, url in enumerate(urls)]
+            group = {name: self._joins(name) for name in dict.fromkeys(named)}
+            queues = np.array([self._queue(group[name], first + i) for i, name in enumerate(named)], np.int32)
         if end > self.links.start.size:
             self._grow(end)
         self.frontier.place(first, queues)
@@ -166,6 +180,20 @@ class Known:
         """What is said of a host holds for its group, if hosts are asked by group."""
         return name if self.queue_by is None else self.queue_by(f"http://{name}/") or name
 
+    def group_of(self, name: str) -> str:
+        """The queue in which the pages of a host or queue wait: that of its group, or its own."""
+        group = self.joined.get(name)
+        if group is None and self.domains and name not in self.groups and (domain := registered_domain(name)) in self.domains:
+            group = domain
+        return group or name
+
+    def _joins(self, name: str) -> str:
+        """The same for a host that is met: it is part of its group from now on."""
+        group = self.group_of(name)
+        if group != name and group in self.domains:
+            self.joined[name] = group
+        return group
+
     def _meet_elsewhere(self, first: int, urls: Sequence[str], pages: Sequence[int]) -> None:
         """These pages lie in queues of their own: those that are not known by their URL alone are found by it all the same."""
         keys = names.fingerprints([urls[page - first] for page in pages])
@@ -176,33 +204,58 @@ class Known:
         """The number of a host, or of a queue whose name is known as it is written; it is known from now on."""
         name = self._group(name)
         known = self.find_host(name)
-        return known if known >= 0 else int(self._hosts([name.lower()], -1)[0])
+        return known if known >= 0 else self._queue(name.lower())
 
     def find_host(self, name: str) -> int:
         """The number of a host or queue, -1 if it is not known."""
-        return int(self._find(self.host_table, names.fingerprint(self.joined.get(name, name))))
+        return int(self._find.call(self.host_table, names.fingerprint(self.group_of(name))))
 
-    def _hosts(self, hosts: Sequence[str], page: int) -> Array:
-        """The numbers of these hosts; page is the first of pages that lie there, one a host, or -1 for none."""
-        cache = self._host_numbers
-        unknown = [host for host in dict.fromkeys(hosts) if host not in cache]
-        if unknown:
-            if len(cache) + len(unknown) > HOSTS_CACHED:
-                cache.clear()
-                unknown = list(dict.fromkeys(hosts))
-            numbers = self._number_hosts(unknown).tolist()
-            cache.update(zip(unknown, numbers, strict=True))
-            if page >= 0:
-                place = {host: i for i, host in reversed(list(enumerate(hosts)))}
-                for host, number in zip(unknown, numbers, strict=True):
-                    if self.host_page[number] < 0:
-                        self.host_page[number] = page + place[host]
-        return np.array([cache[host] for host in hosts], np.int32)
+    def _queue(self, name: str, page: int = -1) -> int:
+        """The number of a queue, which is known from now on; page: one that lies there, if any does."""
+        number = self._queue_numbers.get(name, -1)
+        if number < 0:
+            if len(self._queue_numbers) >= HOSTS_CACHED:
+                self._queue_numbers.clear()
+            number = self._queue_numbers[name] = int(self._number_hosts([name])[0])
+        if page >= 0 > self.host_page[number]:
+            self.host_page[number] = page
+        return number
+
+    def _hosts_of(self, urls: Sequence[str], first: int) -> Array:
+        """The numbers of the hosts of these pages, which are numbered from first on.
+
+        Few URLs are parsed: those that are the same up to the slash after the host have the same host.
+        """
+        known = self._beginnings
+        numbers = [known.get(url[: url.find("/", AUTHORITY) + 1], -1) for url in urls]
+        if -1 in numbers:
+            self._meet_hosts(urls, first, numbers)
+        return np.array(numbers, np.int32)
+
+    def _meet_hosts(self, urls: Sequence[str], first: int, numbers: list[int]) -> None:
+        """Put in the numbers that are missing, -1, and remember them by the beginnings of their URLs."""
+        begun = {
+            place: url[: url.find("/", AUTHORITY) + 1]
+            for place, (url, number) in enumerate(zip(urls, numbers, strict=True))
+            if number < 0
+        }
+        shared = [begin for begin in dict.fromkeys(begun.values()) if begin.startswith(("http://", "https://"))]
+        beginnings = {begin: host_of(begin) for begin in shared}
+        hosts = {place: beginnings.get(begin) or host_of(urls[place]) for place, begin in begun.items()}
+        distinct = list(dict.fromkeys(hosts.values()))
+        given = dict(zip(distinct, self._number_hosts(distinct).tolist(), strict=True))
+        for place, host in hosts.items():
+            number = numbers[place] = given[host]
+            if self.host_page[number] < 0:
+                self.host_page[number] = first + place
+        if len(self._beginnings) + len(beginnings) > HOSTS_CACHED:
+            self._beginnings.clear()
+        self._beginnings.update((begin, given[host]) for begin, host in beginnings.items() if host)
 
     def _number_hosts(self, hosts: Sequence[str]) -> Array:
         self.host_table = names.roomy(self.host_table, len(hosts))
         numbers = np.empty(len(hosts), np.int32)
-        if self._number_all(self.host_table, names.fingerprints(hosts), numbers):
+        if self._number_all.call(self.host_table, names.fingerprints(hosts), numbers):
             count = int(self.host_table.counts[0])
             self.frontier.grow(self.links.start.size, count)
             if count > self.host_page.size:  # the ordering's columns have room for as many

@@ -71,8 +71,13 @@ class Queues(Control):
             page = self.number(url, queue)
             if page >= 0:
                 return page
-            page = self.find(url)  # those of a group of hosts are known by their URL alone
-            return page if page >= 0 and self.names([page])[0][1] == queue else -1
+            for page in self.pages_named(url):  # those of a group of hosts are known by another name
+                named = self.names([page])[0][1]
+                if queue in (named, self.group_of(named)):
+                    return page
+            return -1
+        if not self.elsewhere:
+            return Control.find(self, url)
         found = self.pages_named(url)
         return max(found, key=lambda page: STANDING[self.frontier.mark(page)], default=-1)
 
@@ -143,6 +148,7 @@ class Queues(Control):
         """
         if again_at is not None and not math.isfinite(again_at):
             raise InputError(f"a page must be fetched again at a time in seconds, got {again_at}")
+        self.check_known([page])
         at = self._tick(now)
         self._gather(page, at)
         links = {target: words for target, words in self.pending.get(page, {}).items() if target != page}
@@ -154,6 +160,7 @@ class Queues(Control):
     @alone
     def report_failure(self, page: int, reason: str, *, again_at: float | None = None, now: float | None = None) -> None:
         """A page did not arrive elsewhere, leased or not: it failed for good, or is tried again at a time."""
+        self.check_known([page])
         at = self._tick(now)
         if again_at is None:
             self._do(events.Failed(at, page, reason))
@@ -181,12 +188,15 @@ class Queues(Control):
         """A page waits, again or at first, from this time on; infinity: until it is scheduled anew. No lease of it holds on."""
         if math.isnan(at):
             raise InputError(f"a page must be scheduled for a time in seconds, got {at}")
+        self.check_known([page])
         self._do(events.Scheduled(self._tick(now), page, at))
         self._acknowledge()
 
     @alone
     def forget_pages(self, pages: Iterable[int], now: float | None = None) -> int:
         """As if these pages had never been heard of: they may be discovered anew. Returns how many there were."""
+        pages = list(pages)
+        self.check_known(pages)
         there = [page for page in pages if self.frontier.mark(page) not in (ABSENT, FORGOTTEN)]
         if there:
             self._do(events.Forgotten(self._tick(now), np.array(there, np.int32)))
@@ -274,7 +284,10 @@ class Queues(Control):
         """How many pages of a queue wait, are scheduled, leased, completed; None if there is no such queue."""
         self._end_leases()
         host = self.find_host(name)
-        counts = None if host < 0 else self._counted(self.frontier.hosts(host))
+        if host >= 0 and self.group_of(name) != name:
+            counts: QueueCounts | None = self._counted_part(name)
+        else:
+            counts = None if host < 0 else self._counted(self.frontier.hosts(host))
         return counts if counts and counts.known else None
 
     @alone
@@ -302,6 +315,12 @@ class Queues(Control):
             waiting, scheduled, leased, completed, int((active + hosts["done"] > 0).sum()), int((active > 0).sum())
         )
 
+    def _counted_part(self, name: str) -> QueueCounts:
+        """The pages of one host of a group."""
+        marks = self.frontier.marks(self.pages_of(name)).tolist()
+        waiting, scheduled, leased, completed = (marks.count(mark) for mark in (WAITING, LATER, LEASED, GONE))
+        return QueueCounts(waiting, scheduled, leased, completed, int(bool(marks)), int(len(marks) > completed))
+
     def _end_leases(self, now: float | None = None) -> None:
         """Pages whose lease has run out wait again, also for whoever only looks."""
         if self._lease_ends and self.log.writable:
@@ -320,7 +339,10 @@ class Queues(Control):
         there = (marks != ABSENT) & (marks != FORGOTTEN)
         if queue is not None:
             there &= self.frontier.hosts_of(slice(0, self.known)) == host
-        return np.flatnonzero(there)
+        pages = np.flatnonzero(there)
+        if queue is not None and self.group_of(queue) != queue:  # one host of a group
+            pages = pages[[named == queue for _, named in self.names(pages.tolist())]]
+        return pages
 
     @alone
     def due(self, page: int) -> float:

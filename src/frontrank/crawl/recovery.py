@@ -33,7 +33,7 @@ from frontrank.kernels.jit import Array, compiled
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import from_data, spec_of, to_data
-from frontrank.pages.urls import host_of
+from frontrank.pages.groups import DOMAIN
 from frontrank.web.links import Links
 from frontrank.web.view import Workload, workload_from, workload_notes
 
@@ -173,7 +173,7 @@ def replay_names(crawl: Crawl, log: Log) -> None:
         first = crawl.known
         crawl.table = names.roomy(crawl.table, len(urls))
         compiled(names.number_all)(crawl.table, np.array(keys, np.int64), np.empty(len(urls), np.int32))
-        crawl._meet(first, urls, log.queues(first, first + len(urls)), [host_of(url) for url in urls])
+        crawl._meet(first, urls, log.queues(first, first + len(urls)))
 
 
 def take_names(crawl: Crawl, log: Log, other: Crawl | None) -> None:
@@ -356,6 +356,7 @@ def snapshot(crawl: Live, wait: bool = True) -> None:
         "paused": crawl.paused,
         "rules": crawl.rules.saved(),
         "joined": crawl.joined,
+        "groups": crawl.groups,
         "shared": snapshots.shared(crawl.state),
     }
     leaves = enumerate(snapshots.leaves(crawl.state))
@@ -410,7 +411,7 @@ def _wanted(crawl: Live) -> dict[str, Any]:
     """What a snapshot must agree on to be of use."""
     kind = type(crawl.frontier)
     frontier = None if kind is PoliteFrontier else f"{kind.__module__}.{kind.__qualname__}"
-    return {"format": 7, "frontrank": frontrank.__version__, "policy": to_data(crawl.policy), "frontier": frontier}
+    return {"format": 8, "frontrank": frontrank.__version__, "policy": to_data(crawl.policy), "frontier": frontier}
 
 
 def _from_snapshot(crawl: Crawl, log: Log) -> int:
@@ -442,7 +443,8 @@ def _load(crawl: Crawl, saved: Snapshot) -> None:
     crawl.revisits, crawl.paused = head["revisits"], head["paused"]
     crawl.links_given_up = head["links_given_up"]
     crawl.rules.restore(head["rules"])
-    crawl.joined = head.get("joined", {})
+    crawl.joined, crawl.groups = head.get("joined", {}), head.get("groups", {})
+    crawl.domains = {group for group, by in crawl.groups.items() if by == DOMAIN}
     _restore_pending(crawl, held)
     crawl.leases = dict(zip(held["leased"].tolist(), held["lease_ends"].tolist(), strict=True))
     crawl.held_up = set(held["held_up"].tolist())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from frontrank.frontiers.frontier import ABSENT, BEYOND, FORGOTTEN, GONE, LATER,
 from frontrank.kernels.jit import Array, compiled
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import UNRANKED
+from frontrank.pages.groups import IP
 from frontrank.pages.urls import host_of
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ def overview(crawl: Crawl) -> dict[str, Any]:
         "links_given_up": crawl.links_given_up,
         "paused": crawl.paused,
         "rules": crawl.rules.json(),
+        "groups": groups(crawl),
         "hosts": {
             "known": len(hosts),
             "with_waiting": int((hosts["waiting"] > 0).sum()),
@@ -203,7 +206,23 @@ def busiest(crawl: Crawl, n: int) -> list[dict[str, Any]]:
     first = np.argpartition(-busy, n)[:n] if len(limits) > n else np.arange(len(limits))
     shown = first[np.argsort(-busy[first], kind="stable")].tolist()
     rows = zip(host_names(crawl, shown), limits[shown].tolist(), strict=True)
-    return [{"host": name, **dict(zip(limits.dtype.names or (), row, strict=True))} for name, row in rows if name]
+    apart = ((name, row) for name, row in rows if name and name not in crawl.joined)  # pages of others are their group's
+    return [{"host": name, **dict(zip(limits.dtype.names or (), row, strict=True))} for name, row in apart]
+
+
+def groups(crawl: Live) -> list[dict[str, Any]]:
+    """Groups of hosts that were made while the crawl ran: what makes a host part of each, how many are, and its limits."""
+    members = Counter(crawl.joined.values()) if crawl.groups else Counter[str]()  # without the host that it is called by
+    made = []
+    for name, by in crawl.groups.items():
+        row = crawl.frontier.hosts(crawl.find_host(name))[0]
+        counts = {field: row[field].item() for field in ("waiting", "leased", "done", "taken")}
+        limits = {field: row[field].item() for field in ("concurrency", "budget", "limit")} | {"delay_s": float(row["delay"])}
+        blocked = float(row["blocked"]) if row["blocked"] > crawl.now else None
+        made.append(
+            {"group": name, "by": by, "hosts": members[name] + (by != IP), **counts, **limits, "blocked_until": blocked}
+        )
+    return made
 
 
 def host_names(crawl: Live, numbers: list[int] | None = None) -> list[str]:
@@ -219,7 +238,7 @@ def _host_name(crawl: Live, host: int, page: int) -> str:
     name = host_of(crawl.url(page))
     if crawl.frontier.hosts_of(slice(page, page + 1))[0] != host:
         return name
-    return crawl.log.queues(page, page + 1).get(page) or crawl.joined.get(name, name)
+    return crawl.group_of(crawl.log.queues(page, page + 1).get(page) or name)
 
 
 def events(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:

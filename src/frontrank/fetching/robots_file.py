@@ -78,7 +78,7 @@ class Group:
         self.patterns.sort(key=lambda pattern: pattern[:2], reverse=True)
 
     def allows(self, path: str) -> bool:
-        length = next((length for length in self.lengths if path[:length] in self.prefixes), 0)
+        length = next((n for n in self.lengths if n <= len(path) and path[:n] in self.prefixes), 0)
         best = (length, self.prefixes[path[:length]] if length else True)
         for pattern in self.patterns:
             if pattern[:2] <= best:  # what comes now is shorter, or says the same

@@ -141,10 +141,10 @@ class Frontier(Protocol):
     def block(self, host: int, until: float) -> None:
         """Take nothing of this host before that time, whatever was said before; -inf: at any time."""
 
-    def join(self, host: int, group: int, asked: bool = True) -> None:
-        """All pages of a host are those of a group from now on; the stricter limits of both hold for all of them.
+    def join(self, hosts: Array, group: int, asked: bool = True) -> None:
+        """All pages of these hosts are those of a group from now on; the strictest limits of all hold for all of them.
 
-        ``asked``: the group rests as long as the host would. A page that is placed later is placed in the group.
+        ``asked``: the group rests as long as the hosts would. A page that is placed later is placed in the group.
         """
 
     def may_go(self, host: int, now: float) -> bool:

@@ -7,16 +7,16 @@ a change costs O(log n) amortised. So one array of pages holds as many heaps as 
 
 from __future__ import annotations
 
-from frontrank.kernels.jit import Array, kernel
+from frontrank.kernels.jit import Array, lean
 
 
-@kernel
+@lean
 def wide(number: int) -> int:
     """An int64: with one type of number everywhere, each kernel is compiled once. Measured: half the time to compile."""
     return number + 0
 
 
-@kernel
+@lean
 def joined(node: Array, a: int, b: int) -> int:
     """The one of two tops that stays a top; the other becomes its first child."""
     above, below = a, b
@@ -31,7 +31,7 @@ def joined(node: Array, a: int, b: int) -> int:
     return above
 
 
-@kernel
+@lean
 def merged(node: Array, first: int) -> int:
     """The top of all these siblings: joined in pairs from left to right, then the pairs from right to left."""
     pairs = -1
@@ -56,7 +56,7 @@ def merged(node: Array, first: int) -> int:
     return top
 
 
-@kernel
+@lean
 def cut(node: Array, page: int) -> None:
     """Part a page that is not the top, and all below it, from the rest."""
     before, after = node[page]["prev"], node[page]["next"]
@@ -68,7 +68,7 @@ def cut(node: Array, page: int) -> None:
         node[after]["prev"] = before
 
 
-@kernel
+@lean
 def without(node: Array, top: int, page: int) -> int:
     """The top once this page has left."""
     rest = merged(node, wide(node[page]["child"]))
@@ -81,7 +81,7 @@ def without(node: Array, top: int, page: int) -> int:
     return joined(node, top, rest)
 
 
-@kernel
+@lean
 def with_page(node: Array, top: int, page: int) -> int:
     """The top once this page, which stands alone, has come."""
     if top < 0:

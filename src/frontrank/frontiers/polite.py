@@ -35,7 +35,7 @@ from frontrank.frontiers.frontier import ABSENT, BEYOND, FORGOTTEN, GONE, LATER,
 from frontrank.frontiers.heap import NODE, enter, leave
 from frontrank.frontiers.pairing import cut, joined, wide, with_page, without
 from frontrank.kernels.growing import grown as longer
-from frontrank.kernels.jit import Array, Kernel, compiled, kernel
+from frontrank.kernels.jit import Array, Kernel, compiled, lean
 
 PAGE = np.dtype([("key", "f8"), ("seq", "i4"), ("child", "i4"), ("next", "i4"), ("prev", "i4")])
 HOST = np.dtype(
@@ -125,7 +125,7 @@ def discovered(queue: Polite) -> Array:
     return pages
 
 
-@kernel
+@lean
 def best_few(queue: Polite, known: int, pages: Array) -> int:
     """The best waiting pages of the first so many, in no order: a heap of as many as there is room for, the worst on top."""
     node, mark = queue.node, queue.mark
@@ -154,7 +154,7 @@ def best_few(queue: Polite, known: int, pages: Array) -> int:
     return size
 
 
-@kernel
+@lean
 def _after(node: Array, page: int, other: int) -> bool:
     """Whether a page goes after another."""
     if node[page]["key"] != node[other]["key"]:
@@ -179,24 +179,24 @@ def best(queue: Polite, count: int) -> Array:
 # The hosts: two indexed heaps
 
 
-@kernel
+@lean
 def _ready(queue: Polite, host: int) -> None:
     node, top = queue.node, queue.hosts[host]["top"]
     key, seq = node[top]["key"], wide(node[top]["seq"])
     queue.counts[READY] = enter(queue.ready_items, queue.ready_node, queue.counts[READY], host, key, seq)
 
 
-@kernel
+@lean
 def _unready(queue: Polite, host: int) -> None:
     queue.counts[READY] = leave(queue.ready_items, queue.ready_node, queue.counts[READY], host)
 
 
-@kernel
+@lean
 def _untimed(queue: Polite, host: int) -> None:
     queue.counts[TIMED] = leave(queue.timer_items, queue.timer_node, queue.counts[TIMED], host)
 
 
-@kernel
+@lean
 def _spent(hosts: Array, host: int) -> bool:
     """Whether as many of its pages are out, taken or done with as may be."""
     concurrency, budget, limit = hosts[host]["concurrency"], hosts[host]["budget"], hosts[host]["limit"]
@@ -204,19 +204,19 @@ def _spent(hosts: Array, host: int) -> bool:
     return bool(crowded or (budget > 0 and hosts[host]["taken"] >= budget) or (limit > 0 and hosts[host]["done"] >= limit))
 
 
-@kernel
+@lean
 def _full(hosts: Array, host: int) -> bool:
     """Whether no page of this host may go, whatever the time. (With the whole queue as an argument a call costs 50 ns.)"""
     return bool(hosts[host]["top"] < 0 or _spent(hosts, host))
 
 
-@kernel
+@lean
 def _free_at(hosts: Array, host: int) -> float:
     at: float = max(hosts[host]["ready_at"], hosts[host]["blocked"])
     return at
 
 
-@kernel
+@lean
 def _place(queue: Polite, host: int) -> None:
     """Put a host where it now belongs."""
     counts, free_at = queue.counts, _free_at(queue.hosts, host)
@@ -229,7 +229,15 @@ def _place(queue: Polite, host: int) -> None:
         counts[TIMED] = enter(queue.timer_items, queue.timer_node, counts[TIMED], host, -free_at, host)
 
 
-@kernel
+@lean
+def _place_anew(queue: Polite, host: int) -> None:
+    """Put a host where it belongs whose time was set, be it earlier or later: also one that is ready may have to wait."""
+    _unready(queue, host)
+    _untimed(queue, host)
+    _place(queue, host)
+
+
+@lean
 def _hold(queue: Polite, host: int, until: float) -> None:
     """Nothing from this host before that time. The caller places the host."""
     if until > queue.hosts[host]["ready_at"]:
@@ -237,7 +245,7 @@ def _hold(queue: Polite, host: int, until: float) -> None:
         _unready(queue, host)
 
 
-@kernel
+@lean
 def _wake(queue: Polite, now: float) -> None:
     """Hosts whose time has come are ready."""
     while queue.counts[TIMED] > 0 and _free_at(queue.hosts, wide(queue.timer_items[0])) <= now:
@@ -249,13 +257,13 @@ def _wake(queue: Polite, now: float) -> None:
 # What happens to a page
 
 
-@kernel
+@lean
 def _has_priority(node: Array, page: int) -> bool:
     away: float = abs(node[page]["key"])
     return BEYOND <= away < np.inf
 
 
-@kernel
+@lean
 def _give(node: Array, own: Array, page: int, key: float) -> None:
     """A page that does not wait has this key; with a priority, once that ends."""
     if _has_priority(node, page):
@@ -264,14 +272,14 @@ def _give(node: Array, own: Array, page: int, key: float) -> None:
         node[page]["key"] = key
 
 
-@kernel
+@lean
 def _discover(node: Array, own: Array, counts: Array, page: int, key: float) -> None:
     _give(node, own, page, key)
     node[page]["seq"] = counts[KNOWN]
     counts[KNOWN] += 1
 
 
-@kernel
+@lean
 def _wait(queue: Polite, page: int) -> None:
     node, hosts, host = queue.node, queue.hosts, wide(queue.host[page])
     node[page]["child"] = -1
@@ -283,7 +291,7 @@ def _wait(queue: Polite, page: int) -> None:
         _place(queue, host)
 
 
-@kernel
+@lean
 def _unwait(queue: Polite, page: int) -> None:
     """A waiting page waits no more. The caller marks it."""
     hosts, host = queue.hosts, wide(queue.host[page])
@@ -295,7 +303,7 @@ def _unwait(queue: Polite, page: int) -> None:
         _place(queue, host)
 
 
-@kernel
+@lean
 def _unlease(queue: Polite, page: int, mark: int) -> None:
     host = wide(queue.host[page])
     queue.mark[page] = mark
@@ -310,7 +318,7 @@ def _unlease(queue: Polite, page: int, mark: int) -> None:
     _place(queue, host)
 
 
-@kernel
+@lean
 def put(queue: Polite, page: int, key: float) -> None:
     """Discover a page or change its key. One that is out keeps the key for its return; one that is gone stays so."""
     mark = queue.mark[page]
@@ -328,7 +336,7 @@ def put(queue: Polite, page: int, key: float) -> None:
             _place(queue, host)
 
 
-@kernel
+@lean
 def prioritise(queue: Polite, page: int, key: float) -> None:
     """From now on this page goes by a key of ``key_of``, whatever an ordering says of it; one not yet put, once it is.
 
@@ -349,7 +357,7 @@ def prioritise(queue: Polite, page: int, key: float) -> None:
             _place(queue, host)
 
 
-@kernel
+@lean
 def _change(node: Array, mark: Array, hosts: Array, page: int, host: int, key: float) -> bool:
     """A page has another key; whether its host is to be placed anew. (Arrays, not the queue: a call costs 100 ns less.)"""
     old = node[page]["key"]
@@ -371,7 +379,7 @@ def _change(node: Array, mark: Array, hosts: Array, page: int, host: int, key: f
     return bool(page == top or page == hosts[host]["top"])
 
 
-@kernel
+@lean
 def put_last(queue: Polite, page: int) -> None:
     """Discover a page that goes before all known ones: last in, first out. A known page is not moved."""
     if queue.mark[page] == ABSENT:
@@ -379,13 +387,13 @@ def put_last(queue: Polite, page: int) -> None:
         _wait(queue, page)
 
 
-@kernel
+@lean
 def put_all(queue: Polite, pages: Array, keys: Array) -> None:
     for j in range(pages.size):
         put(queue, wide(pages[j]), keys[j])
 
 
-@kernel
+@lean
 def take(queue: Polite, page: int, now: float) -> None:
     """Lease this page, out of turn and whatever politeness says. Nothing happens to one that is leased or gone."""
     node, hosts, host, mark = queue.node, queue.hosts, wide(queue.host[page]), queue.mark[page]
@@ -408,7 +416,7 @@ def take(queue: Polite, page: int, now: float) -> None:
     _place(queue, host)
 
 
-@kernel
+@lean
 def pop(queue: Polite, now: float) -> int:
     """Lease the best waiting page of a host that may be asked now; -1 if there is none."""
     counts = queue.counts
@@ -422,7 +430,18 @@ def pop(queue: Polite, now: float) -> int:
     return page
 
 
-@kernel
+@lean
+def pop_some(queue: Polite, now: float, pages: Array) -> int:
+    """The same for as many pages as there is room for; returns how many."""
+    for i in range(pages.size):
+        page = pop(queue, now)
+        if page < 0:
+            return i
+        pages[i] = page
+    return int(pages.size)
+
+
+@lean
 def settle(queue: Polite, page: int) -> None:
     """A page is done with. If it was not leased, its host neither rests for it nor spends budget on it."""
     hosts, host, mark = queue.hosts, wide(queue.host[page]), queue.mark[page]
@@ -441,14 +460,14 @@ def settle(queue: Polite, page: int) -> None:
             _place(queue, host)
 
 
-@kernel
+@lean
 def later(queue: Polite, page: int) -> None:
     """A leased page will be tried again, at a time that is kept elsewhere."""
     if queue.mark[page] == LEASED:
         _unlease(queue, page, LATER)
 
 
-@kernel
+@lean
 def back(queue: Polite, page: int) -> None:
     """A page waits again, where it stood: its lease ran out, or the time of its retry has come."""
     later(queue, page)
@@ -457,7 +476,7 @@ def back(queue: Polite, page: int) -> None:
         _wait(queue, page)
 
 
-@kernel
+@lean
 def _out(queue: Polite, page: int, mark: int) -> None:
     """A page of any mark but ABSENT gets this one, LATER or FORGOTTEN, and waits no more."""
     hosts, host, before = queue.hosts, wide(queue.host[page]), queue.mark[page]
@@ -477,7 +496,7 @@ def _out(queue: Polite, page: int, mark: int) -> None:
         _place(queue, host)
 
 
-@kernel
+@lean
 def schedule(queue: Polite, page: int, key: float) -> None:
     """A page waits, again or at first, from a time on that is kept elsewhere; one never heard of, with this key."""
     if queue.mark[page] == ABSENT:
@@ -487,7 +506,7 @@ def schedule(queue: Polite, page: int, key: float) -> None:
     _out(queue, page, LATER)
 
 
-@kernel
+@lean
 def forget(queue: Polite, page: int) -> None:
     """As if a page had never been heard of; whoever puts it discovers it anew."""
     if queue.mark[page] != ABSENT:
@@ -497,7 +516,7 @@ def forget(queue: Polite, page: int) -> None:
             left["taken"] = 0  # nothing is known of its host any more: its budget begins anew
 
 
-@kernel
+@lean
 def take_queues(queue: Polite, now: float, most: int, each: int, pages: Array, visited: Array) -> int:
     """Lease up to ``each`` pages of up to ``most`` hosts, the host with the best page first; 0 is any number.
 
@@ -522,7 +541,7 @@ def take_queues(queue: Polite, now: float, most: int, each: int, pages: Array, v
     return at
 
 
-@kernel
+@lean
 def _take_some(queue: Polite, host: int, now: float, each: int, pages: Array, at: int) -> int:
     counts, begin = queue.counts, at
     while at < pages.size and (each == 0 or at - begin < each) and not _full(queue.hosts, host):
@@ -535,7 +554,7 @@ def _take_some(queue: Polite, host: int, now: float, each: int, pages: Array, at
     return at
 
 
-@kernel
+@lean
 def bears(queue: Polite, host: int) -> bool:
     """Whether one more page of this host may be out, whatever the time."""
     counts = queue.counts
@@ -543,13 +562,13 @@ def bears(queue: Polite, host: int) -> bool:
     return bool(not (full or _spent(queue.hosts, host)))
 
 
-@kernel
+@lean
 def may_go(queue: Polite, host: int, now: float) -> bool:
     """Whether a page of this host that does not wait in its heap may be leased now."""
     return bears(queue, host) and _free_at(queue.hosts, host) <= now
 
 
-@kernel
+@lean
 def take_queue(queue: Polite, host: int, now: float, each: int, pages: Array) -> int:
     """The same for one host, if it may be asked now."""
     _wake(queue, now)
@@ -561,7 +580,7 @@ def take_queue(queue: Polite, host: int, now: float, each: int, pages: Array) ->
 # What a host bears
 
 
-@kernel
+@lean
 def limit(queue: Polite, host: int, delay: float, concurrency: int, budget: int, done: int) -> None:
     """Set a host's politeness; a negative value leaves one as it is."""
     if delay >= 0:
@@ -575,70 +594,69 @@ def limit(queue: Polite, host: int, delay: float, concurrency: int, budget: int,
     _place(queue, host)
 
 
-@kernel
+@lean
 def _stricter(limit: int, other: int) -> int:
     """The lower of two limits, of which 0 is none."""
     return limit if other == 0 or 0 < limit < other else other
 
 
-@kernel
-def join(queue: Polite, host: int, group: int, known: int, asked: bool) -> None:
-    """All pages of a host are the group's from now on, with what was taken and is done with; the stricter politeness holds.
+@lean
+def join(queue: Polite, hosts: Array, joins: Array, group: int, known: int, asked: bool) -> None:
+    """All pages of these hosts are the group's from now on, with what was taken and is done with; the strictest politeness
+    holds. One pass over the pages, whatever the number of hosts; the group is none of them.
 
-    ``asked``: the group rests as the host would.
+    ``joins``: for every host whether it is one of these. ``asked``: the group rests as the hosts would.
     """
-    mine, theirs = queue.hosts[host], queue.hosts[group]
-    theirs["delay"] = max(theirs["delay"], mine["delay"])
-    theirs["concurrency"] = _stricter(theirs["concurrency"], mine["concurrency"])
-    theirs["budget"] = _stricter(theirs["budget"], mine["budget"])
-    theirs["limit"] = _stricter(theirs["limit"], mine["limit"])
-    theirs["blocked"] = max(theirs["blocked"], mine["blocked"])
-    if asked:
-        theirs["ready_at"] = max(theirs["ready_at"], mine["ready_at"])
+    theirs = queue.hosts[group]
+    for host in hosts:
+        mine = queue.hosts[host]
+        theirs["delay"] = max(theirs["delay"], mine["delay"])
+        theirs["concurrency"] = _stricter(theirs["concurrency"], mine["concurrency"])
+        theirs["budget"] = _stricter(theirs["budget"], mine["budget"])
+        theirs["limit"] = _stricter(theirs["limit"], mine["limit"])
+        theirs["blocked"] = max(theirs["blocked"], mine["blocked"])
+        if asked:
+            theirs["ready_at"] = max(theirs["ready_at"], mine["ready_at"])
     for page in range(known):
-        if queue.host[page] == host:
+        if joins[queue.host[page]]:
             waits = queue.mark[page] == WAITING
             if waits:
                 _unwait(queue, page)
             queue.host[page] = group
             if waits:
                 _wait(queue, page)
-    theirs["leased"] += mine["leased"]
-    theirs["taken"] += mine["taken"]
-    theirs["done"] += mine["done"]
-    theirs["later"] += mine["later"]
-    mine["leased"] = mine["taken"] = mine["done"] = mine["later"] = 0
-    _unready(queue, group)
-    _untimed(queue, group)
-    _place(queue, group)
+    for host in hosts:
+        mine = queue.hosts[host]
+        theirs["leased"] += mine["leased"]
+        theirs["taken"] += mine["taken"]
+        theirs["done"] += mine["done"]
+        theirs["later"] += mine["later"]
+        mine["leased"] = mine["taken"] = mine["done"] = mine["later"] = 0
+    _place_anew(queue, group)
 
 
-@kernel
+@lean
 def place_all(queue: Polite, hosts: int) -> None:
     """Put all hosts where they now belong."""
     for host in range(hosts):
         _place(queue, host)
 
 
-@kernel
+@lean
 def block(queue: Polite, host: int, until: float) -> None:
     """Nothing from this host before that time; what was said before holds no more."""
     queue.hosts[host]["blocked"] = until
-    _unready(queue, host)
-    _untimed(queue, host)
-    _place(queue, host)
+    _place_anew(queue, host)
 
 
-@kernel
+@lean
 def rest(queue: Polite, host: int, until: float) -> None:
     """This host may be asked again from that time on, whatever its delay says."""
     queue.hosts[host]["ready_at"] = until
-    _unready(queue, host)
-    _untimed(queue, host)
-    _place(queue, host)
+    _place_anew(queue, host)
 
 
-@kernel
+@lean
 def next_at(queue: Polite) -> float:
     """When a page may next go: -inf is now, +inf is never by time alone."""
     counts = queue.counts
@@ -651,13 +669,13 @@ def next_at(queue: Polite) -> float:
     return np.inf
 
 
-@kernel
+@lean
 def put_first(queue: Polite, page: int, key: float) -> None:
     """First discovered, first fetched: keys are ignored."""
     put(queue, page, 0.0)
 
 
-@kernel
+@lean
 def put_newest(queue: Polite, page: int, key: float) -> None:
     """Last discovered, first fetched."""
     put_last(queue, page)

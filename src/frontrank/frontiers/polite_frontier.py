@@ -12,23 +12,10 @@ from frontrank.frontiers import polite
 from frontrank.frontiers.due import Due
 from frontrank.frontiers.frontier import BEYOND, HOSTS, LEASED, Counts, key_of
 from frontrank.frontiers.politeness import FREE, Politeness
-from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.kernels.jit import Array, Direct, compiled
 
 MOST_PASSED = 50  # revisits whose hosts may not be asked, looked at in one call
 MOST_TAKEN = 100_000  # pages leased in one call, if nobody names a number
-
-
-@kernel
-def take_some(queue: polite.Polite, now: float, pages: Array) -> int:
-    for i in range(pages.size):
-        page = polite_pop(queue, now)
-        if page < 0:
-            return i
-        pages[i] = page
-    return int(pages.size)
-
-
-polite_pop = polite.pop
 
 
 class PoliteFrontier:
@@ -38,10 +25,10 @@ class PoliteFrontier:
         self.known_hosts = 0
         self.due = Due()
         self.returning = Due()  # revisits whose time has come, if they are taken apart from the rest
-        self._put = compiled(polite.put)
-        self._take, self._lease = compiled(take_some), compiled(polite.take)
-        self._settle, self._later, self._back = (compiled(f) for f in (polite.settle, polite.later, polite.back))
-        self._next_at = compiled(polite.next_at)
+        self._put, self._pop, self._pop_some = Direct(polite.put), Direct(polite.pop), Direct(polite.pop_some)
+        self._lease, self._settle = Direct(polite.take), Direct(polite.settle)
+        self._later, self._back = Direct(polite.later), Direct(polite.back)
+        self._next_at = Direct(polite.next_at)
 
     @property
     def counts(self) -> Counts:
@@ -57,7 +44,7 @@ class PoliteFrontier:
         self.queue.host[first : first + len(hosts)] = hosts
 
     def put(self, page: int, key: float) -> None:
-        self._put(self.queue, page, key)
+        self._put.call(self.queue, page, float(key))
 
     def put_all(self, pages: Array, keys: Array) -> None:
         compiled(polite.put_all)(self.queue, pages, keys)
@@ -72,8 +59,11 @@ class PoliteFrontier:
 
     def pop(self, now: float, n: int = 1) -> list[int]:
         """The same, but for pages whose time has come since the last call."""
+        if n == 1:
+            page = self._pop.call(self.queue, float(now))
+            return [page] if page >= 0 else []
         pages = np.empty(n, np.int32)
-        taken: list[int] = pages[: self._take(self.queue, now, pages)].tolist()
+        taken: list[int] = pages[: self._pop_some.call(self.queue, float(now), pages)].tolist()
         return taken
 
     def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
@@ -100,9 +90,9 @@ class PoliteFrontier:
             if apart is not None and apart[page]:
                 self.returning.put(page, at)
             else:
-                self._back(self.queue, page)
+                self._back.call(self.queue, page)
         while apart is None and len(self.returning):
-            self._back(self.queue, self.returning.pop())
+            self._back.call(self.queue, self.returning.pop())
 
     def take_returning(self, now: float) -> int:
         """Lease the revisit that is due for longest among those whose host may be asked; -1 if there is none."""
@@ -111,7 +101,7 @@ class PoliteFrontier:
         while found < 0 and len(self.returning) and len(passed) < MOST_PASSED:
             at, page = self.returning.first(), self.returning.pop()
             if self.may_go(int(self.queue.host[page]), now):
-                self._lease(self.queue, page, now)
+                self._lease.call(self.queue, page, float(now))
                 found = page
             else:
                 passed.append((page, at))
@@ -132,7 +122,7 @@ class PoliteFrontier:
             if not compiled(polite.bears)(self.queue, host):
                 break
             self.returning.remove(page)
-            self._lease(self.queue, page, now)
+            self._lease.call(self.queue, page, float(now))
             taken.append(page)
         return taken
 
@@ -160,15 +150,15 @@ class PoliteFrontier:
     def lease(self, page: int, now: float) -> None:
         if self.queue.mark[page] != LEASED:
             self.undue(page)
-            self._lease(self.queue, page, now)
+            self._lease.call(self.queue, page, float(now))
 
     def settle(self, page: int) -> None:
         self.undue(page)
-        self._settle(self.queue, page)
+        self._settle.call(self.queue, page)
 
     def later(self, page: int, until: float) -> None:
         self.returning.remove(page)
-        self._later(self.queue, page)
+        self._later.call(self.queue, page)
         self.due.put(page, until)
 
     def schedule(self, page: int, until: float, key: float) -> None:
@@ -182,7 +172,7 @@ class PoliteFrontier:
 
     def back(self, page: int) -> None:
         self.undue(page)
-        self._back(self.queue, page)
+        self._back.call(self.queue, page)
 
     def limit(
         self,
@@ -203,8 +193,12 @@ class PoliteFrontier:
     def block(self, host: int, until: float) -> None:
         compiled(polite.block)(self.queue, host, until)
 
-    def join(self, host: int, group: int, asked: bool = True) -> None:
-        compiled(polite.join)(self.queue, host, group, self.queue.host.size, asked)
+    def join(self, hosts: Array, group: int, asked: bool = True) -> None:
+        others = np.unique(np.asarray(hosts, np.int32))
+        others = others[others != group]
+        joins = np.zeros(self.queue.hosts.size, np.bool_)
+        joins[others] = True
+        compiled(polite.join)(self.queue, others, joins, group, self.queue.host.size, asked)
 
     def may_go(self, host: int, now: float) -> bool:
         return bool(compiled(polite.may_go)(self.queue, host, now))
@@ -224,7 +218,7 @@ class PoliteFrontier:
         compiled(polite.place_all)(queue, known)
 
     def next_at(self) -> float:
-        first = min(float(self._next_at(self.queue)), self.due.first())
+        first = min(float(self._next_at.call(self.queue)), self.due.first())
         some = self.queue.host[self.returning.items[: min(len(self.returning), MOST_PASSED)]]
         free = np.maximum(self.queue.hosts["ready_at"][some], self.queue.hosts["blocked"][some])
         return float(min(first, free.min(initial=np.inf)))

@@ -30,6 +30,7 @@ from frontrank.errors import FrontrankError, InputError, ServiceAway
 from frontrank.fetching.crawler.arrivals import MAY_PASS, MOST_HOPS, resolved
 from frontrank.fetching.crawler.revisiting import FOR_GOOD
 from frontrank.fetching.crawler.scope import Scope
+from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.fetcher import REDIRECTS, Answer, Fetcher, How
 from frontrank.fetching.fetchers import FetcherDied, Fetchers
 from frontrank.fetching.retry_after import rest_s
@@ -41,7 +42,7 @@ from frontrank.pages.warc_writer import Warc
 from frontrank.pages.workers import Closed
 from frontrank.service.asks import Page
 from frontrank.service.async_client import AsyncClient
-from frontrank.service.reports import ERROR, RETURNED, STATUS
+from frontrank.service.reports import ADDRESS, ERROR, RETURNED, STATUS
 from frontrank.service.revisits import Returning
 
 T = TypeVar("T")
@@ -305,12 +306,21 @@ class Work:
 
     async def _report(self, page: Page, due: float, said: dict[str, list[str]]) -> None:
         """What became of a page: it is done with (0), or comes back at a time."""
-        over = (ERROR, STATUS, RETURNED, *(() if RETURNED in said else (ATTEMPTS,)))  # told of the visit before
+        said = {**said, **await self._address(page)}
+        over = (ERROR, STATUS, RETURNED, ADDRESS, *(() if RETURNED in said else (ATTEMPTS,)))  # told of the visit before
         old = {name: values for name, values in page.metadata.items() if name not in over}
         try:
             await self._patiently(lambda: self.client.known(page.url, due, queue=page.queue, metadata={**old, **said}))
         except InputError:  # together they are more than a service keeps of a page: then without what it had
             await self._patiently(lambda: self.client.known(page.url, due, queue=page.queue, metadata=said))
+
+    async def _address(self, page: Page) -> dict[str, list[str]]:
+        """Where its host is, as far as this fetcher knows."""
+        try:
+            found = await self.own.names.addresses(host_of(page.url)) if not self.own.names.proxies else []
+        except NotFetched:
+            return {}
+        return {ADDRESS: [min(str(address[0]) for _, address in found)]} if found else {}
 
     def _number(self, page: Page, name: str) -> int:
         said = page.metadata.get(name, ["0"])[0]

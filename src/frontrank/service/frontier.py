@@ -90,7 +90,7 @@ class FrontierService:
         for name, crawl in self._any() if wanted is None else self._named(wanted):
             while left > 0 and (pages := crawl.take_queues(min(left, at_once), each, lease_s=lease_s)):
                 names = crawl.names(pages)
-                left -= len({queue for _, queue in names})
+                left -= len({crawl.group_of(queue) for _, queue in names})
                 yield self._infos(name, crawl, pages, names)
 
     def _any(self) -> list[tuple[str, Crawl]]:
@@ -192,6 +192,8 @@ class FrontierService:
         polite = crawl.politeness
         with crawl.together():
             crawl.forget_pages(crawl.pages_of(asked.key).tolist())
+            if asked.key in crawl.groups or crawl.group_of(asked.key) != asked.key:
+                return wire.Long(value=counts.active)  # the limits are those of other hosts, too
             crawl.host(asked.key, delay_s=polite.delay_s, concurrency=polite.per_host, budget=polite.host_budget, limit=0)
             crawl.block_until(asked.key, 0.0)
         return wire.Long(value=counts.active)

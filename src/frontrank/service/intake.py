@@ -3,7 +3,8 @@
 Links reach the ordering by metadata: ``parent`` is the URL of the page on which a URL was found (or the last of ``url.path``,
 which StormCrawler keeps), ``anchor`` what the link said there. A parent is looked for in all queues. A known URL that is sent
 back was fetched: with date 0 it is done with, else it comes back at that date; the links that were told of it count from then
-on. If its metadata say so it was not: it failed, will be tried again at that date, or was given back (``reports``).
+on. If its metadata say so it was not: it failed, will be tried again at that date, or was given back (``reports``). ``ip`` is
+the address that it was fetched from: its queue becomes part of the group of that address, if there is one.
 
 What is acknowledged survives the end of the process: all URLs of one crawl that came together share one commit.
 """
@@ -117,6 +118,8 @@ class Intake:
         if page < 0 or crawl.mark(page) in (ABSENT, FORGOTTEN):
             pages, news = crawl.discover_pages([info.url], queues=[info.key])  # nobody linked to one that was not known
             page, fresh = int(pages[0]), bool(news[0])
+        if crawl.addresses and (told := _said(info, "ip")) and told[-1] in crawl.addresses:
+            crawl.join(info.key, told[-1])
         if report.returned:
             crawl.give_back([page])
         elif fresh and again_at is not None and not crawl.links_told(info.url):

@@ -45,16 +45,10 @@ class Tool:
     answer: Callable[[dict[str, Any]], Any]
 
     def told(self) -> dict[str, Any]:
-        schema = {
-            "type": "object",
-            "properties": {field.name: field.schema() | {"description": field.about} for field in self.fields},
-            "required": [field.name for field in self.fields if field.needed],
-            "additionalProperties": False,
-        }
         return {
             "name": self.name,
             "description": self.about,
-            "inputSchema": schema,
+            "inputSchema": fields.body_schema(self.fields),
             "annotations": {"readOnlyHint": True, "openWorldHint": False},
         }
 

@@ -3,10 +3,11 @@
     returned                            nobody fetched it: it waits again at once, where it stood
     status                              the HTTP status; 400 and above is a failure
     error                               why it did not arrive
+    ip                                  the address it was fetched from
     fetch.error.count, error.cause,     the same as StormCrawler tells it: the first for a URL that will be tried again, the
     fetch.exception, fetch.statusCode   second for one that failed for good; the others say why, if the topology keeps them
 
-A failure with date 0 is for good; with a date, the URL is tried again then. What tells of one visit alone (the first three) is
+A failure with date 0 is for good; with a date, the URL is tried again then. What tells of one visit alone (the first four) is
 not kept with the URL: whoever gets it next and sends its metadata back would say it again.
 """
 
@@ -16,8 +17,8 @@ from typing import NamedTuple
 
 from frontrank.service import wire
 
-RETURNED, STATUS, ERROR = "returned", "status", "error"
-OF_ONE_VISIT = (RETURNED, STATUS, ERROR)
+RETURNED, STATUS, ERROR, ADDRESS = "returned", "status", "error", "ip"
+OF_ONE_VISIT = (RETURNED, STATUS, ERROR, ADDRESS)
 LONGEST_REASON = 200  # characters
 
 

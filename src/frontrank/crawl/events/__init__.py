@@ -16,6 +16,7 @@ from typing import Any
 from frontrank.crawl.events.control import (
     Behaved,
     Blocked,
+    Grouped,
     Joined,
     Limited,
     Paused,
@@ -57,6 +58,7 @@ __all__ = [
     "Failed",
     "Fetched",
     "Forgotten",
+    "Grouped",
     "Held",
     "Joined",
     "Limited",
@@ -88,7 +90,7 @@ __all__ = [
 ]
 
 _PAGES = (Seeded, Discovered, Retold, Taken, Fetched, Failed, Retried, Expired, Scheduled, Held, Forgotten)
-_CONTROL = (Limited, Blocked, Joined, Behaved, Reordered, Prioritised, PrioritisedAll, Ruled, Paused)
+_CONTROL = (Limited, Blocked, Joined, Grouped, Behaved, Reordered, Prioritised, PrioritisedAll, Ruled, Paused)
 _RANKING = (Rescored, RankingBegun, RankingHeld, RankingEnded, Valued, Asked)
 _ALL = (*_PAGES, *_CONTROL, *_RANKING)
 KINDS: dict[int, Any] = {event.kind: event for event in (*_ALL, TakenTogether)}

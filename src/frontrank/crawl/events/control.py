@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -93,7 +94,34 @@ class Joined:
         return [Row(0, self.kind, -1, self.time, note=json.dumps(said, sort_keys=True))]
 
     def apply(self, crawl: Live) -> None:
-        crawl._join(self.host, self.group, self.asked)
+        crawl._join([self.host], self.group, self.asked)
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return read_note(row)
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """These hosts are one group from now on, with one pace and one budget; others become part of it as they are met."""
+
+    kind: ClassVar[int] = 28
+    name: ClassVar[str] = "group"
+    time: float
+    group: str
+    by: str  # domain, ip or list
+    hosts: Sequence[str]  # that are part of it now
+
+    @classmethod
+    def of(cls, row: Row) -> Grouped:
+        return cls(row.time, **read_note(row))
+
+    def rows(self) -> list[Row]:
+        said = {"group": self.group, "by": self.by, "hosts": list(self.hosts)}
+        return [Row(0, self.kind, -1, self.time, note=json.dumps(said, sort_keys=True))]
+
+    def apply(self, crawl: Live) -> None:
+        crawl._group_hosts(self.group, self.by, self.hosts)
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 PAGE = "frontrank_page"  # the key in request.meta: which page was taken for this request
 SOON_S = 0.001
+LOOK_S = 1.0  # the longest wait while time alone is waited for: an operator may have changed that time
 
 
 class Engine:
@@ -159,7 +160,7 @@ class CrawlScheduler(BaseScheduler):
         raise NotImplementedError
 
     def ask_when_ready(self) -> None:
-        """Nothing may be taken now: have the engine ask again when time alone changes that."""
+        """Nothing may be taken now: have the engine ask again when time alone, or what an operator says, may change that."""
         at = self.crawl.next_at()
         if at is not None:
-            self.engine.ask_again(at - self.crawl.clock())
+            self.engine.ask_again(min(at - self.crawl.clock(), LOOK_S))

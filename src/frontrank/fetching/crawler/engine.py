@@ -123,7 +123,7 @@ class Engine:
     # One page ----------------------------------------------------------------------------------------------------------------
     async def _one(self, page: int) -> None:
         url = self.crawl.url(page)
-        if self.by_address and not await self._may_ask(host_of(url)):
+        if (self.by_address or self.crawl.addresses) and not await self._may_ask(host_of(url)):
             with self.arrivals.or_end():
                 self.crawl.give_back([page])
             return
@@ -144,15 +144,17 @@ class Engine:
 
     async def _may_ask(self, host: str) -> bool:
         """Whether a host may be asked now, once it is known which others have its address."""
-        if host in self.crawl.joined:
+        if host in self.crawl.joined or self.own.names.proxies:
             return True
         try:
-            addresses = await self.own.names.addresses(host)
+            addresses = sorted(str(address[0]) for _, address in await self.own.names.addresses(host))
         except NotFetched:
             return True  # whoever fetches says why
         verdict = [True]
-        with self.arrivals.or_end():
-            verdict.append(self.crawl.join(host, min(str(address[0]) for _, address in addresses)))
+        grouped = addresses if self.by_address else [address for address in addresses if address in self.crawl.addresses]
+        if grouped:
+            with self.arrivals.or_end():
+                verdict.append(self.crawl.join(host, grouped[0]))
         return verdict[-1]
 
     async def _answer(self, page: int, url: str) -> Answer:

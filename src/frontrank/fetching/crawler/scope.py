@@ -15,8 +15,9 @@ Cost: the verdict on a host is kept, so most URLs cost one dictionary lookup and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from frontrank.errors import InputError, nearest
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 REACHES = ("host", "domain", "any")
 OUT_OF_REACH = ("other host", "other domain", "not included", "excluded", "depth")
 HOSTS_KEPT = 2**17
+ANSWERS_KEPT = 2**14  # pages of a site link to the same pages again and again
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Scope:
     _include: tuple[Search, ...] = field(init=False, repr=False, compare=False)
     _exclude: tuple[Search, ...] = field(init=False, repr=False, compare=False)
     _inside: dict[str, bool] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _answers: Callable[[str], str | None] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.reach not in REACHES:
@@ -62,9 +65,13 @@ class Scope:
         object.__setattr__(self, "_homes", homes)
         object.__setattr__(self, "_include", _expressions("include", self.include))
         object.__setattr__(self, "_exclude", _expressions("exclude", self.exclude))
+        object.__setattr__(self, "_answers", lru_cache(ANSWERS_KEPT)(self._why_not))
 
     def why_not(self, url: str) -> str | None:
         """Why this canonical URL is not fetched; None if it is."""
+        return self._answers(url)
+
+    def _why_not(self, url: str) -> str | None:
         if not url.startswith(("http://", "https://")):
             return "not http"
         if self.reach != "any" and not self._is_inside(url):

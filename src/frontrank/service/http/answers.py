@@ -19,12 +19,15 @@ from frontrank.fetching.crawler.pace import time_left
 from frontrank.frontiers.frontier import BEYOND
 from frontrank.orderings.ranker import UNRANKED
 from frontrank.orderings.registry import describe
+from frontrank.pages.groups import Group
 from frontrank.service.http import past, replays, shapes
 from frontrank.service.http.desk import Desk, Source
 
 STATUS_S, HOSTS_S, WHOLE_S, COMPARED_S = 1.0, 2.0, 5.0, 60.0  # how long answers are kept
 FOREVER_S = 1e12
 MOST_RULES = 1_000  # of a crawl: each is tried on every URL that is found
+MOST_GROUPS = 1_000  # likewise, for hosts
+MOST_NAMED = 100  # pages that are not known, in an answer
 NOT_YET = "said; the process at work on the crawl has not acted on it yet, and will when it takes a page"
 NOTHING: dict[str, Any] = {"pages_per_s": {"lately": 0.0, "overall": 0.0}, "reasons": {}, "complete": True}
 
@@ -232,6 +235,48 @@ def limit_host(asked: Asked) -> shapes.Done:
     if not given:
         raise InputError("at least one limit must be given: delay_s, concurrency, budget or limit")
     return _done(asked, f"{asked.given['host']} has new limits", asked.source.tell("host", name=asked.given["host"], **given))
+
+
+def limit_group(asked: Asked) -> shapes.Done:
+    group, limits = _group(asked), _given(asked, "delay_s", "concurrency", "budget", "limit")
+    if not limits:
+        raise InputError("at least one limit must be given: delay_s, concurrency, budget or limit")
+    return _done(asked, "the hosts share new limits", asked.source.tell("limit_group", **group, **limits))
+
+
+def block_group(asked: Asked) -> shapes.Done:
+    group, seconds = _group(asked), asked.given["seconds"]
+    applied = asked.source.tell("block_group", until=time.time() + seconds if seconds else 0.0, **group)
+    return _done(asked, f"nothing is taken from the group for {seconds:g} s" if seconds else "it may be asked again", applied)
+
+
+def _given(asked: Asked, *names: str) -> dict[str, Any]:
+    return {name: asked.given[name] for name in names if asked.given[name] is not None}
+
+
+def _group(asked: Asked) -> dict[str, Any]:
+    """The hosts that are meant, if there is room for another group."""
+    given = _given(asked, "domain", "ip", "hosts")
+    name = Group.of(**given).name
+    held = asked.source.ask("overview")["groups"]
+    if len(held) >= MOST_GROUPS and all(group["group"] != name for group in held):
+        raise TooMany(f"this crawl has {len(held):,} groups of hosts, as many as it may")
+    return given
+
+
+def ask(asked: Asked) -> shapes.Done:
+    rows, seen = asked.given["queries"], asked.given["visibility"]
+    told = {"queries": [row["query"] for row in rows], "frequency": [row["frequency"] for row in rows]}
+    applied = asked.source.tell("ask", **told, **({} if seen is None else {"visibility": seen}))
+    return _done(asked, f"later rankings go by {len(rows):,} queries", applied)
+
+
+def impacts(asked: Asked) -> shapes.Valued:
+    rows = asked.given["pages"]
+    applied = asked.source.tell("impacts", told=[[row["url"], row["clicks"], row["views"]] for row in rows])
+    unknown = asked.source.ask("unknown_urls", [row["url"] for row in rows])
+    said = _done(asked, f"{len(rows) - len(unknown):,} pages have a new impact, {len(unknown):,} are not known", applied)
+    return {**said, "unknown": unknown[:MOST_NAMED], "unknown_pages": len(unknown)}
 
 
 def pause(asked: Asked) -> shapes.Done:

@@ -172,16 +172,25 @@ async def _given(operation: Operation, request: Request) -> dict[str, Any]:
         return fields.read_query(operation.fields, request.query_params)
     try:
         async with asyncio.timeout(BODY_S):
-            body = json.loads((await request.body()).decode())
+            body = await request.body()
     except TimeoutError:
         raise InputError(f"the body must come within {BODY_S:g} s") from None
     except guard.TooLong:
-        raise HTTPException(413, f"the body must have at most {guard.LONGEST_BODY:,} bytes") from None
+        longest = guard.longest_body(request.url.path)
+        raise HTTPException(413, f"the body must have at most {longest:,} bytes") from None
     except ClientDisconnect:
         raise InputError("the body ended early") from None
+    if len(body) <= guard.LONGEST_BODY:
+        return _read(operation, body)
+    return await to_thread.run_sync(_read, operation, body)  # megabytes take a while: others are answered meanwhile
+
+
+def _read(operation: Operation, body: bytes) -> dict[str, Any]:
+    try:
+        given = json.loads(body.decode())
     except (ValueError, RecursionError):
         raise InputError("the body must be a JSON object, got something that is not JSON") from None
-    return fields.read_body(operation.fields, body)
+    return fields.read_body(operation.fields, given)
 
 
 async def _file(name: str, request: Request) -> Response:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.inbox import do
 from frontrank.errors import FrontrankError, InputError, UnknownCrawl, nearest
 from frontrank.pages.workers import Workers
 from frontrank.service.http import replays
@@ -57,7 +58,7 @@ class Served:
 
     def tell(self, verb: str, **given: Any) -> bool:
         """Whether it is done; a crawl elsewhere may heed it later."""
-        getattr(self.crawl, verb)(**given)
+        do(self.crawl, verb, given)
         return True
 
     def notes(self) -> dict[str, Any]:

@@ -11,20 +11,21 @@ from frontrank.errors import InputError
 from frontrank.service.limits import LONGEST_URL
 
 NEEDED: Any = object()  # the default of a field that must be given
-KINDS: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float)}
-CALLED = {"string": "text", "integer": "a whole number", "number": "a number"}
+KINDS: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float), "array": (list,)}
+CALLED = {"string": "text", "integer": "a whole number", "number": "a number", "array": "a list"}
 
 
 @dataclass(frozen=True)
 class Field:
     name: str
-    kind: str  # string, integer or number
+    kind: str  # string, integer, number or array; an array is for bodies
     about: str
     default: Any = NEEDED
     least: float | None = None
     most: float | None = None
     longest: int = LONGEST_URL
     format: str = ""
+    items: Field | tuple[Field, ...] = ()  # of an array: what each of them is, a value or an object; ``most`` is how many
 
     @property
     def needed(self) -> bool:
@@ -32,6 +33,9 @@ class Field:
 
     def schema(self) -> dict[str, Any]:
         made: dict[str, Any] = {"type": self.kind}
+        if self.kind == "array":
+            row = self.items.schema() if isinstance(self.items, Field) else body_schema(self.items)
+            return made | {"items": row, "minItems": 1, "maxItems": self.most}
         if self.kind == "string":
             made |= {"maxLength": self.longest, **({"minLength": 1} if self.needed else {})}
         limits = {"minimum": self.least, "maximum": self.most, "format": self.format or None}
@@ -53,7 +57,20 @@ class Field:
     def check(self, value: Any) -> Any:
         if not isinstance(value, KINDS[self.kind]) or isinstance(value, bool):
             raise InputError(f"{self.name} must be {CALLED[self.kind]}, got {shown(value)}")
+        if isinstance(value, list):
+            return self._list(value)
         return self._text(value) if isinstance(value, str) else self._number(value)
+
+    def _list(self, values: list[Any]) -> list[Any]:
+        if not 0 < len(values) <= self._most:
+            raise InputError(f"{self.name} must be a list of 1 to {self._most:,g}, got {len(values):,}")
+        made = []
+        for place, value in enumerate(values, 1):
+            try:
+                made.append(self.items.check(value) if isinstance(self.items, Field) else read_body(self.items, value, "it"))
+            except InputError as error:
+                raise InputError(f"number {place:,} of {self.name}: {error}") from None
+        return made
 
     def _number(self, value: Any) -> Any:
         if not (self._least <= value <= self._most) or abs(value) == math.inf:
@@ -102,14 +119,24 @@ def read_query(fields: Sequence[Field], given: Mapping[str, str]) -> dict[str, A
     return _all(fields, {field.name: field.read(given[field.name]) for field in fields if field.name in given})
 
 
-def read_body(fields: Sequence[Field], given: Any) -> dict[str, Any]:
+def body_schema(fields: Sequence[Field]) -> dict[str, Any]:
+    """The JSON schema of an object with these fields."""
+    return {
+        "type": "object",
+        "properties": {field.name: field.schema() | {"description": field.about} for field in fields},
+        "required": [field.name for field in fields if field.needed],
+        "additionalProperties": False,
+    }
+
+
+def read_body(fields: Sequence[Field], given: Any, called: str = "the body") -> dict[str, Any]:
     if not isinstance(given, dict):
-        raise InputError(f"the body must be a JSON object, got {shown(given)}")
+        raise InputError(f"{called} must be a JSON object, got {shown(given)}")
     known = {field.name: field for field in fields}
     for name in given:
         if name not in known:
             takes = ", ".join(known) or "none"
-            raise InputError(f"the body has an unknown field {shown(name)}; fields: {takes}")
+            raise InputError(f"{called} has an unknown field {shown(name)}; fields: {takes}")
     return _all(fields, {name: known[name].check(value) for name, value in given.items()})
 
 

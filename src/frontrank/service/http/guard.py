@@ -24,6 +24,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LONGEST_TARGET = 65_536  # path and query, as they are sent: three signs for one of a URL that is asked about
 LONGEST_BODY = 65_536
+LONGER_BODIES = {"queries": 2**24, "impacts": 2**24, "groups": 2**22, "group-blocks": 2**22}  # by the last part of a path
 CONTENT = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -49,7 +50,7 @@ class Guard:
         if refusal is not None:
             await _refuse(send, *refusal)
             return
-        await self.app(scope, _bounded(receive), _guarded(send))
+        await self.app(scope, _bounded(receive, longest_body(scope["path"])), _guarded(send))
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         heads = dict(scope["headers"])
@@ -62,7 +63,7 @@ class Guard:
         if self.token and scope["path"].startswith(PRIVATE) and not self._is_token(heads.get(b"authorization", b"")):
             return 401, "a token is needed: send it as Authorization: Bearer TOKEN"
         if scope["method"] == "POST":
-            return _unsafe(heads, host)
+            return _unsafe(heads, host, longest_body(scope["path"]))
         return None
 
     def _is_token(self, given: bytes) -> bool:
@@ -74,7 +75,12 @@ class TooLong(Exception):
     """A body is longer than it may be: raised where it is read."""
 
 
-def _unsafe(heads: dict[bytes, bytes], host: str) -> tuple[int, str] | None:
+def longest_body(path: str) -> int:
+    """Of an action: lists of pages, queries or hosts may be long."""
+    return LONGER_BODIES.get(path.rpartition("/")[2], LONGEST_BODY)
+
+
+def _unsafe(heads: dict[bytes, bytes], host: str, longest: int) -> tuple[int, str] | None:
     origin = heads.get(b"origin", b"").decode("latin-1")
     if origin and _authority(origin) != host.lower():
         return 403, "actions must come from a page of this service; this one came from another origin"
@@ -82,8 +88,8 @@ def _unsafe(heads: dict[bytes, bytes], host: str) -> tuple[int, str] | None:
     if kind != "application/json":
         return 415, "the body of an action must be JSON: send it with Content-Type: application/json"
     length = heads.get(b"content-length", b"0")
-    if not length.isdigit() or len(length) > 15 or int(length) > LONGEST_BODY:
-        return 413, f"the body must have at most {LONGEST_BODY:,} bytes"
+    if not length.isdigit() or len(length) > 15 or int(length) > longest:
+        return 413, f"the body must have at most {longest:,} bytes"
     return None
 
 
@@ -110,14 +116,14 @@ def is_address(host: str) -> bool:
     return True
 
 
-def _bounded(receive: Receive) -> Receive:
+def _bounded(receive: Receive, longest: int) -> Receive:
     read = 0
 
     async def receive_bounded() -> Message:
         nonlocal read
         message = await receive()
         read += len(message.get("body", b""))
-        if read > LONGEST_BODY:
+        if read > longest:
             raise TooLong
         return message
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from frontrank import __version__
 from frontrank.service.http import shapes
+from frontrank.service.http.fields import body_schema
 from frontrank.service.http.routes import EVENTS, OPERATIONS, Operation
 
 JSON = "application/json"
@@ -60,15 +61,9 @@ def _operation(operation: Operation) -> dict[str, Any]:
         made["responses"]["202"] = _answer(
             "It is said to the process that is at work on the crawl, which has not acted on it yet.",
             JSON,
-            shapes.schema(shapes.Done),
+            shapes.schema(operation.returns),
         )
-        body = {
-            "type": "object",
-            "properties": {field.name: field.schema() | {"description": field.about} for field in operation.fields},
-            "required": [field.name for field in operation.fields if field.needed],
-            "additionalProperties": False,
-        }
-        made["requestBody"] = {"required": True, "content": {JSON: {"schema": body}}}
+        made["requestBody"] = {"required": True, "content": {JSON: {"schema": body_schema(operation.fields)}}}
     else:
         made["parameters"] += [
             {

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from frontrank.pages.groups import LONGEST_HOST, MOST_HOSTS
 from frontrank.service.http import answers, shapes
 from frontrank.service.http.answers import HOSTS_S, WHOLE_S, Asked
 from frontrank.service.http.fields import Field
 
 API = "/api/v1"
 OF_CRAWL = API + "/crawls/{crawl}"
-LONGEST_HOST, LONGEST_REGEX = 255, 1_000
+LONGEST_REGEX = 1_000
 MOST_PAGES = 2**31 - 1  # as frontiers count them
 
 
@@ -44,6 +45,28 @@ def _count(name: str, about: str, default: int, most: int) -> Field:
 
 HOST = Field("host", "string", "the name of a host, or of a queue", longest=LONGEST_HOST)
 PATTERN = Field("pattern", "string", "a regular expression, looked for in URLs", longest=LONGEST_REGEX, format="regex")
+BLOCKED = Field("seconds", "number", "for how long; 0 ends it", least=0, most=1e9)
+LIMITS = (
+    Field("delay_s", "number", "seconds between two pages", None, 0, 86_400),
+    Field("concurrency", "integer", "pages in flight at once; 0: no limit", None, 0, 10_000),
+    Field("budget", "integer", "pages to take in all, revisits too; 0: no limit", None, 0, MOST_PAGES),
+    Field("limit", "integer", "pages to be done with; 0: no limit", None, 0, MOST_PAGES),
+)
+GROUP = (
+    Field("domain", "string", "all hosts of this registered domain", None, longest=LONGEST_HOST),
+    Field("ip", "string", "all hosts at this address, as fetchers tell of it", None, longest=45),
+    Field("hosts", "array", "these hosts", None, most=MOST_HOSTS, items=HOST),
+)
+QUERY = (
+    Field("query", "string", "what is asked", longest=1_000),
+    Field("frequency", "number", "how often", 1.0, 0, 1e15),
+)
+IMPACT = (
+    Field("url", "string", "the URL of a page"),
+    Field("clicks", "number", "how often it was chosen", None, 0, 1e15),
+    Field("views", "number", "how often it was shown", None, 0, 1e15),
+)
+SEEN = Field("share", "number", "how much of a result at this place searchers see", least=0, most=1)
 OPERATIONS = (
     Operation("listCrawls", API + "/crawls", "All crawls, and how far each is.", answers.crawls, shapes.CrawlList, keep_s=1.0),
     Operation(
@@ -199,7 +222,7 @@ OPERATIONS = (
         "Fetch nothing from a host for that long.",
         answers.block,
         shapes.Done,
-        (HOST, Field("seconds", "number", "for how long; 0 ends it", least=0, most=1e9)),
+        (HOST, BLOCKED),
         method="POST",
     ),
     Operation(
@@ -208,13 +231,46 @@ OPERATIONS = (
         "Politeness towards one host; what is not given stays as it is.",
         answers.limit_host,
         shapes.Done,
+        (HOST, *LIMITS),
+        method="POST",
+    ),
+    Operation(
+        "limitGroup",
+        OF_CRAWL + "/groups",
+        "Politeness towards a group of hosts, given by one of domain, ip and hosts: they share it from now on.",
+        answers.limit_group,
+        shapes.Done,
+        (*GROUP, *LIMITS),
+        method="POST",
+    ),
+    Operation(
+        "blockGroup",
+        OF_CRAWL + "/group-blocks",
+        "Fetch nothing from a group of hosts, given by one of domain, ip and hosts, for that long.",
+        answers.block_group,
+        shapes.Done,
+        (*GROUP, BLOCKED),
+        method="POST",
+    ),
+    Operation(
+        "ask",
+        OF_CRAWL + "/queries",
+        "What searchers ask from now on, instead of the queries before: later rankings go by it.",
+        answers.ask,
+        shapes.Done,
         (
-            HOST,
-            Field("delay_s", "number", "seconds between two pages", None, 0, 86_400),
-            Field("concurrency", "integer", "pages in flight at once; 0: no limit", None, 0, 10_000),
-            Field("budget", "integer", "pages to take in all, revisits too; 0: no limit", None, 0, MOST_PAGES),
-            Field("limit", "integer", "pages to be done with; 0: no limit", None, 0, MOST_PAGES),
+            Field("queries", "array", "queries and how often each is asked", most=1_000_000, items=QUERY),
+            Field("visibility", "array", "of the first, second, ... result of a query", None, most=1_000, items=SEEN),
         ),
+        method="POST",
+    ),
+    Operation(
+        "impacts",
+        OF_CRAWL + "/impacts",
+        "What searchers made of pages so far, instead of what was told of them before; unknown pages are named and skipped.",
+        answers.impacts,
+        shapes.Valued,
+        (Field("pages", "array", "pages, each with clicks, views or both", most=100_000, items=IMPACT),),
         method="POST",
     ),
     Operation("pause", OF_CRAWL + "/pause", "Take no page until resumed.", answers.pause, shapes.Done, method="POST"),

@@ -59,6 +59,28 @@ class Rule(TypedDict):
     taken: int
 
 
+class Group(TypedDict):
+    group: str
+    by: str
+    hosts: int
+    waiting: int
+    leased: int
+    done: int
+    taken: int
+    concurrency: int
+    budget: int
+    limit: int
+    delay_s: float
+    blocked_until: float | None
+
+
+class Valued(TypedDict):
+    done: str
+    applied: bool
+    unknown: list[str]
+    unknown_pages: int
+
+
 class Status(TypedDict):
     id: str
     policy: str
@@ -80,6 +102,7 @@ class Status(TypedDict):
     left_until: str | None
     hosts: HostCounts
     rules: list[Rule]
+    groups: list[Group]
     gauges: dict[str, float]
     rankings_failed: int
     events: int

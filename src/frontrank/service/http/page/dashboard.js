@@ -176,12 +176,16 @@ async function families() {
   $("families-note").textContent = `${count(told.patterns)} shapes of URLs, ${traps ? `${count(traps)} possible traps` : "no trap in sight"}${told.complete ? "" : "; still reading the log"}`;
 }
 
+const GROUPED = { domain: "All hosts of this domain", ip: "All hosts at this address", list: "Hosts that were put together" };
+
 async function hosts() {
   const told = await get(crawl, "hosts", { n: 30 });
   const limit = (value) => (value ? count(value) : "–");
+  const groups = new Map((status?.groups ?? []).map((one) => [one.group, one]));
+  const grouped = (one) => one && make("span", { class: "tag", title: GROUPED[one.by] }, one.hosts ? `${count(one.hosts)} hosts` : "group");
   rows("hosts", told.hosts.map((one) =>
     make("tr", {},
-      make("td", { class: "url" }, one.host),
+      make("td", { class: "url" }, one.host, " ", grouped(groups.get(one.host)) ?? null),
       make("td", { class: "number" }, count(one.leased)),
       make("td", { class: "number" }, count(one.waiting)),
       make("td", { class: "number" }, count(one.taken)),
@@ -359,6 +363,12 @@ function limitHost(host) {
     "Set", (values) => act("limits", { host: host.host, ...values }));
 }
 
+function limitGroup() {
+  ask("Limit hosts together", "Give one of domain, address and hosts: they share what is set from now on. What is left empty stays as it is; 0 is no limit.",
+    [{ name: "domain", label: "Registered domain", maxlength: 255 }, { name: "ip", label: "or address", maxlength: 45 }, { name: "hosts", label: "or hosts", hint: "With blanks between them." }, { name: "delay_s", label: "Seconds between two pages", type: "number", min: 0, step: "any" }, { name: "concurrency", label: "Pages in flight at once", type: "number", min: 0, step: 1 }, { name: "budget", label: "Pages to take in all", type: "number", min: 0, step: 1 }],
+    "Limit", ({ hosts, ...values }) => act("groups", hosts ? { ...values, hosts: hosts.split(/[\s,]+/).filter(Boolean) } : values));
+}
+
 function limitFamily(pattern) {
   ask("Limit a family of URLs", "A budget or a pace for all pages whose URL matches. What is left empty stays as it is; 0 is no limit.",
     [{ ...PATTERN, value: pattern }, { name: "budget", label: "Pages to take in all", type: "number", min: 0, step: 1 }, { name: "delay_s", label: "Seconds between two pages", type: "number", min: 0, step: "any" }],
@@ -467,6 +477,7 @@ $("pause").addEventListener("click", () => act(status.paused || !status.active ?
 $("metrics").addEventListener("click", metrics);
 $("boost").addEventListener("click", () => boost());
 $("block").addEventListener("click", () => block());
+$("group").addEventListener("click", () => limitGroup());
 $("ask-cancel").addEventListener("click", () => $("ask").close());
 $("search").addEventListener("submit", (event) => {
   event.preventDefault();
