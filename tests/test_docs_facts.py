@@ -69,7 +69,7 @@ def counted() -> Iterator[str]:
                     path.name == "failures.py" and name == "__init__"
                 ):
                     yield from (one.value for one in ast.walk(node.args[0]) if _is_text(one))
-            if isinstance(node, ast.FunctionDef) and node.name == "why_not":
+            if isinstance(node, ast.FunctionDef) and node.name == "_why_not":
                 for inside in ast.walk(node):
                     if (
                         isinstance(inside, ast.Return)

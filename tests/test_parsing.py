@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import logging
+import os
 import threading
 from pathlib import Path
 
 import pytest
 
+from frontrank.fetching.crawler import run
+from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.sitemap_file import read_sitemap
 from frontrank.fetching.crawler.sitemaps import TOOK_TOO_LONG
 from frontrank.pages.bounded import TOO_LONG
 from frontrank.pages.workers import TooLong, Workers
+from tests import slow_sitemap
 from tests.patience import PATIENCE_S
 from tests.test_bounded import HOSTILE
 from tests.test_crawler import Site, crawl, fetched, links, records, served
@@ -107,33 +112,60 @@ def test_what_was_found_when_the_time_is_up_counts(monkeypatch: pytest.MonkeyPat
 
 
 class SlowMap(Slow):
-    """A site whose sitemap takes minutes to read; the pages of the other one go on when it was sent."""
+    """A site whose sitemap takes seconds to read, beside one whose last page says that it may be read now."""
 
-    body = SITEMAPS["elements"]
+    body: bytes
+    all_served: Path
 
     def do_GET(self) -> None:
-        if self.path in ("/sitemap.xml", "/good.xml"):
-            is_slow = self.headers["Host"].startswith("localhost")
+        is_slow = self.headers["Host"].startswith("localhost")
+        if self.path == "/sitemap.xml":
             good = f"<urlset><url><loc>http://{self.headers['Host']}/listed</loc></url></urlset>"
             self.answer(200, self.body if is_slow else good)
             if is_slow:
                 self.sent.set()
-        else:
-            super().do_GET()
+            return
+        self.asked.append((0.0, self.path, "slow" if is_slow else "other"))
+        super().do_GET()
+        if self.path == f"/chain/{CHAIN}":
+            self.all_served.touch()
 
 
-def test_other_hosts_are_served_while_a_sitemap_is_read(tmp_path: Path) -> None:
+class WhenGivenUp(logging.Handler):
+    """Of which sites pages were asked for when the crawl gave the sitemap up."""
+
+    asked: list[str] | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "/sitemap.xml: TooLong()" in record.getMessage():
+            self.asked = [site for _, _, site in SlowMap.asked]
+
+
+def test_other_hosts_are_served_while_a_sitemap_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "crawl"
-    Slow.sent = threading.Event()
-    with served(SlowMap) as url:
-        beside = url.replace("127.0.0.1", "localhost")
-        seeds = [f"{beside}/page", f"{url}/chain/1"]
-        args = ("--allow-private", "--delay", "0", "--no-robots", "--scope", "any", "--sitemaps", "--timeout", "100")
-        told = crawl(*seeds, "--out", out, *args)
-    order = fetched(out)
-    assert order.index(seeds[0]) >= 10, "its own pages wait for it, those of others do not"
-    assert set(order) == {*seeds, f"{url}/listed", *(f"{url}/chain/{n}" for n in range(2, CHAIN + 1))}
-    assert told["not_followed"] in ({TOOK_TOO_LONG: 1}, {}), "a quick machine is done with it before its deadline"
+    Slow.sent, SlowMap.all_served = threading.Event(), tmp_path / "served"
+    SlowMap.body = slow_sitemap.WAITS % os.fsencode(SlowMap.all_served) + SITEMAPS["elements"]
+    monkeypatch.setattr("frontrank.fetching.crawler.sitemaps.read_sitemap", slow_sitemap.read)
+    monkeypatch.setattr("frontrank.fetching.crawler.sitemaps.CPU_S", 1.0)  # the file takes many times that
+    monkeypatch.setattr("frontrank.fetching.parsing.LEAST_WALL_S", PATIENCE_S)
+    given_up, log = WhenGivenUp(), logging.getLogger("frontrank.fetching.crawler")
+    log.addHandler(given_up)
+    try:
+        with served(SlowMap) as url:
+            beside = url.replace("127.0.0.1", "localhost")
+            seeds = (f"{beside}/page", f"{url}/chain/1")
+            told = run.crawl(
+                Options(
+                    seeds=seeds, scope="any", sitemaps=True, robots=False, allow_private=True, delay=0.0, timeout=PATIENCE_S
+                ),
+                out,
+            )
+    finally:
+        log.removeHandler(given_up)
+    assert given_up.asked is not None and len(given_up.asked) >= CHAIN, "the whole other site was served meanwhile"
+    assert set(given_up.asked) == {"other"}, "its own pages wait for it"
+    assert set(fetched(out)) == {*seeds, f"{url}/listed", *(f"{url}/chain/{n}" for n in range(2, CHAIN + 1))}
+    assert told.not_followed == {TOOK_TOO_LONG: 1}
 
 
 # robots.txt ------------------------------------------------------------------------------------------------------------------

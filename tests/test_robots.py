@@ -236,6 +236,12 @@ def test_verdicts_are_those_of_protego(lines: list[str], paths: list[str]) -> No
     assert ours.delay_s == theirs.crawl_delay("frontrank")
 
 
+def test_a_rule_longer_than_the_path_is_no_reason_to_pass_over_the_end_of_another() -> None:
+    file = read_robots(b"User-agent: *\nAllow: /$\nDisallow: /", "frontrank")
+    assert file.allows("http://example.org/")
+    assert not file.allows("http://example.org/a")
+
+
 HALF = "a" * 48 + "b" + "a" * 48
 BLANKS = " " * MOST_BYTES
 FILES = {  # each takes minutes where a reader goes back over what it has read
