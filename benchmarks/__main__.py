@@ -54,7 +54,8 @@ def live(folder: Path, small: bool) -> list[Result]:
     results += stalls.recovery_after_kill(folder, 120_000 if small else 1_200_000)
     results += hostile.gaps(folder, small)
     results += stopping.ending(folder, small)
-    return results + scrapy_throughput.throughput() + fetchers.throughput(500 if small else 1_500)
+    results += scrapy_throughput.throughput() + fetchers.throughput(500 if small else 1_500)
+    return results + fetchers.waiting(500 if small else 1_500)
 
 
 def lab(folder: Path, small: bool) -> list[Result]:
@@ -70,6 +71,7 @@ def lab(folder: Path, small: bool) -> list[Result]:
     results += walks.overlap((20_000, 40_000, 80_000) if small else (250_000, 500_000, 1_000_000))
     results += memory.reading(folder, *((100_000, 2_000_000) if small else (1_000_000, 20_000_000)))
     results += loading.loading(folder, 2_000_000 if small else 20_000_000)
+    results += loading.formats(folder, 2_000_000 if small else 20_000_000)
     results += billion.billion(folder, (3_000, 30_000) if small else billion.SIZES)
     results += spark.iterations(folder / "spark", 2_000_000 if small else 20_000_000)
     return results + scale.growth(folder, scale.SIZES[:2] if small else scale.SIZES)

@@ -5,6 +5,10 @@ FRONTRANK_DATA has the crawl of uci-ics, else of made-up words. A server process
 can send to a client that only reads is measured first, so that one sees that it is not the bottleneck. CrawlSpider keeps
 nothing; frontrank crawl stores its journal and the pages as WARC files, on the local disk.
 
+On a real web a fetcher waits for servers more than it works. So there is a second site, which answers each request after
+``WAIT_MS`` milliseconds; there each fetcher has ``EACH`` requests in flight, as a machine of a certain size bears. The
+processor is not the limit then, and the clock shows what a second fetcher brings, on two cores as well.
+
 Runs take turns, so that a busy moment of the machine hits all; the best of each counts. Seconds of CPU from the first page on
 are told, too: of all the processes of a crawler, and of the busiest one. Two fetchers, the crawl and the server need four cores
 to show what they can do; where there are fewer, the ratio is that of what the busiest process allows.
@@ -35,9 +39,10 @@ from typing import NamedTuple
 from benchmarks.show import Result, table, verdict
 
 PAGES, REPEATS, SERVED = 1500, 3, 3000
+WAIT_MS, EACH = 150, 8  # of the site that is slow to answer; requests in flight of each fetcher
 LEAST_OF_SCRAPY, LEAST_OF_ONE = 2.0, 1.6
 TICKS = os.sysconf("SC_CLK_TCK")
-FLAGS = ("--allow-private", "--delay", "0", "--per-host", "0", "--in-flight", "32", "-q", "--json")
+FLAGS = ("--allow-private", "--delay", "0", "--per-host", "0", "-q", "--json")
 HEAD = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="canonical" href="/{page}">
 <link rel="stylesheet" href="/style.css"><style>{style}</style><script>{script}</script></head><body class="page">
@@ -122,8 +127,8 @@ def escaped(text: str) -> str:
 class Answers(asyncio.Protocol):
     """As much HTTP as a crawler on loopback needs."""
 
-    def __init__(self, made: dict[bytes, bytes]) -> None:
-        self.made = made
+    def __init__(self, made: dict[bytes, bytes], wait_s: float) -> None:
+        self.made, self.wait_s = made, wait_s
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -134,14 +139,18 @@ class Answers(asyncio.Protocol):
         while b"\r\n\r\n" in self.held:
             head, _, self.held = self.held.partition(b"\r\n\r\n")
             path = head.split(b" ", 2)[1]
-            self.transport.write(self.made.get(path, b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"))
+            answer = self.made.get(path, b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+            if self.wait_s:
+                asyncio.get_running_loop().call_later(self.wait_s, self.transport.write, answer)
+            else:
+                self.transport.write(answer)
 
 
-def serve(told: Connection, pages: int) -> None:
+def serve(told: Connection, pages: int, wait_s: float) -> None:
     made, source = built(pages)
 
     async def forever() -> None:
-        server = await asyncio.get_running_loop().create_server(lambda: Answers(made), "127.0.0.1", 0)
+        server = await asyncio.get_running_loop().create_server(lambda: Answers(made, wait_s), "127.0.0.1", 0)
         sizes = [len(response) for response in made.values()]
         told.send((server.sockets[0].getsockname()[1], source, sum(sizes) / len(sizes)))
         await server.serve_forever()
@@ -150,9 +159,9 @@ def serve(told: Connection, pages: int) -> None:
 
 
 @contextmanager
-def serving(pages: int) -> Iterator[tuple[int, str, float]]:
+def serving(pages: int, wait_s: float = 0.0) -> Iterator[tuple[int, str, float]]:
     hears, tells = multiprocessing.Pipe()
-    server = multiprocessing.get_context("spawn").Process(target=serve, args=(tells, pages), daemon=True)
+    server = multiprocessing.get_context("spawn").Process(target=serve, args=(tells, pages, wait_s), daemon=True)
     server.start()
     try:
         yield hears.recv()
@@ -213,8 +222,9 @@ def stock(url: str, pages: int) -> None:
     process.start()
 
 
-def ours(url: str, pages: int, more: tuple[str, ...]) -> list[str]:
-    return [sys.executable, "-m", "frontrank", "crawl", url, "--budget", str(pages), *FLAGS, *more]
+def ours(url: str, pages: int, fetchers: int = 1, in_flight: int = 32) -> list[str]:
+    many = ("--in-flight", str(in_flight), "--fetchers", str(fetchers))
+    return [sys.executable, "-m", "frontrank", "crawl", url, "--budget", str(pages), *FLAGS, *many]
 
 
 class Run(NamedTuple):
@@ -265,8 +275,8 @@ def throughput(pages: int = PAGES, repeats: int = REPEATS, fetchers: tuple[int, 
     with serving(SERVED) as (port, source, size):
         url = f"http://127.0.0.1:{port}/"
         scrapy = [sys.executable, "-m", "benchmarks.fetchers", "--stock", url, "--pages", str(pages)]
-        commands = {"Scrapy's CrawlSpider": scrapy, "frontrank crawl": ours(url, pages, ())}
-        commands |= {f"--fetchers {count}": ours(url, pages, ("--fetchers", str(count))) for count in fetchers}
+        commands = {"Scrapy's CrawlSpider": scrapy, "frontrank crawl": ours(url, pages)}
+        commands |= {f"--fetchers {count}": ours(url, pages, count) for count in fetchers}
         measured(commands["frontrank crawl"], pages)  # compiles what is not in the cache yet
         runs: dict[str, list[Run]] = {name: [] for name in commands}
         sent = 0.0
@@ -307,6 +317,41 @@ def throughput(pages: int = PAGES, repeats: int = REPEATS, fetchers: tuple[int, 
     return results
 
 
+def waiting(pages: int = PAGES, repeats: int = REPEATS, fetchers: tuple[int, ...] = (2,)) -> list[Result]:
+    """The same by the clock, on a site that is slow to answer."""
+    with serving(SERVED, WAIT_MS / 1000) as (port, _, size):
+        url = f"http://127.0.0.1:{port}/"
+        commands = {count: ours(url, pages, count, EACH * count) for count in (1, *fetchers)}
+        runs: dict[int, list[Run]] = {count: [] for count in commands}
+        for _ in range(repeats):
+            for count, command in commands.items():
+                runs[count].append(measured(command, pages))
+    best = {count: max(found, key=lambda run: run.pages_per_s) for count, found in runs.items()}
+    table(
+        f"{pages:,} pages of {size / 1000:.0f} kB, each sent after {WAIT_MS} ms; {EACH} requests in flight for each fetcher",
+        ["fetchers", "pages/s", "of one", "pages/s if nothing but the site took time", "ms of CPU a page"],
+        [
+            [
+                str(count),
+                f"{run.pages_per_s:.0f}",
+                f"{run.pages_per_s / best[1].pages_per_s:.2f}",
+                f"{1000 * EACH * count / WAIT_MS:.0f}",
+                f"{run.cpu_ms:.2f}",
+            ]
+            for count, run in best.items()
+        ],
+    )
+    return [
+        Result(
+            f"{count} fetchers against one, {WAIT_MS} ms a request",
+            best[count].pages_per_s / best[1].pages_per_s,
+            LEAST_OF_ONE,
+            "of its pages/s",
+        )
+        for count in fetchers
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fetchers")
     parser.add_argument("--pages", type=int, default=PAGES)
@@ -316,7 +361,7 @@ def main() -> None:
     if given.stock:
         stock(given.stock, given.pages)
         return
-    verdict(throughput(given.pages, given.repeats))
+    verdict([*throughput(given.pages, given.repeats), *waiting(given.pages, given.repeats)])
 
 
 if __name__ == "__main__":

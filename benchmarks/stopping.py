@@ -17,6 +17,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 def ending(folder: Path, small: bool = False) -> list[Result]:
     """The longest time from a signal to the end of the process, of each command."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it, and so would the commands
     made = stopped.material(folder / "stopped")
     longest: dict[str, tuple[float, str]] = {}
     for name in stopped.WORKING:

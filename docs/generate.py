@@ -67,7 +67,8 @@ Every claim of a paper that can be measured, on every web at hand. **yes**: it h
 where figures are compared. **no**: it does not. **open**: the spread lies across the margin, so that draws do not decide
 it. **-**: the web lacks what it needs. Where a claim is judged in several scenes that differ, each is named. Each page
 names the command that reproduces it. All orderings over all webs: [leaderboard](leaderboard.md); voices
-of domains and ranks of hosts: [domains](domains.md). Generated from the other pages by `make docs`."""
+of domains and ranks of hosts: [domains](domains.md); averages of walks: [omega](omega.md).
+Generated from the other pages by `make docs`."""
 SHORT = {"agrees": "yes", "disagrees": "no", "cannot be decided": "open", "cannot be tested here": "-"}
 
 
