@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +18,10 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from frontrank.lab.webserver import run_in_process
+from frontrank.service import wire
 from frontrank.service.client import Client
 from frontrank.service.crawls import POLITE, Crawls
+from frontrank.service.fetching import BREAKS, NOT_TAKEN
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import GrpcServer
 from frontrank.service.limits import MOST_METADATA
@@ -185,6 +187,32 @@ def test_a_fetcher_waits_for_a_service_that_is_started_again(web: list[str], tmp
     assert told["ended"] == "idle" and not told["failures"]
     assert stats.completed >= 390, "all but what was out when the service ended, which waits for its leases"
     assert stats.completed + stats.active == 400
+
+
+class Fragile(FrontierService):
+    """One that breaks at the first ``breaks`` messages of links."""
+
+    def __init__(self, crawls: Crawls, breaks: int) -> None:
+        super().__init__(crawls)
+        self.breaks = breaks
+
+    def put_discovered(self, batches: Sequence[wire.DiscoveredBatch]) -> list[wire.BatchAck]:
+        if self.breaks and any("parent" in info.metadata for batch in batches for info in batch.items):
+            self.breaks -= 1
+            raise RuntimeError("broken")
+        return super().put_discovered(batches)
+
+
+@pytest.mark.parametrize(("breaks", "failures"), [(BREAKS, {}), (10**9, {NOT_TAKEN: 1})])
+def test_a_call_that_breaks_off_is_made_again_but_not_for_ever(breaks: int, failures: dict[str, int], tmp_path: Path) -> None:
+    class Two(Site):
+        PAGES = {"/": links("/a"), "/a": links()}
+
+    crawls = Crawls(tmp_path / "frontier", "bfs", replace(POLITE, delay_s=0.0))
+    with crawls, GrpcServer(Fragile(crawls, breaks), port=0) as server, Client(server.address) as client, served(Two) as url:
+        client.address = server.address  # type: ignore[attr-defined]
+        told = fetch(client, f"{url}/", "--allow-private", "--no-robots", "--idle", "1")
+    assert told["failures"] == failures and told["fetched"] == (0 if failures else 2)
 
 
 class Wordy(Site):

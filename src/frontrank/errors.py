@@ -9,7 +9,8 @@
     │   └── NotFound          what was asked for is not there
     │       └── UnknownCrawl  a service has no crawl of this ID
     ├── ServiceError          a service does not answer, or refuses
-    │   └── ServiceAway       it does not answer now; it may later
+    │   ├── ServiceAway       it does not answer now; it may later
+    │   └── ServiceFailed     a call broke off; made again it may succeed
     ├── SpecError             an ordering, parameter or web specification is not understood
     └── MissingExtra          what was asked for needs a package that this installation came without
 
@@ -85,6 +86,10 @@ class ServiceError(FrontrankError):
 
 class ServiceAway(ServiceError):
     """A service does not answer now; it may later."""
+
+
+class ServiceFailed(ServiceError):
+    """A service broke off a call, or the connection to it did; the same call may succeed when it is made again."""
 
 
 class SpecError(FrontrankError):

@@ -7,7 +7,7 @@ from typing import Any
 
 from google.protobuf.descriptor import MethodDescriptor
 
-from frontrank.errors import InputError, NotFound, ServiceAway, ServiceError
+from frontrank.errors import InputError, NotFound, ServiceAway, ServiceError, ServiceFailed
 from frontrank.service import wire
 from frontrank.service.asks import Ask
 from frontrank.service.security import SYSTEM, check_token_is_safe
@@ -21,6 +21,12 @@ __all__ = ["TIMEOUT_S", "Calls", "channel_to", "grpc"]
 SERVICE = wire.DESCRIPTOR.services_by_name["URLFrontier"]
 TIMEOUT_S = 60.0
 MOST_BYTES = 64 * 2**20
+BROKEN_OFF = (  # nobody judged the call; grpc.aio says INTERNAL where a connection ends while a message is being sent
+    grpc.StatusCode.ABORTED,
+    grpc.StatusCode.CANCELLED,
+    grpc.StatusCode.INTERNAL,
+    grpc.StatusCode.UNKNOWN,
+)
 OPTIONS = [("grpc.max_receive_message_length", MOST_BYTES), ("grpc.max_send_message_length", MOST_BYTES)]
 
 
@@ -65,7 +71,8 @@ class Calls:
             return ServiceAway(
                 f"{self.address} did not answer within {self.timeout_s:g} s; try again, or with a longer timeout_s"
             )
-        return ServiceError(f"{self.address}: {sentence or 'the call failed'} ({code.name})")
+        kind = ServiceFailed if code in BROKEN_OFF else ServiceError
+        return kind(f"{self.address}: {sentence or 'the call failed'} ({code.name})")
 
 
 def channel_to(kind: Any, address: str, token: str, tls_ca: str, insecure: bool) -> Any:

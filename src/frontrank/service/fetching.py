@@ -10,8 +10,9 @@
     the end      pages that are out are given back at once; after a kill they wait again when their leases end
 
 Any number of fetchers may work on one crawl, anywhere: order and pace are the service's. The scope is that of the page on which
-a link was found, since a service knows no seeds. A service that does not answer for a while is waited for; one that refuses
-a call is not asked again: a page whose links it refuses has failed, and anything else ends the fetcher.
+a link was found, since a service knows no seeds. A service that does not answer for a while is waited for. A call that breaks
+off is made again, ``BREAKS`` times at most. One that is refused is not: a page whose links are refused has failed, and anything
+else ends the fetcher.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from frontrank.errors import FrontrankError, InputError, ServiceAway
+from frontrank.errors import FrontrankError, InputError, ServiceAway, ServiceFailed
 from frontrank.fetching.crawler.arrivals import MAY_PASS, MOST_HOPS, resolved
 from frontrank.fetching.crawler.revisiting import FOR_GOOD
 from frontrank.fetching.crawler.scope import Scope
@@ -49,6 +50,7 @@ T = TypeVar("T")
 
 LOOK_S = 0.25  # between two questions to a service that has nothing to give
 LOST_S, LOST_MOST_S = 1.0, 30.0  # before a service that does not answer is asked again; doubles
+BREAKS = 3  # of one call: a message that the service cannot digest would come again for ever
 PATIENCE_S = 2.0  # with pages that are on their way when a signal comes
 ATTEMPTS, HOPS = "attempts", "redirects"  # metadata of a page
 MOST_ANCHOR = 1_000  # characters that are told: a page of one link may be all anchor
@@ -213,11 +215,14 @@ class Work:
 
     async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T | None:
         """Ask until the service answers, or the fetcher is to end."""
-        wait = LOST_S
+        wait, broken = LOST_S, 0
         while True:
             try:
                 return await call()
-            except ServiceAway:
+            except (ServiceAway, ServiceFailed) as error:
+                broken += isinstance(error, ServiceFailed)
+                if broken > BREAKS:
+                    raise
                 with suppress(TimeoutError):
                     async with asyncio.timeout(wait):
                         while not self.told.ended:
