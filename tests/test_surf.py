@@ -60,9 +60,9 @@ def test_a_web_without_hosts_is_one_host() -> None:
     [
         ({"l": "much"}, "l must be a number from 0 to 1, or auto, got much"),
         ({"l": 1.5}, "l must be a number from 0 to 1, or auto, got 1.5"),
-        ({"m": 0.0}, "m must be a number above 0, got 0.0"),
-        ({"g": -1.0}, "g must be a number from 0, got -1.0"),
-        ({"d": 1.0}, "d must be a number between 0 and 1, got 1.0"),
+        ({"m": 0.0}, "m must be a number above 0, or auto, got 0.0"),
+        ({"g": -1.0}, "g must be a number from 0, or auto, got -1.0"),
+        ({"d": 1.0}, "d must be a number between 0 and 1, or auto, got 1.0"),
         ({"eps": 0.0}, "eps must be a number above 0, got 0.0"),
     ],
 )

@@ -16,6 +16,7 @@ import math
 import re
 import struct
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
@@ -241,15 +242,16 @@ class Surf(Ordering):
         self,
         crawl: Crawl,
         local: float | None = None,
-        m: float = 10.0,
-        g: float = 2.0,
-        damping: float = 0.85,
+        m: float | None = None,
+        g: float | None = None,
+        damping: float | None = None,
         eps: float = 0.2,
     ) -> None:
         super().__init__(crawl)
-        self.local, self.m, self.g, self.damping, self.eps = local, m, g, damping, eps
+        self.local, self.fixed_m, self.g, self.fixed_damping, self.eps = local, m, g, damping, eps
         self.hosts = crawl.columns.get("hosts") or [0] * len(crawl.rows)
         self.region: dict[int, str] = {}
+        self.depth = dict.fromkeys(crawl.seeds, 0)
         self.of_host: dict[int, str] = {}  # host to its first region
         self.turns: list[tuple[int, float]] = []  # seeds, or trusted pages, and their weights
         self.speaker: dict[str, int] = {}  # of a region's waiting pages
@@ -270,6 +272,7 @@ class Surf(Ordering):
     def meet(self, p: int, q: int) -> None:
         if q in self.region:
             return
+        self.depth[q] = self.depth[p] + 1
         if self.hosts[p] == self.hosts[q]:
             full = sum(name == self.region[p] for name in self.region.values()) >= 100
             self.region[q] = f"of {p}" if full else self.region[p]
@@ -283,11 +286,33 @@ class Surf(Ordering):
             return self.local
         return min(0.95, 1.0 / (1.0 + math.sqrt(len(self.turns) / 1000.0) / len(self.of_host)))
 
-    def novelty(self, region: str) -> float:
-        known = [q for q, name in self.region.items() if name == region]
+    @property
+    def m(self) -> float:
+        if self.fixed_m is not None:
+            return self.fixed_m
+        pages = Counter(self.hosts[q] for q in self.region)
+        small = sum(int(2.0**32 / math.sqrt(float(many))) for many in pages.values())  # whole numbers, added up in any order
+        return max(1.0, 30.0 * (small / 2.0**32) / len(pages))
+
+    @property
+    def variety(self) -> float:
+        return max(0.0, 1.0 - 1.0 / self.m)
+
+    @property
+    def damping(self) -> float:
+        return 0.85 - 0.1 * self.variety if self.fixed_damping is None else self.fixed_damping
+
+    def exponent(self, p: int) -> float:
+        if self.g is not None:
+            return self.g
+        usual = 0.5 + 3.0 * self.variety
+        return max(usual, 2.0) if self.depth[p] > 2.0 * math.log2(len(self.region)) else usual
+
+    def novelty(self, p: int) -> float:
+        known = [q for q, name in self.region.items() if name == self.region[p]]
         fetched = sum(self.crawl.fetched[q] for q in known)
         everywhere = len(self.crawl.order) / len(self.region)
-        return min(1.0, everywhere / (fetched / len(known))) ** self.g
+        return min(1.0, everywhere / (fetched / len(known))) ** self.exponent(p)
 
     def drawn(self, p: int) -> int:
         self.starts += 1
@@ -299,8 +324,9 @@ class Surf(Ordering):
         self.speaker[self.region[p]] = p
         for q in self.crawl.rows[p]:
             self.meet(p, q)
-        share = self.share()
-        r[p] += (1.0 - 0.2) * share * self.novelty(self.region[p])
+        share, m, damping = self.share(), self.m, self.damping
+        drawing = 0.1 + 0.3 * self.variety
+        r[p] += (1.0 - drawing) * share * self.novelty(p)
         todo, changed = [p], []
         if self.turns:
             self.turn %= len(self.turns)
@@ -315,7 +341,7 @@ class Surf(Ordering):
             elif seed != p and r[seed] > self.eps:
                 todo.append(seed)
         drawn = self.drawn(p)
-        r[drawn] += 0.2 * share
+        r[drawn] += drawing * share
         if not fetched[drawn]:
             changed.append(drawn)
         elif drawn not in todo and r[drawn] > self.eps:
@@ -323,12 +349,10 @@ class Surf(Ordering):
         while todo:
             x = todo.pop(0)
             held, r[x] = r[x], 0.0
-            weights = [1.0 if self.hosts[x] == self.hosts[q] else self.m for q in self.crawl.rows[x]]
-            total = 0.0
-            for w in weights:
-                total += w
-            for q, w in zip(self.crawl.rows[x], weights, strict=True):
-                r[q] += self.damping * held / total * w
+            away = [self.hosts[x] != self.hosts[q] for q in self.crawl.rows[x]]
+            total = (len(away) - sum(away)) + m * sum(away)
+            for q, elsewhere in zip(self.crawl.rows[x], away, strict=True):
+                r[q] += damping * held / total * (m if elsewhere else 1.0)
                 if not fetched[q]:
                     changed.append(q)
                 elif r[q] > self.eps and q not in todo:

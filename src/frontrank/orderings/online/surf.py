@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,19 +14,31 @@ from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.trust import NO_TRUST, Trust, paid
 from frontrank.web.links import Links
 
-AUTO = "auto"
+AUTO, UNSET = "auto", -1.0  # as people say it, and as kernels read it
 MOST_LOCAL = 0.95  # l is at most this, and this where hosts are many or seeds few
 SEEDS_EQUAL = 1000.0  # so many seeds on one host share the mass equally with the pages fetched
-SHARE = 0.2  # of that mass, for a page drawn from all that are known
+HOSTS_WEIGH = 30.0  # m is this over the square root of the pages of a typical host
 FULL = 100  # pages of a region, about: what a page of a full one discovers is a region of its own
-TURN, FETCHED, KNOWN, HOSTS, SEEDS, STARTS = range(6)  # of state.count
+DEEP = 2.0  # times the binary logarithm of the pages known: from this depth on a page may be of a chain
+IN_CHAINS = 2.0  # the least exponent of novelty there
+ONE = 2.0**32  # sums of fractions are kept as whole numbers: they are the same in whatever order they were added
+TURN, FETCHED, KNOWN, HOSTS, SEEDS, STARTS, SMALLNESS = range(7)  # of state.count
 WRITTEN, QUEUED, FETCHED_ONCE = 1, 2, 4  # of state.mark
 SOON = 64  # links of the next page whose targets are asked for ahead
 
 
 @lean
+def _smallness(pages: int) -> int:
+    return int(ONE / np.sqrt(float(pages)))
+
+
+@lean
 def _meet(state: State, page: int, region: int) -> None:
-    """A page is discovered: it belongs to a region from now on."""
+    """A page is discovered: it belongs to a region from now on, and its host has one page more."""
+    host = state.host[page]
+    size = state.host_pages[host] + 1
+    state.host_pages[host] = size
+    state.count[SMALLNESS] += _smallness(size) - (_smallness(size - 1) if size > 1 else 0)
     state.region[page] = region
     state.known[region - 1] += 1
     state.met[state.count[KNOWN]] = page
@@ -78,18 +91,32 @@ def _seed(state: State, page: int, weight: float) -> float:
 @lean
 def _local(state: State) -> float:
     """l: the share of new mass that starts at the page fetched."""
-    if state.fixed >= 0.0:
-        return float(state.fixed)
+    if state.local >= 0.0:
+        return float(state.local)
     seeds = np.sqrt(state.count[SEEDS] / SEEDS_EQUAL) / state.count[HOSTS]
     return float(min(MOST_LOCAL, 1.0 / (1.0 + seeds)))
 
 
 @lean
-def _novelty(state: State, region: int) -> float:
-    """How much a region has left to discover, compared with all that is known."""
+def _weight(state: State) -> float:
+    """m: how much more a link between hosts weighs, the more the smaller hosts are."""
+    if state.m > 0.0:
+        return float(state.m)
+    return float(max(1.0, HOSTS_WEIGH * (state.count[SMALLNESS] / ONE) / state.count[HOSTS]))
+
+
+@lean
+def _novelty(state: State, page: int, variety: float) -> float:
+    """How much the region of a page has left to discover, compared with all that is known."""
+    region = state.region[page]
+    power = state.g
+    if power < 0.0:
+        power = 0.5 + 3.0 * variety
+        if state.depth[page] > DEEP * np.log2(float(state.count[KNOWN])):
+            power = max(power, IN_CHAINS)
     everywhere = state.count[FETCHED] / state.count[KNOWN]
     here = state.taken[region - 1] / state.known[region - 1]
-    return float(min(1.0, everywhere / here) ** state.g)
+    return float(min(1.0, everywhere / here) ** power)
 
 
 @lean
@@ -122,6 +149,7 @@ def _look_round(state: State, links: Links, page: int) -> None:
         away += host[q] != here
         if state.region[q] == 0:
             _meet(state, q, _region_of(state, page, q))
+            state.depth[q] = state.depth[page] + 1
             if state.trusting > 0:
                 trusted = paid(state, q)
                 if trusted > 0.0:
@@ -155,8 +183,11 @@ def _surf(state: State, links: Links, page: int, out: Out) -> int:
     count, reached, eps = state.count, out.page, state.eps
     _look_round(state, links, page)
     # One unit of mass: l starts here, as far as there is something to discover, and at a page drawn; the rest at a seed.
-    local = _local(state)
-    mass[page] += (1.0 - SHARE) * local * _novelty(state, state.region[page])
+    local, m = _local(state), _weight(state)
+    variety = max(0.0, 1.0 - 1.0 / m)
+    share = 0.1 + 0.3 * variety
+    d = state.d if state.d > 0.0 else 0.85 - 0.1 * variety
+    mass[page] += (1.0 - share) * local * _novelty(state, page, variety)
     mark[page] = FETCHED_ONCE | QUEUED
     todo[0] = page  # todo is a ring: so many from its head on; no page stands in it twice
     head, many, written = 0, 1, 0
@@ -174,7 +205,7 @@ def _surf(state: State, links: Links, page: int, out: Out) -> int:
             todo[1] = seed
             many = 2
     drawn = _drawn(state, page)
-    mass[drawn] += SHARE * local
+    mass[drawn] += share * local
     if mark[drawn] == 0:
         mark[drawn] = WRITTEN
         reached[written] = drawn
@@ -193,9 +224,9 @@ def _surf(state: State, links: Links, page: int, out: Out) -> int:
         mass[p] = 0.0
         here = host[p]
         row = links.target[links.start[p] : links.stop[p]]
-        total = (row.size - state.away[p]) + state.m * state.away[p]
-        inside = state.d * held / total if total > 0.0 else 0.0
-        outside = inside * state.m
+        total = (row.size - state.away[p]) + m * state.away[p]
+        inside = d * held / total if total > 0.0 else 0.0
+        outside = inside * m
         for j in range(row.size):
             q = np.uint64(row[j])  # no sign, so that none has to be looked for at each use
             value = mass[q] + (inside if host[q] == here else outside)
@@ -216,12 +247,16 @@ def _surf(state: State, links: Links, page: int, out: Out) -> int:
     return written
 
 
+def _auto_or(value: float | str, fits: Callable[[float], bool]) -> bool:
+    return value == AUTO or (isinstance(value, float) and fits(value))
+
+
 @dataclass(frozen=True)
 class Surf(Policy):
     """surf: the page that a random surfer of what is known would visit most often first.
 
         seeds: r = 1/(number of seeds), each is a region of its own
-        fetching p: r(p) += 0.8 l n(p);  r(s) += 1 - l, s the next seed in turn;  r(x) += 0.2 l, x a known page, drawn
+        fetching p: r(p) += (1 - a) l n(p);  r(s) += 1 - l, s the next seed in turn;  r(x) += a l, x a known page, drawn
         then every fetched x with r(x) > eps, first come, first served, and p itself:
             every q in L(x): r(q) += w(x, q) * d r(x)/W(x);  r(x) = 0
         w = m for a link between hosts, else 1;  W(x) = sum of w over L(x);  key(q) = r(q) of waiting pages
@@ -229,29 +264,35 @@ class Surf(Policy):
     So key(q) is what reaches q in PageRank of the known graph, up to eps, restarting at the seeds, at the pages fetched and at
     those known: l = 0 is rankmass. Nothing is ever solved anew.
 
-    A known page is drawn because mass that starts only where a crawl fetches keeps it there: it stayed in the first large
-    host, or half of the web, that has few links out. While the page waits its links are unknown, and another speaks for it:
-    the one fetched last of its region; where none is, the page of another host that found the region; else p.
+    How large hosts are says how to surf. v, *variety*, is 0 where they are large and near 1 where they are many and small:
+
+        m = max(1, 30 * mean of 1/sqrt(known pages of a host) over the known hosts);  v = 1 - 1/m
+        a = 0.1 + 0.3 v;  d = 0.85 - 0.1 v;  e = 0.5 + 3 v
+
+    In a few large hosts nearly every link is a vote like any other. Among many small ones, links between hosts lead to what
+    is new, and mass that starts only where a crawl fetches would stay in the hosts that it met first.
 
     n(p), *novelty*, is the defence against traps. A calendar without end feeds itself: each of its pages brings mass, all of
     which stays in it. But it discovers one page for each that is fetched. A page belongs to the region of the page that
     discovered it, if that is of the same host, else to the first region of its host; what a page of a region of 100 or more
     discovers is a new one. f is the share of a region's known pages that have been fetched, F the same for all together:
-    n = min(1, F/f)^g.
+    n = min(1, F/f)^e. Pages of good regions are fetched early, too; so e is small where there is little variety, but at least
+    2 for a page that was discovered further from a seed than 2 log2(known pages), as those of chains are.
 
-    A page that comes back brings a unit of mass again, which follows the links that it has now; it counts once for f and F.
+    A page that is drawn and still waits has no known links, and another speaks for it: the one fetched last of its region;
+    where none is, the page of another host that found the region; else p. A page that comes back brings a unit of mass again,
+    which follows the links that it has now; it counts once for f and F.
 
     l follows from the seeds: 1/(1 + sqrt(S/1000)/H), S seeds on H known hosts, at most 0.95. Many seeds on one host are a
     sample of it, worth restarting at; where hosts are known, links between them tell more.
 
     With ``trust`` seeds have turns by weight: pages that the file names, and these alone, from their discovery on.
 
-    Parameters, none of which needs to be known: ``l``, a number fixes it; ``m``, the weight of a link between hosts, where
-    hosts are known; ``g``, 0 is no defence; ``d``, damping; ``eps``; ``trust``, a file.
+    Parameters, none of which needs to be known: ``l``, ``m``, ``g`` (for e) and ``d``, each fixed by a number; ``eps``;
+    ``trust``, a file. ``g=0`` is no defence.
 
-    Where others are better (docs/decisions.md has figures): on one host, by hot pages, pagerank; on webs grown by preferential
-    attachment backlink; on halves without links between them rankmass; on a plain tree bfs and rankmass;
-    where half of the pages are long chains, by mass, pagerank.
+    Where others are better (docs/decisions.md has figures): on webs grown by preferential attachment backlink; on a square
+    grid, by hot pages, pagerank; where half of the pages are long chains, by mass, pagerank.
 
     Reference: ours. docs/results/leaderboard.md compares it with all others. Cost: about 20 pages hand on for each that is
     fetched; about 12 times fpr.
@@ -263,9 +304,9 @@ class Surf(Policy):
     """
 
     l: float | str = AUTO  # noqa: E741
-    m: float = 10.0
-    g: float = 2.0
-    d: float = 0.85
+    m: float | str = AUTO
+    g: float | str = AUTO
+    d: float | str = AUTO
     eps: float = 0.2
     trust: Trust = NO_TRUST
     name = "surf"
@@ -275,6 +316,7 @@ class Surf(Policy):
         "mass": Column(),
         "mark": Column(np.uint8),
         "todo": Column(np.int32),
+        "depth": Column(np.int32),  # links from a seed on the way on which it was discovered
         "away": Column(np.int32),  # links of a fetched page that lead to other hosts
         "region": Column(np.int32),  # the number of its first page, from 1; 0 is a page not discovered
         "known": Column(np.int32),  # pages of a region
@@ -282,18 +324,18 @@ class Surf(Policy):
         "speaker": Column(np.int32),  # who speaks for the waiting pages of a region, from 1
         "met": Column(np.int32),  # pages as they were discovered
         "host_region": Column(np.int32, per="host"),
+        "host_pages": Column(np.int32, per="host"),
         "seed": Column(np.int32),
         "weight": Column(),  # of seeds
         "weights": Column(per="crawl"),
-        "count": Column(np.int64, per="crawl", slots=6),
+        "count": Column(np.int64, per="crawl", slots=7),
     }
 
     def validate(self) -> None:
-        numbers = self.l == AUTO or (isinstance(self.l, float) and 0 <= self.l <= 1)
-        self.require(numbers, "l", "a number from 0 to 1, or auto")
-        self.require(self.m > 0, "m", "a number above 0")
-        self.require(self.g >= 0, "g", "a number from 0")
-        self.require(0 < self.d < 1, "d", "a number between 0 and 1")
+        self.require(_auto_or(self.l, lambda l: 0 <= l <= 1), "l", "a number from 0 to 1, or auto")  # noqa: E741
+        self.require(_auto_or(self.m, lambda m: m > 0), "m", "a number above 0, or auto")
+        self.require(_auto_or(self.g, lambda g: g >= 0), "g", "a number from 0, or auto")
+        self.require(_auto_or(self.d, lambda d: 0 < d < 1), "d", "a number between 0 and 1, or auto")
         self.require(self.eps > 0, "eps", "a number above 0")
 
     def needs(self) -> frozenset[str]:
@@ -309,8 +351,9 @@ class Surf(Policy):
         return {**self.trust.layout(), **super().layout()}
 
     def parameters(self) -> dict[str, int | float]:
-        fixed = -1.0 if isinstance(self.l, str) else self.l
-        return {"m": self.m, "g": self.g, "d": self.d, "eps": self.eps, "fixed": fixed, **self.trust.parameters()}
+        fixed = {name: UNSET if isinstance(value := getattr(self, name), str) else value for name in ("m", "g", "d")}
+        local = UNSET if isinstance(self.l, str) else self.l
+        return {**fixed, "eps": self.eps, "local": local, **self.trust.parameters()}
 
     def gauges(self, state: State) -> dict[str, float]:
         return self.trust.gauges(state)
