@@ -21,7 +21,8 @@ from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, WAITING
 from frontrank.orderings.ranker import UNRANKED
 
 if TYPE_CHECKING:
-    from frontrank.crawl.crawl import Crawl
+    from frontrank.crawl.live import Live
+    from frontrank.crawl.shown import Shown
 
 MOST = 20  # links told; the others are summed up
 
@@ -38,7 +39,7 @@ class _Names:
         return getattr(self._log if name in ("url", "urls", "texts", "rows", "select") else self._writes, name)
 
 
-def explain(crawl: Crawl, url: str, queue: str | None = None) -> dict[str, Any]:
+def explain(crawl: Shown, url: str, queue: str | None = None) -> dict[str, Any]:
     page = crawl.find_page(url, queue)
     if page < 0 or crawl.frontier.mark(page) == FORGOTTEN:
         raise InputError(f"{url}: this crawl does not know the page; give a URL that a fetched page links to")
@@ -69,7 +70,7 @@ def _size(part: tuple[int, float]) -> float:
     return abs(part[1])
 
 
-def _place(crawl: Crawl, page: int) -> int:
+def _place(crawl: Shown, page: int) -> int:
     """How many waiting pages go before it, by priority alone, and itself."""
     frontier = crawl.frontier
     waiting = np.flatnonzero(frontier.marks(slice(0, crawl.known)) == WAITING)
@@ -78,7 +79,7 @@ def _place(crawl: Crawl, page: int) -> int:
     return int(((keys > mine) | ((keys == mine) & before)).sum()) + 1
 
 
-def _given(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int] | None:
+def _given(crawl: Shown, page: int) -> tuple[list[tuple[int, float]], float, int] | None:
     """The same, for an ordering that knows by itself which fetched pages count for a page, linked or not."""
     order = np.array(crawl.order, np.int64)
     before = order[: int(np.argmax(order == page))] if page in crawl.order else order
@@ -89,12 +90,12 @@ def _given(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int
     return gave, sum((part for _, part in gave), other), len(gave)
 
 
-def _parts(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int]:
+def _parts(crawl: Shown, page: int) -> tuple[list[tuple[int, float]], float, int]:
     """What each page that links here changed; the key that a page has, or had when it was taken; how many link here."""
     from frontrank.crawl import recovery
-    from frontrank.crawl.crawl import Crawl as Shadow
+    from frontrank.crawl.live import Live
 
-    shadow = Shadow.__new__(Shadow)
+    shadow = Live.__new__(Live)
     names: Any = _Names(crawl.log)
     first = recovery.stored_politeness(crawl.log)
     workload = recovery.first_workload(crawl.log)
@@ -110,7 +111,7 @@ def _parts(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int
 class _Watched:
     """A replay that stops around each page with a link to the one that is watched."""
 
-    def __init__(self, shadow: Crawl, page: int) -> None:
+    def __init__(self, shadow: Live, page: int) -> None:
         from frontrank.crawl.recovery import LogReplay
 
         self.shadow, self.page = shadow, page

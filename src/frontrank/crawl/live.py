@@ -105,6 +105,15 @@ class Live(Known):
         self._done = None if done is never else compiled(done)  # every take asks
         self.driver = driver_of(policy, self.frontier)
 
+    @property
+    def notes(self) -> dict[str, Any]:
+        """Settings that whoever drives the crawl has stored with it."""
+        return self.log.notes
+
+    @alone
+    def note(self, key: str, value: Any) -> None:
+        self.log.note(key, value)
+
     # What happens -----------------------------------------------------------------------------------------------------------
     def apply(self, event: Event) -> None:
         """What an event does: the same when it happens and when a log is read again."""

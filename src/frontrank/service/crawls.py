@@ -27,9 +27,10 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import quote, unquote
 
-from frontrank.crawl.crawl import Crawl, checked_share
+from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import FILE, UNBORN, Journal
 from frontrank.crawl.needs import check_live
+from frontrank.crawl.numbered import checked_share
 from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import FrontrankError, InputError, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.frontiers.politeness import Politeness
