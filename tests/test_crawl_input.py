@@ -57,12 +57,12 @@ def goes_on(crawl: Crawl, folder: Path) -> None:
         assert (again.known, again.fetched_count, again.waiting) == (3, 1, 2)
 
 
-@pytest.mark.parametrize("page", [-1, 2, 10_000_000])
+@pytest.mark.parametrize("page", [-1, 2, 10_000_000, 2**70, 0.5, float("nan"), None, "0"])
 @pytest.mark.parametrize("call", BY_NUMBER)
-def test_the_number_of_an_unknown_page_is_refused(tmp_path: Path, call: str, page: int) -> None:
+def test_the_number_of_an_unknown_page_is_refused(tmp_path: Path, call: str, page: Any) -> None:
     """``find`` says -1 of a page that is not known; written by kernels, it would be another page's memory."""
     crawl = begun(tmp_path / "crawl")
-    with pytest.raises(FrontrankError, match=f"one of the 2 that this crawl knows, got {page}"):
+    with pytest.raises(FrontrankError, match=f"one of the 2 that this crawl knows, got {page!r}"):
         BY_NUMBER[call](crawl, page)
     goes_on(crawl, tmp_path / "crawl")
 

@@ -39,7 +39,7 @@ class Control(Live):
         The ordering has no say in it until the priority is 0 again; politeness has. A page that does not wait yet has its
         priority from the moment it does.
         """
-        self.check_known([page])
+        self.check_page(page)
         if not isinstance(priority, int | np.integer):
             raise InputError(f"a priority must be a whole number, got {priority}")
         self._do(events.Prioritised(self._tick(now), page, int(priority)))

@@ -23,7 +23,7 @@ class Numbered(Queues):
 
     @alone
     def seed_pages(self, pages: Sequence[int], now: float | None = None) -> None:
-        self.check_known(pages)
+        self.check_pages(pages)
         at = self._tick(now)
         fresh = [page for page in dict.fromkeys(pages) if self.frontier.mark(page) in (ABSENT, WAITING, FORGOTTEN)]
         if fresh:
@@ -105,7 +105,9 @@ class Numbered(Queues):
         any_state: bool = False,
     ) -> None:
         """``targets=None``: the links that ``discover`` was told of the page. ``any_state``: it need not be leased."""
-        self.check_known([page, *(targets if targets is not None else ())])
+        self.check_page(page)
+        if targets is not None:
+            self.check_pages(targets)
         judged = self.scores(self.url(page), title, text) if scores is None else scores
         said = (title, text, impact)
         self._fetched_page(page, targets, anchors, said, status, where, now, judged, again_at, any_state)
@@ -151,7 +153,7 @@ class Numbered(Queues):
         where: Where | None = None,
         now: float | None = None,
     ) -> bool:
-        self.check_known([page])
+        self.check_page(page)
         at = self._tick(now)
         self._check_leased(page)
         attempt = self.attempts.get(page, 0) + 1
@@ -167,7 +169,7 @@ class Numbered(Queues):
     @alone
     def give_back(self, pages: Sequence[int], now: float | None = None) -> None:
         """Pages that were taken wait again at once, where they stood: whoever had them is gone. Others are left alone."""
-        self.check_known(pages)
+        self.check_pages(pages)
         at = self._tick(now)
         for page in pages:
             if self.frontier.mark(page) == LEASED:
@@ -176,7 +178,7 @@ class Numbered(Queues):
 
     @alone
     def drop_page(self, page: int, reason: str = "dropped", now: float | None = None) -> None:
-        self.check_known([page])
+        self.check_page(page)
         if self.frontier.mark(page) not in (WAITING, LATER):
             raise InputError(f"page {self.url(page)!r} cannot be dropped: it is not waiting")
         at = self._tick(now)

@@ -6,7 +6,7 @@ frontier's 29 bytes and the ordering's own columns that is about 100 bytes of me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -97,12 +97,17 @@ class Known:
     def url(self, page: int) -> str:
         return self.log.url(int(page))
 
-    def check_known(self, pages: Iterable[int]) -> None:
+    def check_page(self, page: int) -> None:
         """Kernels trust page numbers: one out of range, as ``find`` says of unknown pages, would write over other memory."""
-        known = self.known
-        for page in pages:
-            if not 0 <= page < known:
-                raise InputError(f"a page must be the number of one of the {known:,} that this crawl knows, got {page}")
+        if not (isinstance(page, int | np.integer) and 0 <= page < self.known):
+            raise InputError(f"a page must be the number of one of the {self.known:,} that this crawl knows, got {page!r}")
+
+    def check_pages(self, pages: Sequence[int] | Array) -> None:
+        """The same for many: one comparison, and a second look only to say which of them is not known."""
+        given = np.asarray(pages if isinstance(pages, np.ndarray) else list(pages))
+        if given.size and not (given.dtype.kind in "iu" and given.min() >= 0 and given.max() < self.known):
+            for page in given.tolist():
+                self.check_page(page)
 
     def depth(self, page: int) -> int:
         """How many links lie between a seed and this page, on the way it was first discovered."""

@@ -148,7 +148,7 @@ class Queues(Control):
         """
         if again_at is not None and not math.isfinite(again_at):
             raise InputError(f"a page must be fetched again at a time in seconds, got {again_at}")
-        self.check_known([page])
+        self.check_page(page)
         at = self._tick(now)
         self._gather(page, at)
         links = {target: words for target, words in self.pending.get(page, {}).items() if target != page}
@@ -160,7 +160,7 @@ class Queues(Control):
     @alone
     def report_failure(self, page: int, reason: str, *, again_at: float | None = None, now: float | None = None) -> None:
         """A page did not arrive elsewhere, leased or not: it failed for good, or is tried again at a time."""
-        self.check_known([page])
+        self.check_page(page)
         at = self._tick(now)
         if again_at is None:
             self._do(events.Failed(at, page, reason))
@@ -188,7 +188,7 @@ class Queues(Control):
         """A page waits, again or at first, from this time on; infinity: until it is scheduled anew. No lease of it holds on."""
         if math.isnan(at):
             raise InputError(f"a page must be scheduled for a time in seconds, got {at}")
-        self.check_known([page])
+        self.check_page(page)
         self._do(events.Scheduled(self._tick(now), page, at))
         self._acknowledge()
 
@@ -196,7 +196,7 @@ class Queues(Control):
     def forget_pages(self, pages: Iterable[int], now: float | None = None) -> int:
         """As if these pages had never been heard of: they may be discovered anew. Returns how many there were."""
         pages = list(pages)
-        self.check_known(pages)
+        self.check_pages(pages)
         there = [page for page in pages if self.frontier.mark(page) not in (ABSENT, FORGOTTEN)]
         if there:
             self._do(events.Forgotten(self._tick(now), np.array(there, np.int32)))
