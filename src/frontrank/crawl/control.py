@@ -128,8 +128,8 @@ class Control(Live):
     def _check_group(self, name: str, by: str, members: Sequence[str]) -> None:
         if self.groups.get(name, by) != by:
             raise InputError(f"{name} names a group by {self.groups[name]} already; limit that one, by {name} as a host")
-        own = {name, *(host for host in members if host not in self.groups)}
-        elsewhere = [host for host in members if self.group_of(host) not in (host, name) or host not in own]
+        others = {*self.groups} - {name}
+        elsewhere = [host for host in members if host in others or self.group_of(host) not in (host, name)]
         if elsewhere and (by == LISTED or len(elsewhere) == len(members)):
             raise InputError(
                 f"{elsewhere[0]} is in the group {self.group_of(elsewhere[0])} already, and a host may be in one; "

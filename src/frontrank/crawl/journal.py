@@ -18,7 +18,6 @@ thread moves the log into the database file (a checkpoint), so that no commit ha
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sqlite3
@@ -33,7 +32,7 @@ from frontrank.crawl.log import COLUMNS, Row, Snapshot
 from frontrank.crawl.snapshots import Snapshots
 from frontrank.errors import InputError, StorageError
 from frontrank.kernels.jit import Array
-from frontrank.web.files import replaced
+from frontrank.web.files import locked, replaced
 
 VERSION = 2  # 1: orderings as specifications, politeness as "manners", rankings that follow from counting
 FORMAT = "frontrank-crawl"
@@ -425,13 +424,9 @@ def is_locked(folder: Path) -> bool:
 
 
 def _locked(folder: Path, create: bool = True) -> int:
-    lock = os.open(folder / "lock", os.O_RDWR | (os.O_CREAT if create else 0), 0o644)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        raise StorageError(f"{folder}: another process is at work on this crawl; stop it first, or wait for its end") from None
-    return lock
+    return locked(
+        folder / "lock", f"{folder}: another process is at work on this crawl; stop it first, or wait for its end", create
+    )
 
 
 class Sentences:

@@ -98,11 +98,15 @@ def place_all(queue: Polite, hosts: int) -> None:
 
 
 @lean
+def all_out(counts: Array) -> bool:
+    """Whether as many pages are leased as may be, of all hosts together."""
+    return bool(counts[IN_FLIGHT] > 0 and counts[OUT] >= counts[IN_FLIGHT])
+
+
+@lean
 def bears(queue: Polite, host: int) -> bool:
     """Whether one more page of this host may be out, whatever the time."""
-    counts = queue.counts
-    full = counts[IN_FLIGHT] > 0 and counts[OUT] >= counts[IN_FLIGHT]
-    return bool(not (full or _spent(queue.hosts, host)))
+    return not (all_out(queue.counts) or _spent(queue.hosts, host))
 
 
 @lean
@@ -115,7 +119,7 @@ def may_go(queue: Polite, host: int, now: float) -> bool:
 def next_at(queue: Polite) -> float:
     """When a page may next go: -inf is now, +inf is never by time alone."""
     counts = queue.counts
-    if counts[IN_FLIGHT] > 0 and counts[OUT] >= counts[IN_FLIGHT]:
+    if all_out(counts):
         return np.inf
     if counts[READY] > 0:
         return -np.inf

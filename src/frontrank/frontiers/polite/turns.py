@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from frontrank.frontiers.pairing import wide
-from frontrank.frontiers.polite.arrays import IN_FLIGHT, OUT, READY, Polite
-from frontrank.frontiers.polite.hosts import full, place, unready, wake
+from frontrank.frontiers.polite.arrays import READY, Polite
+from frontrank.frontiers.polite.hosts import all_out, full, place, unready, wake
 from frontrank.frontiers.polite.pages import take
 from frontrank.kernels.jit import Array, lean
 
@@ -13,7 +13,7 @@ from frontrank.kernels.jit import Array, lean
 def pop(queue: Polite, now: float) -> int:
     """Lease the best waiting page of a host that may be asked now; -1 if there is none."""
     counts = queue.counts
-    if counts[IN_FLIGHT] > 0 and counts[OUT] >= counts[IN_FLIGHT]:
+    if all_out(counts):
         return -1
     wake(queue, now)
     if counts[READY] == 0:
@@ -49,7 +49,7 @@ def take_queues(queue: Polite, now: float, most: int, each: int, pages: Array, v
             at = _take_some(queue, host, now, each, pages, at)
         if at > begin:
             given += 1
-        elif counts[IN_FLIGHT] > 0 and counts[OUT] >= counts[IN_FLIGHT]:
+        elif all_out(counts):
             break
         unready(queue, host)
         visited[seen] = host
@@ -63,7 +63,7 @@ def take_queues(queue: Polite, now: float, most: int, each: int, pages: Array, v
 def _take_some(queue: Polite, host: int, now: float, each: int, pages: Array, at: int) -> int:
     counts, begin = queue.counts, at
     while at < pages.size and (each == 0 or at - begin < each) and not full(queue.hosts, host):
-        if counts[IN_FLIGHT] > 0 and counts[OUT] >= counts[IN_FLIGHT]:
+        if all_out(counts):
             break
         page = wide(queue.hosts[host]["top"])
         take(queue, page, now)
