@@ -29,7 +29,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from frontrank.crawl import events, recovery
+from frontrank.crawl import events, given, recovery
 from frontrank.crawl.events import Where
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.live import SNAPSHOT_ROWS, alone
@@ -159,10 +159,10 @@ class Crawl(Shown):
     @alone
     def seed(self, urls: str | Iterable[str], now: float | None = None) -> None:
         """Start from these pages; the weights of one call's seeds add up to 1."""
-        given = _named(list(urls) if isinstance(urls, Iterable) and not isinstance(urls, str) else [urls], "a seed")
-        if not given:
+        seeds = given.urls(urls, "a seed")
+        if not seeds:
             raise InputError("there must be at least one seed to start from, got none")
-        self.seed_pages(self._pages(given, names.fingerprints(given)).tolist(), now)
+        self.seed_pages(self._pages(seeds, names.fingerprints(seeds)).tolist(), now)
 
     @alone
     def take(self, n: int = 1, now: float | None = None) -> list[str]:
@@ -196,7 +196,8 @@ class Crawl(Shown):
         """
         judged = self.scores(url, title, text) if scores is None else scores
         if again_after is not None:
-            again_at = (self.clock() if now is None else now) + again_after
+            wait = given.seconds(again_after, "a page must be fetched again after")
+            again_at = (self.clock() if now is None else given.seconds(now, "now must be")) + wait
         with self._lock:  # not while a scorer judges
             page = self._of(url)
             pages: Array | None = None
@@ -223,6 +224,7 @@ class Crawl(Shown):
     @alone
     def drop(self, url: str, reason: str = "dropped", now: float | None = None) -> None:
         """A waiting page will never be asked for: rules that were set later exclude it. It counts as failed."""
+        given.url(url, "a page")
         waits = (page for page in self.pages_named(url) if self.frontier.mark(page) in (WAITING, LATER))
         page = next(waits, self.find_page(url))
         if page < 0:
@@ -230,7 +232,7 @@ class Crawl(Shown):
         self.drop_page(page, reason, now)
 
     def _of(self, url: str) -> int:
-        page = self.find_page(*_named([url], "a page"))
+        page = self.find_page(given.url(url, "a page"))
         if page < 0:
             raise InputError(f"page {url!r} was settled, but it is not leased; take it first, and settle it once")
         return page
@@ -281,10 +283,12 @@ class Crawl(Shown):
 
 def _apart(links: Iterable[Link]) -> tuple[list[str], list[str] | None]:
     """The URLs of links, and their anchors, if any has one."""
-    given = [links] if isinstance(links, str) else list(links)
-    if set(map(type, given)) <= {str}:  # most crawls have no anchors to tell: 3 us a page
-        return given, None  # type: ignore[return-value]
-    pairs = [(link, "") if isinstance(link, str) else link for link in given]
+    if not isinstance(links, Iterable):
+        raise InputError(f"links must be URLs, or URLs and their anchors, got {links!r}")
+    found = [links] if isinstance(links, str) else list(links)
+    if set(map(type, found)) <= {str}:  # most crawls have no anchors to tell: 3 us a page
+        return found, None  # type: ignore[return-value]
+    pairs = [(link, "") if isinstance(link, str) else link for link in found]
     for pair in pairs:
         if not (isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
             raise InputError(f"a link must be a URL, or a URL and its anchor, got {pair!r}")
@@ -294,13 +298,5 @@ def _apart(links: Iterable[Link]) -> tuple[list[str], list[str] | None]:
 def _check_commits(group: int, sync_s: float) -> None:
     if not (isinstance(group, int) and group >= 1):
         raise InputError(f"group must be a whole number of events from 1, got {group!r}")
-    if not sync_s >= 0:
+    if not (isinstance(sync_s, int | float) and sync_s >= 0):
         raise InputError(f"sync_s must be a number of seconds from 0, got {sync_s!r}")
-
-
-def _named(urls: list[str], what: str) -> list[str]:
-    """The same URLs: names, none of them empty."""
-    for url in urls:
-        if not isinstance(url, str) or not url:
-            raise InputError(f"{what} must be a URL, got {url!r}")
-    return urls

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from frontrank.crawl import events
+from frontrank.crawl import events, given
 from frontrank.crawl.live import alone
 from frontrank.crawl.needs import check_asked
 from frontrank.crawl.numbered import Numbered
@@ -42,7 +41,7 @@ class Demand(Numbered):
     @alone
     def impacts(self, told: Iterable[Sequence[Any]], now: float | None = None) -> list[str]:
         """The same for many pages: rows of URL, clicks and views, None for what is not known. Returns unknown pages."""
-        rows = [(self._known_as(url), url, clicks, views) for url, clicks, views in told]
+        rows = [(self._known_as(url), url, clicks, views) for url, clicks, views in _rows(told)]
         for _, url, clicks, views in rows:
             self._check_impact(url, clicks, views)
         with self.together():
@@ -58,7 +57,7 @@ class Demand(Numbered):
     @alone
     def unknown_urls(self, urls: Iterable[str]) -> list[str]:
         """Those of which this crawl has never heard."""
-        return [url for url in urls if self._known_as(url) < 0]
+        return [url for url in given.urls(urls, "a page") if self._known_as(url) < 0]
 
     def _known_as(self, url: str) -> int:
         """The number of a page by its URL as it is given, or else by its canonical form."""
@@ -67,15 +66,15 @@ class Demand(Numbered):
 
     def _check_impact(self, url: str, clicks: float | None, views: float | None) -> None:
         for name, value in (("clicks", clicks), ("views", views)):
-            if value is not None and not (math.isfinite(value) and value >= 0):
-                raise InputError(f"{name} of page {url!r} must be a finite number from 0, got {value}")
-        given = [name for name, value in (("views", views), ("clicks", clicks)) if value is not None]
-        if not given:
+            if value is not None:
+                given.number(value, f"{name} of page {url!r}")
+        told = [name for name, value in (("views", views), ("clicks", clicks)) if value is not None]
+        if not told:
             raise InputError(f"page {url!r} must be given clicks, views or both, got neither")
-        if self.impact_by and self.impact_by not in given:
+        if self.impact_by and self.impact_by not in told:
             raise InputError(
-                f"this crawl goes by {self.impact_by}, but {given[0]} were given for page {url!r}; give {self.impact_by} too, "
-                f"or start the crawl with impact_by={given[0]!r}"
+                f"this crawl goes by {self.impact_by}, but {told[0]} were given for page {url!r}; give {self.impact_by} too, "
+                f"or start the crawl with impact_by={told[0]!r}"
             )
 
     @alone
@@ -86,7 +85,20 @@ class Demand(Numbered):
         """
         if "workload" not in self.notes:
             check_asked(self.policy)
+        if not isinstance(workload, Workload):
+            raise InputError(f"a workload must be a Workload of queries and frequencies, got {workload!r}")
         if not len(workload) or not np.any(np.asarray(workload.frequency) > 0):
             raise InputError("a workload must have at least one query with a frequency above 0, got none")
         self._do(events.Asked(self._tick(now), workload))
         self._acknowledge()
+
+
+def _rows(told: Any) -> list[tuple[Any, Any, Any]]:
+    """URL, clicks and views of each page."""
+    if isinstance(told, str) or not isinstance(told, Iterable):
+        raise InputError(f"impacts must be rows of a URL, clicks and views, got {told!r}")
+    rows = list(told)
+    for row in rows:
+        if not (isinstance(row, Sequence) and not isinstance(row, str) and len(row) == 3 and isinstance(row[0], str)):
+            raise InputError(f"an impact must be a URL, clicks and views, got {row!r}")
+    return rows

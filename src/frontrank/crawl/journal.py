@@ -23,6 +23,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
@@ -215,6 +216,8 @@ class Journal:
             if self._wal >= 0:
                 os.close(self._wal)
                 self._wal = -1
+            self._undo()
+            self._cursor.close()
             self.db.close()
             if self._lock is not None:
                 os.close(self._lock)
@@ -333,7 +336,14 @@ class Journal:
             f"{self.folder}: the trace cannot be written ({error}); what was acknowledged before is safe: "
             f"fix this, then resume the crawl"
         )
+        self._undo()
         raise StorageError(self.broken) from None
+
+    def _undo(self) -> None:
+        """Take back what is not committed: a transaction that stays open would lock the file for whoever recovers the crawl."""
+        with self._writing, suppress(sqlite3.Error):
+            self.db.rollback()
+        self._inside = False
 
     # The disk ------------------------------------------------------------------------------------------------------------
     def _sync_wal(self) -> None:

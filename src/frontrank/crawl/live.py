@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-import math
+import json
 import threading
 import time
 from array import array
@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from frontrank.crawl import events, recovery, status
+from frontrank.crawl import events, given, recovery, status
 from frontrank.crawl.drivers import driver_of
 from frontrank.crawl.events import Event
 from frontrank.crawl.log import Log
@@ -112,7 +112,11 @@ class Live(Known):
 
     @alone
     def note(self, key: str, value: Any) -> None:
-        self.log.note(key, value)
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError):
+            raise InputError(f"what is noted must be JSON, got {value!r}") from None
+        self.log.note(events.storable(given.text(key, "the key of a note")), value)
 
     # What happens -----------------------------------------------------------------------------------------------------------
     def apply(self, event: Event) -> None:
@@ -121,15 +125,21 @@ class Live(Known):
         event.apply(self)
 
     def _do(self, event: Event) -> None:
+        """It is in the log before it is done; if it cannot be done, it is not kept: no log may fail when it is read again."""
         self.log.append(event.rows())
-        self.apply(event)
+        try:
+            self.apply(event)
+        except Exception as error:
+            why = f"the event {event.name!r} failed ({type(error).__name__}: {error}); recover the crawl to continue without it"
+            self.log.broken = self.log.broken or why
+            raise
 
     def _tick(self, now: float | None) -> float:
         """The time of an event. It never runs back: if the clock does, the gap is added from then on."""
         if now is None:
             now = self.clock()
-        elif not math.isfinite(now):
-            raise InputError(f"now must be a time in seconds, got {now}")
+        else:
+            now = given.seconds(now, "now must be")
         if now + self.shift < self.now:
             self.shift = self.now - now
         self.now = now + self.shift

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from frontrank.crawl import events
+from frontrank.crawl import events, given
 from frontrank.crawl.control import MOST_HELD
 from frontrank.crawl.events import Where
 from frontrank.crawl.live import alone
@@ -23,7 +22,7 @@ class Numbered(Queues):
 
     @alone
     def seed_pages(self, pages: Sequence[int], now: float | None = None) -> None:
-        self.check_pages(pages)
+        pages = self.check_pages(pages)
         at = self._tick(now)
         fresh = [page for page in dict.fromkeys(pages) if self.frontier.mark(page) in (ABSENT, WAITING, FORGOTTEN)]
         if fresh:
@@ -39,8 +38,7 @@ class Numbered(Queues):
 
     def _take(self, n: int, now: float | None) -> tuple[list[int], int]:
         """Pages that may go, and how many were looked at: if any were, there is something to commit."""
-        if not isinstance(n, int | np.integer):
-            raise InputError(f"n must be a whole number of pages, got {n!r}")
+        n = given.whole(n, "n", of=" of pages")
         at = self._tick(now)
         if not self._may_take(at):
             return [], 0
@@ -105,9 +103,11 @@ class Numbered(Queues):
         any_state: bool = False,
     ) -> None:
         """``targets=None``: the links that ``discover`` was told of the page. ``any_state``: it need not be leased."""
-        self.check_page(page)
+        page = self.check_page(page)
         if targets is not None:
-            self.check_pages(targets)
+            targets = self.check_pages(targets)
+            if anchors is not None and len(given.texts(anchors, "an anchor")) != len(targets):
+                raise InputError(f"there must be one anchor for each of {len(targets)} targets, got {anchors!r}")
         judged = self.scores(self.url(page), title, text) if scores is None else scores
         said = (title, text, impact)
         self._fetched_page(page, targets, anchors, said, status, where, now, judged, again_at, any_state)
@@ -125,11 +125,13 @@ class Numbered(Queues):
         again_at: float | None,
         any_state: bool = False,
     ) -> None:
-        title, text, impact = said
-        if again_at is not None and not math.isfinite(again_at):
-            raise InputError(f"a page must be fetched again at a time in seconds, got {again_at}")
-        if not (math.isfinite(impact) and impact >= 0):
-            raise InputError(f"the impact of a page must be a finite number from 0, got {impact}")
+        title, text = given.text(said[0], "a title"), given.text(said[1], "a text")
+        impact = given.number(said[2], "the impact of a page")
+        status, where = given.whole(status, "the status of a page"), given.where(where)
+        if again_at is not None:
+            again_at = given.seconds(again_at, "a page must be fetched again at")
+        if not isinstance(scores, Mapping):
+            raise InputError(f"scores must be a mapping from scorers to what they say, got {scores!r}")
         at = self._tick(now)
         if not any_state:
             self._check_leased(page)
@@ -139,7 +141,7 @@ class Numbered(Queues):
         links, words = _distinct(page, targets, anchors)
         if text and self.keeps_texts:
             self.log.keep_text(page, text)
-        self._do(events.Fetched(at, page, links, words, title, text, float(impact), status, where, scores, again_at))
+        self._do(events.Fetched(at, page, links, words, title, text, impact, status, where, scores, again_at))
         self._settled(at)
 
     @alone
@@ -153,7 +155,10 @@ class Numbered(Queues):
         where: Where | None = None,
         now: float | None = None,
     ) -> bool:
-        self.check_page(page)
+        page = self.check_page(page)
+        reason, where = given.text(reason, "a reason"), given.where(where)
+        if retry_s is not None:
+            retry_s = given.seconds(retry_s, "a page must be tried again after")
         at = self._tick(now)
         self._check_leased(page)
         attempt = self.attempts.get(page, 0) + 1
@@ -169,7 +174,7 @@ class Numbered(Queues):
     @alone
     def give_back(self, pages: Sequence[int], now: float | None = None) -> None:
         """Pages that were taken wait again at once, where they stood: whoever had them is gone. Others are left alone."""
-        self.check_pages(pages)
+        pages = self.check_pages(pages)
         at = self._tick(now)
         for page in pages:
             if self.frontier.mark(page) == LEASED:
@@ -178,10 +183,10 @@ class Numbered(Queues):
 
     @alone
     def drop_page(self, page: int, reason: str = "dropped", now: float | None = None) -> None:
-        self.check_page(page)
+        page = self.check_page(page)
         if self.frontier.mark(page) not in (WAITING, LATER):
             raise InputError(f"page {self.url(page)!r} cannot be dropped: it is not waiting")
-        at = self._tick(now)
+        reason, at = given.text(reason, "a reason"), self._tick(now)
         self._do(events.Failed(at, page, reason))
         self._settled(at)
 
@@ -201,15 +206,15 @@ def checked_share(share: float) -> float:
 
 def _distinct(page: int, targets: Sequence[int] | Array, anchors: Sequence[str] | None) -> tuple[Array, list[str]]:
     """The targets without repetitions and without the page itself; anchors of one target are joined."""
-    given = targets.tolist() if isinstance(targets, np.ndarray) else targets
+    pages = targets.tolist() if isinstance(targets, np.ndarray) else targets
     if anchors is None or not any(anchors):
-        distinct = dict.fromkeys(given)
+        distinct = dict.fromkeys(pages)
         distinct.pop(page, None)
-        if isinstance(targets, np.ndarray) and len(distinct) == len(given):
-            return targets, []
+        if isinstance(targets, np.ndarray) and len(distinct) == len(pages):
+            return targets.astype("<i4", copy=False), []
         return np.array(list(distinct), "<i4"), []
     words: dict[int, str] = {}
-    for target, anchor in zip(given, anchors, strict=True):
+    for target, anchor in zip(pages, anchors, strict=True):
         if target != page:
             words[target] = f"{words[target]} {anchor}".strip() if target in words else anchor
     return np.array(list(words), "<i4"), [" ".join(anchor.split("\n")) for anchor in words.values()]

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.crawl import status
+from frontrank.crawl import given, status
 from frontrank.crawl.control import PAUSED_S
 from frontrank.crawl.demand import Demand
 from frontrank.crawl.history import History
 from frontrank.crawl.live import alone
+from frontrank.errors import InputError
 from frontrank.frontiers.frontier import LATER, WAITING
 
 SOON_S = 0.02  # a take that waits for a ranking looks again
@@ -56,11 +57,13 @@ class Shown(Demand):
 
     @alone
     def url(self, page: int) -> str:
+        page = self.check_page(page)
         return super().url(page)
 
     @alone
     def mark(self, page: int) -> int:
         """Where a page stands: ABSENT, WAITING, LEASED, LATER or GONE of ``frontiers.frontier``."""
+        page = self.check_page(page)
         return self.frontier.mark(page)
 
     @alone
@@ -71,11 +74,15 @@ class Shown(Demand):
     @alone
     def attach(self, page: int, payload: bytes) -> None:
         """Keep something with a page until it is settled. It is acknowledged with the next event."""
+        page = self.check_page(page)
+        if not isinstance(payload, bytes):
+            raise InputError(f"what is kept with a page must be bytes, got {payload!r}")
         self.holds_payloads = True
         self.log.attach(page, payload)
 
     @alone
     def attached(self, page: int) -> bytes | None:
+        page = self.check_page(page)
         return self.log.attached(page)
 
     @alone
@@ -117,7 +124,7 @@ class Shown(Demand):
     @alone
     def score_distribution(self, bins: int = 40) -> dict[str, Any]:
         """How the priorities of waiting pages are distributed; of many pages, some are looked at."""
-        return status.scores(self, bins)
+        return status.scores(self, given.whole(bins, "bins", least=1))
 
     @alone
     def coverage(self) -> dict[str, Any]:
@@ -127,11 +134,12 @@ class Shown(Demand):
     @alone
     def next(self, n: int = 20) -> list[dict[str, Any]]:
         """The next pages by priority: url, queue, priority, depth."""
-        return status.upcoming(self, n)
+        return status.upcoming(self, given.whole(n, "n", of=" of pages"))
 
     @alone
     def pages_shown(self, pages: Sequence[int]) -> list[dict[str, Any]]:
         """Where these pages stand: url, queue, state, due, priority of those that wait, depth. Not forgotten ones."""
+        pages = self.check_pages(pages)
         return status.pages(self, pages)
 
     @alone
@@ -142,7 +150,7 @@ class Shown(Demand):
     @alone
     def busiest_hosts(self, n: int) -> list[dict[str, Any]]:
         """The hosts with most pages in flight and waiting, without looking at all pages: for a screen."""
-        return status.busiest(self, n)
+        return status.busiest(self, given.whole(n, "n", of=" of hosts"))
 
     @alone
     def explain(self, url: str, queue: str | None = None) -> dict[str, Any]:
