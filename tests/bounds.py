@@ -11,11 +11,14 @@ HERE = Path(__file__).parent
 TESTS = {  # the file (test_*.py): modules whose kernels it runs
     "crawl": ["crawl/kernels"],
     "crawl_events": ["crawl/drivers", "crawl/kernels", "web/view"],
-    "queues": ["crawl/kernels", "frontiers/polite"],
-    "priority": ["crawl/kernels", "frontiers/polite"],
+    "queues": ["crawl/kernels", "frontiers/polite/turns"],
+    "priority": ["crawl/kernels", "frontiers/polite/pages"],
     "contracts": ["orderings/policy"],
-    "seams": ["frontiers/polite"],
-    "polite": ["frontiers/pairing", "frontiers/polite"],
+    "seams": ["frontiers/polite/hosts"],
+    "polite": [
+        "frontiers/pairing",
+        *(f"frontiers/polite/{name}" for name in ("groups", "hosts", "pages", "turns", "upcoming")),
+    ],
     "frontiers": ["frontiers/fifo", "frontiers/heap", "frontiers/lifo", "frontiers/shelf"],
     "fingerprints": ["kernels/hashtable"],
     "growing": ["kernels/hashtable"],

@@ -1,13 +1,15 @@
-"""What all tests share: where the real web graphs lie, and small webs that are generated."""
+"""What all tests share: where the real web graphs lie, a folder that cannot be written, a browser."""
 
 from __future__ import annotations
 
 import logging
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -53,3 +55,16 @@ def data_dir() -> Path:
     if not path.is_dir():
         pytest.skip(f"the real web graphs are not here ({path}); set FRONTRANK_DATA to run this test")
     return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real one, without a window."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()

@@ -182,7 +182,8 @@ def test_it_has_all_verbs_of_a_crawl() -> None:
         "before_sync",
         "scores_at_once",
         "recover",
-        "check_known",
+        "check_page",
+        "check_pages",
         "group_of",
     }
 

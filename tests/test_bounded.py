@@ -10,9 +10,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -24,15 +25,22 @@ from frontrank.pages.workers import Closed, Died, TooLong, Workers
 from tests.patience import PATIENCE_S
 from tests.test_html import HERE, check, pieces
 
-PATIENCE_S = PATIENCE_S
 LINKS = b"<base href=/sub/><a href=first>1</a><!-- <a href=no> --><a href='second?a&amp;b'>2</a>"
 KEPT = ["http://example.org/sub/first", "http://example.org/sub/second?a&b"]
 
 
 # Workers ---------------------------------------------------------------------------------------------------------------------
+class Impatient(Workers):
+    """Parsers are ended after a second of the processor, all else has what it needs."""
+
+    def call(self, function: Callable[..., Any], *given: object) -> Any:
+        self.cpu_s = 1.0 if function in (html.parse, for_ever) else PATIENCE_S
+        return super().call(function, *given)
+
+
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Workers]:
-    with Workers(2, cpu_s=1.0) as made:
+    with Impatient(2, wall_s=PATIENCE_S) as made:
         yield made
 
 
@@ -71,7 +79,7 @@ def test_a_worker_that_takes_too_long_or_crashes_is_replaced(workers: Workers, f
 
 
 def test_no_more_processes_than_were_allowed_and_closing_ends_them_in_mid_call() -> None:
-    workers = Workers(2, cpu_s=600.0)
+    workers = Workers(2, cpu_s=600.0, wall_s=PATIENCE_S)
     told: list[BaseException] = []
 
     def ask() -> None:
@@ -183,12 +191,12 @@ def test_a_page_over_its_deadline_keeps_its_links_and_says_why(workers: Workers,
 @pytest.mark.parametrize("name", [*LINEAR, *HOSTILE])
 def test_the_simple_pass_is_linear_in_any_page(name: str) -> None:
     """It takes half a second of the processor; the square of these sizes would take hours."""
-    with Workers(1, cpu_s=20.0) as patient:
+    with Workers(1, cpu_s=600.0, wall_s=PATIENCE_S) as patient:
         check(patient.call(skim, (LINKS if name in HOSTILE else b"") + {**LINEAR, **HOSTILE}[name], HERE))
 
 
 def test_a_page_on_which_the_parser_crashes_keeps_its_links(workers: Workers) -> None:
-    with Workers(1, most_bytes=200 * 2**20) as small:
+    with Workers(1, cpu_s=600.0, most_bytes=200 * 2**20, wall_s=PATIENCE_S) as small:
         page = bounded.parse(small, LINKS + b"<p>" * (3 * MB), HERE)
     assert page.given_up == bounded.FAILED and [url for url, _ in page.links] == KEPT
 

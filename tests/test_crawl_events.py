@@ -72,7 +72,7 @@ def test_hosts_may_be_limited_and_blocked_before_a_page_of_theirs_is_known(tmp_p
 )
 def test_what_is_refused_leaves_no_trace(tmp_path: Path, refused: Any) -> None:
     with Crawl("bfs", tmp_path / "c", clock=lambda: 0.0) as crawl:
-        with pytest.raises(InputError, match="until a time in seconds, got nan"):
+        with pytest.raises(InputError, match=r"blocked (for|until) a time in seconds, got nan"):
             refused(crawl)
         crawl.seed(["http://a.example/", "http://b.example/"])
         before = {name: array.copy() for name, array in crawl.frontier.arrays().items()}

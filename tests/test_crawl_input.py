@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from frontrank import Crawl, FrontrankError
+from frontrank import Crawl, FrontrankError, Politeness
+from frontrank.crawl.journal import Journal
 from frontrank.crawl.status import events
+from frontrank.web.view import Workload
 
 A, B = "http://a.example/", "http://b.example/"
 
@@ -29,6 +35,7 @@ BY_NUMBER: dict[str, Callable[[Crawl, int], Any]] = {
 WRONG: dict[str, Callable[[Crawl], Any]] = {
     "now": lambda crawl: crawl.take(now=float("nan")),
     "a priority": lambda crawl: crawl.prioritise(0, float("nan")),  # type: ignore[arg-type]
+    "a page must be tried again after": lambda crawl: crawl.failed(A, retry=True, retry_s=float("nan")),
     "impact": lambda crawl: crawl.fetched(A, impact=float("nan")),
     "impact of a page": lambda crawl: crawl.fetched(A, impact=-1.0),
     "a seed": lambda crawl: crawl.seed([3]),  # type: ignore[list-item]
@@ -57,12 +64,12 @@ def goes_on(crawl: Crawl, folder: Path) -> None:
         assert (again.known, again.fetched_count, again.waiting) == (3, 1, 2)
 
 
-@pytest.mark.parametrize("page", [-1, 2, 10_000_000])
+@pytest.mark.parametrize("page", [-1, 2, 10_000_000, 2**70, 0.5, float("nan"), None, "0", True])
 @pytest.mark.parametrize("call", BY_NUMBER)
-def test_the_number_of_an_unknown_page_is_refused(tmp_path: Path, call: str, page: int) -> None:
+def test_the_number_of_an_unknown_page_is_refused(tmp_path: Path, call: str, page: Any) -> None:
     """``find`` says -1 of a page that is not known; written by kernels, it would be another page's memory."""
     crawl = begun(tmp_path / "crawl")
-    with pytest.raises(FrontrankError, match=f"one of the 2 that this crawl knows, got {page}"):
+    with pytest.raises(FrontrankError, match=f"one of the 2 that this crawl knows, got {page!r}"):
         BY_NUMBER[call](crawl, page)
     goes_on(crawl, tmp_path / "crawl")
 
@@ -73,6 +80,91 @@ def test_what_is_no_url_time_or_number_is_refused(tmp_path: Path, named: str) ->
     with pytest.raises(FrontrankError, match=named):
         WRONG[named](crawl)
     goes_on(crawl, tmp_path / "crawl")
+
+
+NUMBERS = (True, -1, 0, 1.5, float("nan"), float("inf"), -1e308, 2**70, np.int64(1), np.float32(2.5))
+TEXTS = ("", "x", "\ud800", B, "a.example", b"x")
+MANY = ([], [None], ["x", 1], {}, {"x": 1}, np.array([1, 0]), np.array([0.5]))
+ANYTHING: tuple[Any, ...] = (None, object(), *NUMBERS, *TEXTS, *MANY)
+USUAL: dict[str, Any] = {  # what is given for parameters that must be there
+    **dict.fromkeys(("url", "urls"), B),
+    **dict.fromkeys(("page", "n", "by", "priority", "value"), 1),
+    "pages": [1],
+    "targets": [1],
+    **dict.fromkeys(("name", "host", "group", "pattern", "key", "reason", "title", "text"), "a.example"),
+    **dict.fromkeys(("seconds", "until", "at", "time"), 5.0),
+    "politeness": Politeness(),
+    "told": [],
+    "payload": b"x",
+    "payloads": {},
+    "share": None,
+    "workload": Workload(("a",), np.ones(1)),
+}
+INNER = {"abandon", "apply", "before_sync", "check_page", "check_pages", "close", "restore_leases", "together"}
+VERBS = [name for name, _ in inspect.getmembers(Crawl, inspect.isfunction) if name[0] != "_" and name not in INNER]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_whatever_a_call_is_given_the_crawl_can_be_read_again(tmp_path: Path, verb: str) -> None:
+    """It is taken, or refused in a sentence; and what the log keeps of it is what happened."""
+    crawl = begun(tmp_path / "crawl")
+    parameters = list(inspect.signature(getattr(crawl, verb)).parameters.values())
+    values = [one for one in parameters if not isinstance(one.default, bool)]  # anything is true or false
+    for parameter, value in itertools.product(values, ANYTHING):
+        given = {one.name: USUAL[one.name] for one in parameters if one.default is inspect.Parameter.empty}
+        with suppress(FrontrankError):
+            getattr(crawl, verb)(**{**given, parameter.name: value})
+        assert not crawl.broken, (parameter.name, value)
+    shown = [crawl.next(100), crawl.hosts(), sorted(crawl.leases), crawl.order, crawl.paused, crawl.notes]
+    crawl.close()
+    with Crawl.recover(tmp_path / "crawl", keep_leases=True, clock=lambda: 0.0) as again:
+        assert [again.next(100), again.hosts(), sorted(again.leases), again.order, again.paused, again.notes] == shown
+
+
+def test_an_event_that_fails_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the reason: a log that cannot be read again would lose the whole crawl."""
+    crawl = begun(tmp_path / "crawl")
+    monkeypatch.setattr(crawl.frontier, "limit", lambda *given, **limits: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        crawl.host("a.example", delay_s=1.0)
+    with pytest.raises(FrontrankError, match=r"the event 'host' failed .*; recover the crawl to continue without it"):
+        crawl.fetched(A)
+    crawl.close()
+    goes_on_from(Crawl.recover(tmp_path / "crawl"))
+
+
+def test_a_crawl_whose_disk_refused_can_be_recovered_in_the_same_process(tmp_path: Path) -> None:
+    """Its transaction must not lock the file on."""
+    crawl = begun(tmp_path / "crawl")
+    assert isinstance(crawl.log, Journal)
+    crawl.log.db.execute("PRAGMA max_page_count = 1")  # as if the disk were full
+    with pytest.raises(FrontrankError, match=r"the trace cannot be written \(.*full\)"):
+        crawl.discover([f"http://c.example/{n}" for n in range(10_000)])
+    crawl.close()
+    goes_on_from(Crawl.recover(tmp_path / "crawl"))
+
+
+def goes_on_from(crawl: Crawl) -> None:
+    with crawl:
+        assert crawl.take() == [A]
+        crawl.fetched(A, links=[B])
+        assert crawl.fetched_count == 1
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    """SQLite keeps them as their bytes: such a crawl could not be recovered."""
+    crawl = begun(tmp_path / "crawl")
+    crawl.fetched_page(
+        np.int64(0), np.array([1]), status=np.int64(200), now=np.float32(2.0), where=("f", np.int64(1), np.int64(2))
+    )
+    for page in crawl.pages_of():
+        crawl.prioritise(page, np.int64(5))
+        crawl.schedule_page(page, np.float64(9.0))
+    crawl.host("a.example", budget=np.int64(5), delay_s=np.float32(1.5))
+    crawl.close()
+    with Crawl.recover(tmp_path / "crawl") as again:
+        assert (again.fetched_count, again.waiting) == (1, 2)
+        assert next(row for row in again.hosts() if row["host"] == "a.example")["delay"] == 1.5
 
 
 def test_one_link_may_be_given_as_it_is() -> None:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.run import crawl, resume
 from frontrank.pages.warc_writer import Original, digest, records
 from frontrank.sources import load
+from tests.listening import listening
 
 
 @dataclass
@@ -82,15 +83,8 @@ def served(site: Site) -> Iterator[str]:
 
         def log_message(self, *args: Any) -> None: ...
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(Handler) as home:
+        yield home
 
 
 def _options(home: str, **more: Any) -> Options:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from frontrank.fetching.crawlee import CrawlRequests
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
+from tests.listening import listening
 from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,15 +56,8 @@ def served(web: Web, broken: dict[str, int] | None = None) -> Iterator[str]:
 
         def log_message(self, *args: Any) -> None: ...
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(Handler) as home:
+        yield home
 
 
 async def crawled(requests: CrawlRequests, home: str, at_once: int = 1, **options: Any) -> list[str]:

@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from frontrank.fetching.crawler.traps import families
 from frontrank.lab.webserver import run_in_process
 from tests import live_orders
 from tests.conftest import ROOT
+from tests.listening import listening
 from tests.patience import PATIENCE_S
 from tests.specs import SPECS
 
@@ -338,17 +339,9 @@ def served(handler: type[BaseHTTPRequestHandler], port: int = 0) -> Iterator[str
     class Own(handler):  # type: ignore[valid-type, misc]
         asked: list[tuple[float, str, str]] = []
 
-    server = ThreadingHTTPServer(("127.0.0.1", port), Own)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
     handler.asked = Own.asked  # type: ignore[attr-defined]
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with listening(Own, port) as home:
+        yield home
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import frontrank as fr
@@ -36,6 +39,66 @@ def test_each_link_is_named_with_its_part_of_the_priority(crawl: Path) -> None:
     assert (told["policy"], told["place"], told["waiting"]) == ("backlink", 1, 1)
     assert {link["url"] for link in told["links"]} == {A, B}
     assert sum(link["part"] for link in told["links"]) + told["other"] == pytest.approx(told["priority"])
+
+
+def ranked(folder: Path, spec: str, **options: Any) -> fr.Crawl:
+    """The same pages, with what searchers made of each, by an ordering that ranks every so many."""
+    crawl = fr.Crawl(spec, folder, **options)
+    crawl.seed([HOME])
+    for url, links, views in ((HOME, [A, B], 1.0), (A, [X, B], 8.0), (B, [X], 2.0)):
+        assert take(crawl) == url
+        crawl.fetched(url, links=links, impact=views)
+    return crawl
+
+
+def take(crawl: fr.Crawl) -> str:
+    """The next page, once no ranking is under way any more."""
+    while not (taken := crawl.take()):
+        time.sleep(0.01)
+    return taken[0]
+
+
+@pytest.mark.parametrize("ranking", ["inline", "background"])
+def test_a_ranking_says_what_each_link_gave(tmp_path: Path, ranking: str) -> None:
+    crawl = ranked(tmp_path / "crawl", "pagerank:every=1", ranking=ranking)
+    while crawl.ranking.under_way:
+        time.sleep(0.01)
+    told = crawl.explain(X)
+    crawl.close()
+    rows = np.array([[0, 1 / 2, 1 / 2, 0], [0, 0, 1 / 2, 1 / 2], [0, 0, 0, 1], [1 / 4] * 4])  # HOME, A, B, and X to all
+    x = np.linalg.solve(np.eye(4) - 0.85 * rows.T, np.full(4, 0.15 / 4))
+    gave = {link["url"]: link["part"] for link in told["links"]}
+    assert gave == {A: pytest.approx(0.85 * x[1] / 2, abs=1e-9), B: pytest.approx(0.85 * x[2], abs=1e-9)}
+    assert told["other"] == pytest.approx((0.15 + 0.85 * x[3]) / 4, abs=1e-9)
+    assert told["priority"] == pytest.approx(x[3], abs=1e-9) and told["links_known"] == 2
+
+
+def test_links_since_the_last_ranking_do_not_count_yet(tmp_path: Path) -> None:
+    ranked(tmp_path / "crawl", "indegree:every=2").close()
+    told = json.loads(explained(tmp_path / "crawl", X, "--json").stdout)
+    assert told["links"] == [{"url": A, "part": 1.0}] and (told["links_known"], told["other"]) == (2, 0.0)
+    settled = json.loads(explained(tmp_path / "crawl", B, "--json").stdout)
+    gave = {link["url"]: link["part"] for link in settled["links"]}
+    assert gave == {HOME: 1.0, A: 1.0}, "by the ranking that it was taken by"
+
+
+def test_a_page_that_no_ranking_has_seen_is_said_to_wait_behind_all(tmp_path: Path) -> None:
+    ranked(tmp_path / "crawl", "pagerank").close()
+    said = explained(tmp_path / "crawl", X).stdout
+    assert "found since the last ranking" in said and "+" not in said
+
+
+@pytest.mark.parametrize("spec", ["rw:every=3", "rw-eg:omega=0.5,every=3", "fusion:of=rw+indegree,every=3"])
+def test_what_a_ranking_has_other_names_for_is_told_by_them(tmp_path: Path, spec: str) -> None:
+    ranked(tmp_path / "crawl", spec).close()
+    told = json.loads(explained(tmp_path / "crawl", X, "--json").stdout)
+    gave = {link["url"]: link["part"] for link in told["links"]}
+    assert told["priority"] == pytest.approx(sum(gave.values()) + sum(told["parts"].values()), rel=1e-9)
+    if spec.startswith("fusion"):
+        assert not gave and set(told["parts"]) == {"rw", "indegree"}, "places do not come from links"
+    else:
+        assert gave[A] > gave[B] > 0, "searchers liked A better than B, though it links to two"
+        assert (told["parts"]["virtual edges"] > 1e-6) == spec.startswith("rw-eg") and told["parts"]["jump"] > 0
 
 
 @pytest.mark.parametrize("columns", [80, 140])

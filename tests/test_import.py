@@ -28,6 +28,7 @@ from frontrank.sources.search_team.searchlog import read_observed
 from frontrank.sources.search_team.sqldump import Dump
 from frontrank.sources.search_team.tables import Field, Schema, read_table
 from frontrank.sources.search_team.wikipedia import read_wikipedia
+from frontrank.sources.web_directory import save
 from frontrank.web.view import CrawlView
 from tests.patience import PATIENCE_S
 
@@ -490,13 +491,31 @@ def test_a_crawl_directory_is_a_web_and_comes_back_as_it_was(tmp_path: Path, imp
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
-def test_another_crawl_is_replaced_and_anything_else_is_not(tmp_path: Path, imported: CrawlTables) -> None:
-    save_crawl(tmp_path / "team.crawl", imported)
+def test_another_crawl_or_web_is_replaced_by_force_only_and_anything_else_never(tmp_path: Path, imported: CrawlTables) -> None:
+    save(imported.web, tmp_path / "web")
+    for there, held in (("team.crawl", "an imported crawl"), ("web", "a frontrank web")):
+        before = (tmp_path / there / "indptr.npy").stat().st_ino
+        with pytest.raises(InputError, match=f"exists and holds {held}; give another path, or --force"):
+            save_crawl(tmp_path / there, imported)
+        assert (tmp_path / there / "indptr.npy").stat().st_ino == before
+        save_crawl(tmp_path / there, imported, force=True)
+        assert load_crawl(tmp_path / there).queries == imported.queries
     (tmp_path / "other").mkdir()
+    save_crawl(tmp_path / "other", imported)
     (tmp_path / "other" / "diary.txt").write_text("mine")
-    with pytest.raises(InputError, match="does not hold an imported crawl or a frontrank web"):
-        save_crawl(tmp_path / "other", imported)
-    assert os.listdir(tmp_path / "other") == ["diary.txt"]
+    for force in (False, True):
+        with pytest.raises(InputError, match="does not hold an imported crawl or a frontrank web"):
+            save_crawl(tmp_path / "other", imported, force)
+    assert "diary.txt" in os.listdir(tmp_path / "other")
+
+
+def test_import_asks_before_tables_are_read_whether_a_crawl_may_be_replaced(tmp_path: Path, imported: CrawlTables) -> None:
+    words = ("--pages", "never.csv", "--links", "never.csv", str(tmp_path / "team.crawl"))
+    with pytest.raises(InputError, match="holds an imported crawl; give another path, or --force"):
+        run(*words)
+    with pytest.raises(InputError, match=r"never\.csv: cannot be read"):
+        run(*words, "--force")
+    assert load_crawl(tmp_path / "team.crawl").queries == imported.queries
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ import gzip
 import logging
 import os
 import threading
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,22 +16,25 @@ from frontrank.fetching.crawler import run
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.sitemap_file import read_sitemap
 from frontrank.fetching.crawler.sitemaps import TOOK_TOO_LONG
+from frontrank.fetching.crawler.summary import Summary
 from frontrank.pages.bounded import TOO_LONG
 from frontrank.pages.workers import TooLong, Workers
-from tests import slow_sitemap
+from tests import slow
 from tests.patience import PATIENCE_S
 from tests.test_bounded import HOSTILE
-from tests.test_crawler import Site, crawl, fetched, links, records, served
+from tests.test_crawler import Site, fetched, links, records, served
 from tests.test_robots import FILES
 
 CHAIN = 40  # pages of the host beside the hostile one, each found on the one before it
 
 
 class Slow(Site):
-    """/slow takes minutes to parse. /chain/1 is answered when /slow was sent, /chain/2 is found on it, and so on."""
+    """/slow stays in its reader until the last page of the chain was sent: /chain/1 is answered when /slow was sent, /chain/2
+    is found on it, and so on."""
 
-    body = links("/found").encode() + HOSTILE["attributes of body"]
+    body: bytes
     sent: threading.Event
+    all_served: Path
 
     def do_GET(self) -> None:
         if self.path == "/slow":
@@ -39,22 +44,45 @@ class Slow(Site):
             self.sent.wait(PATIENCE_S)
             number = int(self.path[7:])
             self.answer(200, links(*([f"/chain/{number + 1}"] if number < CHAIN else [])))
+            if number == CHAIN:
+                self.all_served.touch()
         else:
             self.answer(200, links())
 
 
-def test_other_hosts_are_served_while_a_page_is_in_its_parser(tmp_path: Path) -> None:
+def waiting(folder: Path, body: bytes) -> bytes:
+    """What takes a reader of ``tests.slow`` until the chain is served."""
+    Slow.sent, Slow.all_served = threading.Event(), folder / "served"
+    return slow.WAITS % os.fsencode(Slow.all_served) + body
+
+
+def crawled(seeds: Iterable[str], out: Path, **options: Any) -> Summary:
+    """A crawl in this process, whose readers are a test's own."""
+    given = {"scope": "any", "robots": False, "allow_private": True, "delay": 0.0, "timeout": PATIENCE_S, **options}
+    return run.crawl(Options(seeds=tuple(seeds), **given), out)
+
+
+def chain(url: str, upto: int = CHAIN) -> set[str]:
+    return {f"{url}/chain/{n}" for n in range(1, upto + 1)}
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that waits for the test is not ended by the clock; the processor's time ends it."""
+    monkeypatch.setattr("frontrank.fetching.parsing.LEAST_WALL_S", PATIENCE_S)
+
+
+def test_other_hosts_are_served_while_a_page_is_in_its_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "crawl"
-    Slow.sent = threading.Event()
+    Slow.body = waiting(tmp_path, links("/found").encode() + HOSTILE["attributes of body"])
+    monkeypatch.setattr("frontrank.pages.html.parse", slow.page)
     with served(Slow) as url:
         beside = url.replace("127.0.0.1", "localhost")
-        seeds = [f"{beside}/slow", f"{url}/chain/1"]
-        told = crawl(*seeds, "--out", out, "--allow-private", "--delay", "0", "--no-robots", "--scope", "any")
+        told = crawled([f"{beside}/slow", f"{url}/chain/1"], out)
     order = fetched(out)
-    meanwhile = order.index(seeds[0])
-    assert meanwhile >= 10, "a page takes milliseconds, the deadline is two seconds"
-    assert set(order) == {*seeds, f"{beside}/found", *(f"{url}/chain/{n}" for n in range(2, CHAIN + 1))}
-    assert told["not_followed"][TOO_LONG] == 1
+    assert chain(url, CHAIN - 1) <= set(order[: order.index(f"{beside}/slow")]), "the last one was sent before it was parsed"
+    assert set(order) == {f"{beside}/slow", f"{beside}/found", *chain(url)}
+    assert told.not_followed == {TOO_LONG: 1}
     assert sorted(records(out)) == sorted((url, 200) for url in order), "it is stored like any other"
 
 
@@ -96,11 +124,15 @@ SITEMAPS = {  # each took minutes, or might
 
 @pytest.mark.parametrize("name", SITEMAPS)
 def test_no_sitemap_takes_for_ever_or_raises(name: str) -> None:
-    with Workers(1, cpu_s=5.0) as workers:
-        try:
+    """They take seconds of the processor; what took minutes would not end within the one that is given here."""
+    with Workers(1, cpu_s=60.0, wall_s=PATIENCE_S) as workers:
+        if name == "elements":
+            workers.cpu_s = 0.5  # a fraction of what it takes
+            with pytest.raises(TooLong):
+                workers.call(read_sitemap, SITEMAPS[name], 100)
+            workers.cpu_s = 60.0
+        else:
             assert workers.call(read_sitemap, SITEMAPS[name], 100).urls in ([], ["http://a/"])
-        except TooLong:
-            assert name == "elements"
         assert workers.call(read_sitemap, b"<urlset><url><loc>http://a/</loc></url></urlset>", 1).urls == ["http://a/"]
 
 
@@ -112,10 +144,7 @@ def test_what_was_found_when_the_time_is_up_counts(monkeypatch: pytest.MonkeyPat
 
 
 class SlowMap(Slow):
-    """A site whose sitemap takes seconds to read, beside one whose last page says that it may be read now."""
-
-    body: bytes
-    all_served: Path
+    """A site whose sitemap takes seconds to read, once the other one is served."""
 
     def do_GET(self) -> None:
         is_slow = self.headers["Host"].startswith("localhost")
@@ -127,8 +156,6 @@ class SlowMap(Slow):
             return
         self.asked.append((0.0, self.path, "slow" if is_slow else "other"))
         super().do_GET()
-        if self.path == f"/chain/{CHAIN}":
-            self.all_served.touch()
 
 
 class WhenGivenUp(logging.Handler):
@@ -143,36 +170,26 @@ class WhenGivenUp(logging.Handler):
 
 def test_other_hosts_are_served_while_a_sitemap_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "crawl"
-    Slow.sent, SlowMap.all_served = threading.Event(), tmp_path / "served"
-    SlowMap.body = slow_sitemap.WAITS % os.fsencode(SlowMap.all_served) + SITEMAPS["elements"]
-    monkeypatch.setattr("frontrank.fetching.crawler.sitemaps.read_sitemap", slow_sitemap.read)
+    SlowMap.body = waiting(tmp_path, SITEMAPS["elements"])
+    monkeypatch.setattr("frontrank.fetching.crawler.sitemaps.read_sitemap", slow.sitemap)
     monkeypatch.setattr("frontrank.fetching.crawler.sitemaps.CPU_S", 1.0)  # the file takes many times that
-    monkeypatch.setattr("frontrank.fetching.parsing.LEAST_WALL_S", PATIENCE_S)
     given_up, log = WhenGivenUp(), logging.getLogger("frontrank.fetching.crawler")
     log.addHandler(given_up)
     try:
         with served(SlowMap) as url:
             beside = url.replace("127.0.0.1", "localhost")
-            seeds = (f"{beside}/page", f"{url}/chain/1")
-            told = run.crawl(
-                Options(
-                    seeds=seeds, scope="any", sitemaps=True, robots=False, allow_private=True, delay=0.0, timeout=PATIENCE_S
-                ),
-                out,
-            )
+            told = crawled([f"{beside}/page", f"{url}/chain/1"], out, sitemaps=True)
     finally:
         log.removeHandler(given_up)
     assert given_up.asked is not None and len(given_up.asked) >= CHAIN, "the whole other site was served meanwhile"
     assert set(given_up.asked) == {"other"}, "its own pages wait for it"
-    assert set(fetched(out)) == {*seeds, f"{url}/listed", *(f"{url}/chain/{n}" for n in range(2, CHAIN + 1))}
+    assert set(fetched(out)) == {f"{beside}/page", f"{url}/listed", *chain(url)}
     assert told.not_followed == {TOOK_TOO_LONG: 1}
 
 
 # robots.txt ------------------------------------------------------------------------------------------------------------------
 class SlowRobots(Slow):
-    """A site whose robots.txt is long and costly to ask; the pages of the other one go on when it was sent."""
-
-    body = FILES["short needles"].encode()
+    """A site whose robots.txt is long and costly to ask, and read once the other one is served."""
 
     def do_GET(self) -> None:
         if self.path == "/robots.txt":
@@ -184,13 +201,14 @@ class SlowRobots(Slow):
             super().do_GET()
 
 
-def test_other_hosts_are_served_while_a_robots_txt_is_read(tmp_path: Path) -> None:
+def test_other_hosts_are_served_while_a_robots_txt_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "crawl"
-    Slow.sent = threading.Event()
+    SlowRobots.body = waiting(tmp_path, FILES["short needles"].encode())
+    monkeypatch.setattr("frontrank.fetching.robots.read_robots", slow.robots)
     with served(SlowRobots) as url:
         beside = url.replace("127.0.0.1", "localhost")
-        seeds = [*(f"{beside}/{'a' * 1_900}/{n}" for n in range(5)), f"{url}/chain/1"]
-        crawl(*seeds, "--out", out, "--allow-private", "--delay", "0", "--scope", "any")
+        own = [f"{beside}/{'a' * 1_900}/{n}" for n in range(5)]
+        crawled([*own, f"{url}/chain/1"], out, robots=True)
     order = fetched(out)
-    assert order.index(seeds[0]) >= 3, "its own pages wait for it, those of others do not"
-    assert set(order) == {*seeds, *(f"{url}/chain/{n}" for n in range(2, CHAIN + 1))}
+    assert set(order[: CHAIN - 1]) == chain(url, CHAIN - 1), "its own pages wait for it, those of others do not"
+    assert set(order) == {*own, *chain(url)}

@@ -8,10 +8,9 @@ import json
 import shutil
 import subprocess
 import sys
-import threading
 import tomllib
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import pytest
 
 from frontrank.errors import SpecError
 from frontrank.plugins import Registry
+from tests.listening import listening
 from tests.patience import PATIENCE_S
 from tests.plugins import PAGES, announce, environment, run, write_package
 
@@ -211,12 +211,8 @@ def server() -> Iterator[str]:
         def log_message(self, *args: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Pages) as served:
-        thread = threading.Thread(target=served.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{served.server_port}/"
-        served.shutdown()
-        thread.join()
+    with listening(Pages) as home:
+        yield f"{home}/"
 
 
 BROKEN = {

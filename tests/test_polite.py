@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.frontiers import KINDS, heap, polite
-from frontrank.frontiers.frontier import key_of
-from frontrank.frontiers.polite import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING, Polite
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING, key_of
+from frontrank.frontiers.polite import Polite
+from frontrank.frontiers.polite.upcoming import FEW, best_few
 from frontrank.kernels.jit import Array, compiled, interpreted
 
 PAGES, HOSTS = 12, 4
@@ -349,7 +350,7 @@ def test_the_best_few_are_the_first_of_all_in_their_order(pages: list[tuple[int,
         polite.put(queue, page, float(key))
     for _ in range(len(pages) // 3):
         polite.pop(queue, 0.0)
-    whole = polite.best(queue, polite.FEW + 1).tolist()
+    whole = polite.best(queue, FEW + 1).tolist()
     few = np.empty(count, np.int32)
-    assert sorted(few[: polite.best_few(queue, 64, few)].tolist()) == sorted(whole[:count])
+    assert sorted(few[: best_few(queue, 64, few)].tolist()) == sorted(whole[:count])
     assert polite.best(queue, count).tolist() == whole[:count]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import pytest
@@ -21,6 +21,7 @@ from frontrank.fetching.crawler.summary import Summary
 from frontrank.fetching.private import is_private, private_host
 from frontrank.pages.urls import canonical, host_of
 from tests.fetching import fetch
+from tests.listening import listening
 
 PRIVATE = "private address"
 
@@ -93,35 +94,30 @@ def test_urls_that_do_not(url: str) -> None:
     assert not private_host(host_of(canonical(url)))
 
 
-class Site:
-    """A server that redirects /to?URL to URL, answers all else, also as a proxy, and remembers what it was asked."""
-
-    def __init__(self) -> None:
-        asked = self.asked = []
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                asked.append(self.path)
-                _, found, target = self.path.partition("/to?")
-                self.send_response(302 if found else 404 if self.path.endswith("/robots.txt") else 200)
-                if found:
-                    self.send_header("Location", unquote(target))
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None: ...
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self.server.server_port
-        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+class Site(NamedTuple):
+    port: int
+    asked: list[str]
 
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    site = Site()
-    yield site
-    site.server.shutdown()
-    site.server.server_close()
+    """A server that redirects /to?URL to URL, answers all else, also as a proxy, and remembers what it was asked."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            _, found, target = self.path.partition("/to?")
+            self.send_response(302 if found else 404 if self.path.endswith("/robots.txt") else 200)
+            if found:
+                self.send_header("Location", unquote(target))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    with listening(Handler) as home:
+        yield Site(int(home.rpartition(":")[2]), asked)
 
 
 def test_private_addresses_and_names_are_refused_before_any_request(site: Site) -> None:
@@ -193,7 +189,7 @@ def test_other_schemes_and_endless_urls_are_refused() -> None:
 
 def test_a_crawl_that_may_opens_nothing_for_another_in_its_process(site: Site, tmp_path: Path) -> None:
     """Side by side, and one after the other: by address and by name."""
-    seeds = tuple(f"http://{name}:{site.server.server_port}/" for name in ("127.0.0.1", "localhost"))
+    seeds = tuple(f"http://{name}:{site.port}/" for name in ("127.0.0.1", "localhost"))
     options = Options(seeds, "bfs", delay=0.0, robots=False, retries=0, warc=False)
     opened = replace(options, allow_private=True)
 

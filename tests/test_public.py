@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import frontrank as fr
 from frontrank.orderings.registry import describe, orderings, parse
 from tests.specs import SPECS
+from tests.test_crawl_input import ANYTHING
 
 ROOT = Path(__file__).parent.parent
 
@@ -100,3 +104,39 @@ def test_what_is_no_specification_is_said_to_be_none(spec: str, wrong: str) -> N
 def test_runs_are_found_by_what_names_them() -> None:
     runs = fr.compare(fr.Web.from_edges([0, 1], [1, 2], pages=3), ["bfs", "fpr"], seeds=[0])
     assert "bfs" in runs and runs["fpr"] in runs and "opic" not in runs
+
+
+RING: dict[str, Any] = {"source": [0, 1, 2], "target": [1, 2, 0], "pages": 3}
+CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {  # with what must be given
+    "compare": (fr.compare, {"web": fr.Web.from_edges(**RING), "policies": ["bfs"]}),
+    "order": (fr.order, {"web": fr.Web.from_edges(**RING), "policy": "bfs"}),
+    "Web": (fr.Web, {"indptr": np.array([0, 1]), "targets": np.array([0], np.int32)}),
+    "from_edges": (fr.Web.from_edges, RING),
+    "from_networkx": (fr.Web.from_networkx, {"graph": None}),
+    "from_scipy": (fr.Web.from_scipy, {"matrix": None}),
+    "from_pandas": (fr.Web.from_pandas, {"edges": None}),
+    "parse": (fr.parse, {"spec": None}),
+}
+FREE = (
+    "progress",
+    "source",
+    "command",
+    "columns",
+    "name",
+    "crawled_with",
+    "queries",
+    "seen_on",
+)  # functions, and what is shown
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_whatever_a_call_is_given_it_is_taken_or_refused_in_a_sentence(name: str) -> None:
+    call, usual = CALLS[name]
+    for parameter in inspect.signature(call).parameters:
+        for value in ANYTHING if parameter not in FREE or (name == "from_edges" and parameter == "source") else ():
+            with suppress(fr.FrontrankError):
+                call(**{**usual, parameter: value})
+
+
+def test_no_more_crawls_run_at_a_time_than_there_are() -> None:
+    assert len(fr.compare(fr.Web.from_edges(**RING), ["bfs", "dfs"], seeds=[0], jobs=10**12)) == 2

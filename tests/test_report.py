@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -271,18 +269,6 @@ def test_a_crawl_has_the_colour_of_its_simulation_and_is_dashed(mixed: Page) -> 
 
 
 # In a browser ---------------------------------------------------------------------------------------------------------
-@pytest.fixture
-def browser() -> Iterator[Any]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is not installed")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [1400, 420])
 def test_in_a_browser_curves_are_drawn_keys_toggle_them_and_the_table_sorts(

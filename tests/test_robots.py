@@ -267,7 +267,7 @@ LONG_URL = "http://example.org/" + "a" * 1_980
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Workers]:
-    with Workers(1, cpu_s=CPU_S) as some:
+    with Workers(1, cpu_s=CPU_S, wall_s=PATIENCE_S) as some:
         yield some
 
 

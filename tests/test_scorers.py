@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -11,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError, SpecError
-from frontrank.pages.scorers import LOWEST, REGISTRY, find, goal_words, score_all, scored
-from frontrank.pages.scoring import GIVEN_UP, MOST_MISSES, TOO_LONG, Scoring
+from frontrank.pages.scorers import LOWEST, REGISTRY, Judged, find, goal_words, score_all, scored
+from frontrank.pages.scoring import GIVEN_UP, MOST_MISSES, TOO_LONG, Page, Scoring
 from frontrank.web.importance import importance
 from frontrank.web.quality import scores_of
 from frontrank.web.web import Web
+from tests.patience import PATIENCE_S
 
 BUILT_IN = ("words", "rules", "topic:solar energy")
 PROSE = "It was the best of times, and it was the age of wisdom that people have to be content with. " * 4
@@ -100,9 +102,18 @@ def test_a_batch_form_is_given_many_pages_and_asked_one_by_one_if_one_spoils_it(
         assert scoring.pages([("", "", "x" * n) for n in range(150)]) == [float(n) for n in range(150)]
 
 
+class Impatient(Scoring):
+    """The clock ends none but those that wait for ever."""
+
+    def _elsewhere(self, pages: Sequence[Page]) -> Iterator[Judged]:
+        hangs = any(word in text for _, _, text in pages for word in ("sleep", "slow"))
+        self._wall_s = self._workers.wall_s = 0.2 if hangs else PATIENCE_S
+        return super()._elsewhere(pages)
+
+
 def test_one_that_hangs_costs_its_deadline_and_the_next_pages_are_scored() -> None:
     pages = [("", "", text) for text in ("ten chars ", "loop", "raise", "sleep", "four")]
-    with Scoring("tests.scorers:picky", cpu_s=0.3, wall_s=2.0) as scoring:
+    with Impatient("tests.scorers:picky", cpu_s=0.3) as scoring:
         judged = scoring.pages(pages)
     assert judged == [0.1, TOO_LONG, "raised ValueError: this page is not for me", TOO_LONG, 0.04]
 
@@ -123,7 +134,7 @@ def test_one_of_this_process_that_hangs_costs_its_deadline_too() -> None:
 
     REGISTRY.register("hangs", hangs)
     try:
-        with Scoring("hangs", wall_s=0.2) as scoring:
+        with Impatient("hangs") as scoring:
             assert scoring.at_once("u", "", "slow") is None  # a crawl does not wait for it
             assert scoring.pages([("u", "", "a"), ("u", "", "slow"), ("u", "", "b")]) == [0.5, TOO_LONG, 0.5]
             slow = [("u", "", "slow")] * (MOST_MISSES + 1)

@@ -13,6 +13,7 @@ import pytest
 from frontrank.crawl.events import Retried
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
+from tests.patience import PATIENCE_S
 from tests.scrapy_crawls import ASYNCIO, SELECT, SMALL, crawl, crawl_one, end_workers, job, why_failed
 from tests.scrapy_project_server import Asked, page, serving
 from tests.webs import random_web
@@ -157,7 +158,7 @@ def test_copied_meta_does_not_confuse_pages() -> None:
 # How pages end ----------------------------------------------------------------------------------------------------------------
 def outcomes(over: threading.Event) -> dict[str, Any]:
     def never(_: Asked) -> str:
-        over.wait(60.0)
+        over.wait(PATIENCE_S)
         return page()
 
     return {

@@ -14,6 +14,7 @@ import pytest
 from frontrank.crawl.status import events
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
+from tests.patience import PATIENCE_S
 from tests.scrapy_crawls import ASYNCIO, Worker, crawl_one, end_workers, job, why_failed
 from tests.scrapy_project_server import Asked, page, serving
 from tests.webs import random_web
@@ -62,7 +63,7 @@ def test_after_kill_9_a_crawl_goes_on_and_fetches_again_only_what_was_in_flight(
             gate.let(25)
             worker = Worker(ASYNCIO)
             worker.begin([job("Follow", urls[7], settings)], proxy=site)
-            assert gate.hanging.wait(300.0)
+            assert gate.hanging.wait(PATIENCE_S)
             worker.end()
         assert 50 < len(site.asked) < reachable
         gate.let(10_000)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from frontrank.service.client import Client
 from frontrank.service.http import http_server
 from frontrank.service.http.asking import Service
 from frontrank.service.security import Security, is_loopback, security
+from tests.listening import listening
 from tests.served import grown
 from tests.test_control import frontrank
 
@@ -128,11 +128,6 @@ def test_a_token_is_not_carried_elsewhere() -> None:
 
         def log_message(self, *said: object) -> None: ...
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        with pytest.raises(InputError, match="sends elsewhere"):
-            Service(f"127.0.0.1:{server.server_address[1]}", TOKEN).ask("/health")
-        server.shutdown()
-        thread.join()
+    with listening(Elsewhere) as home, pytest.raises(InputError, match="sends elsewhere"):
+        Service(home.removeprefix("http://"), TOKEN).ask("/health")
     assert Elsewhere.asked == ["/health"]

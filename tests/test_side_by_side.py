@@ -20,6 +20,7 @@ from frontrank.simulation.layout import together
 from frontrank.sources.synthetic import synthetic
 from frontrank.web.room import free_memory
 from frontrank.web.web import Web
+from tests.patience import PATIENCE_S
 
 ORDERINGS = ["bfs", "fpr", "opic", "backlink", "fica", "surf", "rankmass", "pagerank:every=100", "oracle"]
 
@@ -121,7 +122,7 @@ def test_ctrl_c_ends_a_process_whose_kernels_are_at_work() -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "at work\n"  # bfs is done
         process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=60)
+        rest, _ = process.communicate(timeout=PATIENCE_S)
         assert rest.splitlines()[-1] == "interrupted"
         assert process.returncode == 0
     finally:

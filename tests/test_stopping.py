@@ -6,6 +6,7 @@ How soon is not asserted here, where machines may be busy: each test hangs if a 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -23,7 +24,7 @@ from frontrank.lab.webserver.site import Site as Served
 from frontrank.sources import load
 from frontrank.sources.imported_crawl import load_crawl
 from tests import stopped
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, eventually
 from tests.stopped import started
 from tests.test_bounded import HOSTILE, running
 from tests.test_crawler import LOCAL, Site, command, crawl, events, fetched, links, on, served
@@ -93,8 +94,14 @@ def test_a_kernel_is_ended_after_the_grace_or_by_a_second_signal(
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
     for _ in range(times):
         process.send_signal(number)
-        time.sleep(0.2)  # two signals at once count as one
+        eventually(lambda: process.poll() is not None or not pending(process.pid, number))  # two at once count as one
     assert "frontrank: interrupted" in ends(process, 128 + number)
+
+
+def pending(pid: int, number: signal.Signals) -> bool:
+    """Whether a signal has been sent to a process, but not taken by any of its threads."""
+    found = re.findall(r"^(?:Shd|Sig)Pnd:\s*(\w+)", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    return any(int(signals, 16) >> (number - 1) & 1 for signals in found)
 
 
 CALLBACK = """

@@ -8,6 +8,8 @@ import click
 
 from frontrank.cli.screen import percent, printable, progress, say, show_json
 
+ROUNDING = 1e-9  # of a priority: parts of it that are computed apart add up no better
+
 
 @click.command(name="explain")
 @click.argument("crawl")
@@ -59,14 +61,21 @@ def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None
         print("Neither its URL nor its anchors match a query of the log.")
 
 
-def _others(counted: str) -> dict[str, str]:
+def _others(told: dict[str, Any]) -> list[tuple[float, str]]:
     """What else a priority is made of."""
-    if counted == "that link to it":
-        return {
-            "further_links": "further links",
-            "other": "not by a link: its place among seeds, its URL, or a ranking of all pages",
-        }
-    return {"further_links": "further pages", "other": "by no page: what is assumed before any is fetched"}
+    linked = told["counted"] == "that link to it"
+    found = [(told.get("further_links", 0.0), "further links" if linked else "further pages")]
+    found += [(part, name) for name, part in told["parts"].items()]
+    rest = told["other"] - sum(told["parts"].values())
+    if abs(rest) > ROUNDING * abs(told["priority"]):
+        if told["parts"]:
+            said = "said since the ranking"
+        elif linked:
+            said = "not by a link: its place among seeds, its URL, or what a ranking gives to every page"
+        else:
+            said = "by no page: what is assumed before any is fetched"
+        found.append((rest, said))
+    return [(part, said) for part, said in found if part]
 
 
 def explain_live(directory: str, url: str, as_json: bool) -> None:
@@ -84,10 +93,13 @@ def explain_live(directory: str, url: str, as_json: bool) -> None:
     place = f"place {told['place']:,} of {waiting:,} that wait" if "place" in told else told["state"]
     say(f"{told['policy']}: {place}, priority {told['priority']:.4g}, depth {told['depth']}", "  ", "      ")
     parts: list[tuple[float, Any]] = [(link["part"], link["url"]) for link in told["links"]]
+    if not told["ranked"]:
+        say("It was found since the last ranking: it waits behind all ranked pages, first come, first served.")
+        return
     if parts:
         print(f"Its priority, by the {told['links_known']:,} fetched pages {told['counted']}:")
     else:
         say(f"None of the {told['links_known']:,} fetched pages {told['counted']} changed its priority.")
-    parts += [(told[key], said) for key, said in _others(told["counted"]).items() if told.get(key)]
+    parts += _others(told)
     for part, said in parts:
         say(said, f"  {part:>+10.4g}  ", " " * 14)

@@ -42,8 +42,9 @@ SAID = {
 @click.option("--clickstream", metavar="TSV", help="Wikipedia's clickstream: clicks from search engines.")
 @click.argument("target")
 @click.option("--skip-bad", is_flag=True, help="Skip rows that cannot be used, and report how many.")
+@click.option("--force", is_flag=True, help="Replace TARGET if it is an imported crawl or a web.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
-def command(target: str, skip_bad: bool, as_json: bool, **given: str | None) -> None:
+def command(target: str, skip_bad: bool, force: bool, as_json: bool, **given: str | None) -> None:
     """Write the crawl directory TARGET from tables: Parquet, CSV or TSV (also .gz), SQLite (file.db#table) or DuckDB.
 
     \b
@@ -56,11 +57,11 @@ def command(target: str, skip_bad: bool, as_json: bool, **given: str | None) -> 
     """
     from frontrank.sources.imported_crawl import check_crawl_target, save_crawl
 
-    check_crawl_target(target)
+    check_crawl_target(target, force)
     with progress() as tell:
         crawl, counts = _read(target, given, skip_bad, lambda text: tell(text, 0, 0))
         tell(f"writing {target}", 0, 0)
-        save_crawl(target, crawl)
+        save_crawl(target, crawl, force)
     figures = _figures(crawl, counts.json())
     if as_json:
         show_json({"path": target, **figures})

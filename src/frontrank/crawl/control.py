@@ -5,7 +5,6 @@ Everything here is an event: it survives the process, and is told by ``frontrank
 
 from __future__ import annotations
 
-import math
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.crawl import events, inbox, status
+from frontrank.crawl import events, given, inbox, status
 from frontrank.crawl.live import Live, alone
 from frontrank.crawl.rules import Rule
 from frontrank.errors import InputError
@@ -39,10 +38,9 @@ class Control(Live):
         The ordering has no say in it until the priority is 0 again; politeness has. A page that does not wait yet has its
         priority from the moment it does.
         """
-        self.check_known([page])
-        if not isinstance(priority, int | np.integer):
-            raise InputError(f"a priority must be a whole number, got {priority}")
-        self._do(events.Prioritised(self._tick(now), page, int(priority)))
+        page = self.check_page(page)
+        priority = given.whole(priority, "a priority", least=-given.LARGEST)
+        self._do(events.Prioritised(self._tick(now), page, priority))
         self._acknowledge()
 
     @alone
@@ -62,6 +60,7 @@ class Control(Live):
         budget: how many of its pages may be taken, revisits too; limit: how many may be done with. 0 is any number.
         at_least: a delay that is longer already stays, whoever set it.
         """
+        given.text(name, "a host")
         if at_least and delay_s is not None:
             host = self.find_host(name)
             held = self.politeness.delay_s if host < 0 else float(self.frontier.hosts(host)["delay"][0])
@@ -80,7 +79,8 @@ class Control(Live):
         Returns whether what is leased of the host may still be asked for now. If not, the group has been asked a moment ago,
         or has given all that it may: give the pages back.
         """
-        host, group, at = self._group(host.lower()), self.group_of(group), self._tick(now)
+        host, group = self._group(given.text(host, "a host").lower()), self.group_of(given.text(group, "a group"))
+        at = self._tick(now)
         if host in self.joined or host in self.groups or self.group_of(host) != host:
             return True
         into = self.find_host(group)
@@ -128,8 +128,8 @@ class Control(Live):
     def _check_group(self, name: str, by: str, members: Sequence[str]) -> None:
         if self.groups.get(name, by) != by:
             raise InputError(f"{name} names a group by {self.groups[name]} already; limit that one, by {name} as a host")
-        own = {name, *(host for host in members if host not in self.groups)}
-        elsewhere = [host for host in members if self.group_of(host) not in (host, name) or host not in own]
+        others = {*self.groups} - {name}
+        elsewhere = [host for host in members if host in others or self.group_of(host) not in (host, name)]
         if elsewhere and (by == LISTED or len(elsewhere) == len(members)):
             raise InputError(
                 f"{elsewhere[0]} is in the group {self.group_of(elsewhere[0])} already, and a host may be in one; "
@@ -160,8 +160,7 @@ class Control(Live):
         self, until: float, *, domain: str = "", ip: str = "", hosts: Sequence[str] = (), now: float | None = None
     ) -> str:
         """A ``group`` of hosts, of which nothing is taken before that time; one that is past ends a block."""
-        if math.isnan(until):
-            raise InputError(f"a group must be blocked until a time in seconds, got {until}")
+        until = given.seconds(until, "a group must be blocked until", finite=False)
         name = self.group(domain=domain, ip=ip, hosts=hosts, now=now)
         self.block_until(name, until, now)
         return name
@@ -169,6 +168,8 @@ class Control(Live):
     @alone
     def behave(self, politeness: Politeness, now: float | None = None) -> None:
         """Other politeness from now on; what a host has of its own stays."""
+        if not isinstance(politeness, Politeness):
+            raise InputError(f"politeness must be a Politeness, such as Politeness(delay_s=1.0), got {politeness!r}")
         if politeness != self.politeness:
             self._do(events.Behaved(self._tick(now), politeness))
             self._acknowledge()
@@ -177,7 +178,8 @@ class Control(Live):
     def block(self, name: str, seconds: float, now: float | None = None) -> None:
         """Take nothing from this host for so long, as its Retry-After asks."""
         at = self._tick(now)
-        host = self.find_host(self._group(name))  # a call that may be refused makes no host known
+        host = self.find_host(self._group(given.text(name, "a host")))  # a call that may be refused makes no host known
+        seconds = given.seconds(seconds, "a host must be blocked for", finite=False)
         self._block(at, name, at + seconds if host < 0 else max(at + seconds, self.frontier.blocked(host)))
 
     @alone
@@ -186,9 +188,8 @@ class Control(Live):
         self._block(self._tick(now), name, until)
 
     def _block(self, at: float, name: str, until: float) -> None:
-        if math.isnan(until):
-            raise InputError(f"a host must be blocked until a time in seconds, got {until}")
-        self._do(events.Blocked(at, name, until))
+        until = given.seconds(until, "a host must be blocked until", finite=False)
+        self._do(events.Blocked(at, given.text(name, "a host"), until))
         self._acknowledge()
 
     @alone
@@ -210,7 +211,7 @@ class Control(Live):
         Boosts of several patterns add up; 0 ends that of a pattern. Returns how many known pages match. Others may call
         between, while their priorities change.
         """
-        before = self.rules.families.get(pattern)
+        before = self.rules.families.get(given.text(pattern, "a pattern"))
         rule = replace(before.rule, boost=by) if before else Rule(pattern, boost=by)
         self._set_rule(rule, now)
         matches, found = trusted_searcher(pattern), 0
@@ -238,7 +239,7 @@ class Control(Live):
         self, pattern: str, *, budget: int | None = None, delay_s: float | None = None, now: float | None = None
     ) -> None:
         """A budget or a pace for all pages whose URL matches, whatever their hosts; 0 ends one."""
-        before = self.rules.families.get(pattern)
+        before = self.rules.families.get(given.text(pattern, "a pattern"))
         if budget is None and delay_s is None:
             raise InputError("a family must be given a budget, a delay_s, or both, got neither")
         rule = before.rule if before else Rule(pattern)
@@ -290,8 +291,9 @@ class Control(Live):
 
 def _checked(**limits: Any) -> dict[str, Any]:
     """What is given of these limits, if it can be."""
-    given = {name: value for name, value in limits.items() if value is not None}
-    Politeness(delay_s=given.get("delay_s", 0.0), per_host=given.get("concurrency", 0))
+    said = {name: value.item() if isinstance(value, np.generic) else value for name, value in limits.items()}
+    said = {name: value for name, value in said.items() if value is not None}
+    Politeness(delay_s=said.get("delay_s", 0.0), per_host=said.get("concurrency", 0))
     for name in ("budget", "limit"):
-        Politeness(host_budget=given.get(name, 0))
-    return {name: min(value, MOST_PAGES) if name != "delay_s" else value for name, value in given.items()}
+        Politeness(host_budget=said.get(name, 0))
+    return {name: min(int(value), MOST_PAGES) if name != "delay_s" else float(value) for name, value in said.items()}

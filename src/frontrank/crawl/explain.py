@@ -1,18 +1,20 @@
 """Why a page stands where it stands in a live crawl: which fetched pages gave which part of its priority.
 
 The log is replayed in memory, and the page's key is read before and after each page that links to it was settled. So it holds
-for every ordering, as it really ran: what changed in between, without a link (a ranking, a cascade of mass, a page's own name),
-is told as "other". The parts add up to the priority. Cost: one replay of the crawl.
+for every ordering, as it really ran: what changed in between, without a link (a cascade of mass, a page's own name), is told as
+"other". An ordering that ranks now and then is asked itself, after the last ranking that the page was in, what links gave, and
+what the rest is made of ("parts"). Links and other add up to the priority. Cost: one replay of the crawl.
 """
 
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frontrank.crawl.events import Failed, Fetched
+from frontrank.crawl.events import Failed, Fetched, RankingHeld, Rescored
 from frontrank.crawl.log import Log, Row
 from frontrank.crawl.memory_log import MemoryLog
 from frontrank.crawl.status import due, priorities, priority, state
@@ -21,7 +23,8 @@ from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, WAITING
 from frontrank.orderings.ranker import UNRANKED
 
 if TYPE_CHECKING:
-    from frontrank.crawl.crawl import Crawl
+    from frontrank.crawl.live import Live
+    from frontrank.crawl.shown import Shown
 
 MOST = 20  # links told; the others are summed up
 
@@ -38,13 +41,14 @@ class _Names:
         return getattr(self._log if name in ("url", "urls", "texts", "rows", "select") else self._writes, name)
 
 
-def explain(crawl: Crawl, url: str, queue: str | None = None) -> dict[str, Any]:
+def explain(crawl: Shown, url: str, queue: str | None = None) -> dict[str, Any]:
     page = crawl.find_page(url, queue)
     if page < 0 or crawl.frontier.mark(page) == FORGOTTEN:
         raise InputError(f"{url}: this crawl does not know the page; give a URL that a fetched page links to")
     if not crawl.log.seq or next(crawl.log.rows(), None) is None:
         raise InputError(f"{url}: this crawl keeps no events, so its priorities cannot be explained; crawl into a directory")
-    gave, key, upto = _given(crawl, page) or _parts(crawl, page)
+    found = _given(crawl, page) or _parts(crawl, page)
+    gave, key = found.gave, found.key
     told: dict[str, Any] = {
         "url": url,
         "queue": crawl.names([page])[0][1],
@@ -54,8 +58,10 @@ def explain(crawl: Crawl, url: str, queue: str | None = None) -> dict[str, Any]:
         "priority": key,
         "depth": crawl.depth(page),
         "links": [{"url": crawl.url(source), "part": part} for source, part in heapq.nlargest(MOST, gave, key=_size)],
-        "links_known": upto,
+        "links_known": found.links,
         "other": key - sum(part for _, part in gave),
+        "parts": found.parts,
+        "ranked": found.ranked,
         "counted": crawl.policy.counted,
     }
     if len(gave) > MOST:
@@ -65,11 +71,19 @@ def explain(crawl: Crawl, url: str, queue: str | None = None) -> dict[str, Any]:
     return told
 
 
+class _Found(NamedTuple):
+    gave: list[tuple[int, float]]  # fetched pages, and what each changed
+    key: float  # that a page has, or had when it was taken
+    links: int  # fetched pages that link here
+    parts: dict[str, float] = {}  # of what links did not give, if the ordering has names for them
+    ranked: bool = True  # not one that was found since the last ranking
+
+
 def _size(part: tuple[int, float]) -> float:
     return abs(part[1])
 
 
-def _place(crawl: Crawl, page: int) -> int:
+def _place(crawl: Shown, page: int) -> int:
     """How many waiting pages go before it, by priority alone, and itself."""
     frontier = crawl.frontier
     waiting = np.flatnonzero(frontier.marks(slice(0, crawl.known)) == WAITING)
@@ -78,7 +92,7 @@ def _place(crawl: Crawl, page: int) -> int:
     return int(((keys > mine) | ((keys == mine) & before)).sum()) + 1
 
 
-def _given(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int] | None:
+def _given(crawl: Shown, page: int) -> _Found | None:
     """The same, for an ordering that knows by itself which fetched pages count for a page, linked or not."""
     order = np.array(crawl.order, np.int64)
     before = order[: int(np.argmax(order == page))] if page in crawl.order else order
@@ -86,37 +100,56 @@ def _given(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int
     if given is None:
         return None
     gave, other = given
-    return gave, sum((part for _, part in gave), other), len(gave)
+    return _Found(gave, sum((part for _, part in gave), other), len(gave))
 
 
-def _parts(crawl: Crawl, page: int) -> tuple[list[tuple[int, float]], float, int]:
-    """What each page that links here changed; the key that a page has, or had when it was taken; how many link here."""
+def _parts(crawl: Shown, page: int) -> _Found:
     from frontrank.crawl import recovery
-    from frontrank.crawl.crawl import Crawl as Shadow
+    from frontrank.crawl.live import Live
 
-    shadow = Shadow.__new__(Shadow)
+    shadow = Live.__new__(Live)
     names: Any = _Names(crawl.log)
     first = recovery.stored_politeness(crawl.log)
     workload = recovery.first_workload(crawl.log)
     shadow._begin(crawl.policy, names, first, recovery.SMALL, crawl.truth, workload, crawl.clock, "inline", crawl.new_frontier)
     shadow.replaying = True
-    player = _Watched(shadow, page)
+    player = _Watched(shadow, page, _last_ranking(crawl, page))
     recovery.take_names(shadow, names, crawl)
     for rows in names.rows(0, recovery.BATCH):
         player.batch(rows)
-    return player.gave, player.key, player.links
+    return _Found(player.gave, player.key, player.links, player.parts, player.ranked)
+
+
+def _last_ranking(crawl: Shown, page: int) -> int:
+    """The row of the last ranking that gave a page its key, 0 if there was none."""
+    number, settled = int(crawl.frontier.numbers()[page]), math.inf
+    if not crawl.policy.interval():
+        return 0
+    if crawl.frontier.mark(page) == GONE:
+        rows = crawl.log.select(("seq", "page"), (Fetched.kind, Failed.kind))
+        settled = max((seq for seq, one in rows if one == page), default=math.inf)
+    rankings = crawl.log.select(("seq", "kind", "status", "note"), (Rescored.kind, RankingHeld.kind))
+    return max(
+        (
+            seq
+            for seq, kind, first, count in rankings
+            if seq < settled and (kind == Rescored.kind or first <= number < first + int(count))
+        ),
+        default=0,
+    )
 
 
 class _Watched:
     """A replay that stops around each page with a link to the one that is watched."""
 
-    def __init__(self, shadow: Crawl, page: int) -> None:
+    def __init__(self, shadow: Live, page: int, ranked_at: int) -> None:
         from frontrank.crawl.recovery import LogReplay
 
-        self.shadow, self.page = shadow, page
+        self.shadow, self.page, self.ranked_at = shadow, page, ranked_at
         self.player = LogReplay(shadow, shadow.log.notes, fused=True)
         self.gave: list[tuple[int, float]] = []
-        self.key = 0.0
+        self.parts: dict[str, float] = {}
+        self.key, self.ranked = 0.0, True
         self.links = 0
 
     def batch(self, rows: list[Row]) -> None:
@@ -130,10 +163,22 @@ class _Watched:
                 self.links += 1
                 if self.key != before:
                     self.gave.append((row.page, self.key - before))
+            elif row.seq == self.ranked_at:
+                failures = self.shadow.ranking.failures
+                self._play(rows[begin : at + 1])
+                begin = at + 1
+                if self.shadow.ranking.failures == failures:
+                    self._ask()
             elif row.page == self.page and row.kind in (Fetched.kind, Failed.kind):
                 self._play(rows[begin:at])
                 begin = at
         self._play(rows[begin:])
+
+    def _ask(self) -> None:
+        """What the ranking that was just made goes by."""
+        shadow, view = self.shadow, self.shadow.ranking.view
+        if self.ranked and self.page in view.pages:
+            self.gave, self.parts = shadow.policy.ranked_by(shadow.state, view, self.page) or (self.gave, self.parts)
 
     def _links_here(self, row: Row) -> bool:
         wanted = self.page.to_bytes(4, "little")
@@ -150,4 +195,5 @@ class _Watched:
         frontier = self.shadow.frontier
         if frontier.mark(self.page) not in (ABSENT, GONE):
             key = frontier.key(self.page)
-            self.key = 0.0 if key == UNRANKED else key
+            self.ranked = key != UNRANKED
+            self.key = key if self.ranked else 0.0

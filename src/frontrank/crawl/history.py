@@ -13,11 +13,11 @@ from frontrank.crawl.events import Failed, Fetched, Retried
 from frontrank.kernels.jit import Array
 
 if TYPE_CHECKING:
-    from frontrank.crawl.crawl import Crawl
+    from frontrank.crawl.shown import Shown
 
 
 class History:
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(self, crawl: Shown) -> None:
         self.crawl, self.log = crawl, crawl.log
 
     def statuses(self) -> Counter[int]:

@@ -18,12 +18,12 @@ thread moves the log into the database file (a checkpoint), so that no commit ha
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
@@ -33,7 +33,7 @@ from frontrank.crawl.log import COLUMNS, Row, Snapshot
 from frontrank.crawl.snapshots import Snapshots
 from frontrank.errors import InputError, StorageError
 from frontrank.kernels.jit import Array
-from frontrank.web.files import replaced
+from frontrank.web.files import locked, replaced
 
 VERSION = 2  # 1: orderings as specifications, politeness as "manners", rankings that follow from counting
 FORMAT = "frontrank-crawl"
@@ -216,6 +216,8 @@ class Journal:
             if self._wal >= 0:
                 os.close(self._wal)
                 self._wal = -1
+            self._undo()
+            self._cursor.close()
             self.db.close()
             if self._lock is not None:
                 os.close(self._lock)
@@ -334,7 +336,14 @@ class Journal:
             f"{self.folder}: the trace cannot be written ({error}); what was acknowledged before is safe: "
             f"fix this, then resume the crawl"
         )
+        self._undo()
         raise StorageError(self.broken) from None
+
+    def _undo(self) -> None:
+        """Take back what is not committed: a transaction that stays open would lock the file for whoever recovers the crawl."""
+        with self._writing, suppress(sqlite3.Error):
+            self.db.rollback()
+        self._inside = False
 
     # The disk ------------------------------------------------------------------------------------------------------------
     def _sync_wal(self) -> None:
@@ -425,13 +434,9 @@ def is_locked(folder: Path) -> bool:
 
 
 def _locked(folder: Path, create: bool = True) -> int:
-    lock = os.open(folder / "lock", os.O_RDWR | (os.O_CREAT if create else 0), 0o644)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        raise StorageError(f"{folder}: another process is at work on this crawl; stop it first, or wait for its end") from None
-    return lock
+    return locked(
+        folder / "lock", f"{folder}: another process is at work on this crawl; stop it first, or wait for its end", create
+    )
 
 
 class Sentences:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-import math
+import json
 import threading
 import time
 from array import array
@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from frontrank.crawl import events, recovery, status
+from frontrank.crawl import events, given, recovery, status
 from frontrank.crawl.drivers import driver_of
 from frontrank.crawl.events import Event
 from frontrank.crawl.log import Log
@@ -105,6 +105,19 @@ class Live(Known):
         self._done = None if done is never else compiled(done)  # every take asks
         self.driver = driver_of(policy, self.frontier)
 
+    @property
+    def notes(self) -> dict[str, Any]:
+        """Settings that whoever drives the crawl has stored with it."""
+        return self.log.notes
+
+    @alone
+    def note(self, key: str, value: Any) -> None:
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError):
+            raise InputError(f"what is noted must be JSON, got {value!r}") from None
+        self.log.note(events.storable(given.text(key, "the key of a note")), value)
+
     # What happens -----------------------------------------------------------------------------------------------------------
     def apply(self, event: Event) -> None:
         """What an event does: the same when it happens and when a log is read again."""
@@ -112,15 +125,21 @@ class Live(Known):
         event.apply(self)
 
     def _do(self, event: Event) -> None:
+        """It is in the log before it is done; if it cannot be done, it is not kept: no log may fail when it is read again."""
         self.log.append(event.rows())
-        self.apply(event)
+        try:
+            self.apply(event)
+        except Exception as error:
+            why = f"the event {event.name!r} failed ({type(error).__name__}: {error}); recover the crawl to continue without it"
+            self.log.broken = self.log.broken or why
+            raise
 
     def _tick(self, now: float | None) -> float:
         """The time of an event. It never runs back: if the clock does, the gap is added from then on."""
         if now is None:
             now = self.clock()
-        elif not math.isfinite(now):
-            raise InputError(f"now must be a time in seconds, got {now}")
+        else:
+            now = given.seconds(now, "now must be")
         if now + self.shift < self.now:
             self.shift = self.now - now
         self.now = now + self.shift

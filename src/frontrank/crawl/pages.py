@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from frontrank.crawl import given
 from frontrank.crawl.elsewhere import Elsewhere
 from frontrank.crawl.kernels import UNLINKED
 from frontrank.crawl.log import Log
@@ -91,25 +92,40 @@ class Known:
 
     def page(self, url: str, key: int | None = None) -> int:
         """The number of a page, which is known from now on; it waits once it is seeded or linked to."""
+        given.url(url, "a page")
         keys = names.fingerprints([url]) if key is None else np.array([names.signed(key)], np.int64)
         return int(self._pages([url], keys)[0])
 
     def url(self, page: int) -> str:
         return self.log.url(int(page))
 
-    def check_known(self, pages: Iterable[int]) -> None:
-        """Kernels trust page numbers: one out of range, as ``find`` says of unknown pages, would write over other memory."""
-        known = self.known
-        for page in pages:
-            if not 0 <= page < known:
-                raise InputError(f"a page must be the number of one of the {known:,} that this crawl knows, got {page}")
+    def check_page(self, page: int) -> int:
+        """Kernels trust page numbers: one out of range, as ``find`` says of unknown pages, would write over other memory; and
+        the log would keep a number of numpy's as its bytes."""
+        if isinstance(page, bool) or not (isinstance(page, int | np.integer) and 0 <= page < self.known):
+            raise InputError(f"a page must be the number of one of the {self.known:,} that this crawl knows, got {page!r}")
+        return int(page)
+
+    def check_pages(self, pages: Iterable[int] | Array) -> list[int]:
+        """The same for many: one comparison, and a second look only to say which of them is not known."""
+        if not isinstance(pages, Iterable):
+            raise InputError(f"pages must be numbers of pages, got {pages!r}")
+        found = np.asarray(pages if isinstance(pages, np.ndarray) else list(pages))
+        if found.size and not (found.dtype.kind in "iu" and found.min() >= 0 and found.max() < self.known):
+            for page in found.tolist():
+                self.check_page(page)
+        numbers: list[int] = found.tolist()
+        return numbers
 
     def depth(self, page: int) -> int:
         """How many links lie between a seed and this page, on the way it was first discovered."""
+        page = self.check_page(page)
         return int(self.depths[page])
 
     def number(self, url: str, queue: str | None = None) -> int:
         """The number of the page of this URL in this queue (none: that of its host), -1 if it is not known."""
+        if queue is not None:
+            given.text(queue, "a queue")
         return int(self._find.call(self.table, names.fingerprint(name_of(url, queue))))
 
     def _pages(
@@ -182,7 +198,7 @@ class Known:
 
     def group_of(self, name: str) -> str:
         """The queue in which the pages of a host or queue wait: that of its group, or its own."""
-        group = self.joined.get(name)
+        group = self.joined.get(given.text(name, "a host or queue"))
         if group is None and self.domains and name not in self.groups and (domain := registered_domain(name)) in self.domains:
             group = domain
         return group or name

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.crawl import events, status
+from frontrank.crawl import events, given, status
 from frontrank.crawl.control import MOST_HELD, Control
 from frontrank.crawl.live import alone
 from frontrank.crawl.pages import name_of
@@ -102,7 +102,7 @@ class Queues(Control):
         They wait at once. Links of a page that has not arrived yet are ranked once it has; until then, what nobody else
         links to waits behind all that are ranked. ``queues``: the names of the queues they wait in, None for that of the host.
         """
-        page = -1 if parent is None else self.parent_page(parent)
+        page = -1 if parent is None else self.parent_page(given.url(parent, "a parent"))
         fresh: list[bool] = self.discover_pages(urls, page, anchors, queues, now)[1].tolist()
         return fresh
 
@@ -116,11 +116,16 @@ class Queues(Control):
         now: float | None = None,
     ) -> tuple[Array, Array]:
         """The same by the number of the parent; returns the numbers of the pages, and which of them are new."""
+        urls = given.urls(urls, "a link")
+        anchors = given.texts(anchors, "an anchor")
+        if not isinstance(parent, int) or parent != -1:
+            parent = self.check_page(parent)
         if anchors and len(anchors) != len(urls):
             raise InputError(f"there must be one anchor for each of {len(urls)} URLs, got {len(anchors)}")
         at = self._tick(now)
         known, hosts = urls, None
         if queues is not None:
+            queues = _queues(queues, len(urls))
             hosts = [host_of(url) for url in urls]
             known = [name_of(*one) for one in zip(urls, queues, hosts, strict=True)]
         pages = self._pages(urls, names.fingerprints(known), queues, hosts)
@@ -146,10 +151,10 @@ class Queues(Control):
 
         304 is for a page that was fetched before, and is as it was; of another one it says nothing.
         """
-        if again_at is not None and not math.isfinite(again_at):
-            raise InputError(f"a page must be fetched again at a time in seconds, got {again_at}")
-        self.check_known([page])
-        at = self._tick(now)
+        if again_at is not None:
+            again_at = given.seconds(again_at, "a page must be fetched again at")
+        page = self.check_page(page)
+        status, at = given.whole(status, "the status of a page"), self._tick(now)
         self._gather(page, at)
         links = {target: words for target, words in self.pending.get(page, {}).items() if target != page}
         targets, words = np.array(list(links), "<i4"), list(links.values()) if any(links.values()) else []
@@ -160,8 +165,10 @@ class Queues(Control):
     @alone
     def report_failure(self, page: int, reason: str, *, again_at: float | None = None, now: float | None = None) -> None:
         """A page did not arrive elsewhere, leased or not: it failed for good, or is tried again at a time."""
-        self.check_known([page])
-        at = self._tick(now)
+        page = self.check_page(page)
+        reason, at = given.text(reason, "a reason"), self._tick(now)
+        if again_at is not None:
+            again_at = given.seconds(again_at, "a page must be tried again at", finite=False)
         if again_at is None:
             self._do(events.Failed(at, page, reason))
             self._settled(at)
@@ -186,17 +193,15 @@ class Queues(Control):
     @alone
     def schedule_page(self, page: int, at: float, now: float | None = None) -> None:
         """A page waits, again or at first, from this time on; infinity: until it is scheduled anew. No lease of it holds on."""
-        if math.isnan(at):
-            raise InputError(f"a page must be scheduled for a time in seconds, got {at}")
-        self.check_known([page])
+        at = given.seconds(at, "a page must be scheduled for", finite=False)
+        page = self.check_page(page)
         self._do(events.Scheduled(self._tick(now), page, at))
         self._acknowledge()
 
     @alone
     def forget_pages(self, pages: Iterable[int], now: float | None = None) -> int:
         """As if these pages had never been heard of: they may be discovered anew. Returns how many there were."""
-        pages = list(pages)
-        self.check_known(pages)
+        pages = self.check_pages(pages)
         there = [page for page in pages if self.frontier.mark(page) not in (ABSENT, FORGOTTEN)]
         if there:
             self._do(events.Forgotten(self._tick(now), np.array(there, np.int32)))
@@ -222,6 +227,9 @@ class Queues(Control):
         one queue at a time are either revisits, those due for longest first, or other pages.
         """
         at = self._tick(now)
+        queues, per_queue = given.whole(queues, "queues"), given.whole(per_queue, "per_queue", of=" of pages")
+        if lease_s is not None:
+            lease_s = given.seconds(lease_s, "pages must be leased for")
         if not self._may_take(at):
             return []
         host = -1 if queue is None else self.find_host(queue)
@@ -303,7 +311,7 @@ class Queues(Control):
         self._end_leases(now)
         hosts = self.frontier.hosts()
         active = hosts["waiting"] + hosts["later"] + hosts["leased"]
-        at = self.clock() if now is None else now
+        at = self.clock() if now is None else given.seconds(now, "now must be")
         shown = active + hosts["done"] > 0 if inactive else (active > 0) & (hosts["blocked"] < at + self.shift)
         return status.host_names(self, np.flatnonzero(shown).tolist())
 
@@ -330,6 +338,7 @@ class Queues(Control):
     @alone
     def names(self, pages: Sequence[int]) -> list[tuple[str, str]]:
         """URL and queue of each of these pages."""
+        pages = self.check_pages(pages)
         return [(url, queue or host_of(url)) for url, queue in self.log.names(pages)]
 
     @alone
@@ -348,6 +357,7 @@ class Queues(Control):
     def due(self, page: int) -> float:
         """From when on a page may be taken: 0 if it waits, a time if it is scheduled or leased, infinity if it is done with."""
         self._end_leases()
+        page = self.check_page(page)
         mark = self.frontier.mark(page)
         if mark in (LATER, LEASED):
             return self.frontier.due_at(page) if mark == LATER else self.leases.get(page, 0.0)
@@ -355,25 +365,43 @@ class Queues(Control):
 
     @alone
     def completed(self, page: int) -> bool:
+        page = self.check_page(page)
         return self.frontier.mark(page) == GONE
 
     @alone
     def born(self, page: int) -> float:
         """When a page became known, to the second; 0 if nobody said."""
+        page = self.check_page(page)
         return self.log.born_at(page)
 
     @alone
     def born_before(self, time: float) -> int:
         """How many pages, the first ones, became known before that time."""
-        return self.log.born_before(time)
+        return self.log.born_before(given.seconds(time, "pages must be counted before", finite=False))
 
     # What is kept with pages ------------------------------------------------------------------------------------------------
     @alone
     def attach_all(self, payloads: Mapping[int, bytes]) -> None:
         """Keep something with each of these pages. It is acknowledged with the next event."""
-        self.holds_payloads = self.holds_payloads or bool(payloads)
-        self.log.attach_all(payloads)
+        if not isinstance(payloads, Mapping) or not all(isinstance(payload, bytes) for payload in payloads.values()):
+            raise InputError(f"payloads must be a mapping from pages to bytes, got {payloads!r}")
+        held = dict(zip(self.check_pages(list(payloads)), payloads.values(), strict=True))
+        self.holds_payloads = self.holds_payloads or bool(held)
+        self.log.attach_all(held)
 
     @alone
     def attached_all(self, pages: Sequence[int]) -> dict[int, bytes]:
-        return self.log.attached_all(pages)
+        if not isinstance(pages, Iterable):
+            raise InputError(f"pages must be numbers of pages, got {pages!r}")
+        return self.log.attached_all([given.whole(page, "a page") for page in pages])
+
+
+def _queues(queues: Any, count: int) -> list[str | None]:
+    """A name for each of so many pages, or None for the host's."""
+    found = list(queues) if isinstance(queues, Iterable) and not isinstance(queues, str) else [queues]
+    if len(found) != count:
+        raise InputError(f"there must be one queue for each of {count} URLs, got {len(found)}")
+    for queue in found:
+        if queue is not None:
+            given.text(queue, "a queue")
+    return found

@@ -38,7 +38,6 @@ from frontrank.web.links import Links
 from frontrank.web.view import Workload, workload_from, workload_notes
 
 if TYPE_CHECKING:
-    from frontrank.crawl.crawl import Crawl
     from frontrank.crawl.live import Live
 
 BATCH = 20_000  # rows applied together, URLs read together
@@ -48,7 +47,7 @@ COUNTED = "rankings_by_count_until"  # a note: format 1 has no rows for rankings
 
 
 def restore(
-    crawl: Crawl,
+    crawl: Live,
     log: Log,
     policy: Policy | None,
     rescore: bool,
@@ -59,7 +58,7 @@ def restore(
     keep_leases: bool = False,
     frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
     asked: Workload | None = None,
-    names_of: Crawl | None = None,
+    names_of: Live | None = None,
 ) -> None:
     """Make crawl what the log says it was. ``asked``: for an ordering that needs queries, if there were none so far."""
     wanted = stored_policy(log) if policy is None else policy
@@ -85,7 +84,7 @@ def restore(
         _go_on(crawl, log, wanted, changed, keep_leases, fresh)
 
 
-def _go_on(crawl: Crawl, log: Log, policy: Policy, changed: bool, keep_leases: bool, asked: Workload | None = None) -> None:
+def _go_on(crawl: Live, log: Log, policy: Policy, changed: bool, keep_leases: bool, asked: Workload | None = None) -> None:
     if log.notes.get("version", VERSION) < VERSION:
         for key, value in (
             (COUNTED, log.seq),
@@ -157,7 +156,7 @@ def _no_collections() -> Iterator[None]:
             gc.enable()
 
 
-def replay(crawl: Crawl, log: Log, after: int = 0, fused: bool = True, names_of: Crawl | None = None) -> None:
+def replay(crawl: Live, log: Log, after: int = 0, fused: bool = True, names_of: Live | None = None) -> None:
     """Apply all events after this row; without ``fused``, one by one."""
     take_names(crawl, log, names_of)
     player = LogReplay(crawl, log.notes, fused)
@@ -167,7 +166,7 @@ def replay(crawl: Crawl, log: Log, after: int = 0, fused: bool = True, names_of:
     crawl.restore_leases()
 
 
-def replay_names(crawl: Crawl, log: Log) -> None:
+def replay_names(crawl: Live, log: Log) -> None:
     """Number all pages that became known since."""
     for urls, keys in log.urls(crawl.known, BATCH):
         first = crawl.known
@@ -176,7 +175,7 @@ def replay_names(crawl: Crawl, log: Log) -> None:
         crawl._meet(first, urls, log.queues(first, first + len(urls)))
 
 
-def take_names(crawl: Crawl, log: Log, other: Crawl | None) -> None:
+def take_names(crawl: Live, log: Log, other: Live | None) -> None:
     """Number all pages as another crawl of the same log has them: reading their names is most of what a replay costs.
 
     Orderings that read URLs, and pages in queues of their own, need the names all the same.
@@ -199,7 +198,7 @@ def take_names(crawl: Crawl, log: Log, other: Crawl | None) -> None:
 class LogReplay:
     """Stretches of rows that the kernel applies, and between them what needs Python."""
 
-    def __init__(self, crawl: Crawl, notes: dict[str, Any], fused: bool) -> None:
+    def __init__(self, crawl: Live, notes: dict[str, Any], fused: bool) -> None:
         self.crawl = crawl
         driver = crawl.driver
         self.fused = driver if fused and isinstance(driver, Fused) and not crawl.policy.stepwise() else None
@@ -398,7 +397,7 @@ def _pending(crawl: Live) -> dict[str, Array]:
     }
 
 
-def _restore_pending(crawl: Crawl, held: dict[str, Array]) -> None:
+def _restore_pending(crawl: Live, held: dict[str, Array]) -> None:
     words = held["pending_words"].tobytes().decode("utf-8", "surrogatepass").split("\n")
     targets, begin = held["pending_target"].tolist(), 0
     for parent, length in zip(held["pending_parent"].tolist(), held["pending_length"].tolist(), strict=True):
@@ -414,7 +413,7 @@ def _wanted(crawl: Live) -> dict[str, Any]:
     return {"format": 8, "frontrank": frontrank.__version__, "policy": to_data(crawl.policy), "frontier": frontier}
 
 
-def _from_snapshot(crawl: Crawl, log: Log) -> int:
+def _from_snapshot(crawl: Live, log: Log) -> int:
     """Take over the newest snapshot that is of use; returns the row it was made after, 0 if there is none."""
     wanted = _wanted(crawl)
     for head, arrays in log.snapshots():
@@ -424,7 +423,7 @@ def _from_snapshot(crawl: Crawl, log: Log) -> int:
     return 0
 
 
-def _load(crawl: Crawl, saved: Snapshot) -> None:
+def _load(crawl: Live, saved: Snapshot) -> None:
     head, held = saved
     held = {name: rooted(value) for name, value in held.items()}
     leaves = iter([held[f"state{first}"] for first in head["shared"]])

@@ -22,8 +22,8 @@ from frontrank.pages.groups import IP
 from frontrank.pages.urls import host_of
 
 if TYPE_CHECKING:
-    from frontrank.crawl.crawl import Crawl
     from frontrank.crawl.live import Live
+    from frontrank.crawl.shown import Shown
 
 STATES = {ABSENT: "not linked yet", WAITING: "waiting", LEASED: "leased", GONE: "settled", FORGOTTEN: "forgotten"}
 NEXT = 20  # pages shown
@@ -44,7 +44,7 @@ def status(path: str | os.PathLike[str], policy: Policy | None = None) -> dict[s
         crawl.close()
 
 
-def of(crawl: Crawl) -> dict[str, Any]:
+def of(crawl: Shown) -> dict[str, Any]:
     return {
         **overview(crawl),
         "failed_by_reason": dict(crawl.history.reasons().most_common()),
@@ -53,7 +53,7 @@ def of(crawl: Crawl) -> dict[str, Any]:
     }
 
 
-def overview(crawl: Crawl) -> dict[str, Any]:
+def overview(crawl: Shown) -> dict[str, Any]:
     """How far it is, without a look at its log or at all its pages: for whoever asks often."""
     hosts = crawl.frontier.hosts()
     counts = crawl.frontier.counts
@@ -85,7 +85,7 @@ def overview(crawl: Crawl) -> dict[str, Any]:
     }
 
 
-def scores(crawl: Crawl, bins: int = 40) -> dict[str, Any]:
+def scores(crawl: Shown, bins: int = 40) -> dict[str, Any]:
     """How the priorities of waiting pages are distributed, on a scale of powers if they span many. Of many pages, some."""
     frontier = crawl.frontier
     waiting = frontier.counts.waiting - frontier.counts.later
@@ -119,7 +119,7 @@ def _histogram(values: Array, bins: int) -> dict[str, Any]:
     }
 
 
-def coverage(crawl: Crawl, most: int = 20) -> dict[str, Any]:
+def coverage(crawl: Shown, most: int = 20) -> dict[str, Any]:
     """How much of what is known was fetched: pages, hosts, and pages by their depth."""
     taken = crawl.frontier.hosts()["taken"]
     seen, settled = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int64)
@@ -136,7 +136,7 @@ def coverage(crawl: Crawl, most: int = 20) -> dict[str, Any]:
     }
 
 
-def upcoming(crawl: Crawl, n: int) -> list[dict[str, Any]]:
+def upcoming(crawl: Shown, n: int) -> list[dict[str, Any]]:
     """The next pages by priority alone, whatever politeness says."""
     best = crawl.frontier.best(n).tolist()
     return [
@@ -145,7 +145,7 @@ def upcoming(crawl: Crawl, n: int) -> list[dict[str, Any]]:
     ]
 
 
-def pages(crawl: Crawl, numbers: Sequence[int]) -> list[dict[str, Any]]:
+def pages(crawl: Shown, numbers: Sequence[int]) -> list[dict[str, Any]]:
     """Where these pages stand: url, queue, state, priority of those that wait, when they are due, depth. Not forgotten ones."""
     made = []
     there = [page for page in numbers if crawl.frontier.mark(page) != FORGOTTEN]
@@ -157,7 +157,7 @@ def pages(crawl: Crawl, numbers: Sequence[int]) -> list[dict[str, Any]]:
     return made
 
 
-def state(crawl: Crawl, page: int) -> str:
+def state(crawl: Shown, page: int) -> str:
     """Where a page stands, in words."""
     mark = crawl.frontier.mark(page)
     if mark != LATER:
@@ -167,13 +167,13 @@ def state(crawl: Crawl, page: int) -> str:
     return "waiting for a retry" if page in crawl.attempts else "waiting for its time"
 
 
-def due(crawl: Crawl, page: int) -> float | None:
+def due(crawl: Shown, page: int) -> float | None:
     """When a page that waits for a time is due; None if it does not, or until something else happens."""
     at = crawl.frontier.due_at(page) if crawl.frontier.mark(page) == LATER else np.inf
     return None if at == np.inf else at
 
 
-def priorities(crawl: Crawl, pages: Array, keys: Array) -> Array:
+def priorities(crawl: Shown, pages: Array, keys: Array) -> Array:
     """The priorities of pages that have these keys, as their ordering means them."""
     if type(crawl.policy).priority is Policy.priority:
         return keys
@@ -181,12 +181,12 @@ def priorities(crawl: Crawl, pages: Array, keys: Array) -> Array:
     return np.array([meant(crawl.state, page, key) for page, key in zip(pages.tolist(), keys.tolist(), strict=True)])
 
 
-def priority(crawl: Crawl, page: int) -> float:
+def priority(crawl: Shown, page: int) -> float:
     """The priority of a waiting page, as its ordering means it."""
     return crawl.policy.priority(crawl.state, page, crawl.frontier.key(page))
 
 
-def hosts(crawl: Crawl) -> list[dict[str, Any]]:
+def hosts(crawl: Shown) -> list[dict[str, Any]]:
     """Each host of which a page is known: its pages settled, failed and waiting, its limits, the depth of its deepest page."""
     names = host_names(crawl)
     host_of_page, order = crawl.frontier.hosts_of(slice(0, crawl.known)), np.array(crawl.order, np.int64)
@@ -200,7 +200,7 @@ def hosts(crawl: Crawl) -> list[dict[str, Any]]:
     return [dict(zip(fields, (*row[:-1], *row[-1]), strict=True)) for row in zip(*columns, strict=True) if row[0]]
 
 
-def busiest(crawl: Crawl, n: int) -> list[dict[str, Any]]:
+def busiest(crawl: Shown, n: int) -> list[dict[str, Any]]:
     limits = crawl.frontier.hosts()
     busy = limits["waiting"] + 1e9 * limits["leased"]
     first = np.argpartition(-busy, n)[:n] if len(limits) > n else np.arange(len(limits))

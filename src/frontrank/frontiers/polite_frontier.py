@@ -62,7 +62,7 @@ class PoliteFrontier:
         if n == 1:
             page = self._pop.call(self.queue, float(now))
             return [page] if page >= 0 else []
-        pages = np.empty(n, np.int32)
+        pages = np.empty(min(n, int(self.queue.counts[polite.WAIT])), np.int32)
         taken: list[int] = pages[: self._pop_some.call(self.queue, float(now), pages)].tolist()
         return taken
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from frontrank.errors import InputError
 from frontrank.kernels.growing import grown
 from frontrank.kernels.jit import Array, compiled, lean
 
@@ -32,6 +33,8 @@ class HashTable(NamedTuple):
 
 
 def fingerprint(name: str) -> int:
+    if not isinstance(name, str):
+        raise InputError(f"a page, host or queue must be named by text, got {name!r}")
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True)
 
 
@@ -46,7 +49,9 @@ def signed(key: int) -> int:
     >>> signed(2**64 - 1), signed(-1), signed(7)
     (-1, -1, 7)
     """
-    key &= 2**64 - 1
+    if not isinstance(key, int | np.integer):
+        raise InputError(f"a key must be a whole number of 64 bits, got {key!r}")
+    key = int(key) & (2**64 - 1)
     return key - 2**64 if key >= 2**63 else key
 
 

@@ -306,8 +306,8 @@ def carry_out(
     jobs: int | None = None,
 ) -> Runs:
     """Crawl the web as planned, from the same seeds with each ordering, several at a time."""
-    if jobs is not None and jobs < 1:
-        raise InputError(f"jobs must be at least 1, got {jobs}")
+    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
+        raise InputError(f"jobs must be a whole number from 1, got {jobs!r}")
     plan.check(Web.checked(web))
     pages = find_seeds(web, seeds)
     runs = simulate_all(web, plan, pages, progress, fitting_jobs(web, plan, jobs))
@@ -321,6 +321,7 @@ def fitting_jobs(web: Web, plan: Plan, asked: int | None = None) -> int:
     """
     needed = {one.spec: one.policy.bytes_for(web.pages, web.links) for one in plan.orderings}
     most = sorted(needed.values(), reverse=True)
+    asked = None if asked is None else min(asked, len(plan.orderings))
     free = free_memory() if sum(most) > SMALL else None
     if free is None:
         return min(cores(), len(most)) if asked is None else asked

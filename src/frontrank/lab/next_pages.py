@@ -15,7 +15,7 @@ from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import CYCLES
 from frontrank.lab.frame import Column, Frame, Tabular, check_table_target, wanted
 from frontrank.lab.measures.impact import picks
-from frontrank.orderings.batch.rw import Choice, EnrichedWalk
+from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk
 from frontrank.orderings.ranker import Ranker
 from frontrank.sources.imported_crawl import CrawlTables
 from frontrank.web.files import written_beside
@@ -159,11 +159,7 @@ def _frontier_page(crawl: CrawlTables, view: CrawlView, url: str) -> int:
 
 def _voters(crawl: CrawlTables, view: CrawlView, page: int) -> list[dict[str, Any]]:
     """The fetched pages that link to it, by what their vote weighs in rw-eg: F x/O."""
-    walk = EnrichedWalk()
-    scores, walker = walk.score(view), walk._walker(view, Choice(1.0, 0.0))
-    row_of_link = np.repeat(np.arange(len(view.source)), np.diff(view.indptr[: len(view.source) + 1]))
-    rows = row_of_link[view.target[: view.links] == page]
-    votes = walker.real[rows] * scores[view.source[rows]]
+    rows, votes = RandomWalk().givers(view, EnrichedWalk().score(view), page)
     total = float(votes.sum()) or 1.0
     assert view.impact is not None
     return [

@@ -308,6 +308,11 @@ class Policy(Parameters):
         """
         return None
 
+    def ranked_by(self, state: State, view: CrawlView, page: int) -> tuple[list[tuple[int, float]], dict[str, float]] | None:
+        """The same for an ordering that ranks now and then, after a ranking of this view: what links gave, and named parts
+        of what they did not give."""
+        return None
+
     # What is told afterwards ------------------------------------------------------------------------------------------
     def ranking(self, state: State) -> Array | None:
         """Scores of all pages after the crawl, if the ordering gives any but the order of fetching itself."""

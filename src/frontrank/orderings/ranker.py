@@ -6,7 +6,7 @@ since wait behind all scored ones, in the order of their discovery. ``Replay(pol
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -40,6 +40,13 @@ class Ranker(Parameters):
     def parts(self, view: CrawlView) -> dict[str, Array]:
         """What the scores are made of: named parts that add up to them."""
         return {self.name: self.score(view)}
+
+    def givers(self, view: CrawlView, scores: Array, page: int) -> tuple[Array, Array] | None:
+        """The rows of fetched pages that gave a page a part of its score by a link, and these parts.
+
+        None if a score is not made of what links give.
+        """
+        return None
 
 
 @kernel
@@ -98,6 +105,18 @@ class Periodic(Policy):
 
     def ranking(self, state: State) -> Array | None:
         return np.asarray(state.score)
+
+    def ranked_by(self, state: State, view: CrawlView, page: int) -> tuple[list[tuple[int, float]], dict[str, float]]:
+        (at,) = np.flatnonzero(view.pages == page).tolist()
+        given = self.ranker.givers(view, state.score[view.pages], at)
+        named = {}
+        if type(self.ranker).parts is not Ranker.parts:
+            asked = replace(view, scores=dict(view.scores), notes={})  # the view itself stays as the ranking left it
+            made_of = self.ranker.parts(asked)
+            named = {name: float(values[at]) for name, values in made_of.items() if given is None or name != "links"}
+        view.release()
+        gave = [] if given is None else zip(view.pages[view.source[given[0]]].tolist(), given[1].tolist(), strict=True)
+        return [(giver, part) for giver, part in gave if part], named
 
     def needs(self) -> frozenset[str]:
         return self.ranker.needs()

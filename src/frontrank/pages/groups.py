@@ -100,6 +100,10 @@ class Group(NamedTuple):
 
     @classmethod
     def of(cls, domain: str = "", ip: str = "", hosts: Sequence[str] = ()) -> Group:
+        if not (isinstance(domain, str) and isinstance(ip, str)):
+            raise InputError(f"a group's domain or ip must be text, got {domain if isinstance(ip, str) else ip!r}")
+        if isinstance(hosts, str) or not isinstance(hosts, Sequence):
+            raise InputError(f"a group's hosts must be a list of names, got {hosts!r}")
         if sum(map(bool, (domain, ip, hosts))) != 1:
             raise InputError("a group must be given by one of domain, ip and hosts")
         if domain:

@@ -11,7 +11,6 @@ but letters, digits, "_" and "-" stand for themselves: no ID leads out of the fo
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import logging
@@ -27,9 +26,10 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import quote, unquote
 
-from frontrank.crawl.crawl import Crawl, checked_share
+from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import FILE, UNBORN, Journal
 from frontrank.crawl.needs import check_live
+from frontrank.crawl.numbered import checked_share
 from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import FrontrankError, InputError, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.frontiers.politeness import Politeness
@@ -37,7 +37,7 @@ from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
 from frontrank.service.options import ServeOptions
-from frontrank.web.files import written_beside
+from frontrank.web.files import locked, written_beside
 
 DEFAULT = "DEFAULT"
 SETTINGS, LOCK = "service.json", ".lock"  # a directory of a crawl has no dot in its name
@@ -228,18 +228,10 @@ class Crawls:
             foreign = [path.name for path in self.folder.iterdir() if path.name not in (LOCK, SETTINGS)]
             if foreign and not (self.folder / SETTINGS).exists() and not all(map(self._is_crawl, foreign)):
                 raise StorageError(f"{self.folder}: is not empty (it contains {sorted(foreign)[0]}); give a new folder")
-            return self._locked()
+            busy = f"{self.folder}: another service is at work on this folder; stop it, or give another"
+            return locked(self.folder / LOCK, busy)
         except OSError as error:
             raise StorageError(f"{self.folder}: cannot be written ({error.strerror or error}); give another folder") from None
-
-    def _locked(self) -> int:
-        lock = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(lock)
-            raise StorageError(f"{self.folder}: another service is at work on this folder; stop it, or give another") from None
-        return lock
 
     def _is_crawl(self, name: str) -> bool:
         return (self.folder / name / FILE).is_file()

@@ -87,6 +87,8 @@ def _budget(given: Budget) -> float | int | None:
 def _rule(given: str | Rule | None) -> Rule | None:
     if given is None or isinstance(given, Rule):
         return given
+    if not isinstance(given, str):
+        raise SpecError(f"a stopping rule must be RULE=SHARE, such as coverage=0.9, got {given!r}")
     gauge, equals, text = (part.strip() for part in given.partition("="))
     try:
         share = float(text if equals else gauge)
@@ -121,8 +123,10 @@ class Plan:
 
     def __post_init__(self) -> None:
         parse_metric(self.metric)
-        if not 0.0 <= self.latency_s < math.inf:
-            raise InputError(f"latency must be a number of seconds from 0, got {self.latency_s}")
+        if not (isinstance(self.latency_s, int | float) and 0.0 <= self.latency_s < math.inf):
+            raise InputError(f"latency must be a number of seconds from 0, got {self.latency_s!r}")
+        if self.politeness is not None and not isinstance(self.politeness, Politeness):
+            raise InputError(f"politeness must be a Politeness, such as Politeness(delay_s=1.0), got {self.politeness!r}")
 
     @classmethod
     def of(

@@ -118,18 +118,21 @@ def is_crawl_directory(path: str | os.PathLike[str]) -> bool:
 # --- writing ---
 
 
-def save_crawl(path: str | os.PathLike[str], crawl: Observed) -> None:
-    """Write the crawl as a directory, which replaces another crawl or web there."""
-    check_crawl_target(path)
+def save_crawl(path: str | os.PathLike[str], crawl: Observed, force: bool = False) -> None:
+    """Write the crawl as a directory; with ``force`` it replaces another crawl or web there."""
+    check_crawl_target(path, force)
     with written_beside(path) as beside:
         beside.mkdir()
         write_web(crawl.web, os.fspath(beside))
         _write(crawl, os.fspath(beside))
 
 
-def check_crawl_target(path: str | os.PathLike[str]) -> None:
-    """Raise InputError if no crawl can be written there: to be asked before tables are read."""
+def check_crawl_target(path: str | os.PathLike[str], force: bool = False) -> None:
+    """Raise InputError if no crawl can be written there, or if one would be lost: to be asked before tables are read."""
     check_target(path, _is_ours, "an imported crawl or a frontrank web, and nothing else")
+    if not force and os.path.isdir(path) and os.listdir(path):
+        held = "an imported crawl" if is_crawl_directory(path) else "a frontrank web"
+        raise InputError(f"{os.fspath(path)} exists and holds {held}; give another path, or --force to replace it")
 
 
 def _is_ours(path: Path) -> bool:

@@ -26,6 +26,8 @@ NUMBERS = ("views", "clicks")
 
 
 def from_networkx(graph: Any, **columns: Any) -> Web:
+    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+        raise InputError(f"graph must be one of networkx, got {graph!r}")
     names = list(graph.nodes)
     number = {name: page for page, name in enumerate(names)}
     edges = [(number[a], number[b], data) for a, b, data in graph.edges(data=True)]
@@ -59,7 +61,10 @@ def from_scipy(matrix: Any, **columns: Any) -> Web:
     need("scipy")
     from scipy import sparse
 
-    links = sparse.csr_array(matrix)
+    try:
+        links = sparse.csr_array(matrix)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the matrix must be one of scipy or an array of numbers, got {matrix!r} ({error})") from None
     if links.ndim != 2 or links.shape[0] != links.shape[1]:
         raise InputError(f"the matrix must be square, a row and a column for each page, got shape {links.shape}")
     kept = links.data != 0
@@ -75,6 +80,9 @@ def to_scipy(web: Web) -> Any:
 
 
 def from_pandas(edges: Any, pages: Any = None, **columns: Any) -> Web:
+    for table in (edges,) if pages is None else (edges, pages):
+        if not hasattr(table, "columns"):
+            raise InputError(f"links and pages must be tables of pandas, got {table!r}")
     source, target = _ends(edges)
     names: list[Hashable] = []
     held: dict[str, list[Any]] = {}

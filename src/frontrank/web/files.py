@@ -4,11 +4,12 @@ In: lines, plain or gzip (told by their first two bytes), with every way of bein
 Out: ``check_target`` before the work says whether a result can be written at all; ``written_beside`` after it writes the
 result next to its target and renames it, so that a reader finds the old one or the new one, whole, and never a part
 (``replaced``: the same for callers with sentences of their own, and through power cuts).
-``NpyFile`` writes an array of unknown length piece by piece.
+``locked`` keeps other processes away. ``NpyFile`` writes an array of unknown length piece by piece.
 """
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import io
 import os
@@ -23,13 +24,24 @@ from typing import IO, Any
 
 import numpy as np
 
-from frontrank.errors import InputError, SourceError
+from frontrank.errors import InputError, SourceError, StorageError
 from frontrank.kernels.jit import Array
 from frontrank.pages.codings import GZIP_MAGIC
 
 LONGEST_LINE = 64 * 2**20
 Where = str | os.PathLike[str]
 Progress = Callable[[str], None]  # is told in a few words what is being done
+
+
+def locked(path: Path, busy: str, create: bool = True) -> int:
+    """A descriptor that holds the lock of this file for as long as it is open; StorageError(busy) if another process has it."""
+    lock = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise StorageError(busy) from None
+    return lock
 
 
 # --- in ---

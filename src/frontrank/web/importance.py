@@ -110,6 +110,8 @@ def parse_metric(metric: str) -> list[tuple[float, Metric]]:
     >>> parse_metric("2*backlink+0.5*pagerank:alpha=0.5")
     [(2.0, Metric(name='backlink', given={})), (0.5, Metric(name='pagerank', given={'alpha': 0.5}))]
     """
+    if not isinstance(metric, str):
+        raise SpecError(f"a metric must be written as text, such as pagerank or 2*backlink+1*pagerank, got {metric!r}")
     if "*" not in metric:
         return [(1.0, _parsed(metric))]
     terms = []

@@ -65,7 +65,7 @@ def _from_file(web: Web, path: str | os.PathLike[str]) -> Array:
     except FileNotFoundError:
         expected = "seeds must be a URL, a file of node ids or URLs, top:COUNT or random:COUNT@SEED"
         raise SeedError(f"there is no file {os.fspath(path)!r}; {expected}") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise SeedError(f"seeds file {os.fspath(path)} cannot be read: {error}") from None
     pages = []
     for number, line in enumerate(lines, 1):

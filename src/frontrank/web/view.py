@@ -177,6 +177,11 @@ class CrawlView:
     def links(self) -> int:
         return int(self.indptr[len(self.source)])
 
+    def rows_to(self, page: int) -> Array:
+        """The rows of fetched pages that link to this one."""
+        places = np.flatnonzero(self.target[: self.links] == page)
+        return np.searchsorted(self.indptr[: len(self.source) + 1], places, side="right") - 1
+
     def extend(self, links: Links, fetched: Array, discovered: Array, number: Array) -> None:
         """Pages were fetched since: take in their links. number[page] is a page's discovery number."""
         rows, more = len(self.source), int((links.stop[fetched] - links.start[fetched]).sum())

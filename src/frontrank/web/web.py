@@ -57,6 +57,7 @@ class Web:
     COLUMNS = ("hosts", "urls", "titles", "texts", "anchors", "seeds", "ids", "views", "clicks")
 
     def __post_init__(self) -> None:
+        self._check_columns()
         if self.pages == 0:
             raise SourceError(f"{self.name}: the web has no pages; a web needs at least one")
         if self.pages > MAX_PAGES:
@@ -69,12 +70,24 @@ class Web:
             raise SourceError(f"{self.name}: {len(self.anchors):,} anchors for {self.links:,} links; expected one each")
         self._check_numbers()
 
-    def _check_numbers(self) -> None:
-        """Kernels trust them. What is mapped from a file was checked when it was opened, and is not read through again."""
-        for column in ("indptr", "targets", "hosts", "seeds", "views", "clicks"):
+    def _check_columns(self) -> None:
+        """Arrays where numbers are expected, sequences where texts are: one text is not taken for its letters."""
+        for column in ("indptr", "targets", "hosts", "seeds", "views", "clicks", "ids"):
             held = getattr(self, column)
             if held is not None and not isinstance(held, np.ndarray):
-                object.__setattr__(self, column, np.asarray(held))
+                held = np.asarray(held)
+                object.__setattr__(self, column, held)
+            if held is not None and held.ndim != 1:
+                raise SourceError(f"{self.name}: {column} must be an array of numbers, got {held.ndim} dimensions")
+        if self.indptr is None or self.targets is None or self.indptr.size == 0 or self.indptr.dtype.kind not in "iu":
+            raise SourceError(f"{self.name}: indptr and targets must be arrays of whole numbers, with one more row than pages")
+        for column in ("host_names", "urls", "titles", "texts", "anchors"):
+            held = getattr(self, column)
+            if held is not None and (isinstance(held, str | bytes) or not hasattr(held, "__len__")):
+                raise SourceError(f"{self.name}: {column} must be a list of texts, got {held!r}")
+
+    def _check_numbers(self) -> None:
+        """Kernels trust them. What is mapped from a file was checked when it was opened, and is not read through again."""
         if not isinstance(self.targets, np.memmap):
             check_rows(self.indptr, self.targets, self.name)
         if self.seeds is not None:
@@ -210,6 +223,8 @@ class Web:
         Memory beside what is given (8 bytes a link as int32) and the web itself (4): 8 bytes a page; anchors cost 16 a link.
         """
         anchors = columns.pop("anchors", None)
+        if not (isinstance(pages, int | np.integer) and 0 <= pages <= MAX_PAGES):
+            raise InputError(f"pages must be a whole number from 0 to {MAX_PAGES:,}, got {pages!r}")
         for numbers, what in ((source, "source page"), (target, "target page")):
             check_pages(np.asarray(numbers), pages, what)
         src, dst = np.asarray(source, np.int32), np.asarray(target, np.int32)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from frontrank.crawl.events.event import count_of, pages_of, read_note, storable
+from frontrank.crawl.events.event import Noted, count_of, pages_of, read_note, storable
 from frontrank.crawl.log import Row
 from frontrank.crawl.rules import Rule
 from frontrank.frontiers.politeness import Politeness
@@ -20,12 +18,11 @@ OLD_LIMITS = {"at_once": "concurrency"}  # as format 1 wrote them
 
 
 @dataclass(frozen=True, slots=True)
-class Limited:
+class Limited(Noted):
     """One host has limits of its own from now on."""
 
     kind: ClassVar[int] = 8
     name: ClassVar[str] = "host"
-    time: float
     host: str
     limits: dict[str, Any]  # of delay_s, concurrency, budget
 
@@ -34,8 +31,8 @@ class Limited:
         limits = {OLD_LIMITS.get(key, key): value for key, value in read_note(row).items()}
         return cls(row.time, limits.pop("host"), limits)
 
-    def rows(self) -> list[Row]:
-        return [Row(0, self.kind, -1, self.time, note=json.dumps({"host": self.host, **self.limits}, sort_keys=True))]
+    def said(self) -> dict[str, Any]:
+        return {"host": self.host, **self.limits}
 
     def apply(self, crawl: Live) -> None:
         host = crawl._host(self.host)  # a new host makes the frontier grow: first its number, then the frontier
@@ -43,8 +40,7 @@ class Limited:
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
-        limits = Limited.of(row)
-        return {"host": limits.host, **limits.limits}
+        return Limited.of(row).said()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,82 +71,51 @@ class Blocked:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(Noted):
     """A host is part of a group from now on: they have one pace and one budget."""
 
     kind: ClassVar[int] = 26
     name: ClassVar[str] = "join"
-    time: float
     host: str
     group: str
     asked: bool  # the group rests for what was asked of the host
 
-    @classmethod
-    def of(cls, row: Row) -> Joined:
-        return cls(row.time, **read_note(row))
-
-    def rows(self) -> list[Row]:
-        said = {"host": self.host, "group": self.group, "asked": self.asked}
-        return [Row(0, self.kind, -1, self.time, note=json.dumps(said, sort_keys=True))]
-
     def apply(self, crawl: Live) -> None:
         crawl._join([self.host], self.group, self.asked)
 
-    @staticmethod
-    def show(row: Row) -> dict[str, Any]:
-        return read_note(row)
-
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
+class Grouped(Noted):
     """These hosts are one group from now on, with one pace and one budget; others become part of it as they are met."""
 
     kind: ClassVar[int] = 28
     name: ClassVar[str] = "group"
-    time: float
     group: str
     by: str  # domain, ip or list
-    hosts: Sequence[str]  # that are part of it now
-
-    @classmethod
-    def of(cls, row: Row) -> Grouped:
-        return cls(row.time, **read_note(row))
-
-    def rows(self) -> list[Row]:
-        said = {"group": self.group, "by": self.by, "hosts": list(self.hosts)}
-        return [Row(0, self.kind, -1, self.time, note=json.dumps(said, sort_keys=True))]
+    hosts: list[str]  # that are part of it now
 
     def apply(self, crawl: Live) -> None:
         crawl._group_hosts(self.group, self.by, self.hosts)
 
-    @staticmethod
-    def show(row: Row) -> dict[str, Any]:
-        return read_note(row)
-
 
 @dataclass(frozen=True, slots=True)
-class Behaved:
+class Behaved(Noted):
     """Other politeness from now on; hosts that have limits of their own keep those."""
 
     kind: ClassVar[int] = 12
     name: ClassVar[str] = "politeness"
-    time: float
     politeness: Politeness
 
     @classmethod
     def of(cls, row: Row) -> Behaved:
         return cls(row.time, Politeness(**read_note(row)))
 
-    def rows(self) -> list[Row]:
-        return [Row(0, self.kind, -1, self.time, note=json.dumps(self.politeness.json(), sort_keys=True))]
+    def said(self) -> dict[str, Any]:
+        return self.politeness.json()
 
     def apply(self, crawl: Live) -> None:
         before, crawl.politeness = crawl.politeness, self.politeness
         crawl.frontier.behave(before, self.politeness)
-
-    @staticmethod
-    def show(row: Row) -> dict[str, Any]:
-        return read_note(row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,27 +193,22 @@ class PrioritisedAll:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruled:
+class Ruled(Noted):
     """A rule for all pages whose URL matches a pattern, known and to come; without anything to say, it ends."""
 
     kind: ClassVar[int] = 22
     name: ClassVar[str] = "rule"
-    time: float
     rule: Rule
 
     @classmethod
     def of(cls, row: Row) -> Ruled:
         return cls(row.time, Rule(**read_note(row)))
 
-    def rows(self) -> list[Row]:
-        return [Row(0, self.kind, -1, self.time, note=json.dumps(self.rule.json(), sort_keys=True))]
+    def said(self) -> dict[str, Any]:
+        return self.rule.json()
 
     def apply(self, crawl: Live) -> None:
         crawl._rule(self.rule)
-
-    @staticmethod
-    def show(row: Row) -> dict[str, Any]:
-        return read_note(row)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ is read again.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -59,6 +59,29 @@ class Moment(Plain):
 
     def rows(self) -> list[Row]:
         return [Row(0, self.kind, -1, self.time)]
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something was said that concerns no single page: it lies in the log as a note, and ``frontrank trace`` prints it so."""
+
+    kind: ClassVar[int]
+    time: float
+
+    @classmethod
+    def of(cls, row: Row) -> Self:
+        return cls(row.time, **read_note(row))
+
+    def said(self) -> dict[str, Any]:
+        """What the note says: all fields but the time."""
+        return {field.name: getattr(self, field.name) for field in fields(self)[1:]}
+
+    def rows(self) -> list[Row]:
+        return [Row(0, self.kind, -1, self.time, note=json.dumps(self.said(), sort_keys=True))]
+
+    @staticmethod
+    def show(row: Row) -> dict[str, Any]:
+        return read_note(row)
 
 
 def pages_of(row: Row) -> Array:

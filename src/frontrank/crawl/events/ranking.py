@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from frontrank.crawl.events.event import Moment, read_note
+from frontrank.crawl.events.event import Moment, Noted, read_note
 from frontrank.crawl.log import Row
 from frontrank.web.view import Workload, workload_from, workload_notes
 
@@ -113,20 +113,19 @@ class Valued:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Noted):
     """Searchers ask other queries from now on: what later rankings go by."""
 
     kind: ClassVar[int] = 17
     name: ClassVar[str] = "queries"
-    time: float
     workload: Workload
 
     @classmethod
     def of(cls, row: Row) -> Asked:
         return cls(row.time, workload_from(read_note(row)))
 
-    def rows(self) -> list[Row]:
-        return [Row(0, self.kind, -1, self.time, note=json.dumps(workload_notes(self.workload)))]
+    def said(self) -> dict[str, Any]:
+        return workload_notes(self.workload)
 
     def apply(self, crawl: Live) -> None:
         crawl._ask(self.workload)

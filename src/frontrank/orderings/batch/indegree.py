@@ -36,3 +36,7 @@ class InDegree(Ranker):
     def score(self, view: CrawlView) -> Array:
         links = view.target[: view.indptr[len(view.source)]]
         return in_degree(links, view.known).astype(np.float64)
+
+    def givers(self, view: CrawlView, scores: Array, page: int) -> tuple[Array, Array]:
+        rows = view.rows_to(page)
+        return rows, np.ones(rows.size)

@@ -72,3 +72,7 @@ class PageRank(Ranker):
         view.scores[self.name] = solved.scores
         view.notes[self.name] = {"iterations": solved.iterations, "residual": solved.residual}
         return solved.scores.copy()
+
+    def givers(self, view: CrawlView, scores: Array, page: int) -> tuple[Array, Array]:
+        rows = view.rows_to(page)
+        return rows, self.alpha * scores[view.source[rows]] / (view.indptr[rows + 1] - view.indptr[rows])

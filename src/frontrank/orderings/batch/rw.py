@@ -78,6 +78,10 @@ class RandomWalk(Ranker):
         along = self._walker(view, self._chosen(view)).along_links(scores)
         return {"links": along, "virtual edges": scores - along - jump, "jump": jump}
 
+    def givers(self, view: CrawlView, scores: Array, page: int) -> tuple[Array, Array]:
+        rows = view.rows_to(page)
+        return rows, self._walker(view, self._chosen(view)).real[rows] * scores[view.source[rows]]
+
     def _chosen(self, view: CrawlView) -> Choice:
         """The share of votes along real links, and gamma."""
         return Choice(1.0, float(self.gamma))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.kernels.jit import kernel
-from frontrank.orderings.revisits.revisit import Revisit, Settings, change_rate
+from frontrank.orderings.revisits.revisit import Revisit, Settings, bounded, change_rate
 from frontrank.specs import Duration
 
 
@@ -72,9 +72,6 @@ class Gain(Revisit):
     @staticmethod
     @kernel
     def wait(told: Settings, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
-        if visits == 0:
-            return float(min(told.most, max(told.least, told.first)))
-        longest = min(told.most, 2.0 * before_s) if before_s > 0.0 else told.most
         rate = change_rate(visits, changes, watched_s)
         wait = changes_between(rate * told.worth) / rate if rate > 0.0 else np.inf
-        return float(max(told.least, min(longest, wait)))
+        return bounded(told, visits, before_s, wait)

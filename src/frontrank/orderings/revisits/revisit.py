@@ -41,6 +41,15 @@ def change_rate(visits: int, changes: int, watched_s: float) -> float:
     return float(-np.log((visits - changes + 0.5) / (visits + 0.5)) * visits / watched_s) + 0.0
 
 
+@kernel
+def bounded(told: Settings, visits: int, before_s: float, wait: float) -> float:
+    """A wait from ``least`` to ``most``, and at most twice the one before; that after the first fetch is ``first``."""
+    if visits == 0:
+        return float(min(told.most, max(told.least, told.first)))
+    longest = min(told.most, 2.0 * before_s) if before_s > 0.0 else told.most
+    return float(max(told.least, min(longest, wait)))
+
+
 @dataclass(frozen=True)
 class Revisit(Parameters):
     """Base of all policies of revisits: subclass it, decorate with ``@dataclass(frozen=True)``, write the kernel ``wait``."""

@@ -1,0 +1,71 @@
+"""What a program may give a crawl by mistake: refused in a sentence, before anything is written or changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from frontrank.errors import InputError
+
+LARGEST = 2**53  # whole numbers up to here are exact wherever they are kept
+
+
+def text(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{what} must be text, got {value!r}")
+    return value
+
+
+def texts(values: Any, what: str) -> list[str]:
+    """One text, or several."""
+    given = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+    for value in given:
+        text(value, what)
+    return given
+
+
+def url(value: Any, what: str) -> str:
+    """A name, and not an empty one."""
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{what} must be a URL, got {value!r}")
+    return value
+
+
+def urls(values: Any, what: str) -> list[str]:
+    """One URL, or several."""
+    given = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+    for value in given:
+        url(value, what)
+    return given
+
+
+def seconds(value: Any, said: str, finite: bool = True) -> float:
+    """A time. ``said`` begins the sentence, such as "a page must be scheduled for"."""
+    if isinstance(value, int | float | np.number) and not math.isnan(value) and not (finite and math.isinf(value)):
+        return float(value)
+    raise InputError(f"{said} a time in seconds, got {value!r}")
+
+
+def number(value: Any, what: str) -> float:
+    """A finite number from 0."""
+    if isinstance(value, int | float | np.number) and math.isfinite(value) and value >= 0:
+        return float(value)
+    raise InputError(f"{what} must be a finite number from 0, got {value!r}")
+
+
+def whole(value: Any, what: str, least: int = 0, of: str = "") -> int:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and least <= value <= LARGEST:
+        return int(value)
+    raise InputError(f"{what} must be a whole number{of} from {least}, got {value!r}")
+
+
+def where(value: Any) -> tuple[str, int, int] | None:
+    """A WARC file, and where in it a record begins and how long it is."""
+    if value is None:
+        return None
+    if isinstance(value, tuple) and len(value) == 3 and isinstance(value[0], str):
+        return value[0], whole(value[1], "the beginning of a record"), whole(value[2], "the length of a record")
+    raise InputError(f"where must be the name of a file, and the beginning and the length of a record, got {value!r}")
