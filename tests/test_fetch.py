@@ -14,9 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from frontrank.cli.fetch import command as fetch_command
 from frontrank.lab.webserver import run_in_process
 from frontrank.service import wire
 from frontrank.service.client import Client
@@ -213,6 +215,15 @@ def test_a_call_that_breaks_off_is_made_again_but_not_for_ever(breaks: int, fail
         client.address = server.address  # type: ignore[attr-defined]
         told = fetch(client, f"{url}/", "--allow-private", "--no-robots", "--idle", "1")
     assert told["failures"] == failures and told["fetched"] == (0 if failures else 2)
+
+
+def test_the_help_says_nothing_that_holds_for_crawls_alone() -> None:
+    """Most options are those of `frontrank crawl`, which counts all runs and stores what it was given."""
+    context = click.Context(fetch_command)
+    shown = " ".join(fetch_command.get_help(context).split())
+    for word in ("earlier runs", "stored with the crawl", "journal", "its time"):
+        assert word not in shown
+    assert "Stop this fetcher after N pages, those that fail included." in shown
 
 
 class Wordy(Site):
