@@ -108,6 +108,9 @@ class TestOtherCommands:
         text = good(command, "--help")
         assert "--json" in text
 
+    def test_no_command_at_all_is_a_question(self) -> None:
+        assert good() == good("--help")
+
     def test_every_command_is_documented(self) -> None:
         page = (Path(__file__).parent.parent / "docs" / "commands.md").read_text(encoding="utf-8")
         for command in COMMANDS:
@@ -186,6 +189,11 @@ class TestBadInput:
         sentence = self.refused(tmp_path, "simulate", *args)
         for part in says:
             assert part in sentence
+
+    def test_what_click_refuses_names_the_help(self, tmp_path: Path) -> None:
+        for args in (("status",), ("status", "a", "--bogus"), ("crawl", "http://a.example/", "--budget"), ("--bogus",)):
+            named = "" if args[0].startswith("--") else f" {args[0]}"
+            assert self.refused(tmp_path, *args).endswith(f"-m frontrank{named} --help\n")
 
     def test_other_commands(self, tmp_path: Path, edges: Path) -> None:
         assert "did you mean 'simulate'" in self.refused(tmp_path, "simulat", "x")

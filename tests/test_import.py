@@ -522,8 +522,12 @@ def test_a_damaged_crawl_directory_is_refused(
 
 
 def test_a_web_is_no_crawl(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="frontrank import writes crawl directories"):
+    with pytest.raises(
+        SourceError, match=r"not a crawl \(crawl.json: No such file or directory\); frontrank crawl and frontrank"
+    ):
         load_crawl(tmp_path)
+    with pytest.raises(SourceError, match=r"nowhere: not a crawl \(there is no such directory\)"):
+        load_crawl("nowhere")
 
 
 # --- Wikipedia ---

@@ -123,8 +123,9 @@ def main(args: list[str] | None = None) -> None:
 
 
 def _run(args: list[str] | None) -> int:
+    given = sys.argv[1:] if args is None else args
     try:
-        command.main(args=args, prog_name="frontrank", standalone_mode=False)
+        command.main(args=given or ["--help"], prog_name="frontrank", standalone_mode=False)
     except FrontrankError as error:
         print(f"frontrank: {error}", file=sys.stderr)
         return 2
@@ -138,7 +139,17 @@ def _run(args: list[str] | None) -> int:
         return done.exit_code
     except click.Abort:
         raise
+    except click.UsageError as error:
+        print(f"frontrank: {error.format_message().rstrip('.')}; see {_called(given)} --help", file=sys.stderr)
+        return 2
     except click.ClickException as error:
         print(f"frontrank: {error.format_message()}", file=sys.stderr)
         return 2
     return 0
+
+
+def _called(args: list[str]) -> str:
+    """This program and the command that was meant, as they can be typed."""
+    from frontrank.cli.screen import own_name
+
+    return f"{own_name()} {args[0]}" if args and args[0] in COMMANDS else own_name()

@@ -139,6 +139,6 @@ def _show(told: Summary, as_json: bool) -> None:
         show_json(told.json())
     else:
         click.echo(told.text(own_name()))
-    if told.fruitless:
-        print(f"frontrank: {told.fruitless}", file=sys.stderr)
+    if told.fruitless():
+        print(f"frontrank: {told.fruitless(own_name())}", file=sys.stderr)
         sys.exit(1)
