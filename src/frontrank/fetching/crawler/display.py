@@ -1,4 +1,7 @@
-"""What a person sees while a crawl runs: a panel on the terminal, once a second. In a pipe, nothing."""
+"""What a person sees while a crawl runs: a panel on the terminal, once a second. In a pipe, nothing.
+
+A first crawl compiles its kernels, some when it begins and some when its first page arrives: seconds, which are explained.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 HOSTS, REASONS, NEXT, RATE_S = 6, 5, 3, 10
 ECHO = 4  # columns to the right of the panel: a terminal writes ^C there, and must not wrap, or a line of the panel stays
+COMPILING = "compiling, first time only: this takes some seconds"
 LARGE = 200_000  # waiting pages; above, the next URLs are not looked up: sorting them takes too long for each second
 
 
@@ -26,13 +30,27 @@ def watching(quiet: bool = False) -> Iterator[Watch | None]:
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
+    from rich.console import Console, Group
     from rich.live import Live
+    from rich.text import Text
+
+    from frontrank.kernels.jit import watch_compiling
 
     pace = Pace()
     console = Console(stderr=True)
+    drawn: list[Any] = []
     with Live(console=console, auto_refresh=False, transient=True) as screen:
-        yield lambda job: screen.update(panel(job, pace, console.width - ECHO), refresh=True)
+
+        def draw(job: Job) -> None:
+            drawn[:] = [panel(job, pace, console.width - ECHO)]
+            screen.update(drawn[0], refresh=True)
+
+        def compiling(begins: bool) -> None:
+            if begins:
+                screen.update(Group(*drawn, Text(COMPILING, style="dim")), refresh=True)
+
+        with watch_compiling(compiling):
+            yield draw
 
 
 def panel(job: Job, pace: Pace, width: int) -> Any:
