@@ -184,3 +184,13 @@ def test_the_status_fits_the_terminal(crawl: Crawl, columns: int) -> None:
     terminal = seen("status", folder.name, columns=columns, cwd=folder.parent)
     assert terminal.widest <= columns
     assert "pages/s" in terminal.text and "http://" in terminal.text
+
+
+@pytest.mark.parametrize(("lines", "pages"), [("50", 20), ("24", 5), ("34", 14)])
+def test_the_facts_do_not_scroll_away(crawl: Crawl, lines: str, pages: int) -> None:
+    folder = crawl.folder
+    assert folder is not None
+    crawl.close()
+    terminal = seen("status", folder.name, columns=80, cwd=folder.parent, env={"LINES": lines})
+    assert terminal.text.count("http://") == pages
+    assert pages == 5 or len(terminal.lines) < int(lines), "and the prompt has its line"
