@@ -64,7 +64,7 @@ def _others(counted: str) -> dict[str, str]:
     if counted == "that link to it":
         return {
             "further_links": "further links",
-            "other": "not by a link: its place among seeds, its URL, or a ranking of all pages",
+            "other": "not by a link: its place among seeds, a restart there, its URL, or a ranking of all pages",
         }
     return {"further_links": "further pages", "other": "by no page: what is assumed before any is fetched"}
 
