@@ -222,14 +222,6 @@ class TestStartUp:
         for heavy in ("numpy", "numba", "pyarrow", "plotly", "scipy", "rich"):
             assert f" {heavy}\n" not in listed
 
-    def test_the_second_start_of_simulate_compiles_nothing(self, tmp_path: Path) -> None:
-        told = []
-        for _ in range(2):
-            told.append(good("simulate", SMALL, "--policy", "fpr", NUMBA_CACHE_DIR=str(tmp_path), NUMBA_DEBUG_CACHE="1"))
-        saved, loaded = ([text.count(f"[cache] data {what}") for text in told] for what in ("saved", "loaded"))
-        assert saved[0] > 0 and saved[1] == 0
-        assert loaded[1] > 0
-
 
 def test_figures_stand_under_the_specification_as_it_was_written() -> None:
     spec = "fica:k=250000,beta=0.10"

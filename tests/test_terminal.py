@@ -128,7 +128,7 @@ class TestEveryLineFits:
 
 class TestProgress:
     def test_the_ordering_at_work_is_named_also_while_it_is_compiled(self, tmp_path: Path) -> None:
-        """With an empty cache kernels are compiled: the wait is explained, under the names of those that wait."""
+        """With an empty cache kernels are compiled: the wait is explained, under the names of those that wait. Once."""
         asked = ["--policy", "largest-site", "--policy", "backlink", "--jobs", "2"]
         args = ["simulate", "synthetic:pages=500,links=5,seed=1", *asked]
         shown = seen(*args, columns=80, env={"NUMBA_CACHE_DIR": str(tmp_path)})
