@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.screen import own_name, percent, progress, say, show_frame, show_json, terminal_width
+from frontrank.cli.screen import own_name, percent, progress, say, show_json, terminal_width
 from frontrank.orderings import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
@@ -98,10 +98,8 @@ def tell_all(runs: Runs, figures: dict[str, Any], out: str) -> None:
     print()
     for spec in sorted(ORDERINGS, key=lambda spec: -hot[spec]):
         show_bar(spec, hot[spec])
-    print()
-    show_frame(runs.frame())
     me, crawl = own_name(), shlex.quote(f"{out}/crawls/{RACERS[-1].replace(':', '-').replace('=', '')}")
-    print(f"\nThe report with all curves, for a browser:\n  {out}/report.html")
+    print(f"\nThe report with all figures and curves, for a browser:\n  {out}/report.html")
     print(f"What the crawl by {RACERS[-1]} would fetch next, and what it did:\n  {me} status {crawl}\n  {me} trace {crawl}")
     print(f"A crawl of your own:\n  {me} crawl https://YOUR-SITE/ --out my-crawl --budget 1000")
 
