@@ -70,7 +70,7 @@ def run(folder: Path) -> Runs:
         tell("generating a web of 20,000 pages", 0, 0)
         web = load(WEB)
         runs = compare(web, ORDERINGS, progress=tell, source=WEB, command="frontrank demo")
-    with run_in_process(WEB) as proxy, racing(web.pages // 10) as watch:
+    with racing(web.pages // 10) as watch, run_in_process(WEB) as proxy:
         crawled = race(web, proxy, RACERS, web.pages // 10, folder / "crawls", float(SHARE), watch)
     with progress() as tell:
         tell("writing the report", 0, 0)
@@ -122,12 +122,14 @@ def racing(budget: int) -> Iterator[Show | None]:
         yield None
         return
     from rich.console import Console
-    from rich.live import Live
     from rich.table import Table
+
+    from frontrank.fetching.crawler.display import explained
 
     console = Console(stderr=True)
     room = max(10, min(LONGEST_BAR, console.width - 48))
-    with Live(console=console, auto_refresh=False, transient=True) as screen:
+    with explained(console) as show:
+        show("starting a server")
 
         def draw(lanes: list[Lane]) -> None:
             title = f"Crawling for real: {budget:,} pages each; share of the best tenth found. Ctrl-C stops it."
@@ -138,6 +140,6 @@ def racing(budget: int) -> Iterator[Show | None]:
             for lane in lanes:
                 waiting = "" if lane.seconds else f"{lane.job.crawl.waiting:,}"
                 table.add_row(lane.spec, f"{len(lane.found):,}", waiting, percent(lane.hot), bar(lane.hot, room))
-            screen.update(table, refresh=True)
+            show(table)
 
         yield draw

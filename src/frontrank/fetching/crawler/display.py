@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -30,27 +30,36 @@ def watching(quiet: bool = False) -> Iterator[Watch | None]:
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console, Group
+    from rich.console import Console
+
+    pace = Pace()
+    console = Console(stderr=True)
+    with explained(console) as show:
+        yield lambda job: show(panel(job, pace, console.width - ECHO))
+
+
+@contextmanager
+def explained(console: Any) -> Iterator[Callable[[Any], None]]:
+    """A picture on the terminal, drawn by calling what this gives; below it stands that the compiler is at work, if it is."""
+    from rich.console import Group
     from rich.live import Live
     from rich.text import Text
 
     from frontrank.kernels.jit import watch_compiling
 
-    pace = Pace()
-    console = Console(stderr=True)
     drawn: list[Any] = []
     with Live(console=console, auto_refresh=False, transient=True) as screen:
 
-        def draw(job: Job) -> None:
-            drawn[:] = [panel(job, pace, console.width - ECHO)]
-            screen.update(drawn[0], refresh=True)
+        def show(picture: Any) -> None:
+            drawn[:] = [picture]
+            screen.update(picture, refresh=True)
 
         def compiling(begins: bool) -> None:
             if begins:
                 screen.update(Group(*drawn, Text(COMPILING, style="dim")), refresh=True)
 
         with watch_compiling(compiling):
-            yield draw
+            yield show
 
 
 def panel(job: Job, pace: Pace, width: int) -> Any:
