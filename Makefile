@@ -7,14 +7,17 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 .PHONY: help demo test check lint bounds core bench bench-service docs proto clean
 
 help:
-	@echo "make demo    crawl a small generated web for real, and compare eleven orderings on it (about 3 minutes the first time)"
+	@echo "make demo    crawl a small generated web for real, compare eleven orderings"
+	@echo "             on it (about 3 minutes the first time)"
 	@echo "make test    linters, types and all tests"
 	@echo "make bounds  the kernels' tests once more, with numba's bounds checks"
-	@echo "make core    the core alone in an environment of its own: its size, its start, and what it says without the extras"
+	@echo "make core    the core alone in an environment of its own: its size, its start,"
+	@echo "             and what it says without the extras"
 	@echo "make bench   speed and memory, beside a baseline measured in the same run"
-	@echo "make bench-service   the service's; beside a URLFrontier that runs: make bench-service PEER=localhost:7071"
+	@echo "make bench-service   the service's; beside a URLFrontier that runs:"
+	@echo "             make bench-service PEER=localhost:7071"
 	@echo "make docs    the generated pages of docs/ again"
-	@echo "make proto   the messages of the gRPC service again, after a change of urlfrontier.proto"
+	@echo "make proto   the messages of the gRPC service, after urlfrontier.proto changed"
 	@echo "make clean   remove .venv and the results of the demo"
 
 demo: .venv/installed
@@ -58,17 +61,19 @@ proto: .venv/tested-with
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	    echo 'Python comes without venv on this machine. Run this line, then make $(MAKECMDGOALS) again:' >&2; \
 	    echo "    $$([ $$(id -u) = 0 ] || echo 'sudo ')apt-get install -y python3-venv" >&2; exit 2; }
-	@echo "A virtual environment of $$($(PYTHON) --version) in .venv, a folder of its own: make clean removes it."
+	@echo "A virtual environment of $$($(PYTHON) --version) in .venv; make clean removes it."
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; exit 2; }
 
 .venv/installed: pyproject.toml | .venv/bin/python
-	@echo "Installing frontrank with its extras crawl and lab into .venv: numpy, numba, lxml, pyarrow, plotly and what they"
-	@echo "need, from PyPI. About 200 MB to download, 820 MB on disk; a minute or two."
+	@echo "Installing frontrank with its extras crawl and lab into .venv: numpy, numba,"
+	@echo "lxml, pyarrow, plotly and what they need, from PyPI. About 200 MB to download,"
+	@echo "820 MB on disk; a minute or two."
 	$(PIP) install -e ".[crawl,lab]"
 	@touch $@
 
 .venv/tested-with: pyproject.toml | .venv/bin/python
-	@echo "Installing frontrank with all extras, and what its tests need, into .venv, from PyPI: about 2 GB on disk."
+	@echo "Installing frontrank with all extras, and what its tests need, into .venv,"
+	@echo "from PyPI: about 2 GB on disk."
 	$(PIP) install -e ".[dev]"
 	@touch $@ .venv/installed
 

@@ -57,7 +57,7 @@ says() { # EXTRA ARGUMENTS...: refused with code 2 and the line that installs th
     code=0; said=$("$bin/frontrank" "$@" 2>&1) || code=$?
     [ "$code" = 2 ] || fail "frontrank $* ended with $code: $said"
     case $said in
-        *"pip install 'frontrank[$extra]'") [ "$(wc -l <<< "$said")" = 1 ] || fail "frontrank $* said more than a sentence: $said" ;;
+        *"$bin/python -m pip install '$root[$extra]'") [ "$(wc -l <<< "$said")" = 1 ] || fail "frontrank $* said more than a sentence: $said" ;;
         *) fail "frontrank $* did not name the extra $extra: $said" ;;
     esac
 }

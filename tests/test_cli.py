@@ -108,6 +108,9 @@ class TestOtherCommands:
         text = good(command, "--help")
         assert "--json" in text
 
+    def test_no_command_at_all_is_a_question(self) -> None:
+        assert good() == good("--help")
+
     def test_every_command_is_documented(self) -> None:
         page = (Path(__file__).parent.parent / "docs" / "commands.md").read_text(encoding="utf-8")
         for command in COMMANDS:
@@ -187,6 +190,11 @@ class TestBadInput:
         for part in says:
             assert part in sentence
 
+    def test_what_click_refuses_names_the_help(self, tmp_path: Path) -> None:
+        for args in (("status",), ("status", "a", "--bogus"), ("crawl", "http://a.example/", "--budget"), ("--bogus",)):
+            named = "" if args[0].startswith("--") else f" {args[0]}"
+            assert self.refused(tmp_path, *args).endswith(f"-m frontrank{named} --help\n")
+
     def test_other_commands(self, tmp_path: Path, edges: Path) -> None:
         assert "did you mean 'simulate'" in self.refused(tmp_path, "simulat", "x")
         assert "did you mean 'fpr'" in self.refused(tmp_path, "policies", "fprr")
@@ -213,14 +221,6 @@ class TestStartUp:
         ).stderr
         for heavy in ("numpy", "numba", "pyarrow", "plotly", "scipy", "rich"):
             assert f" {heavy}\n" not in listed
-
-    def test_the_second_start_of_simulate_compiles_nothing(self, tmp_path: Path) -> None:
-        told = []
-        for _ in range(2):
-            told.append(good("simulate", SMALL, "--policy", "fpr", NUMBA_CACHE_DIR=str(tmp_path), NUMBA_DEBUG_CACHE="1"))
-        saved, loaded = ([text.count(f"[cache] data {what}") for text in told] for what in ("saved", "loaded"))
-        assert saved[0] > 0 and saved[1] == 0
-        assert loaded[1] > 0
 
 
 def test_figures_stand_under_the_specification_as_it_was_written() -> None:

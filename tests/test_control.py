@@ -128,7 +128,7 @@ def test_what_cannot_be_heeded_is_passed_over(tmp_path: Path, crawl: Crawl) -> N
     [
         (("boost", "C", "[", "+1"), "pattern must be a regular expression, got '['"),
         (("boost", "C", "a", "1.5"), "BY must be a whole number, such as +2 or -1, got '1.5'"),
-        (("boost", "missing", "a", "1"), "missing: not a crawl (trace.db is missing)"),
+        (("boost", "missing", "a", "1"), "missing: not a crawl (there is no such directory)"),
         (("limit", "C", "--budget", "1"), "--hosts FILE and --family REGEX"),
         (("limit", "C", "--domain", "www.a.org", "--delay", "1"), "must be a registered domain, such as a.org"),
         (("limit", "C", "--ip", "a", "--host", "b", "--delay", "1"), "limit needs one of --host NAME"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from frontrank.fetching.crawler.display import COMPILING
 from frontrank.fetching.crawler.pace import Pace, time_left
 from frontrank.lab.webserver import Options as Served
 from frontrank.lab.webserver import run_in_process
@@ -69,6 +71,31 @@ def test_a_crawl_without_an_end_has_no_bar_and_quiet_shows_nothing(slowly: list[
     terminal = Terminal("crawl", *slowly, "-q", "--budget", "5", "--out", tmp_path / "quiet", columns=80)
     assert terminal.end() == 0, terminal.text
     assert seen(terminal)[0].startswith("5 pages fetched") and "╭" not in terminal.plain
+
+
+COMPILES = """
+from frontrank.fetching.crawler.display import watching
+from frontrank.kernels.jit import compiled, kernel
+
+exec("def added(a, b): return a + b")
+with watching() as watch:
+    assert watch is not None and compiled(kernel(added))(1, 2) == 3
+"""
+
+
+def test_the_wait_for_the_compiler_is_explained_and_nothing_of_it_stays() -> None:
+    """Before there is a panel, too: a first crawl compiles for seconds before its first page."""
+    terminal = Terminal(columns=80, command=(sys.executable, "-c", COMPILES))
+    assert terminal.end() == 0, terminal.text
+    assert COMPILING in terminal.plain and seen(terminal) == []
+
+
+def test_a_refusal_is_all_that_is_on_the_screen(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").touch()
+    terminal = Terminal("crawl", "http://a.example/", "--out", tmp_path, columns=500)
+    assert terminal.end() == 2
+    (said,) = seen(terminal)
+    assert said.startswith("frontrank: ") and "not empty" in said
 
 
 def test_pace_is_that_of_the_last_seconds() -> None:

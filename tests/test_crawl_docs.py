@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
 from tests.test_docs import blocks, typed
 
-STEP = 6  # pages between two commands: their budgets are larger than a test has time for
+STEP = 2  # pages between two commands: their budgets are larger than a test has time for, with the delays of the page
 
 
 def lines() -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,18 @@ def test_a_crawl_that_was_stopped_before_its_first_page_has_a_summary_and_a_repo
         job.end(INTERRUPTED)
         told = summarise(job)
     write_crawl_report(told, tmp_path / "report.html")
-    assert told.text().startswith("0 pages fetched") and told.fruitless == "", "it was stopped: that is no failure"
+    assert told.text().startswith("0 pages fetched") and told.fruitless() == "", "it was stopped: that is no failure"
+
+
+def test_one_page_is_one_page_and_the_way_on_can_be_typed(tmp_path: Path) -> None:
+    options = Options(seeds=("http://a.example/",), policy="bfs")
+    with Crawl(parse("bfs"), tmp_path / "crawl") as made:
+        made.seed(options.seeds)
+        made.take()
+        made.failed("http://a.example/", "host not found")
+        told = replace(summarise(Job(made, options, None)), run_pages=1, ended="frontier empty")
+    assert "this run: 1 page in " in told.text()
+    assert f"try them again with .venv/bin/frontrank crawl --resume {tmp_path}" in told.fruitless(".venv/bin/frontrank")
 
 
 def test_the_report_of_a_crawl_with_a_goal_begins_with_its_best_pages(tmp_path: Path) -> None:
@@ -172,3 +184,13 @@ def test_the_status_fits_the_terminal(crawl: Crawl, columns: int) -> None:
     terminal = seen("status", folder.name, columns=columns, cwd=folder.parent)
     assert terminal.widest <= columns
     assert "pages/s" in terminal.text and "http://" in terminal.text
+
+
+@pytest.mark.parametrize(("lines", "pages"), [("50", 20), ("24", 5), ("34", 14)])
+def test_the_facts_do_not_scroll_away(crawl: Crawl, lines: str, pages: int) -> None:
+    folder = crawl.folder
+    assert folder is not None
+    crawl.close()
+    terminal = seen("status", folder.name, columns=80, cwd=folder.parent, env={"LINES": lines})
+    assert terminal.text.count("http://") == pages
+    assert pages == 5 or len(terminal.lines) < int(lines), "and the prompt has its line"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -59,11 +60,14 @@ def test_the_last_screen_can_be_read_and_its_commands_can_be_pasted(demo: tuple[
     )
     frontrank = str(Path(sys.executable).parent / "frontrank")
     shown = seen(frontrank, columns=columns, cwd=folder, command=(sys.executable, "-c", program))
-    table = shown.text[shown.text.index("hot pages found after") :]
-    assert max(len(line) for line in table.split("\n") if frontrank not in line) <= columns
-    assert "…" not in shown.text
-    for spec in ORDERINGS:
-        assert f"{100 * figures['policies'][spec]['hot']['0.1']:.1f}%" in table
+    assert max(len(line) for line in shown.plain.split("\r\n") if frontrank not in line) <= columns
+    assert len(shown.lines) < 40 and "…" not in shown.text, "the first line is in sight, or near"
+    simulated = shown.text[shown.text.index("in simulation") :]
+    places = [
+        re.search(rf"^  {re.escape(spec)} +█+ +{100 * figures['policies'][spec]['hot']['0.1']:.1f}%$", simulated, re.MULTILINE)
+        for spec in ORDERINGS
+    ]
+    assert all(places)
     *_, crawling = shown.plain.split("\r\n")[:-1]
     assert crawling == f"  {frontrank} crawl https://YOUR-SITE/ --out my-crawl --budget 1000"
     pasted = next(line for line in shown.plain.split("\r\n") if f"{frontrank} status" in line)

@@ -180,6 +180,15 @@ def test_transcripts_can_be_followed(page: str, tmp_path: Path) -> None:
     assert ran >= 2
 
 
+def test_the_example_prints_what_its_page_says(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "own-ordering.md").read_text(encoding="utf-8")
+    (said,) = re.findall(r"^\$ python examples/own_ordering.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    example = [sys.executable, str(ROOT / "examples" / "own_ordering.py")]
+    done = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    assert done.stdout == said
+    assert (tmp_path / "own-ordering.html").stat().st_size > 10_000
+
+
 def test_refusals_are_what_the_page_says(tmp_path: Path) -> None:
     (tmp_path / "web.txt").write_text("0 1\n0 2\n1 2\n", encoding="utf-8")
     refusals = [

@@ -54,6 +54,20 @@ def test_no_table_is_cut_in_two(page: Path) -> None:
             assert re.match(r"\|[-|: ]+\|$", after), f"{page}: {line}"
 
 
+def test_what_make_says_fits_a_terminal_of_80_columns() -> None:
+    said = re.findall(r"""echo ["'](.*)["']""", text_of("Makefile"))
+    assert len(said) > 15
+    for line in said:
+        if "make $(MAKECMDGOALS)" not in line:  # a sentence with a command in it
+            assert len(re.sub(r"\$\$\(.*?--version\)", "Python 3.11.12", line)) <= 80, line
+
+
+@pytest.mark.parametrize("page", [".ci/run", "CONTRIBUTING.md", "docs/spark.md", "src/frontrank/spark/session.py"])
+def test_the_java_package_has_no_version_that_the_next_debian_drops(page: str) -> None:
+    """openjdk-17-jre-headless is in bookworm alone; default-jre-headless is 17 there, and newer in every later Debian."""
+    assert set(re.findall(r"[\w-]+-jre-headless", text_of(page))) == {"default-jre-headless"}
+
+
 COUNTING = ("NotFetched", "Refused", "count", "drop_page")
 
 

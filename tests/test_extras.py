@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from frontrank.errors import EXTRA_OF, MissingExtra, need
+from frontrank.errors import EXTRA_OF, MissingExtra, install_line, need
 from frontrank.lab.webserver import run_in_process
 from tests.conftest import ROOT
 
@@ -76,9 +76,37 @@ def test_a_missing_package_is_one_sentence_with_the_line_that_installs_it(
     (tmp_path / "edges.txt").write_text("0 1\n1 2\n2 0\n")
     (tmp_path / "asked.txt").write_text("computer\nscience\n")
     done = python(f"{WITHOUT}\nfrom frontrank.cli import main; main({args!r})", tmp_path)
-    said = f"frontrank: this needs {package}, which is not installed; run: pip install 'frontrank[{extra}]'\n"
+    said = f"frontrank: this needs {package}, which is not installed; run: {install_line(extra)}\n"
     assert (done.returncode, done.stderr) == (2, said)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["asked.txt", "edges.txt"], "nothing is half-written"
+
+
+@pytest.mark.parametrize(
+    ("came_from", "beside", "active", "line"),
+    [
+        ('{"url": "file:///home/ann/my%20clone", "dir_info": {}}', "", True, "pip install '/home/ann/my clone[lab]'"),
+        ('{"url": "file:///clone", "dir_info": {"editable": true}}', "", True, "pip install -e '/clone[lab]'"),
+        ('{"url": "file:///clone", "dir_info": {}}', "", False, f"{sys.executable} -m pip install '/clone[lab]'"),
+        ('{"url": "file:///clone", "dir_info": {}}', "uv-receipt.toml", False, "uv tool install '/clone[lab]'"),
+        ('{"url": "file:///clone", "dir_info": {}}', "pipx_metadata.json", False, "pipx install --force '/clone[lab]'"),
+        ("", "", True, "pip install 'frontrank[lab]'"),
+    ],
+)
+def test_the_line_is_for_this_installation(
+    came_from: str, beside: str, active: bool, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no such package on PyPI, pip may be another Python's, and tools have an environment of their own."""
+    made = tmp_path / "frontrank-0.1.0.dist-info"
+    made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: frontrank\nVersion: 0.1.0\n")
+    if came_from:
+        (made / "direct_url.json").write_text(came_from)
+    if beside:
+        (tmp_path / beside).touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path) if active else "/elsewhere")
+    assert install_line("lab") == line
 
 
 def test_a_report_without_its_packages_is_refused_before_the_work(tmp_path: Path) -> None:
@@ -92,7 +120,7 @@ def test_a_machine_that_only_crawls_needs_no_lab(tmp_path: Path) -> None:
         lab = dict.fromkeys(module for module, extra in EXTRA_OF.items() if extra in ("lab", "search"))
         done = python(f"import sys; sys.modules.update({lab!r})\nfrom frontrank.cli import main; main({args!r})", tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stderr == "no report.html: this needs jinja2, which is not installed; run: pip install 'frontrank[lab]'\n"
+    assert done.stderr == f"no report.html: this needs jinja2, which is not installed; run: {install_line('lab')}\n"
     assert done.stdout.startswith("3 pages fetched")
 
 

@@ -14,9 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from frontrank.cli.fetch import command as fetch_command
 from frontrank.lab.webserver import run_in_process
 from frontrank.service import wire
 from frontrank.service.client import Client
@@ -133,10 +135,10 @@ def test_a_signal_gives_pages_back_at_once(tmp_path: Path) -> None:
 
 
 class Odd(Site):
-    """robots.txt, redirects, failures of both kinds, a host that asks for rest."""
+    """robots.txt, redirects, failures of both kinds."""
 
     PAGES = {
-        "/robots.txt": "User-agent: *\nDisallow: /private\nCrawl-delay: 1.5\n",
+        "/robots.txt": "User-agent: *\nDisallow: /private\n",
         "/": links("/moved", "/chain/1", "/gone", "/flaky", "/private", "/a", "http://other.example/"),
         "/target": links("/a"),
         "/a": links("/"),
@@ -172,8 +174,6 @@ def test_what_a_server_may_answer_and_what_the_service_is_told(tmp_path: Path) -
     assert asked["/flaky"] == 2 and asked["/gone"] == asked["/robots.txt"] == asked["/target"] == 1 and not asked["/private"]
     assert asked["/chain/11"] == 1 and not asked["/chain/12"], "ten redirects, then no more"
     assert stats.active == 0 and stats.completed == told["fetched"] + told["failed"]
-    times = [at for at, path, _ in Odd.asked if path != "/robots.txt"]
-    assert len(times) > 10
 
 
 def test_a_fetcher_waits_for_a_service_that_is_started_again(web: list[str], tmp_path: Path) -> None:
@@ -213,6 +213,15 @@ def test_a_call_that_breaks_off_is_made_again_but_not_for_ever(breaks: int, fail
         client.address = server.address  # type: ignore[attr-defined]
         told = fetch(client, f"{url}/", "--allow-private", "--no-robots", "--idle", "1")
     assert told["failures"] == failures and told["fetched"] == (0 if failures else 2)
+
+
+def test_the_help_says_nothing_that_holds_for_crawls_alone() -> None:
+    """Most options are those of `frontrank crawl`, which counts all runs and stores what it was given."""
+    context = click.Context(fetch_command)
+    shown = " ".join(fetch_command.get_help(context).split())
+    for word in ("earlier runs", "stored with the crawl", "journal", "its time"):
+        assert word not in shown
+    assert "Stop this fetcher after N pages, those that fail included." in shown
 
 
 class Wordy(Site):

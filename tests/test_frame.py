@@ -101,7 +101,8 @@ def test_runs_are_the_same_in_json_csv_pandas_polars_and_arrow(runs: Runs) -> No
         assert table["mass@15%"][at].as_py() == polar["mass@15%"][at] == value
         assert data["mass@15%"][at] == value or value is None
         assert rows[at]["mass@15%"] == ("" if value is None else repr(value))
-    assert str(table.schema.field("fetched").type) == "int64"
+    assert str(table.schema.field("fetched").type) == str(data["fetched"].dtype) == "int64"
+    assert str(data["mass@50%"].dtype) == "float64" and data["mass@50%"].isna().all(), "nobody came so far: still numbers"
 
 
 def test_anything_that_reads_arrow_streams_reads_results(runs: Runs) -> None:

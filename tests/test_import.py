@@ -279,7 +279,7 @@ def test_a_duckdb_file_needs_the_duckdb_package_or_is_read(tmp_path: Path) -> No
         import duckdb
     except ImportError:
         path.write_bytes(b"\0" * 8 + b"DUCK" + b"\0" * 100)
-        with pytest.raises(MissingExtra, match=r"pip install 'frontrank\[duckdb\]'"):
+        with pytest.raises(MissingExtra, match=r"pip install .*\[duckdb\]'"):
             read_observed(str(path), str(path))
         return
     with duckdb.connect(str(path)) as database:
@@ -541,8 +541,12 @@ def test_a_damaged_crawl_directory_is_refused(
 
 
 def test_a_web_is_no_crawl(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="frontrank import writes crawl directories"):
+    with pytest.raises(
+        SourceError, match=r"not a crawl \(crawl.json: No such file or directory\); frontrank crawl and frontrank"
+    ):
         load_crawl(tmp_path)
+    with pytest.raises(SourceError, match=r"nowhere: not a crawl \(there is no such directory\)"):
+        load_crawl("nowhere")
 
 
 # --- Wikipedia ---

@@ -187,9 +187,12 @@ def test_one_page_with_the_command_that_made_it(tmp_path: Path) -> None:
         ({"draws": 0}, "draws must be a whole number from 1, got 0"),
         ({"budget": 1.5}, "budget must be a number above 0 and up to 1, got 1.5"),
         ({"orderings": ["surff"]}, "did you mean 'surf'"),
-        ({"webs": ["nowhere"]}, "nowhere"),
+        ({"webs": ["nowhere"]}, "nowhere: no such file"),
+        ({"webs": ["nowhere@random:5"]}, "nowhere: no such file"),
     ],
 )
 def test_bad_input_is_refused_before_the_work(given: dict[str, object], says: str) -> None:
+    begun: list[str] = []
     with pytest.raises(FrontrankError, match=says):
-        leaderboard(**given)  # type: ignore[arg-type]
+        leaderboard(**given, progress=lambda text, done, total: begun.append(text))  # type: ignore[arg-type]
+    assert not begun

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Iterator
 
 import click
 import pytest
 
-from frontrank.cli import COMMANDS
+from frontrank.cli import COMMANDS, GROUPS
 from frontrank.cli import command as commands
 from frontrank.cli.options import Described
 from frontrank.errors import InputError
@@ -149,6 +150,14 @@ from frontrank.cli import COMMANDS, main
 for name in ([], *([name] for name in COMMANDS)):
     main([*name, "--help"])
 """
+
+
+def test_the_commands_are_listed_by_what_they_are_for() -> None:
+    shown = commands.get_help(click.Context(commands, info_name="frontrank"))
+    places = [shown.index(f"\n{group}:\n") for group in GROUPS]
+    assert places == sorted(places)
+    for name in COMMANDS:
+        assert len(re.findall(rf"^  {name}  +\S", shown, re.MULTILINE)) == 1
 
 
 def test_help_fits_a_terminal_of_80_columns() -> None:

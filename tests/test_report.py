@@ -236,11 +236,14 @@ def test_parts_make_any_other_page(tmp_path: Path) -> None:
 # Crawled and simulated ------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Page:
-    """As the demo has it: two orderings that crawled for a minute, and the same two simulated."""
+    """As the demo has it: two orderings that crawled for a minute, in an order of their own, and the same two simulated."""
+    return crawled_and_simulated(tmp_path_factory.mktemp("mixed") / "r.html", "random:10@5")
+
+
+def crawled_and_simulated(path: Path, seeds: str | None) -> Page:
     web = fr.load("synthetic:pages=2000,seed=2")
     simulated = fr.compare(web, ["dfs", "fpr", "bfs"])
-    crawled = [replace(run, crawled=True, seconds=60.0) for run in fr.compare(web, ["bfs", "fpr"], budget=0.1)]
-    path = tmp_path_factory.mktemp("mixed") / "r.html"
+    crawled = [replace(run, crawled=True, seconds=60.0) for run in fr.compare(web, ["bfs", "fpr"], seeds, budget=0.1)]
     replace(simulated, runs=(*crawled, *simulated.runs)).report(path)
     return Page(path)
 
@@ -250,6 +253,11 @@ def test_a_crawl_is_never_set_against_a_simulation(mixed: Page) -> None:
     for sentence in (first, second):
         assert re.fullmatch(r"fpr found \d+% of the hot pages after 10% of the web; bfs \d+%", sentence)
     assert "3 orderings on" in mixed.text
+
+
+def test_what_is_the_same_is_not_said_twice(tmp_path: Path) -> None:
+    said = crawled_and_simulated(tmp_path / "r.html", None).text
+    assert re.search(r"fpr found \d+% of the hot pages after 10% of the web; bfs \d+%\. Crawled over HTTP: the same\.", said)
 
 
 def test_the_time_of_deciding_holds_no_time_of_fetching(mixed: Page) -> None:

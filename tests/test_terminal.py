@@ -112,6 +112,15 @@ class TestEveryLineFits:
     def test_orderings(self, columns: int) -> None:
         assert "largest-site" in self.fits(seen("orderings", columns=columns))
 
+    def test_advice(self, columns: int) -> None:
+        """All but the commands: they can be pasted."""
+        lines = seen("recommend", columns=columns).plain.replace("\r", "").split("\n")
+        advice = [line for line in lines if not line.startswith("  try ")]
+        assert max(map(len, advice)) <= columns and len(lines) > len(advice)
+        assert "take rankmass with --until coverage=0.9 why the only one with a lower bound" in " ".join(
+            "".join(advice).split()
+        )
+
     def test_reproduce(self, columns: int) -> None:
         text = self.fits(seen("reproduce", "fpr10", "--web", "synthetic:pages=400,seed=1", columns=columns))
         assert "agree with what was measured" in " ".join(text.split())
@@ -119,7 +128,7 @@ class TestEveryLineFits:
 
 class TestProgress:
     def test_the_ordering_at_work_is_named_also_while_it_is_compiled(self, tmp_path: Path) -> None:
-        """With an empty cache kernels are compiled: the wait is explained, under the names of those that wait."""
+        """With an empty cache kernels are compiled: the wait is explained, under the names of those that wait. Once."""
         asked = ["--policy", "largest-site", "--policy", "backlink", "--jobs", "2"]
         args = ["simulate", "synthetic:pages=500,links=5,seed=1", *asked]
         shown = seen(*args, columns=80, env={"NUMBA_CACHE_DIR": str(tmp_path)})

@@ -20,6 +20,8 @@ A message says what was given, what was expected, and what to do. Kernels never 
 from __future__ import annotations
 
 import difflib
+import os
+import sys
 from collections.abc import Iterable
 from importlib.util import find_spec
 
@@ -101,8 +103,31 @@ class MissingExtra(FrontrankError):
 
     def __init__(self, module: str) -> None:
         extra = EXTRA_OF.get(module)
-        line = f"pip install 'frontrank[{extra}]'" if extra else f"pip install {module}"
+        line = install_line(extra) if extra else f"pip install {module}"
         super().__init__(f"this needs {module}, which is not installed; run: {line}")
+
+
+def install_line(extra: str) -> str:
+    """What adds an extra to this installation: the program that made it, and where it came from (a clone, an index)."""
+    import json
+    import shlex
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import unquote
+
+    try:
+        told = json.loads(distribution("frontrank").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        told = {}
+    scheme, _, path = str(told.get("url", "")).partition("://")
+    what = shlex.quote(f"{unquote(path) if scheme == 'file' and path else 'frontrank'}[{extra}]")
+    if told.get("dir_info", {}).get("editable"):
+        what = f"-e {what}"
+    if os.path.exists(os.path.join(sys.prefix, "uv-receipt.toml")):
+        return f"uv tool install {what}"
+    if os.path.exists(os.path.join(sys.prefix, "pipx_metadata.json")):
+        return f"pipx install --force {what}"
+    active = os.environ.get("VIRTUAL_ENV") == sys.prefix or not sys.executable  # else pip may be another Python's
+    return f"pip install {what}" if active else f"{shlex.quote(sys.executable)} -m pip install {what}"
 
 
 def need(*modules: str) -> None:

@@ -10,38 +10,53 @@ import click
 from frontrank import stopping
 from frontrank.errors import EXTRA_OF, FrontrankError, MissingExtra
 
-COMMANDS = {
-    "demo": "The whole story, on a small generated web.",
-    "crawl": "Crawl the web politely, durably, in the order of your choice.",
-    "serve": "Serve crawls to fetchers in any language, over gRPC.",
-    "fetch": "Fetch pages for a crawl that is served elsewhere.",
-    "status": "How far a crawl is, and what it will fetch next.",
-    "trace": "What happened in a crawl, one event per line.",
-    "boost": "Move pages whose URL matches to the front, even while a crawl runs.",
-    "limit": "Limit hosts or URL patterns: budgets, delays; even while a crawl runs.",
-    "block": "Fetch nothing from a host for a while, even while a crawl runs.",
-    "pause": "Pause a crawl until it is resumed.",
-    "resume": "Resume a paused crawl.",
-    "ask": "Tell a crawl what searchers ask from now on, even while it runs.",
-    "impact": "Tell a crawl the clicks or views of its pages, even while it runs.",
-    "dashboard": "Watch and control a crawl in a browser.",
-    "mcp": "Answer a language model's questions about a crawl (Model Context Protocol).",
-    "web": "Serve a known web on loopback, to test crawlers on.",
-    "recommend": "Which ordering to use: tried on your web, or from a table.",
-    "simulate": "Crawl a known web with one or more orderings, and measure them.",
-    "revisit": "When to fetch pages again: revisit policies on a changing web.",
-    "leaderboard": "All orderings on several webs: which wins where, at what cost.",
-    "report": "Compare orderings in one HTML page.",
-    "reproduce": "Rerun a paper's comparisons and check its claims.",
-    "import": "Import crawl tables and search logs into a crawl directory.",
-    "rank": "The pages to fetch next, and what each score is made of.",
-    "evaluate": "Which ranker finds the pages that searchers will need?",
-    "tune": "Choose rw-eg's omega and gamma on pages of known impact.",
-    "explain": "Why a page is where it is in the queue.",
-    "convert": "Write any web as a web directory, which loads instantly.",
-    "orderings": "List the orderings with their parameters.",
-    "plugins": "List what installed packages add: orderings, sources, metrics, scorers.",
+GROUPS = {
+    "Start here": {
+        "demo": "The whole story, on a small generated web.",
+        "recommend": "Which ordering to use: tried on your web, or from a table.",
+        "orderings": "List the orderings with their parameters.",
+    },
+    "Crawl": {
+        "crawl": "Crawl the web politely, durably, in the order of your choice.",
+        "status": "How far a crawl is, and what it will fetch next.",
+        "trace": "What happened in a crawl, one event per line.",
+        "explain": "Why a page is where it is in the queue.",
+        "dashboard": "Watch and control a crawl in a browser.",
+        "mcp": "Answer a language model's questions about a crawl.",
+        "web": "Serve a known web on loopback, to test crawlers on.",
+    },
+    "Control a crawl, even while it runs": {
+        "boost": "Move pages whose URL matches to the front.",
+        "limit": "Limit hosts or URL patterns: budgets, delays.",
+        "block": "Fetch nothing from a host for a while.",
+        "pause": "Pause a crawl until it is resumed.",
+        "resume": "Resume a paused crawl.",
+        "ask": "Tell a crawl what searchers ask from now on.",
+        "impact": "Tell a crawl the clicks or views of its pages.",
+    },
+    "One frontier for many fetchers": {
+        "serve": "Serve crawls to fetchers in any language, over gRPC.",
+        "fetch": "Fetch pages for a crawl that is served elsewhere.",
+    },
+    "Compare orderings": {
+        "simulate": "Crawl a known web with one or more orderings, and measure them.",
+        "report": "Compare orderings in one HTML page.",
+        "leaderboard": "All orderings on several webs: which wins where, at what cost.",
+        "revisit": "When to fetch pages again: revisit policies on a changing web.",
+        "reproduce": "Rerun a paper's comparisons and check its claims.",
+        "convert": "Write any web as a web directory, which loads instantly.",
+    },
+    "Search": {
+        "import": "Import crawl tables and search logs into a crawl directory.",
+        "rank": "The pages to fetch next, and what each score is made of.",
+        "evaluate": "Which ranker finds the pages that searchers will need?",
+        "tune": "Choose rw-eg's omega and gamma on pages of known impact.",
+    },
+    "Extend it": {
+        "plugins": "List what installed packages add: orderings, sources, ...",
+    },
 }
+COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 MODULES = {"import": "import_"} | {name: f"control:{name}" for name in ("boost", "limit", "block", "pause", "resume")}
 MODULES |= {name: f"searchers:{name}" for name in ("ask", "impact")}
 HIDDEN = {"policies": "orderings"}  # what a command was called before
@@ -69,8 +84,10 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        longest = max(map(len, COMMANDS))
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(name.ljust(longest), text) for name, text in commands.items()])
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -106,8 +123,9 @@ def main(args: list[str] | None = None) -> None:
 
 
 def _run(args: list[str] | None) -> int:
+    given = sys.argv[1:] if args is None else args
     try:
-        command.main(args=args, prog_name="frontrank", standalone_mode=False)
+        command.main(args=given or ["--help"], prog_name="frontrank", standalone_mode=False)
     except FrontrankError as error:
         print(f"frontrank: {error}", file=sys.stderr)
         return 2
@@ -121,7 +139,17 @@ def _run(args: list[str] | None) -> int:
         return done.exit_code
     except click.Abort:
         raise
+    except click.UsageError as error:
+        print(f"frontrank: {error.format_message().rstrip('.')}; see {_called(given)} --help", file=sys.stderr)
+        return 2
     except click.ClickException as error:
         print(f"frontrank: {error.format_message()}", file=sys.stderr)
         return 2
     return 0
+
+
+def _called(args: list[str]) -> str:
+    """This program and the command that was meant, as they can be typed."""
+    from frontrank.cli.screen import own_name
+
+    return f"{own_name()} {args[0]}" if args and args[0] in COMMANDS else own_name()

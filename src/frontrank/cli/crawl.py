@@ -106,10 +106,10 @@ def _start(out: str, filed: dict[str, Any], chosen: dict[str, Any], quiet: bool)
     if given.get("goal") and "policy" in given:
         raise InputError("--goal and --policy were both given; a goal chooses its own ordering: drop one of them")
     asked = Options(**given)
-    job = run.begin(asked, out)
-    if not (quiet or asked.contact or asked.user_agent or asked.allow_private):  # the last: a site of one's own
-        print(HINT, file=sys.stderr)
     with watching(quiet) as watch:
+        job = run.begin(asked, out)
+        if not (quiet or asked.contact or asked.user_agent or asked.allow_private):  # the last: a site of one's own
+            print(HINT, file=sys.stderr)
         return run.run(lambda: run.work(job, watch=watch))
 
 
@@ -139,6 +139,6 @@ def _show(told: Summary, as_json: bool) -> None:
         show_json(told.json())
     else:
         click.echo(told.text(own_name()))
-    if told.fruitless:
-        print(f"frontrank: {told.fruitless}", file=sys.stderr)
+    if told.fruitless():
+        print(f"frontrank: {told.fruitless(own_name())}", file=sys.stderr)
         sys.exit(1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.screen import own_name, percent, progress, say, show_frame, show_json, terminal_width
+from frontrank.cli.screen import own_name, percent, progress, say, show_json, terminal_width
 from frontrank.orderings import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def run(folder: Path) -> Runs:
         tell("generating a web of 20,000 pages", 0, 0)
         web = load(WEB)
         runs = compare(web, ORDERINGS, progress=tell, source=WEB, command="frontrank demo")
-    with run_in_process(WEB) as proxy, racing(web.pages // 10) as watch:
+    with racing(web.pages // 10) as watch, run_in_process(WEB) as proxy:
         crawled = race(web, proxy, RACERS, web.pages // 10, folder / "crawls", float(SHARE), watch)
     with progress() as tell:
         tell("writing the report", 0, 0)
@@ -98,10 +98,8 @@ def tell_all(runs: Runs, figures: dict[str, Any], out: str) -> None:
     print()
     for spec in sorted(ORDERINGS, key=lambda spec: -hot[spec]):
         show_bar(spec, hot[spec])
-    print()
-    show_frame(runs.frame())
     me, crawl = own_name(), shlex.quote(f"{out}/crawls/{RACERS[-1].replace(':', '-').replace('=', '')}")
-    print(f"\nThe report with all curves, for a browser:\n  {out}/report.html")
+    print(f"\nThe report with all figures and curves, for a browser:\n  {out}/report.html")
     print(f"What the crawl by {RACERS[-1]} would fetch next, and what it did:\n  {me} status {crawl}\n  {me} trace {crawl}")
     print(f"A crawl of your own:\n  {me} crawl https://YOUR-SITE/ --out my-crawl --budget 1000")
 
@@ -124,12 +122,14 @@ def racing(budget: int) -> Iterator[Show | None]:
         yield None
         return
     from rich.console import Console
-    from rich.live import Live
     from rich.table import Table
+
+    from frontrank.fetching.crawler.display import explained
 
     console = Console(stderr=True)
     room = max(10, min(LONGEST_BAR, console.width - 48))
-    with Live(console=console, auto_refresh=False, transient=True) as screen:
+    with explained(console) as show:
+        show("starting a server")
 
         def draw(lanes: list[Lane]) -> None:
             title = f"Crawling for real: {budget:,} pages each; share of the best tenth found. Ctrl-C stops it."
@@ -140,6 +140,6 @@ def racing(budget: int) -> Iterator[Show | None]:
             for lane in lanes:
                 waiting = "" if lane.seconds else f"{lane.job.crawl.waiting:,}"
                 table.add_row(lane.spec, f"{len(lane.found):,}", waiting, percent(lane.hot), bar(lane.hot, room))
-            screen.update(table, refresh=True)
+            show(table)
 
         yield draw

@@ -71,7 +71,7 @@ def _others(told: dict[str, Any]) -> list[tuple[float, str]]:
         if told["parts"]:
             said = "said since the ranking"
         elif linked:
-            said = "not by a link: its place among seeds, its URL, or what a ranking gives to every page"
+            said = "not by a link: its place among seeds, a restart there, its URL, or what a ranking gives to every page"
         else:
             said = "by no page: what is assumed before any is fetched"
         found.append((rest, said))

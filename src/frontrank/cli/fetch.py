@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -18,6 +19,12 @@ USED = (  # of the options of frontrank crawl
     *("budget", "scope", "include", "exclude", "max_links", "max_size", "per_host", "in_flight", "robots", "contact"),
     *("user_agent", "retries", "timeout", "proxy", "fetchers", "revisit", "allow_private"),
 )
+HELP = {  # what is stored and counted with a crawl there is this process's own here
+    "budget": "Stop this fetcher after N pages, those that fail included. 0: no limit.",
+    "proxy": "Send all requests through this HTTP proxy.",
+    "fetchers": "Processes that fetch and parse, through one connection to the service. 1: this process alone.",
+    "revisit": "When to fetch pages again: fixed:every=1d, adaptive or gain.",
+}
 
 
 @click.command(name="fetch")
@@ -29,7 +36,7 @@ USED = (  # of the options of frontrank crawl
 @click.option("--insecure", is_flag=True, help="Send the token beyond this machine without TLS.")
 @click.option("--warc", default="", metavar="DIR", help="Keep the pages as WARC files in this directory.")
 @number("--idle", 0.0, "Stop after S seconds without a page to fetch. 0: never.", metavar="S", kind=TIME)
-@asked(options()[name] for name in USED)
+@asked(replace(options()[name], help=HELP.get(name, options()[name].help)) for name in USED)
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def command(
     seeds: tuple[str, ...],

@@ -7,8 +7,10 @@ from typing import Any
 import click
 
 from frontrank.cli.options import asked_in, given_of
-from frontrank.cli.screen import output_options, progress, show, show_json
+from frontrank.cli.screen import output_options, progress, say, show, show_json
 from frontrank.lab.options import RecommendOptions
+
+AT = " " * 10  # where the advice stands
 
 
 @click.command(name="recommend")
@@ -46,9 +48,9 @@ def command(web: str | None, wish: str | None, as_json: bool, as_csv: bool, **gi
             show_json([row.json() for row in rows])
             return
         for row in rows:
-            print(f"{row.want}; you have {row.have}")
-            print(f"  take    {row.ordering}")
-            print(f"  why     {row.why}")
+            say(f"{row.want}; you have {row.have}", "", "  ")
+            say(row.ordering, "  take    ", AT)
+            say(row.why, "  why     ", AT)
             print(f"  try     {row.command}")
         print("Tried on your own web: frontrank recommend WEB --for WISH")
         return

@@ -78,6 +78,11 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
+def terminal_height() -> int | None:
+    """How many lines there are; None if nobody sees them."""
+    return shutil.get_terminal_size().lines if sys.stdout.isatty() else None
+
+
 def styled() -> bool:
     """Whether standard output shows bold letters."""
     return sys.stdout.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown")

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.screen import moment, percent, printable, show_json, show_table
+from frontrank.cli.screen import moment, percent, printable, show_json, show_table, terminal_height
 
 if TYPE_CHECKING:
     from frontrank.lab.frame import Frame, Kind
+
+FEWEST = 5  # of the next pages, however low the terminal is
+AROUND = 5  # lines that are neither facts nor pages: the first, blanks, the head of a table, the prompt
 
 
 @click.command(name="status")
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--queue", metavar="FILE", help="Write all waiting pages in order: .csv, .parquet or .json.")
 @click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
 def command(directory: str, queue: str | None, as_json: bool) -> None:
-    """Show the state of the crawl in DIR: budget, rate, time left, pages by state, failures by reason, the next 20 URLs.
+    """Show the state of the crawl in DIR: budget, rate, time left, pages by state, failures by reason, the next URLs.
 
     The crawl may be running; nothing is changed.
 
@@ -39,7 +42,8 @@ def command(directory: str, queue: str | None, as_json: bool) -> None:
         show_json(told)
         return
     print(f"{directory}: {'running' if told['running'] else 'stopped'}, ordered by {told['policy']}")
-    for name, text in _facts(told):
+    facts = _facts(told)
+    for name, text in facts:
         print(f"  {name:<12}{text}")
     if told["groups"]:
         print()
@@ -52,10 +56,20 @@ def command(directory: str, queue: str | None, as_json: bool) -> None:
         show_table(["no score", "pages"], [[reason, f"{count:,}"] for reason, count in told["unscored"].items()])
     if told["next"]:
         print()
-        rows = [[printable(page["url"]), f"{page['priority']:.4g}", str(page["depth"])] for page in told["next"]]
+        most = _room(told, len(facts))
+        rows = [[printable(page["url"]), f"{page['priority']:.4g}", str(page["depth"])] for page in told["next"][:most]]
         show_table(["next", "priority", "depth"], rows)
     if queue:
         print(f"written: {told['queue']['path']}, {told['queue']['pages']:,} pages")
+
+
+def _room(told: dict[str, Any], facts: int) -> int | None:
+    """How many of the next pages a terminal has lines for: the facts, which come first, are not to scroll away."""
+    height = terminal_height()
+    if height is None:
+        return None
+    tables = sum(len(told[name]) + 2 for name in ("groups", "failed_by_reason", "unscored") if told[name])
+    return max(FEWEST, height - AROUND - facts - tables)
 
 
 def _group(group: dict[str, Any]) -> list[str]:

@@ -14,7 +14,7 @@ import click
 
 from frontrank import stopping
 from frontrank.cli.options import asked_in, given_of, listening_port
-from frontrank.cli.screen import progress
+from frontrank.cli.screen import progress, say
 from frontrank.lab.webserver.options import Options
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _tell(server: Server, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"url": server.url, "pages": served, "hosts": len(site.sizes), "seeds": site.seeds()}), flush=True)
         return
-    print(f"{server.url} serves {site.web.name}: {served:,} pages, {site.web.links:,} links, {len(site.sizes):,} hosts")
+    say(f"{server.url} serves {site.web.name}: {served:,} pages, {site.web.links:,} links, {len(site.sizes):,} hosts")
     if site.addresses.duplicates:
         print(f"{site.addresses.duplicates:,} pages are not served: their URL is taken, or is not an http URL")
     for line in site.commands():

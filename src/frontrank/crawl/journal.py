@@ -419,7 +419,8 @@ def _width(row: Row) -> int:
 def check_crawl(folder: Path) -> None:
     """Raise StorageError if a directory does not hold a crawl."""
     if not (folder / FILE).is_file():
-        raise StorageError(f"{folder}: not a crawl ({FILE} is missing); start one, or name the directory of one")
+        why = f"{FILE} is missing" if folder.is_dir() else "there is no such directory"
+        raise StorageError(f"{folder}: not a crawl ({why}); start one, or name the directory of one")
 
 
 def is_locked(folder: Path) -> bool:

@@ -143,7 +143,9 @@ class Frame:
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame."""
-        return wanted("pandas").DataFrame({name: values for name, _, values in self.flat()})
+        pd = wanted("pandas")  # a column of which nothing is known is one of numbers too, not of objects
+        floats = {name: "float64" for name, kind, values in self.flat() if kind != "text" and None in values}
+        return pd.DataFrame({name: pd.Series(values, dtype=floats.get(name)) for name, _, values in self.flat()})
 
     def to_polars(self) -> Any:
         """A polars.DataFrame."""

@@ -23,6 +23,7 @@ from frontrank.orderings import DEFAULT_ORDERING as DEFAULT
 from frontrank.orderings.registry import as_policy
 from frontrank.search.divided import Divided, halves
 from frontrank.sources import load
+from frontrank.sources.kinds import source_of
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
@@ -247,6 +248,8 @@ def leaderboard(
     check_options(LeaderboardOptions, draws=draws, budget=budget)
     for ordering in orderings:
         as_policy(ordering)  # a wrong name is refused before the work
+    for given in webs:
+        source_of(split_seeds(given)[0])  # as is a path where nothing is
     tell: Progress = progress or (lambda text, done, total: None)
     log = halves(queries) if isinstance(queries, Workload) else queries
     wanted = [*dict.fromkeys((*usual(), *orderings))]

@@ -253,8 +253,10 @@ def _manifest(path: str) -> dict[str, Any]:
         with open(path, encoding="utf-8") as file:
             manifest = json.load(file)
     except OSError as error:
-        hint = "; frontrank import writes crawl directories"
-        raise SourceError(f"{path}: cannot be read ({error.strerror or error}){hint}") from None
+        folder, name = os.path.split(path)
+        why = f"{name}: {error.strerror or error}" if os.path.isdir(folder) else "there is no such directory"
+        hint = "frontrank crawl and frontrank import write crawl directories"
+        raise SourceError(f"{folder}: not a crawl ({why}); {hint}") from None
     except ValueError:
         raise SourceError(f"{path}: not JSON; expected what frontrank import wrote there") from None
     if not isinstance(manifest, dict) or manifest.get("format") not in FORMATS:

@@ -33,7 +33,7 @@ UNKNOWN = 6 << 30  # bytes of memory that are free, where the system does not sa
 ANSWER_S = 10.0  # for a master to answer
 EXECUTORS_S = 60.0  # for it to give a first executor
 TIDY_S = 2.0  # for Java to remove its files when it is interrupted
-JAVA_HINT = "install one, on Debian: apt-get install openjdk-17-jre-headless; or set JAVA_HOME"
+JAVA_HINT = "install one, on Debian: apt-get install default-jre-headless; or set JAVA_HOME"
 FIXED = {  # what jobs rely on, and what a ranking needs to be quiet
     "spark.sql.adaptive.enabled": "false",  # would change partitions: a task would no longer return to its machine
     "spark.sql.autoBroadcastJoinThreshold": "-1",  # a broadcast goes through the driver

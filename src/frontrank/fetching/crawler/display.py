@@ -1,10 +1,13 @@
-"""What a person sees while a crawl runs: a panel on the terminal, once a second. In a pipe, nothing."""
+"""What a person sees while a crawl runs: a panel on the terminal, once a second. In a pipe, nothing.
+
+A first crawl compiles its kernels, some when it begins and some when its first page arrives: seconds, which are explained.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 HOSTS, REASONS, NEXT, RATE_S = 6, 5, 3, 10
 ECHO = 4  # columns to the right of the panel: a terminal writes ^C there, and must not wrap, or a line of the panel stays
+COMPILING = "compiling, first time only: this takes some seconds"
 LARGE = 200_000  # waiting pages; above, the next URLs are not looked up: sorting them takes too long for each second
 
 
@@ -27,12 +31,35 @@ def watching(quiet: bool = False) -> Iterator[Watch | None]:
         yield None
         return
     from rich.console import Console
-    from rich.live import Live
 
     pace = Pace()
     console = Console(stderr=True)
+    with explained(console) as show:
+        yield lambda job: show(panel(job, pace, console.width - ECHO))
+
+
+@contextmanager
+def explained(console: Any) -> Iterator[Callable[[Any], None]]:
+    """A picture on the terminal, drawn by calling what this gives; below it stands that the compiler is at work, if it is."""
+    from rich.console import Group
+    from rich.live import Live
+    from rich.text import Text
+
+    from frontrank.kernels.jit import watch_compiling
+
+    drawn: list[Any] = []
     with Live(console=console, auto_refresh=False, transient=True) as screen:
-        yield lambda job: screen.update(panel(job, pace, console.width - ECHO), refresh=True)
+
+        def show(picture: Any) -> None:
+            drawn[:] = [picture]
+            screen.update(picture, refresh=True)
+
+        def compiling(begins: bool) -> None:
+            if begins:
+                screen.update(Group(*drawn, Text(COMPILING, style="dim")), refresh=True)
+
+        with watch_compiling(compiling):
+            yield show
 
 
 def panel(job: Job, pace: Pace, width: int) -> Any:

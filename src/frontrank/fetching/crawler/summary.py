@@ -107,12 +107,11 @@ class Summary:
         """The command that goes on without these URLs."""
         return f"{self.resume} {shlex.join(['--exclude', family.exclude])}"
 
-    @property
-    def fruitless(self) -> str:
-        """Why the crawl has come to nothing; empty if it has not."""
+    def fruitless(self, program: str = "frontrank") -> str:
+        """Why the crawl has come to nothing; empty if it has not. ``program``: as for ``text``."""
         if self.fetched or self.ended in (state.INTERRUPTED, state.TIME):
             return ""
-        advice = f"try them again with {self.resume}, or start from other URLs with a new directory"
+        advice = f"try them again with {_called(program, self.resume)}, or start from other URLs with a new directory"
         if "private address" in self.failures:
             advice = "to fetch from private addresses, start again with --allow-private and a new directory"
         elif "robots.txt" in self.failures:
@@ -132,9 +131,9 @@ class Summary:
         ``program``: how frontrank is called where they will be.
         """
         lines = [
-            f"{self.fetched:,} pages fetched, {self.failed:,} failed, {self.waiting:,} waiting, {self.known:,} known",
+            f"{_pages(self.fetched)} fetched, {self.failed:,} failed, {self.waiting:,} waiting, {self.known:,} known",
             f"ordered by {self.policy}; {ENDS.get(self.ended, self.ended)}",
-            f"this run: {self.run_pages:,} pages in {self.run_s:,.1f} s ({self.pages_per_s:,.1f} pages/s)",
+            f"this run: {_pages(self.run_pages)} in {self.run_s:,.1f} s ({self.pages_per_s:,.1f} pages/s)",
         ]
         if self.revisits:
             lines.append(f"{self.revisits:,} revisits, {self.unchanged:,} of them unchanged to the byte")
@@ -234,6 +233,10 @@ def _listed(counts: dict[str, int], most: int = 8) -> str:
 
 def _called(program: str, command: str) -> str:
     return program + command.removeprefix("frontrank")
+
+
+def _pages(count: int) -> str:
+    return f"{count:,} page{'s' * (count != 1)}"
 
 
 def listed(names: list[str], most: int = 5) -> str:

@@ -109,7 +109,8 @@ class Comparison:
         if not simulated or not crawled:
             return self._verdict(simulated or crawled)
         # What crawled had requests in flight and pages that failed: it is set beside its like only.
-        return f"{self._verdict(simulated)} Crawled over HTTP: {self._verdict(crawled)}"
+        by_rule, for_real = self._verdict(simulated), self._verdict(crawled)
+        return f"{by_rule} Crawled over HTTP: {'the same.' if for_real == by_rule else for_real}"
 
     def _verdict(self, rows: list[int]) -> str:
         web, metric = self.runs.web, self.runs.metric
