@@ -188,9 +188,8 @@ class Known:
             self._grow(end)
         self.frontier.place(first, queues)
         if self.reads_names:
-            for i, url in enumerate(urls):
-                truth = self.truth(url) if self.truth else 0.0
-                self.policy.see_page(self.state, first + i, url, int(hosts[i]), truth)
+            truths = [self.truth(url) if self.truth else 0.0 for url in urls]
+            self.policy.see_pages(self.state, first, urls, hosts, truths)
 
     def _group(self, name: str) -> str:
         """What is said of a host holds for its group, if hosts are asked by group."""

@@ -129,11 +129,11 @@ class Queues(Control):
             hosts = [host_of(url) for url in urls]
             known = [name_of(*one) for one in zip(urls, queues, hosts, strict=True)]
         pages = self._pages(urls, names.fingerprints(known), queues, hosts)
-        fresh = np.isin(self.frontier.marks(pages), (ABSENT, FORGOTTEN))
-        _, first = np.unique(pages, return_index=True)
-        if len(first) < len(pages):
+        marks = self.frontier.marks(pages)
+        fresh = (marks == ABSENT) | (marks == FORGOTTEN)
+        if len(set(pages.tolist())) < len(pages):
             again = np.ones(len(pages), bool)
-            again[first] = False
+            again[np.unique(pages, return_index=True)[1]] = False
             fresh &= ~again
         told = fresh if parent < 0 else pages != parent
         if told.any():

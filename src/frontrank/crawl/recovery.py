@@ -181,7 +181,7 @@ def take_names(crawl: Live, log: Log, other: Live | None) -> None:
     Orderings that read URLs, and pages in queues of their own, need the names all the same.
     """
     needed = crawl.needs | crawl.policy.wants()
-    plain = not needed & {"urls", "truth"} and type(crawl.policy).see_page is Policy.see_page
+    plain = not needed & {"urls", "truth"} and type(crawl.policy).see_pages is Policy.see_pages
     if other is not None and plain and not (crawl.known or other.joined or other.log.queues(0, other.known)):
         known, queues = other.known, other.frontier.hosts_of(slice(0, other.known))
         crawl.table, crawl.host_table = (

@@ -8,7 +8,6 @@ that is ranked, until another page links to it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import repeat
 
 MOST = 1_000_000  # links in all: about 100 MB
 KEPT = 900_000  # so many are left when there are too many: giving up a few each time would take a look at all pages each time
@@ -42,7 +41,13 @@ class Told(Mapping[int, dict[int, str]]):
     def tell(self, page: int, targets: Iterable[int], words: Iterable[str] = ()) -> None:
         """A page links to these."""
         links = self._links.setdefault(page, {})
-        for target, said in zip(targets, words or repeat(""), strict=False):
+        if not words:  # as most clients tell them, and a third of the time
+            had = len(links)
+            for target in targets:
+                links.setdefault(target, "")
+            self.size += len(links) - had
+            return
+        for target, said in zip(targets, words, strict=True):
             before = links.get(target)
             links[target] = said if before is None else _joined(before, said)
             self.size += _weight(links[target]) - (0 if before is None else _weight(before))

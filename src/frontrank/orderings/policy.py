@@ -251,15 +251,15 @@ class Policy(Parameters):
         if "truth" in needed:
             state.truth[:] = importance(web, getattr(self, "truth", "pagerank"))
 
-    def see_page(self, state: State, page: int, url: str, host: int, truth: float) -> None:
-        """A page is discovered: note what its name tells."""
-        needed = self.needs() | self.wants()
+    def see_pages(self, state: State, first: int, urls: Sequence[str], hosts: Array, truths: Sequence[float]) -> None:
+        """Pages are discovered, numbered from first on: note what their names tell."""
+        needed, stop = self.needs() | self.wants(), first + len(urls)
         if "hosts" in needed:
-            state.host[page] = host
+            state.host[first:stop] = hosts
         if "urls" in needed:
-            state.url_value[page] = self.url_value(url)
+            state.url_value[first:stop] = [self.url_value(url) for url in urls]
         if "truth" in needed:
-            state.truth[page] = truth
+            state.truth[first:stop] = truths
 
     def see_text(self, state: State, page: int, title: str, text: str) -> None:
         """A page is fetched: note what it says."""

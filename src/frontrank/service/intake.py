@@ -95,19 +95,23 @@ class Intake:
     def _discover(self, crawl: Crawl, infos: Sequence[wire.URLInfo]) -> list[wire.AckMessage.Status]:
         """URLs that fetchers found; those of one parent are told together."""
         statuses: list[wire.AckMessage.Status] = [SKIPPED] * len(infos)
+        named = [(info.url, info.key) for info in infos]
+        metadata = [_metadata(info) if info.metadata else b"" for info in infos]
+        links: dict[bytes, tuple[str, str]] = {b"": ("", "")}  # URLs of one parent often have the same metadata
         by_parent: dict[str, list[int]] = {}
-        for place, info in enumerate(infos):
-            by_parent.setdefault(_parent(info), []).append(place)
+        for place, held in enumerate(metadata):
+            if held not in links:
+                links[held] = _parent(infos[place]), " ".join(_said(infos[place], "anchor"))
+            by_parent.setdefault(links[held][0], []).append(place)
         for parent, places in by_parent.items():
-            told = [infos[place] for place in places]
             page = crawl.parent_page(parent) if parent else -1
-            anchors = [" ".join(_said(info, "anchor")) for info in told] if parent else []
-            urls, queues = [info.url for info in told], [info.key for info in told]
+            anchors = [links[metadata[place]][1] for place in places] if parent else []
+            urls, queues = zip(*[named[place] for place in places], strict=True)
             pages, fresh = crawl.discover_pages(urls, page, anchors if any(anchors) else (), queues)
             new = [(place, page) for place, page, one in zip(places, pages.tolist(), fresh.tolist(), strict=True) if one]
             for place, _ in new:
                 statuses[place] = OK
-            crawl.attach_all({page: _metadata(infos[place]) for place, page in new if infos[place].metadata})
+            crawl.attach_all({page: metadata[place] for place, page in new if metadata[place]})
         return statuses
 
     def _know(self, crawl: Crawl, known: wire.KnownURLItem, anywhere: bool) -> None:

@@ -154,9 +154,9 @@ class Combine(Policy):
         self.a.see_web(state.a, web)
         self.b.see_web(state.b, web)
 
-    def see_page(self, state: State, page: int, url: str, host: int, truth: float) -> None:
-        self.a.see_page(state.a, page, url, host, truth)
-        self.b.see_page(state.b, page, url, host, truth)
+    def see_pages(self, state: State, first: int, urls: Sequence[str], hosts: Array, truths: Sequence[float]) -> None:
+        self.a.see_pages(state.a, first, urls, hosts, truths)
+        self.b.see_pages(state.b, first, urls, hosts, truths)
 
     def see_text(self, state: State, page: int, title: str, text: str) -> None:
         self.a.see_text(state.a, page, title, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from frontrank.errors import need
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.hashtable import added
-from frontrank.kernels.jit import Column, compiled, kernel, state_type
+from frontrank.kernels.jit import Array, Column, compiled, kernel, state_type
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.pages.urls import host_of, registered_domain
 from frontrank.web.links import Links, row
@@ -75,8 +76,8 @@ class Domains(Policy):
     def see_web(self, state: State, web: Web) -> None:
         self._number(state, 0, [registered_domain(host_of(url)) for url in web.urls or ()])
 
-    def see_page(self, state: State, page: int, url: str, host: int, truth: float) -> None:
-        self._number(state, page, [registered_domain(host_of(url))])
+    def see_pages(self, state: State, first: int, urls: Sequence[str], hosts: Array, truths: Sequence[float]) -> None:
+        self._number(state, first, [registered_domain(host_of(url)) for url in urls])
 
     def _number(self, state: State, first: int, domains: list[str]) -> None:
         room = state.domains.keys.size - int(state.domains.counts[names.COUNT])

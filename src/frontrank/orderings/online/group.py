@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -313,10 +314,10 @@ class Group(Policy):
         state.quality[:] = scores_of(web, self.scorer)
         self._place(state, 0, list(web.urls or ()))
 
-    def see_page(self, state: State, page: int, url: str, host: int, truth: float) -> None:
-        self._place(state, page, [url])
+    def see_pages(self, state: State, first: int, urls: Sequence[str], hosts: Array, truths: Sequence[float]) -> None:
+        self._place(state, first, urls)
 
-    def _place(self, state: State, first: int, urls: list[str]) -> None:
+    def _place(self, state: State, first: int, urls: Sequence[str]) -> None:
         levels = [f"{level} {directory(url, level)}" for url in urls for level in range(self.depth + 1)]
         numbers = np.empty(len(levels), np.int32)
         known = int(state.groups.counts[names.COUNT])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -227,9 +228,10 @@ class Prior(Policy):
         for page in first.tolist():
             self._weigh(state, int(web.hosts[page]), (web.urls or ())[page])
 
-    def see_page(self, state: State, page: int, url: str, host: int, truth: float) -> None:
-        state.host[page] = host
-        self._weigh(state, host, url)
+    def see_pages(self, state: State, first: int, urls: Sequence[str], hosts: Array, truths: Sequence[float]) -> None:
+        state.host[first : first + len(urls)] = hosts
+        for host, url in zip(hosts.tolist(), urls, strict=True):
+            self._weigh(state, host, url)
 
     def _weigh(self, state: State, host: int, url: str) -> None:
         state.rank[host] = self.file.ranks.of(host_of(url)) ** self.power
