@@ -164,6 +164,8 @@ class TestBadInput:
             (["evaluate", WEB, "--queries", "log.txt.gz", "--judge", "dates"], ["log.txt.gz", "no dates"]),
             (["evaluate", WEB, "--queries", "log.txt.gz", "--judge", "thirds"], ["thirds"]),
             (["evaluate", WEB, "--impact", "clicks"], ["knows no clicks"]),
+            (["evaluate", WEB, "--visibility", "1/r", "--ranker", "rw"], ["no queries are used here"]),
+            (["evaluate", WEB, "--visibility", "much", "--ranker", "rw"], ["visibility must be step", "got 'much'"]),
             (["simulate", WEB, "--policy", "bfs", "--impact", "clicks"], ["knows no clicks"]),
             (["simulate", WEB, "--policy", "bfs", "--metric", "clicks"], ["needs a web with clicks"]),
             (["reproduce", "fpr10", "--impact", "clicks"], ["fpr10 is about links alone"]),

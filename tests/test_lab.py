@@ -15,20 +15,22 @@ from frontrank.errors import SpecError
 from frontrank.lab import papers as lab
 from frontrank.lab.measures import Curve, threshold_curve
 from frontrank.lab.papers import AGREES, DISAGREES, UNDECIDED, UNTESTED, Reproduction, fica07, fpr10
-from frontrank.lab.papers.claims import decided, higher, is_best, mean_height, reaches_at, untested
+from frontrank.lab.papers.claims import ACROSS, decided, mean_height, reaches_at, untested
 from frontrank.lab.papers.crawls import PaperCrawls
 from frontrank.lab.papers.draws import (
     Drawn,
     Draws,
     ahead,
     alike,
+    at_most,
     draw,
     heights,
+    lead,
     leads,
     middle,
-    not_ahead,
     not_below,
     random_pages,
+    some,
 )
 from frontrank.lab.papers.parts import part_of, reachable, reached, site, start_page, starts
 from frontrank.sources import load
@@ -161,14 +163,8 @@ def test_the_verdict_is_the_rule_and_nothing_else() -> None:
     assert decided("a", "b", "c", True).finding == AGREES
     assert decided("a", "b", "c", False).finding == "disagrees: why is not known"
     assert decided("a", "b", "c", False, "few hosts").finding == "disagrees: few hosts"
+    assert decided("a", "b", "c", None, "few hosts").finding == f"cannot be decided: {ACROSS}"
     assert untested("a", "no hosts").finding == "cannot be tested here: no hosts"
-
-
-def test_where_all_are_equal_none_is_best() -> None:
-    assert not is_best({"a": 0.500, "b": 0.499}, "a")
-    assert is_best({"a": 0.500, "b": 0.503, "c": 0.4}, "a")
-    assert not is_best({"a": 0.500, "b": 0.506, "c": 0.4}, "a")
-    assert not higher(0.505, 0.5)
 
 
 def test_the_mean_height_of_chance_is_one_half() -> None:
@@ -183,12 +179,23 @@ def test_the_mean_height_of_chance_is_one_half() -> None:
 def test_one_is_ahead_only_outside_the_spread_of_the_differences() -> None:
     """Draws differ much, and the two orderings alike: what counts is the difference in each."""
     low, high = Drawn((0.1, 0.5, 0.9)), Drawn((0.2, 0.6, 1.0))
-    assert ahead(high, low)
-    assert not ahead(low, high)
-    assert not ahead(Drawn((0.2, 0.5, 0.8)), low)  # once above, once below
-    assert not ahead(Drawn((0.104, 0.504, 0.904)), low)  # the margin
-    assert leads({"a": high, "b": low}, "a")
-    assert not_ahead({"a": low, "b": high, "c": low}, "a") == "behind b by .100±.000; within the spread of c"
+    assert ahead(high, low) is True
+    assert ahead(low, high) is False
+    assert ahead(Drawn((0.2, 0.5, 0.8)), low) is None  # once above, once below: not decided
+    assert ahead(Drawn((0.104, 0.504, 0.904)), low) is False  # the margin
+    assert leads({"a": high, "b": low}, "a") is True
+
+
+def test_what_lies_within_the_spread_is_not_decided_in_any_kind_of_claim() -> None:
+    """It once counted as disagreeing wherever one ordering had to be ahead of others."""
+    near, far = {"a": Drawn((0.5, 0.6)), "b": Drawn((0.4, 0.7))}, {"a": Drawn((0.5, 0.6)), "c": Drawn((0.8, 0.9))}
+    assert lead("says", "rule", near, "a").finding == "cannot be decided: within the spread of b"
+    assert lead("says", "rule", {**near, **far}, "a").finding == (
+        "disagrees: behind c by .300±.000; within the spread of b; why is not known"
+    )
+    assert lead("says", "rule", {"a": near["a"], "d": near["a"]}, "a").finding == "disagrees: level with d; why is not known"
+    assert (some([None, False]), some([None, True]), some([False, False])) == (None, True, False)
+    assert (at_most(near["b"], 0.8), at_most(near["b"], 0.6), at_most(near["b"], 0.1)) == (True, None, False)
 
 
 def test_what_is_alike_within_a_margin_is_so_with_its_spread() -> None:

@@ -29,11 +29,13 @@ def seen_by(log: Any, visibility: str | None) -> Any:
 
     if visibility is None:
         return log
+    seen = numbers(Visibility.read(visibility))
     if log is None:
         raise InputError(
-            f"--visibility {visibility} says what searchers see of results, but no queries are known; add --queries FILE"
+            f"--visibility {visibility} says what searchers see of results, but no queries are used here; add --queries FILE, "
+            "or name a ranker that goes by the queries of the web"
         )
-    return log.seen(numbers(Visibility.read(visibility)))
+    return log.seen(seen)
 
 
 @click.command(name="evaluate")

@@ -9,9 +9,24 @@ from __future__ import annotations
 import numpy as np
 
 from frontrank.lab.measures import Curve, threshold_for
-from frontrank.lab.papers.claims import Claim, decided
+from frontrank.lab.papers.claims import NOT_KNOWN, Claim, decided
 from frontrank.lab.papers.crawls import threshold_plot
-from frontrank.lab.papers.draws import DRAWS, Drawn, Draws, ahead, at, because, heights, leads, middle, told
+from frontrank.lab.papers.draws import (
+    DRAWS,
+    Drawn,
+    Draws,
+    above,
+    ahead,
+    at,
+    at_most,
+    beyond,
+    every,
+    failed,
+    heights,
+    lead,
+    middle,
+    told,
+)
 from frontrank.lab.papers.parts import site, starts
 from frontrank.lab.papers.reproduction import Experiment, PaperTable, Plot, Value, skip
 from frontrank.web.importance import importance
@@ -52,13 +67,11 @@ def small_site(web: Web, draws: Draws) -> list[Experiment]:
     means = {m: heights(curves[m]) for m in HEADINGS}
     least = threshold_for(draws.web, "backlink", HOT)
     large = heights(draws.found({"backlink": "backlink"}, least, "backlink"))["backlink"]
-    best = means["pagerank"]
-    why = because(best, "pagerank")
     claims = {
         "backlink": [_worse(curves["backlink"]), _flat(curves["backlink"]), _smaller(means["backlink"]["backlink"], large)],
         "pagerank": [
             _better(means),
-            decided(BEST, "its mean P_ST is ahead of both others", told(best), leads(best, "pagerank"), why),
+            lead(BEST, "its mean P_ST is ahead of both others", means["pagerank"], "pagerank"),
         ],
     }
     how = (
@@ -116,17 +129,16 @@ def _below(curves: list[Curve]) -> Drawn:
 
 def _worse(curves: dict[str, list[Curve]]) -> Claim:
     below = {spec: _below(drawn) for spec, drawn in curves.items()}
-    rule = f"each curve lies more than {BELOW} below the line of chance somewhere, in every draw"
-    least = {spec: min(drawn.values) for spec, drawn in below.items()}
-    never = [spec for spec, value in least.items() if value <= BELOW]
-    why = f"{', '.join(never)}: not in every draw; the pages with most backlinks are found early on this site"
-    return decided(WORSE, rule, f"farthest below: {told(below)}", not never, why)
+    rule = f"each curve lies more than {BELOW} below the line of chance somewhere, by more than the spread"
+    held = {spec: above(drawn, BELOW) for spec, drawn in below.items()}
+    why = f"not {failed(held)}: the pages with most backlinks are found early on this site"
+    return decided(WORSE, rule, f"farthest below: {told(below)}", every(held.values()), why)
 
 
 def _flat(curves: dict[str, list[Curve]]) -> Claim:
     early = {spec: at(drawn, EARLY) for spec, drawn in curves.items()}
     rule = f"after {EARLY:.0%} of the site backlink has found no more than chance would, and PageRank is ahead of it"
-    holds = ahead(early["pagerank"], early["backlink"]) and early["backlink"].mean <= EARLY
+    holds = every([ahead(early["pagerank"], early["backlink"]), at_most(early["backlink"], EARLY)])
     why = (
         "the site's pages with many backlinks are no cluster that the start is far from"
         if early["backlink"].mean > EARLY
@@ -137,12 +149,12 @@ def _flat(curves: dict[str, list[Curve]]) -> Claim:
 
 def _smaller(small: Drawn, large: Drawn) -> Claim:
     rule = f"mean P_ST of backlink, {HOT:.0%} hot by IB, is lower on the site, by more than both spreads"
-    holds = large.mean - small.mean > max(small.spread, large.spread)
+    holds = beyond(large.mean - small.mean, max(small.spread, large.spread))
     return decided(SMALLER, rule, f"site {small}, whole web {large}", holds)
 
 
 def _better(means: dict[str, dict[str, Drawn]]) -> Claim:
     measured = f"IR: {told(means['pagerank'])}; IB: {told(means['backlink'])}"
-    short = [spec for spec, value in means["backlink"].items() if not ahead(means["pagerank"][spec], value)]
-    why = f"not {', '.join(short)}; why is not known"
-    return decided(BETTER, "each mean P_ST is higher with IR than with IB, by more than the spread", measured, not short, why)
+    held = {spec: ahead(means["pagerank"][spec], value) for spec, value in means["backlink"].items()}
+    why = f"not {failed(held)}; {NOT_KNOWN}"
+    return decided(BETTER, "each mean P_ST is ahead with IR of that with IB", measured, every(held.values()), why)

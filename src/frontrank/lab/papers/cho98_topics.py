@@ -16,7 +16,21 @@ import numpy as np
 from frontrank.errors import InputError
 from frontrank.lab.papers.claims import ALIKE, Claim, decided
 from frontrank.lab.papers.crawls import threshold_plot
-from frontrank.lab.papers.draws import Drawn, Draws, ahead, at, because, heights, leads, middle, not_below, told
+from frontrank.lab.papers.draws import (
+    Drawn,
+    Draws,
+    above,
+    ahead,
+    at,
+    because,
+    every,
+    failed,
+    heights,
+    leads,
+    middle,
+    not_below,
+    told,
+)
 from frontrank.lab.papers.reproduction import Experiment, PaperTable, Value, skip
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
@@ -98,10 +112,6 @@ def _experiment(draws: Draws, crawler: str, topic: str, hot: int, means: dict[tu
     return Experiment(f"{crawler}, topic {topic!r}", how, list(specs.values()), plot, table, claims)
 
 
-def _above_chance(value: Drawn) -> bool:
-    return value.mean - CHANCE > value.spread
-
-
 def _seen(web: Web, topic: str) -> str:
     """How many of the pages about a topic can be told by their URL or an anchor."""
     assert web.urls is not None and web.anchors is not None
@@ -126,7 +136,7 @@ def _claims(crawler: str, topic: str, means: dict[tuple[str, str], dict[str, Dra
         return _of_first(mean, why)
     says = ABOVE if topic == FIRST else ABOVE_TOO
     rule = f"all mean P_ST are above chance ({CHANCE}) by more than their spread"
-    above = decided(says, rule, told(mean), all(_above_chance(value) for value in mean.values()), why)
+    above = decided(says, rule, told(mean), every(above(value, CHANCE) for value in mean.values()), why)
     if topic == SECOND:
         rule = f"its mean P_ST is at most {ALIKE} below that of breadth-first, spread included"
         return [above, not_below(SIMILAR, rule, told(mean), mean["pagerank"].minus(mean["bfs"]), ALIKE)]
@@ -137,9 +147,10 @@ def _of_first(mean: dict[str, Drawn], seen: str) -> list[Claim]:
     rule = f"its mean P_ST is ahead of both others and above chance ({CHANCE})"
     least = {inner: mean[inner] for inner in ("backlink", "pagerank")}
     why = because(mean, "bfs", seen)
+    best = every([leads(mean, "bfs"), above(mean["bfs"], CHANCE)])
     highest = max(least.values(), key=lambda value: value.mean)
     return [
-        decided(BFS_ONLY, rule, told(mean), leads(mean, "bfs") and _above_chance(mean["bfs"]), why),
+        decided(BFS_ONLY, rule, told(mean), best, why, why),
         not_below(
             NO_BETTER,
             f"both mean P_ST are at most {CHANCE + ALIKE} (chance {CHANCE}), spread included",
@@ -153,15 +164,15 @@ def _of_first(mean: dict[str, Drawn], seen: str) -> list[Claim]:
 
 def _of_second(first: dict[str, Drawn], second: dict[str, Drawn], nearer: str) -> list[Claim]:
     gap = {name: _gap(values) for name, values in (("first", first), ("second", second))}
-    short = [inner for inner in INNER if not ahead(second[inner], first[inner])]
+    held = {inner: ahead(second[inner], first[inner]) for inner in INNER}
     sizes = {name: Drawn(tuple(abs(value) for value in drawn.values)) for name, drawn in gap.items()}
     return [
         decided(
             IMPROVES,
             "each mean P_ST is ahead of that of the first",
             f"first: {told(first)}; second: {told(second)}",
-            not short,
-            f"not {', '.join(short)}: {nearer}",
+            every(held.values()),
+            f"not {failed(held)}: {nearer}",
         ),
         decided(
             NARROWER,

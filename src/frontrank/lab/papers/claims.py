@@ -4,7 +4,7 @@ The rule is written down before it is applied, and the verdict follows from the 
 
     agrees                  the rule holds
     disagrees               it does not; the reason is said, or that it is not known
-    cannot be decided       it is about a margin, and what draws of seeds differ by lies across it
+    cannot be decided       draws of seeds differ by more than lies between the measurement and what the rule asks for
     cannot be tested here   the web lacks what the claim is about; the reason is said
 """
 
@@ -19,7 +19,8 @@ from frontrank.lab.measures import Curve
 
 AGREES, DISAGREES, UNDECIDED, UNTESTED = "agrees", "disagrees", "cannot be decided", "cannot be tested here"
 NOT_KNOWN = "why is not known"
-MARGIN = 0.005  # mean heights of two curves nearer than this are equal
+ACROSS = "the spread lies across what the rule asks for"
+MARGIN = 0.005  # two figures nearer than this are equal
 ALIKE = 0.03  # and nearer than this are similar
 GRID = 2000  # points at which a curve's mean height is taken
 
@@ -39,14 +40,11 @@ class Claim:
         return f"{self.verdict}: {self.reason}" if self.reason else self.verdict
 
 
-def decided(says: str, rule: str, measured: str, holds: bool, why: str = NOT_KNOWN) -> Claim:
-    """A claim and whether its rule holds; if not, ``why`` that is thought to be."""
+def decided(says: str, rule: str, measured: str, holds: bool | None, why: str = NOT_KNOWN, across: str = ACROSS) -> Claim:
+    """A claim and whether its rule holds: if not, ``why`` that is thought to be; if draws do not decide (None), what of it."""
+    if holds is None:
+        return Claim(says, rule, measured, UNDECIDED, across)
     return Claim(says, rule, measured, AGREES) if holds else Claim(says, rule, measured, DISAGREES, why or NOT_KNOWN)
-
-
-def undecided(says: str, rule: str, measured: str, reason: str) -> Claim:
-    """A claim that draws of seeds do not decide."""
-    return Claim(says, rule, measured, UNDECIDED, reason)
 
 
 def untested(says: str, reason: str) -> Claim:
@@ -82,25 +80,6 @@ def reaches_at(curve: Curve, height: float) -> float | None:
         return float(curve.x[0])
     x0, x1, y0, y1 = (float(v) for v in (curve.x[at - 1], curve.x[at], curve.y[at - 1], curve.y[at]))
     return x0 + (x1 - x0) * (height - y0) / (y1 - y0)
-
-
-READING = (
-    f"Values that differ by at most {MARGIN} count as equal: one is higher if it is so by more, and the highest if no other is "
-    f"higher and it is itself higher than at least one."
-)
-
-
-def higher(a: float, b: float) -> bool:
-    return a > b + MARGIN
-
-
-def is_best(values: Mapping[str, float], name: str) -> bool:
-    """Whether no other value is higher, and this one is higher than some other: where all are equal, none is best.
-
-    >>> is_best({"a": 0.5, "b": 0.504, "c": 0.4}, "a"), is_best({"a": 0.5, "b": 0.5}, "a")
-    (True, False)
-    """
-    return not any(higher(v, values[name]) for v in values.values()) and higher(values[name], min(values.values()))
 
 
 def listed(values: Mapping[str, float | None], digits: int = 3) -> str:

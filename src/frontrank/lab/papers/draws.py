@@ -1,9 +1,9 @@
 """Draws: the same crawls from several draws of seeds. What is said of an ordering is a mean with its spread.
 
-In one draw all orderings start from the same seeds, so they are compared draw by draw: one is *ahead* of another if the mean of
-the differences is larger than their spread (the sample standard deviation) and than ``MARGIN``. That two are alike, or one not
-worse by more than a margin, holds only if mean and spread together stay within it (``alike``, ``not_below``): where the spread
-lies across the margin nothing is decided.
+There is one rule of what draws decide (``beyond``): a figure is above a number, or it is not, only if its mean is away from it
+by more than its spread, the sample standard deviation. Between, nothing is decided: neither True nor False, but None. In one
+draw all orderings start from the same seeds, so they are compared draw by draw: one is *ahead* of another if the difference is
+above ``MARGIN``. A claim about several figures holds if it holds of each (``every``), and fails if it fails of one.
 
 A draw that reaches less than ``REACH`` of what the best of all tried ones reaches says nothing of a crawl of this web (three
 random pages of a small web may have no links at all): it is drawn again.
@@ -19,7 +19,7 @@ import numpy as np
 
 from frontrank.kernels.jit import Array
 from frontrank.lab.measures import Curve
-from frontrank.lab.papers.claims import MARGIN, NOT_KNOWN, Claim, decided, height_at, mean_height, number, undecided
+from frontrank.lab.papers.claims import MARGIN, NOT_KNOWN, Claim, decided, height_at, mean_height, number
 from frontrank.lab.papers.crawls import PaperCrawls
 from frontrank.lab.papers.reproduction import Tell
 from frontrank.orderings.registry import parse
@@ -30,9 +30,9 @@ DRAWS = 5
 TRIED = 40  # draws that are looked at, at most
 REACH = 0.5
 READING = (
-    f"Figures are means over the draws, with the sample standard deviation behind ±. One ordering is ahead of another if the "
-    f"mean of their differences, draw by draw, is above both its standard deviation and {MARGIN}; a claim agrees only if so "
-    f"much is between them."
+    f"Figures are means over the draws, with the sample standard deviation behind ±, the spread. One ordering is ahead of "
+    f"another if their difference, draw by draw, is above {MARGIN} by more than its spread, and not ahead if it is below "
+    f"{MARGIN} by more than that; between, the claim cannot be decided. The same holds for every other bound."
 )
 
 
@@ -69,35 +69,79 @@ class Drawn:
         return f"{number(self.mean)}±{number(self.spread)}"
 
 
-def ahead(a: Drawn, b: Drawn) -> bool:
+def beyond(by: float, spread: float) -> bool | None:
+    """Whether something is above 0; None where its spread lies across."""
+    return None if abs(by) < spread else by > 0.0
+
+
+def above(value: Drawn, least: float = 0.0) -> bool | None:
+    """Whether a figure is above a number, by more than draws differ.
+
+    >>> above(Drawn((0.5, 0.7)), 0.4), above(Drawn((0.5, 0.7)), 0.8), above(Drawn((0.5, 0.7)), 0.55)
+    (True, False, None)
+    """
+    return beyond(value.mean - least, value.spread)
+
+
+def at_most(value: Drawn, most: float) -> bool | None:
+    """Whether a figure is no higher than a number, whatever the draw."""
+    return negated(above(value, most))
+
+
+def ahead(a: Drawn, b: Drawn) -> bool | None:
     """Whether one ordering is better than another by more than draws differ.
 
-    >>> ahead(Drawn((0.5, 0.7)), Drawn((0.4, 0.6))), ahead(Drawn((0.5, 0.6)), Drawn((0.4, 0.6)))
+    >>> ahead(Drawn((0.5, 0.7)), Drawn((0.4, 0.6))), ahead(Drawn((0.4, 0.6)), Drawn((0.5, 0.7)))
     (True, False)
     """
-    by = a.minus(b)
-    return by.mean > max(by.spread, MARGIN)
+    return above(a.minus(b), MARGIN)
 
 
-def leads(values: Mapping[str, Drawn], name: str) -> bool:
+def negated(holds: bool | None) -> bool | None:
+    return None if holds is None else not holds
+
+
+def every(parts: Iterable[bool | None]) -> bool | None:
+    """Whether all hold: no, if one does not.
+
+    >>> every([True, None]), every([None, False]), every([True, True])
+    (None, False, True)
+    """
+    found = set(parts)
+    return False if False in found else None if None in found else True
+
+
+def some(parts: Iterable[bool | None]) -> bool | None:
+    """Whether one holds: no, if none does."""
+    return negated(every(map(negated, parts)))
+
+
+def failed(held: Mapping[str, bool | None]) -> str:
+    """The names of what certainly does not hold."""
+    return ", ".join(name for name, holds in held.items() if holds is False)
+
+
+def leads(values: Mapping[str, Drawn], name: str) -> bool | None:
     """Whether one is ahead of all others."""
-    return all(ahead(values[name], other) for key, other in values.items() if key != name)
+    return every(ahead(values[name], other) for key, other in values.items() if key != name)
+
+
+def lead(
+    says: str, rule: str, values: Mapping[str, Drawn], name: str, fact: str = "", reason: str = "", measured: str = ""
+) -> Claim:
+    """A claim that one is ahead of all others; for ``fact`` and ``reason`` see ``because``."""
+    why = because(values, name, fact, reason)
+    return decided(says, rule, measured or told(values), leads(values, name), why, why)
 
 
 def alike(says: str, rule: str, measured: str, by: Drawn, margin: float, why: str = NOT_KNOWN) -> Claim:
-    """Whether two differ by no more than a margin, whatever the draw."""
-    return _within(says, rule, measured, abs(by.mean) - margin, by.spread, why)
+    """A claim that two differ by no more than a margin."""
+    return decided(says, rule, measured, negated(beyond(abs(by.mean) - margin, by.spread)), why)
 
 
 def not_below(says: str, rule: str, measured: str, by: Drawn, margin: float, why: str = NOT_KNOWN) -> Claim:
-    """Whether one is below another by no more than a margin, whatever the draw; ``by`` is how much it is above."""
-    return _within(says, rule, measured, -by.mean - margin, by.spread, why)
-
-
-def _within(says: str, rule: str, measured: str, beyond: float, spread: float, why: str) -> Claim:
-    if abs(beyond) < spread:
-        return undecided(says, rule, measured, "the spread of the difference lies across the margin")
-    return decided(says, rule, measured, beyond <= 0.0, why)
+    """A claim that one is below another by no more than a margin; ``by`` is how much it is above."""
+    return decided(says, rule, measured, negated(beyond(-by.mean - margin, by.spread)), why)
 
 
 def told(values: Mapping[str, Drawn]) -> str:
@@ -109,16 +153,24 @@ def told(values: Mapping[str, Drawn]) -> str:
 
 
 def not_ahead(values: Mapping[str, Drawn], name: str) -> str:
-    """Of whom one is not ahead, and by how much it is behind: why it does not lead."""
-    behind: list[str] = []
-    close: list[str] = []
+    """Of whom one is not ahead, or not for certain: why it does not lead.
+
+    >>> not_ahead({"a": Drawn((0.5, 0.6)), "b": Drawn((0.7, 0.8)), "c": Drawn((0.5, 0.6)), "d": Drawn((0.4, 0.7))}, "a")
+    'behind b by .200±.000; level with c; within the spread of d'
+    """
+    found: dict[str, list[str]] = {"behind": [], "level with": [], "within the spread of": []}
     for key, other in values.items():
-        if key != name and not ahead(values[name], other):
-            (behind if ahead(other, values[name]) else close).append(f"{key} by {other.minus(values[name])}")
-    parts = [f"behind {', '.join(behind)}"] if behind else []
-    return "; ".join(
-        parts + ([f"within the spread of {', '.join(one.partition(' by ')[0] for one in close)}"] if close else [])
-    )
+        is_ahead = ahead(values[name], other)
+        if key == name or is_ahead:
+            continue
+        by = other.minus(values[name])
+        if is_ahead is None:
+            found["within the spread of"].append(key)
+        elif by.mean > MARGIN:
+            found["behind"].append(f"{key} by {by}")
+        else:
+            found["level with"].append(key)
+    return "; ".join(f"{how} {', '.join(whom)}" for how, whom in found.items() if whom)
 
 
 def because(values: Mapping[str, Drawn], name: str, fact: str = "", reason: str = "") -> str:
@@ -127,7 +179,7 @@ def because(values: Mapping[str, Drawn], name: str, fact: str = "", reason: str 
     ``fact`` is what was looked at beside it, ``reason`` what was found to be why.
     """
     short = not_ahead(values, name)
-    why = reason or (NOT_KNOWN if short.startswith("behind") else "")
+    why = reason or (NOT_KNOWN if leads(values, name) is False else "")
     return "; ".join(part for part in (short, fact, why) if part)
 
 

@@ -28,7 +28,21 @@ from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import picks
 from frontrank.lab.papers.claims import Claim, decided, mean_height
 from frontrank.lab.papers.crawls import Progress
-from frontrank.lab.papers.draws import DRAWS, READING, Drawn, ahead, at, because, heights, leads, middle, told
+from frontrank.lab.papers.draws import (
+    DRAWS,
+    READING,
+    Drawn,
+    above,
+    ahead,
+    at,
+    at_most,
+    every,
+    heights,
+    lead,
+    middle,
+    some,
+    told,
+)
 from frontrank.lab.papers.made_queries import gathered, made_workload, most, told_of, unsearchable
 from frontrank.lab.papers.reproduction import (
     IDEAL,
@@ -237,7 +251,7 @@ def correlation(of: Drawing) -> Experiment:
             CORRELATED,
             f"the correlation is below {WEAK} by more than its spread",
             str(pearson),
-            pearson.mean + pearson.spread < WEAK,
+            at_most(pearson, WEAK),
             "where few pages have any impact and these are well linked, both grow together",
         ),
         decided(
@@ -245,7 +259,6 @@ def correlation(of: Drawing) -> Experiment:
             "the mean impact of the fifth of the greatest PageRank is ahead of that of the fifth of the least",
             told({"least": low, "greatest": high}),
             ahead(high, low),
-            "within the spread" if abs(high.mean - low.mean) <= high.minus(low).spread else "",
         ),
     ]
     how = (
@@ -297,29 +310,29 @@ def effectiveness(of: Drawing, compared_: Sequence[Mapping[str, Curve]]) -> Expe
     first = {name: at(curves[name], FIRST) for name in means}
     x = np.linspace(FIRST, 1.0, 200)
     driven, plain = ("query-driven", "query-independent")
-    overtaken = [share for share in x if ahead(at(curves[plain], share), at(curves[driven], share))]
-    others = {name: first[name] for name in (plain, RANDOM)}
+    overtakes = {float(share): ahead(at(curves[plain], share), at(curves[driven], share)) for share in x}
+    overtaken = [share for share, holds in overtakes.items() if holds]
     claims = [
-        decided(
+        lead(
             EARLY,
             f"at {FIRST:.0%} of the uncrawled pages it is ahead of the query-independent policy and of a random order",
-            told(first),
-            leads({**others, driven: first[driven]}, driven),
-            because({**others, driven: first[driven]}, driven),
+            {name: first[name] for name in (plain, RANDOM, driven)},
+            driven,
+            measured=told(first),
         ),
         decided(
             DRIES,
             f"somewhere beyond {FIRST:.0%} of the uncrawled pages the query-independent policy is ahead of it",
-            f"from {overtaken[0]:.0%} on" if overtaken else "nowhere",
-            bool(overtaken),
+            f"from {overtaken[0]:.0%} on" if overtaken else "nowhere for certain",
+            some(overtakes.values()),
             "pages that match no query are fetched as they were found; few of those that matter are among them here",
         ),
-        decided(
+        lead(
             HYBRID,
             "in mean cumulative impact it is ahead of the other three",
-            told(means),
-            leads(means, "hybrid"),
-            because(means, "hybrid", "its parabola rises again for pages of the least PageRank (see below)"),
+            means,
+            "hybrid",
+            "its parabola rises again for pages of the least PageRank (see below)",
         ),
     ]
     rows: list[list[Value]] = [
@@ -344,7 +357,7 @@ def advantage(policies: Sequence[Sequence[Mapping[str, Curve]]]) -> Claim:
         for number_, drawn in enumerate(policies, 1)
     }
     rule = "the mean of the hybrid policy above that of the query-independent one is ahead there"
-    return decided(PRONOUNCED, rule, told(gains), ahead(gains["Dataset 2"], gains["Dataset 1"]), because(gains, "Dataset 2"))
+    return lead(PRONOUNCED, rule, gains, "Dataset 2")
 
 
 def fitted(of: Drawing) -> Experiment:
@@ -377,7 +390,7 @@ def promoted(of: Drawing) -> Experiment:
         "of the uncrawled pages in the lower half by PageRank, those with impact stand earlier in its order than in "
         "PageRank's: the mean gain, as a share of all uncrawled pages, is above its spread",
         str(gain),
-        gain.mean > gain.spread,
+        above(gain),
         "neither URLs nor anchors of these pages match what is asked for",
     )
     how = (
@@ -486,15 +499,15 @@ def improvability(heading: str, pairs: Sequence[tuple[Improved, Improved]]) -> E
             FALLS,
             "the slope of the fitted curve is below 0 by more than its spread",
             str(slope),
-            slope.mean + slope.spread < 0,
+            at_most(slope, 0.0),
             "queries with few answers have low scores and little that a crawl can add, and there are many of them",
         ),
         decided(
             CARRIES,
-            f"the curve of the one half explains at least {EXPLAINED:.0%} of the variance between buckets of the other, by "
+            f"the curve of the one half explains more than {EXPLAINED:.0%} of the variance between buckets of the other, by "
             "more than its spread",
             str(explained),
-            explained.mean - explained.spread >= EXPLAINED,
+            above(explained, EXPLAINED),
             "a line in the logarithm is too simple where the curve rises first",
         ),
     ]
@@ -571,7 +584,7 @@ def _enough(says: str, reached: Mapping[str, Drawn], share: str, least: float) -
     )
     measured = {f"{share} of sketches": reached[share], "all": reached["1"], "none": reached["none"]}
     wanted = Drawn(tuple(least * value for value in reached["1"].values))
-    enough = ahead(reached[share], wanted) and ahead(reached[share], reached["none"])
+    enough = every([ahead(reached[share], wanted), ahead(reached[share], reached["none"])])
     part = reached[share].mean / reached["1"].mean if reached["1"].mean else 0.0
-    short = f"so few sketches have {part:.0%} of the impact of all" if part < least else "within the spread"
+    short = f"so few sketches have {part:.0%} of the impact of all" if part < least else "PageRank alone has as much"
     return decided(says, rule, told(measured), enough, short)

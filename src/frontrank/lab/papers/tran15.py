@@ -36,10 +36,14 @@ from frontrank.lab.papers.draws import (
     ahead,
     at,
     because,
+    every,
+    failed,
     heights,
+    lead,
     leads,
     middle,
     random_pages,
+    some,
     told,
 )
 from frontrank.lab.papers.impact_ratio import behind, links_within
@@ -247,8 +251,8 @@ def omega(of: Drawing) -> Experiment:
         OMEGA,
         "with the best gamma the mean estimate is highest for an omega between 0 and 1, where it is ahead of one of the ends",
         measured,
-        0 < best < 1 and any(ahead(estimate[best], end) for end in ends),
-        f"the best is {best:g}" if best in (0.0, 1.0) else "the curve is flat within the spread",
+        every([0 < best < 1, some(ahead(estimate[best], end) for end in ends)]),
+        f"the best is {best:g}" if best in (0.0, 1.0) else "the curve is flat",
     )
     shares = " and ".join(f"{share:.0%}" for share in SHARES)
     how = (
@@ -287,24 +291,18 @@ def impacts(of: Drawing) -> Experiment:
     means = in_paper(heights(curves, UNTIL))
     late = {name: at(drawn, UNTIL) for name, drawn in in_paper(curves).items()}
     by_chance = {RANDOM: means[RANDOM]}
-    beaten = [name for name in means if name != RANDOM and not ahead(means[name], means[RANDOM])]
+    beats = {name: ahead(value, means[RANDOM]) for name, value in means.items() if name != RANDOM}
     claims = [
         more(WALK, means, "rw", "pagerank"),
         more(EDGES, means, "rw-eg", "rw"),
-        decided(
-            LATER,
-            f"at {UNTIL:.0%} of the frontier it is ahead of all others",
-            told(late),
-            leads(late, "rw-eg"),
-            because(late, "rw-eg"),
-        ),
+        lead(LATER, f"at {UNTIL:.0%} of the frontier it is ahead of all others", late, "rw-eg"),
         _dries(curves),
         decided(
             CHANCE,
             f"in the mean up to {UNTIL:.0%} of the frontier all others are ahead of it",
             told({**by_chance, **{name: value for name, value in means.items() if name != RANDOM}}),
-            not beaten,
-            f"not ahead of it: {', '.join(beaten)}",
+            every(beats.values()),
+            f"not ahead of it: {failed(beats)}; {NOT_KNOWN}",
         ),
     ]
     how = (
@@ -325,13 +323,13 @@ def _dries(curves: Mapping[str, Sequence[Curve]]) -> Claim:
     if "q-overlap" not in curves:
         return untested(DRIES, "no queries are known")
     first, late = ({one: at(curves[one], share) for one in ("q-overlap", "rw-eg")} for share in (FIRST, UNTIL))
-    early = ahead(first["q-overlap"], first["rw-eg"])
+    early, behind_late = ahead(first["q-overlap"], first["rw-eg"]), ahead(late["rw-eg"], late["q-overlap"])
     fact = "it does not fall behind" if early else "it is not ahead at first"
     return decided(
         DRIES,
         f"it is ahead at {FIRST:.0%} of the frontier, and RW-EG at {UNTIL:.0%}",
         f"at {FIRST:.0%} {told(first)}; at {UNTIL:.0%} {told(late)}",
-        early and ahead(late["rw-eg"], late["q-overlap"]),
+        every([early, behind_late]),
         f"{fact}; {because(late, 'rw-eg') if early else because(first, 'q-overlap')}",
     )
 
@@ -352,7 +350,7 @@ def clicked(of: Drawing) -> Experiment:
         CLICKS,
         f"at {UNTIL:.0%} of the frontier one of the two is ahead of all others",
         told(late),
-        any(leads({**others, name: late[name]}, name) for name in driven),
+        some(leads({**others, name: late[name]}, name) for name in driven),
         because({**others, "q-overlap": late["q-overlap"]}, "q-overlap"),
     )
     rows: list[list[Value]] = [[name, *map(str, by_share.values())] for name, by_share in drawn.items()]
@@ -374,19 +372,17 @@ def standing(of: Drawing) -> Experiment:
     means = heights(curves, UNTIL)
     rule = f"in the mean up to {UNTIL:.0%} of the frontier"
     others = {name: value for name, value in in_paper(means).items() if name != RANDOM}
-    claims = [
-        decided(RANK, f"{rule} it is ahead of all others", told(others), leads(others, "pagerank"), because(others, "pagerank"))
-    ]
+    claims = [lead(RANK, f"{rule} it is ahead of all others", others, "pagerank")]
     if "q-overlap" in means:
         higher = {name: means[name] for name in ("rw", "rw-eg", "q-hybrid", "pagerank")}
-        not_higher = [name for name, value in higher.items() if not ahead(value, means["q-overlap"])]
+        held = {name: ahead(value, means["q-overlap"]) for name, value in higher.items()}
         claims.append(
             decided(
                 LOW,
                 f"{rule} all of these are ahead of it",
                 told({"q-overlap": means["q-overlap"], **higher}),
-                not not_higher,
-                f"not ahead of it: {', '.join(not_higher)}; {NOT_KNOWN}",
+                every(held.values()),
+                f"not ahead of it: {failed(held)}; {NOT_KNOWN}",
             )
         )
     else:

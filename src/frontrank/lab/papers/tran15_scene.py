@@ -16,8 +16,8 @@ from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import Scene, ranker_of, stage
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import FRONTIER_SHARES
-from frontrank.lab.papers.claims import Claim, decided
-from frontrank.lab.papers.draws import Drawn, ahead, at, because, heights, told
+from frontrank.lab.papers.claims import Claim
+from frontrank.lab.papers.draws import Drawn, at, heights, lead
 from frontrank.lab.papers.made_queries import lines, split
 from frontrank.lab.papers.reproduction import PaperTable, Tell, Value
 from frontrank.lab.tune import Tuning, tune
@@ -111,7 +111,7 @@ def more(says: str, means: Mapping[str, Drawn], name: str, other: str) -> Claim:
     """A claim that one ordering finds more than another."""
     pair = {one: means[one] for one in (name, other)}
     rule = f"in the mean share of the ideal up to {UNTIL:.0%} of the frontier it is ahead"
-    return decided(says, rule, told(pair), ahead(pair[name], pair[other]), because(pair, name))
+    return lead(says, rule, pair, name)
 
 
 def heights_table(curves: Mapping[str, Sequence[Curve]]) -> PaperTable:
