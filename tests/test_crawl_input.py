@@ -121,6 +121,23 @@ def test_whatever_a_call_is_given_the_crawl_can_be_read_again(tmp_path: Path, ve
         assert [again.next(100), again.hosts(), sorted(again.leases), again.order, again.paused, again.notes] == shown
 
 
+OPTIONS = ("policy", "politeness", "capacity", "workload", "impact_by", "revisit_share", "queue_by", "notes", "group", "sync_s")
+
+
+@pytest.mark.parametrize("option", [*OPTIONS, "ranking"])
+def test_whatever_a_crawl_is_made_with_it_is_made_or_refused_in_a_sentence(option: str, tmp_path: Path) -> None:
+    for number, value in enumerate(ANYTHING):
+        with suppress(FrontrankError), Crawl(**{"policy": "bfs", "path": tmp_path / str(number), option: value}) as crawl:
+            crawl.seed(A)
+            assert crawl.take() == [A]
+    for path in sorted(tmp_path.iterdir()):
+        with Crawl.recover(path) as again:
+            assert again.known == 1
+        for value in ANYTHING if option in inspect.signature(Crawl.recover).parameters else ():
+            with suppress(FrontrankError):
+                Crawl.recover(path, **{option: value}).close()
+
+
 def test_an_event_that_fails_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the reason: a log that cannot be read again would lose the whole crawl."""
     crawl = begun(tmp_path / "crawl")
@@ -162,6 +179,7 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
         crawl.schedule_page(page, np.float64(9.0))
     crawl.host("a.example", budget=np.int64(5), delay_s=np.float32(1.5))
     crawl.close()
+    assert [event["links"] for event in events(tmp_path / "crawl") if event["kind"] == "fetched"] == [1]
     with Crawl.recover(tmp_path / "crawl") as again:
         assert (again.fetched_count, again.waiting) == (1, 2)
         assert next(row for row in again.hosts() if row["host"] == "a.example")["delay"] == 1.5

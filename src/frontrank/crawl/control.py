@@ -168,9 +168,7 @@ class Control(Live):
     @alone
     def behave(self, politeness: Politeness, now: float | None = None) -> None:
         """Other politeness from now on; what a host has of its own stays."""
-        if not isinstance(politeness, Politeness):
-            raise InputError(f"politeness must be a Politeness, such as Politeness(delay_s=1.0), got {politeness!r}")
-        if politeness != self.politeness:
+        if given.politeness(politeness) != self.politeness:
             self._do(events.Behaved(self._tick(now), politeness))
             self._acknowledge()
 

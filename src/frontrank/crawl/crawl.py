@@ -37,7 +37,7 @@ from frontrank.crawl.log import Log
 from frontrank.crawl.memory_log import MemoryLog
 from frontrank.crawl.needs import check_live
 from frontrank.crawl.numbered import checked_share
-from frontrank.crawl.ranking import INLINE
+from frontrank.crawl.ranking import BACKGROUND, INLINE
 from frontrank.crawl.shown import Shown
 from frontrank.errors import InputError
 from frontrank.frontiers.frontier import LATER, WAITING, Frontier
@@ -48,7 +48,7 @@ from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
-from frontrank.pages.groups import HOST, Groups
+from frontrank.pages.groups import DOMAIN, HOST, IP, Groups
 from frontrank.pages.scorers import Judged
 from frontrank.web.view import Workload, workload_notes
 from frontrank.web.web import IMPACTS
@@ -56,6 +56,7 @@ from frontrank.web.web import IMPACTS
 __all__ = ["Crawl", "Link", "Where"]
 
 Link = str | tuple[str, str]
+LONGEST_S = 10_000_000.0  # between two times at which the disk has everything; threads cannot wait for centuries
 
 
 class Crawl(Shown):
@@ -85,11 +86,17 @@ class Crawl(Shown):
         politeness; one of your own is given again to ``recover``.
         """
         policy = as_policy(policy)
-        if not isinstance(politeness, Politeness):
-            raise InputError(f"politeness must be a Politeness, such as Politeness(delay_s=1.0), got {politeness!r}")
-        _check_commits(group, sync_s)
+        given.politeness(politeness)
+        given.whole(capacity, "capacity", least=1, of=" of pages")
+        _check_ways(group, sync_s, ranking)
+        if workload is not None:
+            given.workload(workload)
+        if not (isinstance(queue_by, Mapping) or (isinstance(queue_by, str) and queue_by in (HOST, DOMAIN, IP))):
+            raise InputError(f"queue_by must be {HOST}, {DOMAIN}, {IP}, or the group of each host, got {queue_by!r}")
+        if notes is not None and not isinstance(notes, Mapping):
+            raise InputError(f"notes must be a mapping from keys to what JSON can hold, got {notes!r}")
         check_live(policy, queries=workload is not None, truth=truth is not None)
-        if impact_by not in ("", *IMPACTS):
+        if not isinstance(impact_by, str) or impact_by not in ("", *IMPACTS):
             raise InputError(f"impact_by must be views or clicks, got {impact_by!r}")
         stored = {**(notes or {}), "policy": to_data(policy), "politeness": politeness.json(), "started": clock()}
         if workload is not None:
@@ -137,7 +144,11 @@ class Crawl(Shown):
         ``workload``: what searchers ask from now on; another policy may need queries that the crawl was started without.
         ``names_of``: a crawl of the same log, whose names need not be read again.
         """
-        _check_commits(group, sync_s)
+        _check_ways(group, sync_s, ranking)
+        if politeness is not None:
+            given.politeness(politeness)
+        if workload is not None:
+            given.workload(workload)
         log = Journal.open(Path(path), group, sync_s, read_only) if isinstance(path, str | os.PathLike) else path
         try:
             crawl = cls.__new__(cls)
@@ -295,8 +306,11 @@ def _apart(links: Iterable[Link]) -> tuple[list[str], list[str] | None]:
     return [target for target, _ in pairs], [anchor for _, anchor in pairs]
 
 
-def _check_commits(group: int, sync_s: float) -> None:
+def _check_ways(group: int, sync_s: float, ranking: str) -> None:
+    """How it is run: said before there is a directory."""
     if not (isinstance(group, int) and group >= 1):
         raise InputError(f"group must be a whole number of events from 1, got {group!r}")
-    if not (isinstance(sync_s, int | float) and sync_s >= 0):
+    if not (isinstance(sync_s, int | float) and 0 <= sync_s <= LONGEST_S):
         raise InputError(f"sync_s must be a number of seconds from 0, got {sync_s!r}")
+    if not isinstance(ranking, str) or ranking not in (INLINE, BACKGROUND):
+        raise InputError(f"ranking must be {INLINE!r} or {BACKGROUND!r}, got {ranking!r}")

@@ -85,9 +85,7 @@ class Demand(Numbered):
         """
         if "workload" not in self.notes:
             check_asked(self.policy)
-        if not isinstance(workload, Workload):
-            raise InputError(f"a workload must be a Workload of queries and frequencies, got {workload!r}")
-        if not len(workload) or not np.any(np.asarray(workload.frequency) > 0):
+        if not len(given.workload(workload)) or not np.any(np.asarray(workload.frequency) > 0):
             raise InputError("a workload must have at least one query with a frequency above 0, got none")
         self._do(events.Asked(self._tick(now), workload))
         self._acknowledge()

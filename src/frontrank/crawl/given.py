@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from frontrank.errors import InputError
+from frontrank.frontiers.politeness import Politeness
+from frontrank.web.view import Workload
 
 LARGEST = 2**53  # whole numbers up to here are exact wherever they are kept
 
@@ -60,6 +62,18 @@ def whole(value: Any, what: str, least: int = 0, of: str = "") -> int:
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and least <= value <= LARGEST:
         return int(value)
     raise InputError(f"{what} must be a whole number{of} from {least}, got {value!r}")
+
+
+def politeness(value: Any) -> Politeness:
+    if isinstance(value, Politeness):
+        return value
+    raise InputError(f"politeness must be a Politeness, such as Politeness(delay_s=1.0), got {value!r}")
+
+
+def workload(value: Any) -> Workload:
+    if isinstance(value, Workload):
+        return value
+    raise InputError(f"a workload must be a Workload of queries and their frequencies, got {value!r}")
 
 
 def where(value: Any) -> tuple[str, int, int] | None:

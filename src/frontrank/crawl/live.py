@@ -19,7 +19,7 @@ from frontrank.crawl.drivers import driver_of
 from frontrank.crawl.events import Event
 from frontrank.crawl.log import Log
 from frontrank.crawl.pages import Known
-from frontrank.crawl.ranking import BACKGROUND, INLINE, PART, Ranking
+from frontrank.crawl.ranking import PART, Ranking
 from frontrank.crawl.rules import Rule, Rules
 from frontrank.crawl.searchers import Searchers
 from frontrank.crawl.told import Told
@@ -69,8 +69,6 @@ class Live(Known):
         ranking: str,
         frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
     ) -> None:
-        if ranking not in (INLINE, BACKGROUND):
-            raise InputError(f"ranking must be {INLINE!r} or {BACKGROUND!r}, got {ranking!r}")
         super().__init__(policy, log, politeness, capacity, truth, frontier)
         self._lock = threading.RLock()
         self.clock = clock
