@@ -85,7 +85,7 @@ def test_links_since_the_last_ranking_do_not_count_yet(tmp_path: Path) -> None:
 def test_a_page_that_no_ranking_has_seen_is_said_to_wait_behind_all(tmp_path: Path) -> None:
     ranked(tmp_path / "crawl", "pagerank").close()
     said = explained(tmp_path / "crawl", X).stdout
-    assert "found since the last ranking" in said and "+" not in said
+    assert "is not ranked yet, and waits behind all" in said and "+" not in said
 
 
 @pytest.mark.parametrize("spec", ["rw:every=3", "rw-eg:omega=0.5,every=3", "fusion:of=rw+indegree,every=3"])

@@ -94,7 +94,7 @@ def explain_live(directory: str, url: str, as_json: bool) -> None:
     say(f"{told['policy']}: {place}, priority {told['priority']:.4g}, depth {told['depth']}", "  ", "      ")
     parts: list[tuple[float, Any]] = [(link["part"], link["url"]) for link in told["links"]]
     if not told["ranked"]:
-        say("It was found since the last ranking: it waits behind all ranked pages, first come, first served.")
+        say("It is not ranked yet, and waits behind all pages that are, first come, first served.")
         return
     if parts:
         print(f"Its priority, by the {told['links_known']:,} fetched pages {told['counted']}:")

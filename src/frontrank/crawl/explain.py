@@ -76,7 +76,7 @@ class _Found(NamedTuple):
     key: float  # that a page has, or had when it was taken
     links: int  # fetched pages that link here
     parts: dict[str, float] = {}  # of what links did not give, if the ordering has names for them
-    ranked: bool = True  # not one that was found since the last ranking
+    ranked: bool = True  # not found since the last ranking, or on a page that has not arrived
 
 
 def _size(part: tuple[int, float]) -> float:
