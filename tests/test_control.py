@@ -69,6 +69,14 @@ def test_hosts_are_limited_together_by_commands(tmp_path: Path, crawl: Crawl) ->
     crawl = Crawl.recover(folder)
     assert crawl.take(9) == [NAMES[0], NAMES[1], NAMES[2], NAMES[5], NAMES[8]]
     crawl.close()
+    assert frontrank("ungroup", folder, "h1.test").stderr == (
+        "frontrank: there is no group 'h1.test'; did you mean 'h0.test'? Known: 192.0.2.7, h0.test\n"
+    )
+    assert frontrank("ungroup", folder, "h0.test").returncode == 0
+    assert [group["group"] for group in json.loads(frontrank("status", folder, "--json").stdout)["groups"]] == ["192.0.2.7"]
+    crawl = Crawl.recover(folder)
+    assert crawl.take(9) == NAMES[:9], "each has a budget of its own again: none"
+    crawl.close()
 
 
 def test_a_crawl_that_runs_heeds_what_is_said_in_its_order(tmp_path: Path, crawl: Crawl) -> None:

@@ -44,7 +44,8 @@ def url(page: int) -> str:
 
 
 def told(crawl: Crawl) -> dict[str, Any]:
-    """What can be asked of groups, queues and pages."""
+    """What can be asked of groups, queues and pages. Whether anybody has looked since a retry was due is no event."""
+    crawl.frontier.release(crawl.clock())
     hosts = {row["host"]: row for row in crawl.hosts() if row["waiting"] + row["leased"] + row["later"] + row["done"]}
     return {
         "groups": sorted(crawl.overview()["groups"], key=lambda group: str(group["group"])),
@@ -63,7 +64,7 @@ def told(crawl: Crawl) -> dict[str, Any]:
 ACTIONS = st.lists(
     st.tuples(
         st.sampled_from(
-            ["take", "take", "fetched", "fetched", "failed", "find", "limit", "block", "host", "join", "queue", "open"]
+            ["take", "take", "fetched", "fetched", "failed", "find", "limit", "block", "host", "join", "queue", "part", "open"]
         ),
         st.integers(0, 20),
     ),
@@ -86,6 +87,8 @@ def act(crawl: Crawl, action: str, n: int, now: float, out: list[str]) -> Any:
             return crawl.limit_group(**GROUPS[n % 5], **LIMITS[n % 4], now=now)
         if action == "block":
             return crawl.block_group(now + n % 4, **GROUPS[n % 5], now=now)
+        if action == "part":
+            return crawl.ungroup(sorted(crawl.groups)[n % len(crawl.groups)] if crawl.groups else "none", now=now)
         if action == "host":
             return crawl.host(HOSTS[n % len(HOSTS)], **LIMITS[n % 4], now=now)
         if action == "join":
@@ -320,3 +323,32 @@ def test_after_kill_9_a_group_gives_what_its_budget_has_left_and_no_more(tmp_pat
     assert sum(".a.org/" in name for name in fetched) == 40 == told["a.org"]["taken"]
     assert sum(".net/" in name for name in fetched) == 20 == told["b.net"]["taken"]
     assert heard.count("limited") >= 1 and told["a.org"]["waiting"] > 0 and told["b.net"]["waiting"] > 0
+
+
+def test_hosts_that_leave_a_group_have_what_they_had_but_no_shorter_delay(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", politeness=Politeness(delay_s=1.0, per_host=3), clock=lambda: 0.0)
+    crawl.seed([f"http://{host}/{n}" for n in range(4) for host in ("a.net", "b.net")], now=0.0)
+    crawl.host("b.net", budget=3)
+    crawl.group(hosts=["a.net", "b.net"])
+    crawl.host("b.net", delay_s=20.0, at_least=True)  # as a Crawl-delay asks for
+    crawl.limit_group(hosts=["a.net"], budget=2, concurrency=1)
+    crawl.block("a.net", 50.0, now=0.0)
+    assert crawl.take(9, now=60.0) == ["http://a.net/0"]
+    crawl.ungroup("a.net", now=61.0)
+    crawl.abandon()
+    crawl = Crawl.recover(tmp_path / "c", clock=lambda: 61.0, keep_leases=True)
+    told = {row["host"]: (row["delay"], row["concurrency"], row["budget"], row["taken"]) for row in crawl.busiest_hosts(9)}
+    assert told == {"a.net": (20.0, 3, 0, 1), "b.net": (20.0, 3, 3, 0)}
+    assert crawl.take(9, now=79.0) == [], "each rests as the group did"
+    assert crawl.take(9, now=80.0) == ["http://b.net/0", "http://a.net/1"]
+    crawl.close()
+
+
+def test_a_block_that_is_over_is_not_told_though_nothing_has_happened_since() -> None:
+    time = [0.0]
+    crawl = Crawl("bfs", clock=lambda: time[0])
+    crawl.seed(["http://a.net/"])
+    crawl.block_group(9.0, hosts=["a.net", "b.net"])
+    assert (crawl.overview()["groups"][0]["blocked_until"], crawl.overview()["hosts"]["resting"]) == (9.0, 1)
+    time[0] = 10.0
+    assert (crawl.overview()["groups"][0]["blocked_until"], crawl.overview()["hosts"]["resting"]) == (None, 0)

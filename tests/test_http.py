@@ -479,6 +479,11 @@ def test_hosts_share_limits_and_blocks_that_are_set_over_http(
     monkeypatch.setattr(answers, "MOST_GROUPS", 2)
     assert asked.post(f"{API}/groups", {"domain": "z.org", "delay_s": 1})[0] == 429
     assert asked.post(f"{API}/groups", {"ip": "192.0.2.7", "delay_s": 1})[0] == 200
+    status, told = asked.post(f"{API}/ungroup", {"group": "a.example"})
+    assert (status, told) == (200, {"done": "the hosts of a.example stand by themselves", "applied": True})
+    status, told = asked.post(f"{API}/ungroup", {"group": "a.example"})
+    assert status == 404 and told["error"] == "there is no group 'a.example'; known: 192.0.2.7"
+    assert [group["group"] for group in asked.get(f"{API}/status")[1]["groups"]] == ["192.0.2.7"]
 
 
 def test_queries_and_impacts_are_told_over_http_and_by_commands(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""frontrank boost, limit, block, pause, resume: control of a crawl, by its directory or by the address of a service.
+"""frontrank boost, limit, block, ungroup, pause, resume: control of a crawl, by its directory or by the address of a service.
 
 A crawl that runs heeds what is written into its directory; one that does not is opened, told, and closed again. A service is
 told by its HTTP side.
@@ -154,6 +154,24 @@ def block(said: Said, host: str | None, domain: str | None, ip: str | None, host
         _post(said, "block", {"host": host, "seconds": seconds})
     else:
         _tell(said, "block_until", name=host, until=time.time() + seconds if seconds else 0.0)
+
+
+@click.command(name="ungroup")
+@to_target
+@click.argument("name", metavar="GROUP")
+def ungroup(said: Said, name: str) -> None:
+    """Let the hosts of GROUP stand by themselves again. frontrank status lists groups.
+
+    Each host has its own concurrency and budget again, but no shorter delay than the group's, and is blocked as long: set
+    those of the group first if they are not to stay.
+
+    \b
+    frontrank ungroup my-crawl example.org
+    """
+    if is_address(said.target):
+        _post(said, "ungroup", {"group": name})
+    else:
+        _tell(said, "ungroup", name=name)
 
 
 ALL = click.option("--all", "whole", is_flag=True, help="All crawls of a service at once.")

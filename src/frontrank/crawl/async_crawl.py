@@ -90,6 +90,7 @@ class AsyncCrawl:
     group = _verb(Crawl.group)
     limit_group = _verb(Crawl.limit_group)
     block_group = _verb(Crawl.block_group)
+    ungroup = _verb(Crawl.ungroup)
     behave = _verb(Crawl.behave)
     block = _verb(Crawl.block)
     block_until = _verb(Crawl.block_until)

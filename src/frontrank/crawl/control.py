@@ -16,7 +16,7 @@ import numpy as np
 from frontrank.crawl import events, given, inbox, status
 from frontrank.crawl.live import Live, alone
 from frontrank.crawl.rules import Rule
-from frontrank.errors import InputError
+from frontrank.errors import InputError, NotFound, nearest
 from frontrank.frontiers.politeness import Politeness
 from frontrank.pages.groups import DOMAIN, IP, LISTED, Group
 from frontrank.pages.patterns import searcher, trusted_searcher
@@ -95,7 +95,7 @@ class Control(Live):
         They share pace, budgets, limits and blocks: what is said of one of them, or of the group by its name, holds for all. At
         first the strictest of what each had holds, and what was taken of each counts. Hosts of the domain that are found later
         are part of the group; a host at the address becomes part of it when whoever fetches says so (``join``). A host is in
-        one group; groups do not end.
+        one group, until ``ungroup``.
         """
         asked = Group.of(domain, ip, hosts)
         looked: list[str] = []  # names of hosts; others may call between
@@ -164,6 +164,20 @@ class Control(Live):
         name = self.group(domain=domain, ip=ip, hosts=hosts, now=now)
         self.block_until(name, until, now)
         return name
+
+    @alone
+    def ungroup(self, name: str, now: float | None = None) -> None:
+        """The hosts of this group stand by themselves from now on; reads the name of each of their pages.
+
+        Each has the concurrency, budget and limit that it had before, but no shorter delay than the group's, and rests and is
+        blocked as long. What was taken of its pages counts; revisits once. The host that the group is called by keeps nothing
+        of its own from before: it has the crawl's.
+        """
+        if given.text(name, "a group") not in self.groups:
+            raise NotFound(f"there is no group {name!r}{nearest(name, list(self.groups))}")
+        left = [host for host, group in self.joined.items() if group == name]
+        self._do(events.Ungrouped(self._tick(now), name, left))
+        self._acknowledge()
 
     @alone
     def behave(self, politeness: Politeness, now: float | None = None) -> None:

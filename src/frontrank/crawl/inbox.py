@@ -37,6 +37,7 @@ VERBS = (
     "block_until",
     "limit_group",
     "block_group",
+    "ungroup",
     "pause",
     "resume",
     "ask",
@@ -87,7 +88,7 @@ def _check(folder: Path, verb: str, given: dict[str, Any]) -> None:
                 check_asked(stored_policy(journal))
         finally:
             journal.close()
-    elif verb != "impacts":  # whether a page is known, only the crawl knows
+    elif verb not in ("impacts", "ungroup"):  # which pages and groups there are, only the crawl knows
         getattr(Crawl("bfs"), verb)(**given)
 
 

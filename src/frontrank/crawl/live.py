@@ -18,7 +18,7 @@ from frontrank.crawl import events, given, recovery, status
 from frontrank.crawl.drivers import driver_of
 from frontrank.crawl.events import Event
 from frontrank.crawl.log import Log
-from frontrank.crawl.pages import Known
+from frontrank.crawl.pages import Known, queue_of
 from frontrank.crawl.ranking import PART, Ranking
 from frontrank.crawl.rules import Rule, Rules
 from frontrank.crawl.searchers import Searchers
@@ -32,7 +32,7 @@ from frontrank.orderings.policy import Policy, never
 from frontrank.pages.groups import DOMAIN
 from frontrank.pages.patterns import trusted_searcher
 from frontrank.pages.scoring import Scoring
-from frontrank.pages.urls import registered_domain
+from frontrank.pages.urls import host_of, registered_domain
 from frontrank.web.view import Workload
 
 SNAPSHOT_WORK = 50_000  # rows and new pages between two snapshots, at least, and a share of what is known
@@ -297,6 +297,22 @@ class Live(Known):
             at[np.isin(at, list(later.values()))] = self.find_host(domain)
             self.frontier.place(0, at)
             self.joined.update(dict.fromkeys(later, domain))
+
+    def _ungroup(self, group: str, left: Sequence[str]) -> None:
+        """``left``: the hosts that were part of it. When a log is read again, those that came later were foreseen."""
+        into = self.find_host(group)
+        del self.groups[group]
+        self.domains.discard(group)
+        self.joined = {name: at for name, at in self.joined.items() if at != group}
+        pages = np.flatnonzero(self.frontier.hosts_of(slice(0, self.known)) == into)
+        named = self.log.names(pages.tolist())
+        queues = {name: self._queue(self._joins(name)) for name in dict.fromkeys(map(queue_of, named))}
+        own = np.array([queues[queue_of(one)] for one in named], np.int32)
+        hosts = sorted(set(map(self._host, left)) - {into})
+        self.frontier.part(into, np.array(hosts, np.int32), pages[own != into], own[own != into])
+        first = int(self.host_page[into])  # it may have been named by a page of another host
+        if first >= 0 and host_of(self.url(first)) != group:
+            self.host_page[into] = min(pages[own == into].tolist(), default=-1)
 
     def _boost_all(self, matches: Callable[[str], Any]) -> None:
         page = 0

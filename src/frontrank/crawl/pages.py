@@ -39,6 +39,12 @@ def name_of(url: str, queue: str | None, host: str | None = None) -> str:
     return url if not queue or queue == (host_of(url) if host is None else host) else f"{queue}\0{url}"
 
 
+def queue_of(named: tuple[str, str | None]) -> str:
+    """The queue that a page came with, by its URL and the name that the log has for its queue, if any."""
+    url, queue = named
+    return queue or host_of(url)
+
+
 class Known:
     """An ordering's state and a frontier that grow as pages become known."""
 

@@ -19,7 +19,7 @@ import numpy as np
 from frontrank.crawl import events, given, status
 from frontrank.crawl.control import MOST_HELD, Control
 from frontrank.crawl.live import alone
-from frontrank.crawl.pages import name_of
+from frontrank.crawl.pages import name_of, queue_of
 from frontrank.errors import InputError
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING
 from frontrank.frontiers.polite_frontier import MOST_TAKEN
@@ -339,7 +339,7 @@ class Queues(Control):
     def names(self, pages: Sequence[int]) -> list[tuple[str, str]]:
         """URL and queue of each of these pages."""
         pages = self.check_pages(pages)
-        return [(url, queue or host_of(url)) for url, queue in self.log.names(pages)]
+        return [(url, queue_of((url, queue))) for url, queue in self.log.names(pages)]
 
     @alone
     def pages_of(self, queue: str | None = None) -> Array:

@@ -75,7 +75,7 @@ def overview(crawl: Shown) -> dict[str, Any]:
             "with_waiting": int((hosts["waiting"] > 0).sum()),
             "in_flight": int((hosts["leased"] > 0).sum()),
             "budget_spent": int(((hosts["budget"] > 0) & (hosts["taken"] >= hosts["budget"])).sum()),
-            "resting": int((np.maximum(hosts["ready_at"], hosts["blocked"]) > crawl.now).sum()),
+            "resting": int((np.maximum(hosts["ready_at"], hosts["blocked"]) > _moment(crawl)).sum()),
         },
         "gauges": crawl.gauges(),
         "rankings_failed": crawl.ranking.failures,
@@ -213,16 +213,21 @@ def busiest(crawl: Shown, n: int) -> list[dict[str, Any]]:
 def groups(crawl: Live) -> list[dict[str, Any]]:
     """Groups of hosts that were made while the crawl ran: what makes a host part of each, how many are, and its limits."""
     members = Counter(crawl.joined.values()) if crawl.groups else Counter[str]()  # without the host that it is called by
-    made = []
+    made, now = [], _moment(crawl)
     for name, by in crawl.groups.items():
         row = crawl.frontier.hosts(crawl.find_host(name))[0]
         counts = {field: row[field].item() for field in ("waiting", "leased", "done", "taken")}
         limits = {field: row[field].item() for field in ("concurrency", "budget", "limit")} | {"delay_s": float(row["delay"])}
-        blocked = float(row["blocked"]) if row["blocked"] > crawl.now else None
+        blocked = float(row["blocked"]) if row["blocked"] > now else None
         made.append(
             {"group": name, "by": by, "hosts": members[name] + (by != IP), **counts, **limits, "blocked_until": blocked}
         )
     return made
+
+
+def _moment(crawl: Live) -> float:
+    """What time it is for a crawl: nothing may have happened in it for a while."""
+    return max(crawl.now, crawl.clock() + crawl.shift)
 
 
 def host_names(crawl: Live, numbers: list[int] | None = None) -> list[str]:

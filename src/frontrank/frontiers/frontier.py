@@ -147,6 +147,13 @@ class Frontier(Protocol):
         ``asked``: the group rests as long as the hosts would. A page that is placed later is placed in the group.
         """
 
+    def part(self, group: int, hosts: Array, pages: Array, into: Array) -> None:
+        """These pages of a group are those of the hosts beside them from now on. ``hosts``: all that leave the group.
+
+        Each has the limits that it had before, but no shorter delay than the group's, and rests and is blocked as long. What
+        is left of the group has the delay that it had, and else the limits of a new host.
+        """
+
     def may_go(self, host: int, now: float) -> bool:
         """Whether a page of this host, waiting or not, may be leased now."""
 

@@ -200,6 +200,9 @@ class PoliteFrontier:
         joins[others] = True
         compiled(polite.join)(self.queue, others, joins, group, self.queue.host.size, asked)
 
+    def part(self, group: int, hosts: Array, pages: Array, into: Array) -> None:
+        compiled(polite.part)(self.queue, group, *(np.asarray(given, np.int32) for given in (hosts, pages, into)))
+
     def may_go(self, host: int, now: float) -> bool:
         return bool(compiled(polite.may_go)(self.queue, host, now))
 

@@ -24,6 +24,7 @@ from frontrank.crawl.events.control import (
     PrioritisedAll,
     Reordered,
     Ruled,
+    Ungrouped,
 )
 from frontrank.crawl.events.event import Event, Where, anchors_of, count_of, pages_of, read_note, storable
 from frontrank.crawl.events.pages import (
@@ -77,6 +78,7 @@ __all__ = [
     "Seeded",
     "Taken",
     "TakenTogether",
+    "Ungrouped",
     "Valued",
     "Where",
     "anchors_of",
@@ -90,7 +92,7 @@ __all__ = [
 ]
 
 _PAGES = (Seeded, Discovered, Retold, Taken, Fetched, Failed, Retried, Expired, Scheduled, Held, Forgotten)
-_CONTROL = (Limited, Blocked, Joined, Grouped, Behaved, Reordered, Prioritised, PrioritisedAll, Ruled, Paused)
+_CONTROL = (Limited, Blocked, Joined, Grouped, Ungrouped, Behaved, Reordered, Prioritised, PrioritisedAll, Ruled, Paused)
 _RANKING = (Rescored, RankingBegun, RankingHeld, RankingEnded, Valued, Asked)
 _ALL = (*_PAGES, *_CONTROL, *_RANKING)
 KINDS: dict[int, Any] = {event.kind: event for event in (*_ALL, TakenTogether)}

@@ -99,6 +99,19 @@ class Grouped(Noted):
 
 
 @dataclass(frozen=True, slots=True)
+class Ungrouped(Noted):
+    """The hosts of a group stand by themselves from now on."""
+
+    kind: ClassVar[int] = 29
+    name: ClassVar[str] = "ungroup"
+    group: str
+    hosts: list[str]  # that were part of it
+
+    def apply(self, crawl: Live) -> None:
+        crawl._ungroup(self.group, self.hosts)
+
+
+@dataclass(frozen=True, slots=True)
 class Behaved(Noted):
     """Other politeness from now on; hosts that have limits of their own keep those."""
 

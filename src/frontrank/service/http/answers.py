@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from frontrank import __version__
 from frontrank.crawl.kernels import UNLINKED
-from frontrank.errors import InputError, TooMany, UnknownCrawl
+from frontrank.errors import InputError, NotFound, TooMany, UnknownCrawl, nearest
 from frontrank.fetching.crawler.job import asked_for
 from frontrank.fetching.crawler.pace import time_left
 from frontrank.frontiers.frontier import BEYOND
@@ -248,6 +248,14 @@ def block_group(asked: Asked) -> shapes.Done:
     group, seconds = _group(asked), asked.given["seconds"]
     applied = asked.source.tell("block_group", until=time.time() + seconds if seconds else 0.0, **group)
     return _done(asked, f"nothing is taken from the group for {seconds:g} s" if seconds else "it may be asked again", applied)
+
+
+def ungroup(asked: Asked) -> shapes.Done:
+    name = asked.given["group"]
+    known = [group["group"] for group in asked.source.ask("overview")["groups"]]
+    if name not in known:
+        raise NotFound(f"there is no group {name!r}{nearest(name, known)}")
+    return _done(asked, f"the hosts of {name} stand by themselves", asked.source.tell("ungroup", name=name))
 
 
 def _given(asked: Asked, *names: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from frontrank import __version__
-from frontrank.errors import FrontrankError, InputError, StorageError, TooMany, UnknownCrawl
+from frontrank.errors import FrontrankError, InputError, NotFound, StorageError, TooMany
 from frontrank.pages.workers import Closed, Died, TooLong
 from frontrank.service.counters import Counters
 from frontrank.service.http import answers, fields, guard, metrics, openapi
@@ -43,7 +43,7 @@ PAGE = {
     "icon.svg": "image/svg+xml",
 }
 STATUSES: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
-    (UnknownCrawl, 404),
+    (NotFound, 404),
     (NotKnown, 404),
     (Busy, 429),
     (TooMany, 429),

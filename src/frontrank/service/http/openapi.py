@@ -14,7 +14,7 @@ REFUSALS = {
     400: "Something that was given cannot be used.",
     401: "The token is missing or wrong.",
     403: "The request came from a page of another origin, or by a name that is not this service's.",
-    404: "There is no such crawl, or the crawl does not know the page.",
+    404: "There is no such crawl, or the crawl does not know the page or group.",
     413: "The body is too long.",
     414: "The URL of the request is too long.",
     415: "The body is not JSON.",

@@ -253,6 +253,15 @@ OPERATIONS = (
         method="POST",
     ),
     Operation(
+        "ungroup",
+        OF_CRAWL + "/ungroup",
+        "Let the hosts of a group stand by themselves again, with no shorter delay than the group's.",
+        answers.ungroup,
+        shapes.Done,
+        (Field("group", "string", "the name of a group, as the status has it", longest=LONGEST_HOST),),
+        method="POST",
+    ),
+    Operation(
         "ask",
         OF_CRAWL + "/queries",
         "What searchers ask from now on, instead of the queries before: later rankings go by it.",

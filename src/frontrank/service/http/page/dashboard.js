@@ -46,26 +46,44 @@ function show(told) {
   const last = told.last_event ? [`last event ${moment(told.last_event)}`] : [];
   if (told.running && Date.now() / 1000 - told.as_of > STALE_S) last.push(`as of ${moment(told.as_of)}`);
   $("progress-text").textContent = [`${whole} (${percent(share)})`, ...gauges, ...last].join(" · ");
-  if (JSON.stringify(told.rules) !== shownRules) {
-    shownRules = JSON.stringify(told.rules);
-    rules(told.rules);
+  const ruled = JSON.stringify([told.rules, told.groups]);
+  if (ruled !== shownRules) {
+    shownRules = ruled;
+    rules(told.rules, told.groups);
   }
   $("pause").textContent = !told.active ? "Resume service" : told.paused ? "Resume" : "Pause";
   document.title = `${count(told.fetched)} pages · ${told.id} · frontrank`;
 }
 
-function rules(told) {
-  $("rules").hidden = !told.length;
+const GROUPED = { domain: "All hosts of this domain", ip: "All hosts at this address", list: "Hosts that were put together" };
+
+function grouped(one) {
+  return make("span", { class: "tag", title: GROUPED[one.by] }, one.hosts > 1 ? `${count(one.hosts)} hosts` : "group");
+}
+
+function rules(told, groups) {
+  $("rules").hidden = !told.length && !groups.length;
   const words = (rule) => [
     rule.boost ? `boosted by ${count(rule.boost)}` : "",
     rule.budget ? `${count(rule.taken)} of ${count(rule.budget)} pages taken` : "",
     rule.delay_s ? `${short(rule.delay_s)} s apart` : "",
   ].filter(Boolean).join(", ");
-  rows("rules-table", told.map((rule) =>
-    make("tr", {},
-      make("td", { class: "url" }, make("code", {}, rule.pattern)),
-      make("td", {}, words(rule)),
-      make("td", {}, make("div", { class: "row" }, acting("End", `end the rule ${rule.pattern}`, () => end(rule)))))));
+  const together = (one) => [
+    one.budget ? `${count(one.taken)} of ${count(one.budget)} pages taken` : "",
+    one.limit ? `${count(one.done)} of ${count(one.limit)} pages done with` : "",
+    one.concurrency ? `${count(one.concurrency)} at once` : "",
+    one.delay_s ? `${short(one.delay_s)} s apart` : "",
+    one.blocked_until ? `blocked until ${moment(one.blocked_until)}` : "",
+  ].filter(Boolean).join(", ");
+  const row = (name, said, about, doing) => make("tr", {},
+    make("td", { class: "url" }, ...name),
+    make("td", {}, said),
+    make("td", {}, make("div", { class: "row" }, acting("End", about, doing))));
+  rows("rules-table", [
+    ...told.map((rule) => row([make("code", {}, rule.pattern)], words(rule), `end the rule ${rule.pattern}`, () => end(rule))),
+    ...groups.map((one) => row([one.group, " ", grouped(one)], together(one), `end the group ${one.group}`,
+      () => act("ungroup", { group: one.group }).catch(trouble))),
+  ]);
 }
 
 async function end(rule) {
@@ -176,16 +194,13 @@ async function families() {
   $("families-note").textContent = `${count(told.patterns)} shapes of URLs, ${traps ? `${count(traps)} possible traps` : "no trap in sight"}${told.complete ? "" : "; still reading the log"}`;
 }
 
-const GROUPED = { domain: "All hosts of this domain", ip: "All hosts at this address", list: "Hosts that were put together" };
-
 async function hosts() {
   const told = await get(crawl, "hosts", { n: 30 });
   const limit = (value) => (value ? count(value) : "–");
   const groups = new Map((status?.groups ?? []).map((one) => [one.group, one]));
-  const grouped = (one) => one && make("span", { class: "tag", title: GROUPED[one.by] }, one.hosts ? `${count(one.hosts)} hosts` : "group");
   rows("hosts", told.hosts.map((one) =>
     make("tr", {},
-      make("td", { class: "url" }, one.host, " ", grouped(groups.get(one.host)) ?? null),
+      make("td", { class: "url" }, one.host, " ", groups.has(one.host) ? grouped(groups.get(one.host)) : null),
       make("td", { class: "number" }, count(one.leased)),
       make("td", { class: "number" }, count(one.waiting)),
       make("td", { class: "number" }, count(one.taken)),
