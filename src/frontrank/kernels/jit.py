@@ -15,7 +15,7 @@ float, is another type, for which a kernel is compiled anew):
   state class lists its fields, and this module makes any such class when it is asked for.
 - Every array that a function is given or gives on has its references counted, atomically, unless the function is marked
   ``@lean``: then it makes no arrays and returns none. Such a function becomes a part of its caller, as handing over the seven
-  numbers that an array is to numba, of a dozen arrays, took a fifth of the time of a simulation.
+  numbers that an array is to numba, of a dozen arrays, took a tenth of the time of a simulation.
 - numba takes half a second to import. Nothing here imports it before the first ``compiled``.
 """
 
