@@ -72,6 +72,7 @@ def lab(folder: Path, small: bool) -> list[Result]:
     results += memory.reading(folder, *((100_000, 2_000_000) if small else (1_000_000, 20_000_000)))
     results += loading.loading(folder, 2_000_000 if small else 20_000_000)
     results += loading.formats(folder, 2_000_000 if small else 20_000_000)
+    results += loading.ranked(folder, 2_000_000 if small else 20_000_000)
     results += billion.billion(folder, (3_000, 30_000) if small else billion.SIZES)
     results += spark.iterations(folder / "spark", 2_000_000 if small else 20_000_000)
     return results + scale.growth(folder, scale.SIZES[:2] if small else scale.SIZES)

@@ -3,6 +3,7 @@
     python -m benchmarks.loading                  20 million links
     python -m benchmarks.loading 200 --alone      200 million, without DuckDB
     python -m benchmarks.loading 20 --formats     20 million, of Parquet, a BVGraph and Common Crawl's files
+    python -m benchmarks.loading 1000 --ranked    a billion, Parquet tables of a crawl ranked as they lie there
 
 Peaks are of the whole process (VmHWM). DuckDB is told to use no more than 1.5 GB and both cores; it sorts by source and line,
 which keeps the order of links, and hands the targets over as Arrow: less than a web directory needs.
@@ -107,7 +108,7 @@ def _row(name: str, it: dict[str, float]) -> list[str]:
 
 
 def formats(folder: Path, links: int = 20_000_000) -> list[Result]:
-    """The same of other forms: Parquet, a BVGraph, Common Crawl's files; and a ranking of Parquet tables as they lie there."""
+    """The same of other forms: Parquet, a BVGraph, Common Crawl's files."""
     pages = links // LINKS_A_PAGE
     for size, name in ((100, "small"), (pages, "large")):
         write_tables(folder / f"{name}.tables", size, LINKS_A_PAGE * size)
@@ -120,10 +121,17 @@ def formats(folder: Path, links: int = 20_000_000) -> list[Result]:
         results.append(
             Result(f"{links:,} links of {form}: memory at the peak", it["peak"] / links, 10, "bytes a link", most=True)
         )
-    it = figures(RANK, folder / "large.tables", folder / "small.tables")
-    rows.append(_row("Parquet, ranked by rw-eg:omega=0.7", it))
     table(f"{links:,} links of other forms", HEADER, rows)
     return results
+
+
+def ranked(folder: Path, links: int = 20_000_000) -> list[Result]:
+    """A crawl in Parquet tables, ranked as it lies there."""
+    for size, name in ((100, "small"), (links // LINKS_A_PAGE, "large")):
+        write_tables(folder / f"{name}.crawl", size, LINKS_A_PAGE * size)
+    it = figures(RANK, folder / "large.crawl", folder / "small.crawl")
+    table(f"Parquet tables of {links:,} links ranked by rw-eg:omega=0.7", HEADER, [_row("frontrank rank", it)])
+    return [Result(f"{links:,} links in Parquet, ranked: process at the peak", it["whole"] / 1e9, 20, "GB", most=True)]
 
 
 if __name__ == "__main__":
@@ -132,7 +140,11 @@ if __name__ == "__main__":
     parser.add_argument("--dir", help="where the files go, about 50 bytes a link for a while")
     parser.add_argument("--alone", action="store_true", help="without DuckDB")
     parser.add_argument("--formats", action="store_true", help="other forms than an edge list")
+    parser.add_argument("--ranked", action="store_true", help="Parquet tables of a crawl, ranked")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="frontrank-bench-", dir=given.dir) as made:
         size = given.millions * 1_000_000
-        verdict(formats(Path(made), size) if given.formats else loading(Path(made), size, not given.alone))
+        if given.ranked or given.formats:
+            verdict((ranked if given.ranked else formats)(Path(made), size))
+        else:
+            verdict(loading(Path(made), size, not given.alone))

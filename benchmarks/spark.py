@@ -1,8 +1,9 @@
-"""PageRank on Spark against the local engine: one iteration of each over the same links.
+"""Spark against the local engine: one iteration of PageRank over the same links; and ml, whose scores must be the same.
 
 python -m benchmarks.spark                               20 million links, a minute or two
 python -m benchmarks.spark --links 100e6 --folder DIR    what docs/results/scale.md has, with 5 GB of disk
 python -m benchmarks.spark --hub                         every page links to one, the other half of the links as before
+python -m benchmarks.spark --ml --links 2e6              ml of a crawl with impacts and queries, 200,000 pages
 
 Beside the clock CPU time is told, of this process and all that it started (Java, Python's workers): what is left of a
 comparison on a machine that others use too. DIR keeps the tables for the next run.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -21,20 +23,23 @@ import numpy as np
 
 from benchmarks.show import Result, table, verdict
 from frontrank.errors import InputError
-from frontrank.lab.best_pages import best
+from frontrank.lab.best_pages import best, local_ranking
 from frontrank.orderings.batch.pagerank import PageRank
+from frontrank.orderings.registry import parse_ranker
 from frontrank.sources.parquet_crawl import open_crawl
 from frontrank.spark.rank import opened_web, rank
 from frontrank.spark.session import check_java, session
 
 LINKS_A_PAGE = 10
 PARTS = 8
+FETCHED = 0.5  # of the pages of a crawl
+BEST = 10_000  # pages that are compared
 PROMISED, BOUND = 100_000_000, 6.0
 SMALLER = 10.0  # on webs below what was promised for: there is less to do, and as much to plan
 TOLERANCE = 0.02  # some ten iterations
 
 
-def pages_of(links: int, hub: bool) -> int:
+def pages_of(links: int, hub: bool = False) -> int:
     return links // (2 if hub else LINKS_A_PAGE)
 
 
@@ -133,6 +138,54 @@ def iterations(folder: Path, links: int, master: str = "local[2]", hub: bool = F
     return [Result(f"an iteration on Spark {master}, {links:,} links", there / local, bound, "local iterations", most=True)]
 
 
+def write_crawl(folder: Path, links: int) -> None:
+    """A crawl with impacts, queries and results: popular pages are fetched sooner, and searchers find more in them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    write_web(folder, links)
+    rng, pages = np.random.default_rng(8), pages_of(links)
+    page = np.arange(pages)
+    views = rng.poisson(20.0 * rng.random(pages) ** 8 * (pages / (page + 1.0)) ** 0.3)
+    urls = [f"http://h{number % 1000}.example/{number}" for number in range(pages)]
+    told = {"page": page, "url": urls, "fetched": page < FETCHED * pages, "views": views}
+    pq.write_table(pa.table(told), folder / "pages.parquet")
+    queries = [f"word{number}" for number in range(1000)]
+    pq.write_table(pa.table({"query": queries, "frequency": rng.random(1000) * 100.0}), folder / "queries.parquet")
+    shown = {
+        "query": np.repeat(queries, 10),
+        "page": rng.integers(0, int(FETCHED * pages), 10_000),
+        "score": rng.random(10_000),
+    }
+    pq.write_table(pa.table(shown), folder / "results.parquet")
+
+
+def learned(folder: Path, links: int, master: str = "local[2]") -> list[Result]:
+    """ml on both engines: the largest difference of a score, and whether the best pages are the same."""
+    import pyarrow.parquet as pq
+
+    tables = folder / f"crawl-{links}"
+    if not tables.exists():
+        write_crawl(tables, links)
+    ranker = parse_ranker("ml:features=links")
+    begun = perf_counter()
+    ranking, scores, _ = local_ranking(open_crawl(str(tables)), ranker, None, BEST)
+    local = perf_counter() - begun
+    steps = Steps()
+    with session(master) as spark, opened_web(spark, str(tables), str(folder), steps) as web:
+        found = rank(web, ranker, BEST, str(folder / "scores"))
+    there = perf_counter() - steps.begun
+    apart = float(np.abs(pq.read_table(folder / "scores").sort_by("page")["score"].to_numpy() - scores).max())
+    rows = [["local", f"{local:.1f}", ""], [f"spark {master}", f"{there:.1f}", f"{apart:.1e}"]]
+    title = f"{ranker.spec()}, {links:,} links, {len(scores):,} pages, {len(np.unique(scores)):,} different scores"
+    table(title, ["engine", "seconds", "scores apart by at most"], rows)
+    same = np.mean([ours == theirs for ours, theirs in zip(ranking.urls, found.ranking.urls, strict=True)])
+    return [
+        Result("ml: scores of Spark and of the local engine", apart, 1e-9, "apart", most=True),
+        Result(f"ml: of the best {BEST:,} pages in the same place", float(same), 1.0, ""),
+    ]
+
+
 def here(folder: Path, ranker: PageRank) -> tuple[Any, float, float]:
     """Scores by the local engine; seconds and CPU seconds of its iterations."""
     view = open_crawl(str(folder)).view()
@@ -149,13 +202,14 @@ def main() -> None:
     parser.add_argument("--links", type=float, default=20e6)
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--hub", action="store_true", help="every page links to one")
+    parser.add_argument("--ml", action="store_true", help="ml in place of PageRank")
     parser.add_argument("--folder", help="where the web is, or is written to and left; a temporary one if none is given")
     given = parser.parse_args()
-    if given.folder:
-        verdict(iterations(Path(given.folder), int(given.links), given.master, given.hub))
-        return
-    with tempfile.TemporaryDirectory(prefix="frontrank-spark-") as folder:
-        verdict(iterations(Path(folder), int(given.links), given.master, given.hub))
+    with nullcontext(given.folder) if given.folder else tempfile.TemporaryDirectory(prefix="frontrank-spark-") as folder:
+        if given.ml:
+            verdict(learned(Path(folder), int(given.links), given.master))
+        else:
+            verdict(iterations(Path(folder), int(given.links), given.master, given.hub))
 
 
 if __name__ == "__main__":

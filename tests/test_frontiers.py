@@ -99,7 +99,7 @@ def test_a_frontier_is_what_a_search_finds(kind: str, happened: list[tuple[str, 
 
 
 @settings(max_examples=300, deadline=None)
-@given(happened=events, room=st.integers(2, PAGES))
+@given(happened=events, room=st.integers(8, 4 * PAGES))
 def test_the_order_does_not_depend_on_who_waits_on_the_shelf(happened: list[tuple[str, int, float]], room: int) -> None:
     expected = found("heap", happened)
     assert play(shelf, compiled, PAGES, happened, room=room) == expected

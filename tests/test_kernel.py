@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from frontrank.kernels import jit
 from frontrank.kernels.jit import Array, Column, Direct, compiled, interpreted, kernel, lean, state_type
 from frontrank.kernels.prefetch import prefetch
 from tests.patience import PATIENCE_S
@@ -133,6 +134,12 @@ def double(x: float) -> float:
 @kernel
 def square(x: float) -> float:
     return x * x
+
+
+def test_the_same_source_compiled_in_another_way_is_kept_under_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = jit._linked(double, {}, jit=False).__qualname__
+    monkeypatch.setattr(jit, "_options", lambda f: {"nogil": True})
+    assert jit._linked(double, {}, jit=False).__qualname__ != name
 
 
 def test_open_names_are_bound_for_each_link() -> None:

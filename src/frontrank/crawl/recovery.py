@@ -410,7 +410,7 @@ def _wanted(crawl: Live) -> dict[str, Any]:
     """What a snapshot must agree on to be of use."""
     kind = type(crawl.frontier)
     frontier = None if kind is PoliteFrontier else f"{kind.__module__}.{kind.__qualname__}"
-    return {"format": 8, "frontrank": frontrank.__version__, "policy": to_data(crawl.policy), "frontier": frontier}
+    return {"format": 9, "frontrank": frontrank.__version__, "policy": to_data(crawl.policy), "frontier": frontier}
 
 
 def _from_snapshot(crawl: Live, log: Log) -> int:

@@ -7,7 +7,7 @@ Each kind is a module with the same kernels, so that a driver can be linked with
     remove(queue, page)     a page leaves out of turn
     new(pages), grown(queue, pages), waiting(queue)
 
-``heap``, of orderings with keys, is ``shelf``: a heap of the pages near the top, while all others wait at the cost of one
+``heap``, of orderings with keys, is ``shelf``: the pages near the top in order, while all others wait at the cost of one
 write. The plain heap beneath it, ``frontiers.heap``, serves hosts and due times.
 
 A kind whose order follows from discovery alone (fifo, lifo) ignores keys and costs a fraction of the heap. One that can crawl

@@ -1,4 +1,7 @@
-"""First discovered, first fetched: a queue that ignores keys. O(1) for each call."""
+"""First discovered, first fetched: a queue that ignores keys. O(1) for each call.
+
+What is known of a page is two bits: of a web of 30 million pages they fit in the processor's cache, where a byte each does not.
+"""
 
 from __future__ import annotations
 
@@ -8,28 +11,32 @@ import numpy as np
 
 from frontrank.kernels.growing import GROWTH
 from frontrank.kernels.jit import Array, lean
+from frontrank.kernels.prefetch import prefetch
 
-ABSENT, WAITS, GONE = 0, 1, 2
-AHEAD = 8  # pages whose links are looked at together
+FAR, NEAR = 16, 8  # places ahead whose rows are asked for, and whose links
+LINE = 16  # links of a cache line
+SOON = 64  # links of a page that are asked for at most
 
 
 class Fifo(NamedTuple):
     items: Array  # pages in the order of their discovery; each enters once
-    mark: Array
+    known: Array  # a bit for each page that was ever here
+    gone: Array  # and one for each that has left
     counts: Array  # [waiting, discovered, next to go]
 
 
 def new(pages: int) -> Fifo:
-    return Fifo(np.zeros(pages, np.int32), np.zeros(pages, np.uint8), np.zeros(3, np.int64))
+    bits = pages // 8 + 1
+    return Fifo(np.zeros(pages, np.int32), np.zeros(bits, np.uint8), np.zeros(bits, np.uint8), np.zeros(3, np.int64))
 
 
 def grown(queue: Fifo, pages: int) -> Fifo:
     if pages <= queue.items.size:
         return queue
     bigger = new(max(pages, GROWTH * queue.items.size))
-    bigger.items[: queue.items.size] = queue.items
-    bigger.mark[: queue.mark.size] = queue.mark
-    return Fifo(bigger.items, bigger.mark, queue.counts)
+    for old, longer in zip(queue[:3], bigger[:3], strict=True):
+        longer[: old.size] = old
+    return bigger._replace(counts=queue.counts)
 
 
 def waiting(queue: Fifo) -> int:
@@ -37,9 +44,19 @@ def waiting(queue: Fifo) -> int:
 
 
 @lean
+def has(bits: Array, page: int) -> bool:
+    return bool(bits[page >> 3] & (1 << (page & 7)))
+
+
+@lean
+def add(bits: Array, page: int) -> None:
+    bits[page >> 3] |= 1 << (page & 7)
+
+
+@lean
 def put(queue: Fifo, page: int, key: float) -> None:
-    if queue.mark[page] == ABSENT:
-        queue.mark[page] = WAITS
+    if not has(queue.known, page):
+        add(queue.known, page)
         queue.items[queue.counts[1]] = page
         queue.counts[0] += 1
         queue.counts[1] += 1
@@ -52,54 +69,51 @@ def put_all(queue: Fifo, pages: Array, keys: Array) -> None:
 
 
 @lean
-def look_ahead(queue: Fifo, links: Any) -> None:
+def look_ahead(queue: Fifo, links: Any, fetched: Array, touched: Array) -> None:
     """Nothing is asked for: where there are only links to follow, sweep does it."""
 
 
 @lean
-def sweep(state: Any, queue: Fifo, links: Any, order: Array, begin: int, end: int, out: Any) -> int:
-    """Breadth-first search, from place begin to place end of the order: pop and put in one loop.
+def sweep(state: Any, queue: Fifo, links: Any, touched: Array, order: Array, begin: int, end: int, out: Any) -> int:
+    """Breadth-first search, from place begin to place end of the order: pop and put in one loop, called as a driver is.
 
-    Most of its time is waiting for memory, as the links of successive pages lie far apart. So a few pages ahead are looked
-    at together before the first of them is needed: measured a sixth faster.
+    Links of successive pages lie far apart. But who comes next is known: their rows and their links are asked for ahead.
     """
-    items, mark, counts = queue.items, queue.mark, queue.counts
+    items, known, gone, counts = queue.items, queue.known, queue.gone, queue.counts
+    start, stop, target = links.start, links.stop, links.target
     head, tail = counts[2], counts[1]
     k = begin
-    touched = 0
     while k < end and head < tail:
-        last = min(tail, head + AHEAD)
-        for i in range(head, last):
-            first = links.start[items[i]]
-            if first < links.stop[items[i]]:
-                touched ^= links.target[first]
-        while head < last and k < end:
-            page = items[head]
-            head += 1
-            if mark[page] == WAITS:
-                mark[page] = GONE
-                state.fetched[page] = 1
-                order[k] = page
-                k += 1
-                for j in range(links.start[page], links.stop[page]):
-                    q = links.target[j]
-                    if mark[q] == ABSENT:
-                        mark[q] = WAITS
-                        items[tail] = q
-                        tail += 1
+        if head + FAR < tail:
+            prefetch(start, items[head + FAR])
+        if head + NEAR < tail:
+            near = items[head + NEAR]
+            for j in range(start[near], min(stop[near], start[near] + SOON), LINE):
+                prefetch(target, j)
+        page = items[head]
+        head += 1
+        if not has(gone, page):
+            add(gone, page)
+            state.fetched[page] = 1
+            order[k] = page
+            k += 1
+            for j in range(start[page], stop[page]):
+                q = target[j]
+                if not has(known, q):
+                    add(known, q)
+                    items[tail] = q
+                    tail += 1
     counts[0] += (tail - counts[1]) - (k - begin)
     counts[1], counts[2] = tail, head
-    out.page[0] = touched  # or the looking ahead would be optimised away
     return k
 
 
 @lean
 def remove(queue: Fifo, page: int) -> None:
-    if queue.mark[page] == ABSENT:
-        put(queue, page, 0.0)
-    if queue.mark[page] == WAITS:
+    put(queue, page, 0.0)
+    if not has(queue.gone, page):
         queue.counts[0] -= 1
-    queue.mark[page] = GONE
+        add(queue.gone, page)
 
 
 @lean
@@ -107,8 +121,8 @@ def pop(queue: Fifo) -> int:
     while queue.counts[2] < queue.counts[1]:
         page: int = queue.items[queue.counts[2]]
         queue.counts[2] += 1
-        if queue.mark[page] == WAITS:
-            queue.mark[page] = GONE
+        if not has(queue.gone, page):
+            add(queue.gone, page)
             queue.counts[0] -= 1
             return page
     return -1

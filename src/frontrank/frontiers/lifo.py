@@ -5,17 +5,10 @@ The arrays are fifo's: pages wait in the order of their discovery; counts are [w
 
 from __future__ import annotations
 
-from frontrank.frontiers.fifo import GONE, WAITS, Fifo, grown, look_ahead, new, put, put_all, waiting
+from frontrank.frontiers.fifo import Fifo, add, grown, has, look_ahead, new, put, put_all, remove, waiting
 from frontrank.kernels.jit import lean
 
 __all__ = ["grown", "look_ahead", "new", "pop", "put", "put_all", "remove", "waiting"]
-
-
-@lean
-def remove(queue: Fifo, page: int) -> None:
-    if queue.mark[page] == WAITS:
-        queue.counts[0] -= 1
-    queue.mark[page] = GONE
 
 
 @lean
@@ -23,8 +16,8 @@ def pop(queue: Fifo) -> int:
     while queue.counts[1] > 0:
         queue.counts[1] -= 1
         page: int = queue.items[queue.counts[1]]
-        if queue.mark[page] == WAITS:
-            queue.mark[page] = GONE
+        if not has(queue.gone, page):
+            add(queue.gone, page)
             queue.counts[0] -= 1
             return page
     return -1

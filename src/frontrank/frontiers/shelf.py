@@ -1,18 +1,22 @@
-"""A heap with a shelf: pages at or above a moving bar stand in a heap, all others wait on the shelf.
+"""A queue with a shelf: pages at or above a moving bar are kept in order, all others wait on the shelf.
 
 The order is that of ``heap``: largest key first, among equals the first discovered. But most pages of a large frontier wait
 long, and most changes of a key leave a page far from the top. On the shelf such a change is one write, wherever the key lies:
 
     put    key below the bar: write it into the page's record. At or above: enter the heap, or move in it
-    pop    the top of the heap; when that is empty, the bar is lowered, and who stands at or above it enters
-    full   the bar is raised: the better half stays in the heap, the others go to the shelf
+    pop    the first of the line or the top of the heap; when both are empty, the bar is lowered: who stands at or above it
+           is sorted, and that is the new line
+    full   the bar is raised: the better half stays in the heap, the others go to the shelf, and so does the end of the line
 
-A page is at or above the bar if it would go before the page that the bar was taken from, by key and by discovery: so the
-heap's size is bounded however many keys are equal. The heap's slots hold the keys themselves, four children to a cache line,
-and most of it stays in the processor's cache.
+Most pages wait their turn in the line, where it costs nothing, and who comes next is known long before: what a page will touch
+is asked for ahead. Only those that reached the bar since it was lowered stand in the heap. A page of the line whose key changes
+leaves it; its slot is passed over.
 
-Cost: O(1) for a key below the bar, else O(log room). Lowering the bar reads all records once. It happens at most once
-for about room/2 pages that leave, and room is a share of the pages, so all of them together cost O(pages) reads.
+A page is at or above the bar if it would go before the page that the bar was taken from, by key and by discovery: so heap and
+line are bounded however many keys are equal. Slots hold the keys themselves, four children of the heap to a cache line.
+
+Cost: O(1) for a key below the bar, O(log room) in the heap, and to sort. Lowering the bar reads all records once. It happens
+at most once for about room/2 pages that leave, and room is a share of the pages, so all of them together cost O(pages) reads.
 """
 
 from __future__ import annotations
@@ -28,37 +32,44 @@ from frontrank.web.links import Links
 
 SLOT = np.dtype([("key", "f8"), ("seq", "i4"), ("page", "i4")])
 SHELVED = -3  # waits on the shelf
-LEAST_ROOM = 2**14  # slots of the heap at least,
-ROOM_SHARE = 12  # and one for so many pages
+IN_LINE = -4  # waits in the line
+LEAST_ROOM = 2**14  # slots at least,
+ROOM_SHARE = 8  # and one for so many pages
+HEAP_SHARE = 4  # the heap has one of so many
 LINE = 64  # bytes of a cache line
 AHEAD = 16  # pages whose records are asked for before they are put
 SAMPLE = 2**14  # records looked at to find where the bar goes
-WAITING, DISCOVERED, IN_HEAP = range(3)  # of counts
+SHORT = 16  # slots that are sorted by insertion
+FAR, NEAR, SOON = 16, 8, 2  # places ahead in the line whose rows are asked for, whose links, and what those touch
+MOST = 64  # links of a page that are looked at ahead
+CACHED = 2**22  # pages of which a byte each stays in the cache
+WAITING, DISCOVERED, IN_HEAP, NEXT, END = range(5)  # of counts
+COUNTS = 5
 LOWEST_BAR = {"key": -np.inf, "seq": 2**31 - 1}  # which every page reaches
 
 __all__ = ["discovered", "grown", "look_ahead", "new", "peek", "pop", "put", "put_all", "remove", "waiting"]
 
 
 class Shelf(NamedTuple):
-    slot: Array  # the heap, keys inline
+    slot: Array  # keys inline: first the heap, then the line
     node: Array  # one record for each page; pos is its place in the heap, if it stands there
     bar: Array  # one slot: the key and the discovery number that a page has to reach
-    counts: Array  # [waiting, discovered, in the heap]
+    counts: Array  # [waiting, discovered, in the heap, first slot of the line, end of the line]
 
 
 def new(pages: int, room: int = 0) -> Shelf:
-    """For so many pages, with a heap of so many slots, at least 2."""
+    """For so many pages, with so many slots, at least 8."""
     node = np.zeros(pages, NODE)
     node["pos"] = ABSENT
     bar = Column(SLOT, LOWEST_BAR, per="crawl").new(1)
-    return Shelf(_slots(room or max(LEAST_ROOM, pages // ROOM_SHARE)), node, bar, np.zeros(3, np.int64))
+    return Shelf(_slots(room or max(LEAST_ROOM, pages // ROOM_SHARE)), node, bar, np.zeros(COUNTS, np.int64))
 
 
-def _slots(room: int) -> Array:
+def _slots(many: int) -> Array:
     """Slots of which 1 to 4, the children of the first, fill a cache line, and so do all further children of one."""
-    raw = np.empty(room * SLOT.itemsize + 2 * LINE, np.uint8)
+    raw = np.empty(many * SLOT.itemsize + 2 * LINE, np.uint8)
     skip = (-raw.ctypes.data - SLOT.itemsize) % LINE
-    return raw[skip : skip + room * SLOT.itemsize].view(SLOT)
+    return raw[skip : skip + many * SLOT.itemsize].view(SLOT)
 
 
 def grown(queue: Shelf, pages: int) -> Shelf:
@@ -74,6 +85,85 @@ def waiting(queue: Shelf) -> int:
     return int(queue.counts[WAITING])
 
 
+# Slots: their order, sorting --------------------------------------------------------------------------------------------
+@lean
+def _goes_before(slot: Array, i: int, key: float, seq: int) -> bool:
+    return bool(slot[i]["key"] > key or (slot[i]["key"] == key and slot[i]["seq"] < seq))
+
+
+@lean
+def _goes_after(slot: Array, i: int, key: float, seq: int) -> bool:
+    return bool(slot[i]["key"] < key or (slot[i]["key"] == key and slot[i]["seq"] > seq))
+
+
+@lean
+def _better(slot: Array, i: int, j: int) -> int:
+    """1 if the first of two slots goes before the second, else 0."""
+    key, other = slot[i]["key"], slot[j]["key"]
+    return int((key > other) | ((key == other) & (slot[i]["seq"] < slot[j]["seq"])))
+
+
+@lean
+def _partition(slot: Array, low: int, high: int) -> tuple[int, int]:
+    """Better slots first (Hoare): those up to the second place returned go before all from the first on."""
+    key, seq = slot[(low + high) >> 1]["key"], slot[(low + high) >> 1]["seq"]
+    i = low
+    j = high
+    while i <= j:
+        while _goes_before(slot, i, key, seq):
+            i += 1
+        while _goes_after(slot, j, key, seq):
+            j -= 1
+        if i <= j:
+            other_key, other_seq, other_page = slot[i]["key"], slot[i]["seq"], slot[i]["page"]
+            slot[i]["key"], slot[i]["seq"], slot[i]["page"] = slot[j]["key"], slot[j]["seq"], slot[j]["page"]
+            slot[j]["key"], slot[j]["seq"], slot[j]["page"] = other_key, other_seq, other_page
+            i += 1
+            j -= 1
+    return i, j
+
+
+@lean
+def _select(slot: Array, low: int, high: int, place: int) -> None:
+    """Bring the slot to this place that would stand there if all from low to high were sorted, the better ones before it."""
+    while low < high:
+        i, j = _partition(slot, low, high)
+        if place <= j:
+            high = j
+        elif place >= i:
+            low = i
+        else:
+            return
+
+
+@lean
+def _sort(slot: Array, low: int, high: int) -> None:
+    """Sort slots of the line, from low to high. The heap is empty: its slots hold the ranges that are still to be sorted."""
+    ranges = 0
+    while True:
+        while high - low >= SHORT:
+            i, j = _partition(slot, low, high)
+            if j - low > high - i:  # the larger part waits: so there are never more than log2 of them
+                slot[ranges]["seq"], slot[ranges]["page"] = low, j
+                low = i
+            else:
+                slot[ranges]["seq"], slot[ranges]["page"] = i, high
+                high = j
+            ranges += 1
+        for i in range(low + 1, high + 1):
+            key, seq, page = slot[i]["key"], slot[i]["seq"], slot[i]["page"]
+            j = i
+            while j > low and _goes_after(slot, j - 1, key, seq):
+                slot[j]["key"], slot[j]["seq"], slot[j]["page"] = slot[j - 1]["key"], slot[j - 1]["seq"], slot[j - 1]["page"]
+                j -= 1
+            slot[j]["key"], slot[j]["seq"], slot[j]["page"] = key, seq, page
+        if ranges == 0:
+            return
+        ranges -= 1
+        low, high = slot[ranges]["seq"], slot[ranges]["page"]
+
+
+# The heap ---------------------------------------------------------------------------------------------------------------
 @lean
 def _up(slot: Array, node: Array, i: int, key: float, seq: int, page: int) -> None:
     """Put a page in at place i, or above it."""
@@ -101,15 +191,16 @@ def _down(slot: Array, node: Array, size: int, i: int, key: float, seq: int, pag
         child = 4 * i + 1
         if child >= size:
             break
-        best = child
-        best_key = slot[child]["key"]
-        best_seq = slot[child]["seq"]
-        for k in range(child + 1, min(child + 4, size)):
-            other = slot[k]["key"]
-            if other > best_key or (other == best_key and slot[k]["seq"] < best_seq):
-                best = k
-                best_key = other
-                best_seq = slot[k]["seq"]
+        if child + 4 <= size:  # hardly ever guessed right by the processor: so nothing is to be guessed
+            best = child + _better(slot, child + 1, child)
+            other = child + 2 + _better(slot, child + 3, child + 2)
+            best += _better(slot, other, best) * (other - best)
+        else:
+            best = child
+            for k in range(child + 1, size):
+                best += _better(slot, k, best) * (k - best)
+        best_key = slot[best]["key"]
+        best_seq = slot[best]["seq"]
         if best_key < key or (best_key == key and best_seq > seq):
             break
         y = slot[best]["page"]
@@ -137,115 +228,95 @@ def _take_out(queue: Shelf, at: int) -> None:
         _up(slot, node, at, key, seq, page)
 
 
+# The bar ----------------------------------------------------------------------------------------------------------------
 @lean
-def _goes_before(slot: Array, i: int, key: float, seq: int) -> bool:
-    return bool(slot[i]["key"] > key or (slot[i]["key"] == key and slot[i]["seq"] < seq))
-
-
-@lean
-def _goes_after(slot: Array, i: int, key: float, seq: int) -> bool:
-    return bool(slot[i]["key"] < key or (slot[i]["key"] == key and slot[i]["seq"] > seq))
+def _reaches(bar: Array, key: float, seq: int) -> bool:
+    return bool(key > bar[0]["key"] or (key == bar[0]["key"] and seq <= bar[0]["seq"]))
 
 
 @lean
-def _select(slot: Array, size: int, place: int) -> None:
-    """Bring the slot to this place that would stand there if all were sorted, the better ones before it (Hoare)."""
-    low = 0
-    high = size - 1
-    while low < high:
-        key, seq = slot[(low + high) >> 1]["key"], slot[(low + high) >> 1]["seq"]
-        i = low
-        j = high
-        while i <= j:
-            while _goes_before(slot, i, key, seq):
-                i += 1
-            while _goes_after(slot, j, key, seq):
-                j -= 1
-            if i <= j:
-                other_key, other_seq, other_page = slot[i]["key"], slot[i]["seq"], slot[i]["page"]
-                slot[i]["key"], slot[i]["seq"], slot[i]["page"] = slot[j]["key"], slot[j]["seq"], slot[j]["page"]
-                slot[j]["key"], slot[j]["seq"], slot[j]["page"] = other_key, other_seq, other_page
-                i += 1
-                j -= 1
-        if place <= j:
-            high = j
-        elif place >= i:
-            low = i
-        else:
-            return
-
-
-@lean
-def _raise_bar(slot: Array, node: Array, bar: Array, counts: Array) -> None:
-    """Keep the better half of the slots, shelve the others. Slots are no heap afterwards."""
+def _raise_bar(queue: Shelf) -> None:
+    """The heap is full: keep its better half, shelve the others, and who stands behind them in the line."""
+    slot, node, bar, counts = queue
     size = counts[IN_HEAP]
     kept = size // 2
-    _select(slot, size, kept - 1)
-    bar[0]["key"] = slot[kept - 1]["key"]
-    bar[0]["seq"] = slot[kept - 1]["seq"]
+    _select(slot, 0, size - 1, kept - 1)
+    key, seq = slot[kept - 1]["key"], slot[kept - 1]["seq"]
+    bar[0]["key"], bar[0]["seq"] = key, seq
     for i in range(kept, size):
         node[slot[i]["page"]]["pos"] = SHELVED
     counts[IN_HEAP] = kept
-
-
-@lean
-def _order(slot: Array, node: Array, size: int) -> None:
-    """Make a heap of slots in any order."""
-    for i in range(size):
+    for i in range(kept):
         node[slot[i]["page"]]["pos"] = i
-    for i in range((size - 2) >> 2, -1, -1):
-        _down(slot, node, size, i, slot[i]["key"], slot[i]["seq"], slot[i]["page"])
+    for i in range((kept - 2) >> 2, -1, -1):
+        _down(slot, node, kept, i, slot[i]["key"], slot[i]["seq"], slot[i]["page"])
+    end = counts[END]
+    while end > counts[NEXT] and _goes_after(slot, end - 1, key, seq):
+        end -= 1
+        if node[slot[end]["page"]]["pos"] == IN_LINE:
+            node[slot[end]["page"]]["pos"] = SHELVED
+    counts[END] = end
 
 
 @lean
-def _lower_bar(slot: Array, node: Array, bar: Array, counts: Array) -> None:
-    """Fill half of the empty heap from the shelf, about: the bar is set by a sample of who waits there."""
-    pages = node.size
-    want = slot.size // 2
-    bar[0]["key"] = -np.inf
-    bar[0]["seq"] = 2**31 - 1
-    if counts[WAITING] > want:
-        found = 0  # the slots are free: they hold the sample
-        step = max(1, pages // min(SAMPLE, slot.size))
-        for page in range(counts[DISCOVERED] % step, pages, step):
-            if node[page]["pos"] == SHELVED and found < slot.size:
-                slot[found]["key"] = node[page]["key"]
-                slot[found]["seq"] = node[page]["seq"]
-                found += 1
-        place = int(found * (want / counts[WAITING]))
-        if place < found:
-            _select(slot, found, place)
-            bar[0]["key"] = slot[place]["key"]
-            bar[0]["seq"] = slot[place]["seq"]
+def _guess_bar(queue: Shelf, want: int) -> None:
+    """Set the bar so that about so many pages of the shelf reach it, by a sample of who waits there."""
+    slot, node, bar, counts = queue
+    pages, room = node.size, slot.size // HEAP_SHARE
+    found = 0  # the heap is empty: its slots hold the sample
+    step = max(1, pages // min(SAMPLE, room))
+    for page in range(counts[DISCOVERED] % step, pages, step):
+        if node[page]["pos"] == SHELVED and found < room:
+            slot[found]["key"] = node[page]["key"]
+            slot[found]["seq"] = node[page]["seq"]
+            found += 1
+    place = int(found * (want / counts[WAITING]))
+    if place < found:
+        _select(slot, 0, found - 1, place)
+        bar[0]["key"], bar[0]["seq"] = slot[place]["key"], slot[place]["seq"]
+
+
+@lean
+def _lower_bar(queue: Shelf) -> None:
+    """Heap and line are empty: who reaches the new bar is the new line, which is three quarters full, about."""
+    slot, node, bar, counts = queue
+    begin, end = slot.size // HEAP_SHARE, slot.size
+    bar[0]["key"], bar[0]["seq"] = -np.inf, 2**31 - 1
+    if counts[WAITING] > end - begin:
+        _guess_bar(queue, 3 * (end - begin) // 4)
     least = bar[0]["key"]
-    for page in range(pages):
+    at = begin
+    for page in range(node.size):
         key = node[page]["key"]
         if (node[page]["pos"] == SHELVED) & (key >= least):  # one condition, hardly ever true: guessed right by the processor
+            if at == end:  # more than the sample promised: the better half stays
+                at = begin + (end - begin) // 2
+                _select(slot, begin, end - 1, at - 1)
+                least = slot[at - 1]["key"]
+                bar[0]["key"], bar[0]["seq"] = least, slot[at - 1]["seq"]
+                for i in range(at, end):
+                    node[slot[i]["page"]]["pos"] = SHELVED
             seq = node[page]["seq"]
-            if counts[IN_HEAP] == slot.size:
-                _raise_bar(slot, node, bar, counts)
-                least = bar[0]["key"]
-            if key > least or (key == least and seq <= bar[0]["seq"]):
-                size = counts[IN_HEAP]
-                slot[size]["key"] = key
-                slot[size]["seq"] = seq
-                slot[size]["page"] = page
-                counts[IN_HEAP] = size + 1
-    _order(slot, node, counts[IN_HEAP])
+            if _reaches(bar, key, seq):
+                slot[at]["key"], slot[at]["seq"], slot[at]["page"] = key, seq, page
+                node[page]["pos"] = IN_LINE
+                at += 1
+    _sort(slot, begin, at - 1)
+    counts[NEXT], counts[END] = begin, at
 
 
+# The queue --------------------------------------------------------------------------------------------------------------
 @lean
 def _enter(queue: Shelf, page: int, key: float, seq: int) -> None:
     """A page of the shelf has reached the bar."""
-    slot, node, bar, counts = queue
-    if counts[IN_HEAP] == slot.size:
-        _raise_bar(slot, node, bar, counts)
-        _order(slot, node, counts[IN_HEAP])
-        if not (key > bar[0]["key"] or (key == bar[0]["key"] and seq <= bar[0]["seq"])):
+    counts = queue.counts
+    if counts[IN_HEAP] == queue.slot.size // HEAP_SHARE:
+        _raise_bar(queue)
+        if not _reaches(queue.bar, key, seq):
             return
     size = counts[IN_HEAP]
     counts[IN_HEAP] = size + 1
-    _up(slot, node, size, key, seq, page)
+    _up(queue.slot, queue.node, size, key, seq, page)
 
 
 @lean
@@ -255,7 +326,7 @@ def _move(queue: Shelf, page: int, at: int, old: float, key: float) -> None:
     seq = node[page]["seq"]
     if key > old:
         _up(slot, node, at, key, seq, page)
-    elif key > bar[0]["key"] or (key == bar[0]["key"] and seq <= bar[0]["seq"]):
+    elif _reaches(bar, key, seq):
         _down(slot, node, counts[IN_HEAP], at, key, seq, page)
     else:
         _take_out(queue, at)
@@ -276,12 +347,13 @@ def put(queue: Shelf, page: int, key: float) -> None:
         return
     if at == ABSENT:
         node[page]["seq"] = queue.counts[DISCOVERED]
-        node[page]["pos"] = SHELVED
         queue.counts[WAITING] += 1
         queue.counts[DISCOVERED] += 1
+    elif at == IN_LINE and key == old:
+        return
+    node[page]["pos"] = SHELVED
     seq = node[page]["seq"]
-    least = queue.bar[0]["key"]
-    if key > least or (key == least and seq <= queue.bar[0]["seq"]):
+    if _reaches(queue.bar, key, seq):
         _enter(queue, page, key, seq)
 
 
@@ -296,25 +368,61 @@ def put_all(queue: Shelf, pages: Array, keys: Array) -> None:
 
 
 @lean
-def look_ahead(queue: Shelf, links: Links) -> None:
-    """The pages at the top are the next to go: their links will be read soon."""
-    slot, start = queue.slot, links.start
+def look_ahead(queue: Shelf, links: Links, fetched: Array, touched: Array) -> None:
+    """Who comes next is known, unless somebody gets in before: ask for their links, and for what those touch."""
+    slot, node, start, stop, target = queue.slot, queue.node, links.start, links.stop, links.target
+    at, end = queue.counts[NEXT], queue.counts[END]
+    if at + FAR < end:
+        page = slot[at + FAR]["page"]
+        prefetch(start, page)
+        prefetch(node, page)
+        prefetch(touched, page)
+    if at + NEAR < end:
+        page = slot[at + NEAR]["page"]
+        for j in range(start[page], min(stop[page], start[page] + MOST), 16):
+            prefetch(target, j)
+    if at + SOON < end:
+        page = slot[at + SOON]["page"]
+        if fetched.size > CACHED:
+            for j in range(start[page], min(stop[page], start[page] + MOST)):
+                prefetch(fetched, target[j])
+        page = slot[at]["page"]
+        for j in range(start[page], min(stop[page], start[page] + MOST)):
+            q = target[j] * (fetched[target[j]] == 0)  # who has left is not touched; a condition would be guessed wrong
+            prefetch(touched, q)
+            prefetch(node, q)
     size = min(5, queue.counts[IN_HEAP])
     for i in range(1, size):
         prefetch(start, slot[i]["page"])
     if size > 0:
-        first = start[slot[0]["page"]]
-        prefetch(links.target, first)
-        prefetch(links.target, first + 16)
+        page = slot[0]["page"]
+        prefetch(touched, page)
+        first = start[page]
+        prefetch(target, first)
+        prefetch(target, first + 16)
+
+
+@lean
+def _first(queue: Shelf) -> int:
+    """The slot of the next page to go: the first of the line, or 0, the top of the heap. Somebody waits."""
+    slot, node, counts = queue.slot, queue.node, queue.counts
+    at, end = counts[NEXT], counts[END]
+    while at < end and node[slot[at]["page"]]["pos"] != IN_LINE:
+        at += 1
+    counts[NEXT] = at
+    if at == end:
+        if counts[IN_HEAP] > 0:
+            return 0
+        _lower_bar(queue)
+        return int(counts[NEXT])
+    return 0 if counts[IN_HEAP] > 0 and _goes_before(slot, 0, slot[at]["key"], slot[at]["seq"]) else int(at)
 
 
 @lean
 def peek(queue: Shelf) -> int:
     if queue.counts[WAITING] == 0:
         return -1
-    if queue.counts[IN_HEAP] == 0:
-        _lower_bar(queue.slot, queue.node, queue.bar, queue.counts)
-    page: int = queue.slot[0]["page"]
+    page: int = queue.slot[_first(queue)]["page"]
     return page
 
 
@@ -334,16 +442,18 @@ def remove(queue: Shelf, page: int) -> None:
 
 @lean
 def pop(queue: Shelf) -> int:
-    slot, node, bar, counts = queue
+    slot, node, counts = queue.slot, queue.node, queue.counts
     if counts[WAITING] == 0:
         return -1
-    if counts[IN_HEAP] == 0:
-        _lower_bar(slot, node, bar, counts)
-    page: int = slot[0]["page"]
+    at = _first(queue)
+    page: int = slot[at]["page"]
     counts[WAITING] -= 1
-    counts[IN_HEAP] -= 1
-    size = counts[IN_HEAP]
-    if size > 0:
-        _down(slot, node, size, 0, slot[size]["key"], slot[size]["seq"], slot[size]["page"])
+    if at > 0:
+        counts[NEXT] = at + 1
+    else:
+        counts[IN_HEAP] -= 1
+        size = counts[IN_HEAP]
+        if size > 0:
+            _down(slot, node, size, 0, slot[size]["key"], slot[size]["seq"], slot[size]["page"])
     node[page]["pos"] = GONE
     return page

@@ -154,7 +154,7 @@ class Policy(Parameters):
     columns: ClassVar[dict[str, Column]] = {}
     queue: ClassVar[str] = "heap"  # or "fifo", "lifo", when the order follows from discovery alone
     reach: ClassVar[str] = "links"  # or "known": on_fetch may touch pages beyond the links of the fetched one
-    per_link: ClassVar[tuple[str, ...]] = ()  # columns that on_fetch touches for each link; a simulation lays them together
+    per_link: ClassVar[tuple[str, ...]] = ()  # columns that on_fetch touches for links; a simulation lays them together
     stops: ClassVar[dict[str, str]] = {}  # stopping rules: a gauge, and the parameter at which it stops the crawl
     rereads: ClassVar[bool] = True  # whether on_fetch reads links of pages fetched earlier; a live crawl forgets them if not
     combines: ClassVar[bool] = True  # whether its keys can be added to others' (see combine)
@@ -211,7 +211,8 @@ class Policy(Parameters):
     def bytes_for(self, pages: int, links: int) -> int:
         """The memory that a simulation takes beside the web, about: columns, frontier and order, and what ranking reads."""
         sizes = {name: np.dtype(column.dtype).itemsize for name, column in self.layout().items() if column.per == "page"}
-        a_page: int = sum(sizes.values()) + 2 * sum(sizes[name] for name in self.per_link)  # laid together, with gaps, beside
+        laid = self.per_link if len(self.per_link) > 1 else ()
+        a_page: int = sum(sizes.values()) + 2 * sum(sizes[name] for name in laid)  # together, with gaps, beside
         reached = 24 * pages if self.reach == "known" else 0
         return (a_page + 24) * pages + reached + (16 * links if self.interval() else 0)
 
@@ -338,7 +339,7 @@ def put_all(queue: Queue, pages: Array, keys: Array) -> None:
     raise NotImplementedError
 
 
-def look_ahead(queue: Queue, links: Links) -> None:
+def look_ahead(queue: Queue, links: Links, fetched: Array, touched: Array) -> None:
     raise NotImplementedError
 
 

@@ -48,7 +48,7 @@ def plant(state: State, queue: Queue, seeds: Array, weight: float, out: Out) -> 
 
 
 @lean
-def drive(state: State, queue: Queue, links: Links, order: Array, begin: int, end: int, out: Out) -> int:
+def drive(state: State, queue: Queue, links: Links, touched: Array, order: Array, begin: int, end: int, out: Out) -> int:
     """Fetch from place begin to place end of the order; stops early when nothing waits or the policy is done."""
     k = begin
     while k < end:
@@ -58,7 +58,7 @@ def drive(state: State, queue: Queue, links: Links, order: Array, begin: int, en
         order[k] = page
         k += 1
         state.fetched[page] = 1
-        look_ahead(queue, links)
+        look_ahead(queue, links, state.fetched, touched)
         count = on_fetch(state, links, page, out)
         put_all(queue, out.page[:count], out.key[:count])
         if done(state):
@@ -104,6 +104,7 @@ class Engine:
         self.state = policy.expect(policy.allocate(web.pages, hosts), web.links)
         policy.see_web(self.state, web)
         self.state = together(policy, self.state)
+        self.touched: Array = getattr(self.state, (*policy.per_link, "fetched")[0])  # by links, and asked for ahead
         self.queue: Queue = self.kind.new(web.pages)
         longest = int(web.out_degree().max(initial=0))
         room = 2 * (longest if policy.reach == "links" else web.pages) + 2
@@ -140,7 +141,7 @@ class Engine:
         """Fetch without ranking anew; returns how many pages the order holds."""
         if self.policy.stepwise():
             return self._drive_stepwise(order, begin, end)
-        reached: int = self._driver()(self.state, self.queue, self.links, order, begin, end, self.out)
+        reached: int = self._driver()(self.state, self.queue, self.links, self.touched, order, begin, end, self.out)
         return reached
 
     def _drive_stepwise(self, order: Array, begin: int, end: int) -> int:

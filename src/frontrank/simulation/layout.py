@@ -5,7 +5,7 @@ record a page. Kernels see columns as before, as views with a stride; a link wai
 
 The record's size is a power of two, so none lies across two lines. It pays where most links touch most of the columns: surf is
 an eighth faster for it. fpr is not: four of five links lead to pages that are fetched, and of these only the mark is read, a
-byte that stays in the cache.
+byte that stays in the cache. One column stays as it is; whether one or several, the first is asked for ahead (``look_ahead``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LINE = 64  # bytes of a cache line
 
 def together(policy: Policy, state: State) -> State:
     """The same state with its per-link columns in one array of records."""
-    if not policy.per_link:
+    if len(policy.per_link) < 2:
         return state
     columns = {name: getattr(state, name) for name in policy.per_link}
     by_size = sorted(columns, key=lambda name: -columns[name].itemsize)

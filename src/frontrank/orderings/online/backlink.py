@@ -31,6 +31,7 @@ class Backlink(Policy):
     """
 
     name = "backlink"
+    per_link = ("backlinks",)
     rereads = False
     columns = {"backlinks": Column(np.int32)}
 

@@ -89,6 +89,7 @@ class Fica(Policy):
     schedule: str = "exp"
     alpha: float = 0.0
     name = "fica"
+    per_link = ("distance",)
     rereads = False
     columns = {"distance": Column(np.float64, np.inf), "size": Column(np.int64, per="crawl")}
 

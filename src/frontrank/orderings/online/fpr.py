@@ -103,6 +103,7 @@ class FractionalPageRank(Policy):
     m: float = 1.0
     trust: Trust = NO_TRUST
     name = "fpr"
+    per_link = ("f",)
     rereads = False
     columns = {"f": Column(), "gave": Column()}  # and what a fetched page gave to each link within its host
     on_revisit = staticmethod(_fresh)

@@ -53,6 +53,7 @@ class Opic(Policy):
 
     start: str = "seeds"
     name = "opic"
+    per_link = ("cash",)
     rereads = False
     columns = {"cash": Column(), "history": Column()}
 

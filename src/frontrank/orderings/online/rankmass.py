@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.frontiers.heap import ABSENT, NODE
-from frontrank.frontiers.shelf import LOWEST_BAR, SLOT, Shelf, peek, put
+from frontrank.frontiers.shelf import COUNTS, LOWEST_BAR, SLOT, Shelf, peek, put
 from frontrank.kernels.jit import Column, Kernel, kernel, lean
 from frontrank.kernels.prefetch import prefetch
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.trust import NO_TRUST, Trust, paid
 from frontrank.web.links import Links
 
-ROOM = 2**16  # slots of the heap of all known pages; others wait below its bar
+ROOM = 2**16  # slots for known pages with the largest mass; others wait below the bar
 SOON = 64  # links whose places among the ranks are asked for ahead
 IN_BATCH = 2.0  # keys of a batch lie above every mass, which is at most 1
 
@@ -269,7 +269,7 @@ class RankMass(Policy):
             "slot": Column(SLOT, per="crawl", slots=ROOM),
             "node": Column(NODE, {"pos": ABSENT}),
             "bar": Column(SLOT, LOWEST_BAR, per="crawl"),
-            "counts": Column(np.int64, per="crawl", slots=3),
+            "counts": Column(np.int64, per="crawl", slots=COUNTS),
         }
         return {**own, **ranks}
 
