@@ -29,8 +29,8 @@ from frontrank.lab.papers.draws import (
     leads,
     middle,
     not_below,
+    one_holds,
     random_pages,
-    some,
 )
 from frontrank.lab.papers.parts import part_of, reachable, reached, site, start_page, starts
 from frontrank.sources import load
@@ -194,7 +194,7 @@ def test_what_lies_within_the_spread_is_not_decided_in_any_kind_of_claim() -> No
         "disagrees: behind c by .300±.000; within the spread of b; why is not known"
     )
     assert lead("says", "rule", {"a": near["a"], "d": near["a"]}, "a").finding == "disagrees: level with d; why is not known"
-    assert (some([None, False]), some([None, True]), some([False, False])) == (None, True, False)
+    assert (one_holds([None, False]), one_holds([None, True]), one_holds([False, False])) == (None, True, False)
     assert (at_most(near["b"], 0.8), at_most(near["b"], 0.6), at_most(near["b"], 0.1)) == (True, None, False)
 
 

@@ -22,7 +22,7 @@ PAGE = """# tran15 on a web
 
 | the paper | holds here if | measured | verdict |
 | --- | --- | --- | --- |
-| RW-EG finds more. | ahead | .4, .4 | **disagrees**: within the spread of rw |
+| RW-EG finds more. | ahead | .4, .4 | **cannot be decided**: within the spread of rw |
 | Random is worst. | ahead | .1 | **agrees** |
 | Nothing changes. | alike | .004±.012 | **cannot be decided**: the spread lies across the margin |
 """
@@ -39,7 +39,7 @@ def generate() -> object:
 
 def test_a_claim_judged_in_two_scenes_is_told_of_both(generate) -> None:  # type: ignore[no-untyped-def]
     found = generate.verdicts(PAGE)
-    assert generate.cell(found["RW-EG finds more."]) == "30% fetched: yes, 60% fetched: no"
+    assert generate.cell(found["RW-EG finds more."]) == "30% fetched: yes, 60% fetched: open"
     assert generate.cell(found["Random is worst."]) == "yes"
     assert generate.cell(found["Nothing changes."]) == "open"
     assert generate._reasons(found["RW-EG finds more."]) == ["60% fetched: within the spread of rw"]
@@ -50,6 +50,19 @@ def test_every_verdict_of_every_page_is_read(generate) -> None:  # type: ignore[
         text = page.read_text(encoding="utf-8")
         told = sum(map(len, generate.verdicts(text).values()))
         assert told == sum(text.count(f"| **{verdict}**") for verdict in generate.SHORT), page.name
+
+
+def test_whatever_does_not_agree_has_a_reason(generate) -> None:  # type: ignore[no-untyped-def]
+    for page in (ROOT / "docs" / "results").glob("*-*.md"):
+        for claim, found in generate.verdicts(page.read_text(encoding="utf-8")).items():
+            for one in found:
+                assert one.short == "yes" or one.why, (page.name, claim)
+
+
+def test_each_page_of_results_names_the_command_that_repeats_it() -> None:
+    for page in (ROOT / "docs" / "results").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        assert any(call in text for call in ("frontrank ", "python -m ", "make ")), page.name
 
 
 def test_the_summary_names_the_authors(generate) -> None:  # type: ignore[no-untyped-def]

@@ -32,8 +32,8 @@ from frontrank.lab.papers.draws import (
     Draws,
     ahead,
     alike,
+    all_hold,
     at,
-    every,
     heights,
     lead,
     leads,
@@ -130,7 +130,7 @@ def _stringent(levels: list[float], half: list[Drawn | None]) -> Claim:
         return untested(says, "too few different numbers of backlinks for three thresholds")
     measured = ", ".join(f"G = {g:g}: {share}" for g, share in zip(levels, found, strict=True))
     rule = "half of the hot pages are found after a smaller share of the web at each higher G, by more than the spread"
-    return decided(says, rule, f"half found after {measured}", every(ahead(a, b) for a, b in pairwise(found)))
+    return decided(says, rule, f"half found after {measured}", all_hold(ahead(a, b) for a, b in pairwise(found)))
 
 
 def by_threshold(draws: Draws, metric: str) -> Experiment:
@@ -170,7 +170,7 @@ def _pagerank_best(metric: str, means: dict[float, dict[str, Drawn]]) -> Claim:
     measured = "; ".join(f"{share:.0%} hot: {told(values)}" for share, values in means.items())
     rule = f"its mean P_ST is ahead of both others with {_shares()} of the pages hot"
     short = [f"{share:.0%} hot: {found}" for share, values in means.items() if (found := not_ahead(values, IR))]
-    holds = every(leads(values, IR) for values in means.values())
+    holds = all_hold(leads(values, IR) for values in means.values())
     return decided(says, rule, measured, holds, "; ".join([*short, NOT_KNOWN]), "; ".join(short))
 
 

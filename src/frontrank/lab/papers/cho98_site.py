@@ -17,10 +17,10 @@ from frontrank.lab.papers.draws import (
     Draws,
     above,
     ahead,
+    all_hold,
     at,
     at_most,
     beyond,
-    every,
     failed,
     heights,
     lead,
@@ -132,13 +132,13 @@ def _worse(curves: dict[str, list[Curve]]) -> Claim:
     rule = f"each curve lies more than {BELOW} below the line of chance somewhere, by more than the spread"
     held = {spec: above(drawn, BELOW) for spec, drawn in below.items()}
     why = f"not {failed(held)}: the pages with most backlinks are found early on this site"
-    return decided(WORSE, rule, f"farthest below: {told(below)}", every(held.values()), why)
+    return decided(WORSE, rule, f"farthest below: {told(below)}", all_hold(held.values()), why)
 
 
 def _flat(curves: dict[str, list[Curve]]) -> Claim:
     early = {spec: at(drawn, EARLY) for spec, drawn in curves.items()}
     rule = f"after {EARLY:.0%} of the site backlink has found no more than chance would, and PageRank is ahead of it"
-    holds = every([ahead(early["pagerank"], early["backlink"]), at_most(early["backlink"], EARLY)])
+    holds = all_hold([ahead(early["pagerank"], early["backlink"]), at_most(early["backlink"], EARLY)])
     why = (
         "the site's pages with many backlinks are no cluster that the start is far from"
         if early["backlink"].mean > EARLY
@@ -157,4 +157,4 @@ def _better(means: dict[str, dict[str, Drawn]]) -> Claim:
     measured = f"IR: {told(means['pagerank'])}; IB: {told(means['backlink'])}"
     held = {spec: ahead(means["pagerank"][spec], value) for spec, value in means["backlink"].items()}
     why = f"not {failed(held)}; {NOT_KNOWN}"
-    return decided(BETTER, "each mean P_ST is ahead with IR of that with IB", measured, every(held.values()), why)
+    return decided(BETTER, "each mean P_ST is ahead with IR of that with IB", measured, all_hold(held.values()), why)

@@ -21,9 +21,9 @@ from frontrank.lab.papers.draws import (
     Draws,
     above,
     ahead,
+    all_hold,
     at,
     because,
-    every,
     failed,
     heights,
     leads,
@@ -136,18 +136,18 @@ def _claims(crawler: str, topic: str, means: dict[tuple[str, str], dict[str, Dra
         return _of_first(mean, why)
     says = ABOVE if topic == FIRST else ABOVE_TOO
     rule = f"all mean P_ST are above chance ({CHANCE}) by more than their spread"
-    above = decided(says, rule, told(mean), every(above(value, CHANCE) for value in mean.values()), why)
+    better = decided(says, rule, told(mean), all_hold(above(value, CHANCE) for value in mean.values()), why)
     if topic == SECOND:
         rule = f"its mean P_ST is at most {ALIKE} below that of breadth-first, spread included"
-        return [above, not_below(SIMILAR, rule, told(mean), mean["pagerank"].minus(mean["bfs"]), ALIKE)]
-    return [*_of_second(means[BASIC, topic], mean, why), above]
+        return [better, not_below(SIMILAR, rule, told(mean), mean["pagerank"].minus(mean["bfs"]), ALIKE)]
+    return [*_of_second(means[BASIC, topic], mean, why), better]
 
 
 def _of_first(mean: dict[str, Drawn], seen: str) -> list[Claim]:
     rule = f"its mean P_ST is ahead of both others and above chance ({CHANCE})"
     least = {inner: mean[inner] for inner in ("backlink", "pagerank")}
     why = because(mean, "bfs", seen)
-    best = every([leads(mean, "bfs"), above(mean["bfs"], CHANCE)])
+    best = all_hold([leads(mean, "bfs"), above(mean["bfs"], CHANCE)])
     highest = max(least.values(), key=lambda value: value.mean)
     return [
         decided(BFS_ONLY, rule, told(mean), best, why, why),
@@ -171,7 +171,7 @@ def _of_second(first: dict[str, Drawn], second: dict[str, Drawn], nearer: str) -
             IMPROVES,
             "each mean P_ST is ahead of that of the first",
             f"first: {told(first)}; second: {told(second)}",
-            every(held.values()),
+            all_hold(held.values()),
             f"not {failed(held)}: {nearer}",
         ),
         decided(

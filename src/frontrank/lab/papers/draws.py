@@ -3,7 +3,7 @@
 There is one rule of what draws decide (``beyond``): a figure is above a number, or it is not, only if its mean is away from it
 by more than its spread, the sample standard deviation. Between, nothing is decided: neither True nor False, but None. In one
 draw all orderings start from the same seeds, so they are compared draw by draw: one is *ahead* of another if the difference is
-above ``MARGIN``. A claim about several figures holds if it holds of each (``every``), and fails if it fails of one.
+above ``MARGIN``. A claim about several figures holds if it holds of each (``all_hold``), and fails if it fails of one.
 
 A draw that reaches less than ``REACH`` of what the best of all tried ones reaches says nothing of a crawl of this web (three
 random pages of a small web may have no links at all): it is drawn again.
@@ -101,19 +101,19 @@ def negated(holds: bool | None) -> bool | None:
     return None if holds is None else not holds
 
 
-def every(parts: Iterable[bool | None]) -> bool | None:
+def all_hold(parts: Iterable[bool | None]) -> bool | None:
     """Whether all hold: no, if one does not.
 
-    >>> every([True, None]), every([None, False]), every([True, True])
+    >>> all_hold([True, None]), all_hold([None, False]), all_hold([True, True])
     (None, False, True)
     """
     found = set(parts)
     return False if False in found else None if None in found else True
 
 
-def some(parts: Iterable[bool | None]) -> bool | None:
+def one_holds(parts: Iterable[bool | None]) -> bool | None:
     """Whether one holds: no, if none does."""
-    return negated(every(map(negated, parts)))
+    return negated(all_hold(map(negated, parts)))
 
 
 def failed(held: Mapping[str, bool | None]) -> str:
@@ -123,7 +123,7 @@ def failed(held: Mapping[str, bool | None]) -> str:
 
 def leads(values: Mapping[str, Drawn], name: str) -> bool | None:
     """Whether one is ahead of all others."""
-    return every(ahead(values[name], other) for key, other in values.items() if key != name)
+    return all_hold(ahead(values[name], other) for key, other in values.items() if key != name)
 
 
 def lead(

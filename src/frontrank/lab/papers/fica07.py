@@ -28,9 +28,9 @@ from frontrank.lab.papers.draws import (
     Draws,
     above,
     ahead,
+    all_hold,
     at,
     draw,
-    every,
     heights,
     lead,
     middle,
@@ -194,7 +194,7 @@ def _by_inlinks(web: Web, left: dict[str, Array], truth: Array) -> str:
 def _tau_claims(taken: dict[str, Drawn], by_inlinks: str) -> list[Claim]:
     in_paper = {name: value for name, value in taken.items() if name in TAU}
     others = [name for name in in_paper if name not in OWN_SCORES]
-    nearest = every(ahead(in_paper[one], in_paper[other]) for one in OWN_SCORES for other in others)
+    nearest = all_hold(ahead(in_paper[one], in_paper[other]) for one in OWN_SCORES for other in others)
     fica, opic, steady = in_paper["FICA"], in_paper["OPIC"], taken["FICA, constant .3"]
     return [
         decided(

@@ -34,13 +34,13 @@ from frontrank.lab.papers.draws import (
     Drawn,
     above,
     ahead,
+    all_hold,
     at,
     at_most,
-    every,
     heights,
     lead,
     middle,
-    some,
+    one_holds,
     told,
 )
 from frontrank.lab.papers.made_queries import gathered, made_workload, most, told_of, unsearchable
@@ -324,7 +324,7 @@ def effectiveness(of: Drawing, compared_: Sequence[Mapping[str, Curve]]) -> Expe
             DRIES,
             f"somewhere beyond {FIRST:.0%} of the uncrawled pages the query-independent policy is ahead of it",
             f"from {overtaken[0]:.0%} on" if overtaken else "nowhere for certain",
-            some(overtakes.values()),
+            one_holds(overtakes.values()),
             "pages that match no query are fetched as they were found; few of those that matter are among them here",
         ),
         lead(
@@ -584,7 +584,7 @@ def _enough(says: str, reached: Mapping[str, Drawn], share: str, least: float) -
     )
     measured = {f"{share} of sketches": reached[share], "all": reached["1"], "none": reached["none"]}
     wanted = Drawn(tuple(least * value for value in reached["1"].values))
-    enough = every([ahead(reached[share], wanted), ahead(reached[share], reached["none"])])
+    enough = all_hold([ahead(reached[share], wanted), ahead(reached[share], reached["none"])])
     part = reached[share].mean / reached["1"].mean if reached["1"].mean else 0.0
     short = f"so few sketches have {part:.0%} of the impact of all" if part < least else "PageRank alone has as much"
     return decided(says, rule, told(measured), enough, short)

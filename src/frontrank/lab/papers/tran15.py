@@ -34,16 +34,16 @@ from frontrank.lab.papers.draws import (
     TRIED,
     Drawn,
     ahead,
+    all_hold,
     at,
     because,
-    every,
     failed,
     heights,
     lead,
     leads,
     middle,
+    one_holds,
     random_pages,
-    some,
     told,
 )
 from frontrank.lab.papers.impact_ratio import behind, links_within
@@ -251,7 +251,7 @@ def omega(of: Drawing) -> Experiment:
         OMEGA,
         "with the best gamma the mean estimate is highest for an omega between 0 and 1, where it is ahead of one of the ends",
         measured,
-        every([0 < best < 1, some(ahead(estimate[best], end) for end in ends)]),
+        all_hold([0 < best < 1, one_holds(ahead(estimate[best], end) for end in ends)]),
         f"the best is {best:g}" if best in (0.0, 1.0) else "the curve is flat",
     )
     shares = " and ".join(f"{share:.0%}" for share in SHARES)
@@ -301,7 +301,7 @@ def impacts(of: Drawing) -> Experiment:
             CHANCE,
             f"in the mean up to {UNTIL:.0%} of the frontier all others are ahead of it",
             told({**by_chance, **{name: value for name, value in means.items() if name != RANDOM}}),
-            every(beats.values()),
+            all_hold(beats.values()),
             f"not ahead of it: {failed(beats)}; {NOT_KNOWN}",
         ),
     ]
@@ -329,7 +329,7 @@ def _dries(curves: Mapping[str, Sequence[Curve]]) -> Claim:
         DRIES,
         f"it is ahead at {FIRST:.0%} of the frontier, and RW-EG at {UNTIL:.0%}",
         f"at {FIRST:.0%} {told(first)}; at {UNTIL:.0%} {told(late)}",
-        every([early, behind_late]),
+        all_hold([early, behind_late]),
         f"{fact}; {because(late, 'rw-eg') if early else because(first, 'q-overlap')}",
     )
 
@@ -350,7 +350,7 @@ def clicked(of: Drawing) -> Experiment:
         CLICKS,
         f"at {UNTIL:.0%} of the frontier one of the two is ahead of all others",
         told(late),
-        some(leads({**others, name: late[name]}, name) for name in driven),
+        one_holds(leads({**others, name: late[name]}, name) for name in driven),
         because({**others, "q-overlap": late["q-overlap"]}, "q-overlap"),
     )
     rows: list[list[Value]] = [[name, *map(str, by_share.values())] for name, by_share in drawn.items()]
@@ -381,7 +381,7 @@ def standing(of: Drawing) -> Experiment:
                 LOW,
                 f"{rule} all of these are ahead of it",
                 told({"q-overlap": means["q-overlap"], **higher}),
-                every(held.values()),
+                all_hold(held.values()),
                 f"not ahead of it: {failed(held)}; {NOT_KNOWN}",
             )
         )
