@@ -3,7 +3,7 @@
     python examples/stormcrawler.py JARS --web synthetic:pages=5000,links=8,seed=7 --pages 1000 --policy surf
 
 JARS is a folder with StormCrawler (core and external/urlfrontier), Storm (storm-client, storm-server), flux-core and all that
-they need: ``mvn dependency:copy-dependencies -DoutputDirectory=JARS`` fills it, from a pom.xml that has them. It needs Java 17.
+they need, as released. It needs Java 17.
 
 The web is served on loopback by ``frontrank web``, and StormCrawler reaches it as a proxy. The topology is the one of
 StormCrawler's own archetype, without its sitemaps, feeds and Tika; nothing in it is ours. Printed is what the service saw:

@@ -295,7 +295,7 @@ class Surf(Policy):
     grid, by hot pages, pagerank; where half of the pages are long chains, by mass, pagerank.
 
     Reference: ours. docs/results/leaderboard.md compares it with all others. Cost: about 20 pages hand on for each that is
-    fetched; about 12 times fpr.
+    fetched; about 11 times fpr.
 
     >>> from frontrank import Web, order
     >>> web = Web.from_edges([0, 0, 1, 1, 2], [1, 2, 3, 4, 4], pages=5)
