@@ -307,7 +307,7 @@ def carry_out(
 ) -> Runs:
     """Crawl the web as planned, from the same seeds with each ordering, several at a time."""
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
-        raise InputError(f"jobs must be a whole number from 1, got {jobs!r}")
+        raise InputError(f"jobs must be at least 1, got {jobs!r}")
     plan.check(Web.checked(web))
     pages = find_seeds(web, seeds)
     runs = simulate_all(web, plan, pages, progress, fitting_jobs(web, plan, jobs))
