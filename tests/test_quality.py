@@ -137,18 +137,6 @@ def test_scores_of_any_size_leave_group_with_keys_that_can_be_compared(huge: flo
     assert sorted(run.trace.order.tolist()) == list(range(12))
 
 
-def test_what_is_unknown_is_tried_before_what_is_known_to_be_poor() -> None:
-    """Good pages behind a page that says nothing, beside a directory of one good page and many poor ones."""
-    poor, gate, good = range(1, 41), 41, range(42, 52)
-    urls = ["http://a/", *(f"http://a/poor/{i}" for i in poor), "http://b/", *(f"http://c/good/{i}" for i in good)]
-    web = Web.from_edges([0] * 41 + [gate] * 10, [*poor, gate, *good], pages=52, urls=urls, texts=[""] * 52)
-    scores = np.zeros(52)
-    scores[[0, 1, *good]] = [0.4, *[1.0] * 11]
-    note_scores(web, "words", scores)
-    order = simulate(web, parse("group"), np.array([0], np.int32)).trace.order.tolist()
-    assert set(good) <= set(order[:30])  # not after all of the poor ones
-
-
 @pytest.mark.parametrize("jit", [True, False])
 def test_the_links_that_group_counts_stay_countable(jit: bool) -> None:
     """The number of pages that link to one is kept in two bytes: it stops where these end, and does not begin anew."""

@@ -860,7 +860,6 @@ def group_scan(
     worth: dict[tuple[int, str], float] = {}
     judged: dict[tuple[int, str], int] = {}
     told: dict[tuple[int, str], tuple[float, int]] = {}  # mean, of how many
-    around: dict[tuple[int, str], float] = {}  # mean of the whole crawl when the group was discovered
 
     def inside(q: int) -> float:
         if inner == "quality":
@@ -871,8 +870,6 @@ def group_scan(
         if inner != "quality":
             return prior
         value = inside(q)
-        if groups[q] in around:
-            value = 0.5 * (value + around[groups[q]])
         for group in above[q]:
             value = 0.5 * (value + told[group][0]) if group in told else value
         return value
@@ -881,7 +878,6 @@ def group_scan(
         weight = judged.get(groups[q], 0) + strength
         return (worth.get(groups[q], 0.0) + strength * expected(q)) / weight if weight else expected(q)
 
-    total = 0.0
     while len(crawl.order) < budget:
         firsts: dict[tuple[int, str], int] = {}
         for q in crawl.known:  # in discovery order
@@ -890,11 +886,7 @@ def group_scan(
         if not firsts:
             return
         p = min(firsts.values(), key=lambda q: (-key(q), crawl.number[q]))
-        before = len(crawl.known)
         crawl.fetch(p)
-        total += score[p]
-        for q in crawl.known[before:]:
-            around.setdefault(groups[q], single(total / len(crawl.order)))
         for group in (groups[p], *above[p]):
             worth[group] = worth.get(group, 0.0) + score[p]
             judged[group] = judged.get(group, 0) + 1

@@ -25,7 +25,6 @@ DEEPEST = 8
 LARGEST = 1e38  # of an inner key
 MOST_PARENTS = 2**16 - 1  # counted; the score of a further one weighs as if there were no more
 UNKNOWN, LEFT = 0, -1  # of a record's seq; of pages that wait it is above 0
-WORTH, JUDGED = range(2)  # of state.crawl: as the columns of groups, of all fetched pages
 BEHIND = -1e304  # the key of a page that is not the first of its group; what is beyond 1e305 is a priority in the frontier
 NODE = np.dtype([("key", np.float32), ("seq", np.int32), ("child", np.int32), ("next", np.int32), ("prev", np.int32)])
 OF_GROUPS = {  # by group of any level: directories, and those above them up to the host; -1 is none
@@ -38,7 +37,6 @@ OF_GROUPS = {  # by group of any level: directories, and those above them up to 
     "mean_of": Column(np.int32),  # of how many pages that is the mean
     "top": Column(np.int32),  # of the last level: the top of its heap
     "first": Column(np.int32),  # and the page that carries its key in the queue
-    "around": Column(np.float32),  # and the mean of the whole crawl when its first page was discovered; NaN if there was none
     "touched": Column(np.uint8),
     "todo": Column(np.int32),
     "stack": Column(np.int32),
@@ -84,9 +82,6 @@ def _expected(state: State, page: int) -> float:
     if state.inner != QUALITY:
         return float(state.prior)
     expected = _given(state, page)
-    around = state.around[state.group[page]]
-    if not np.isnan(around):
-        expected = 0.5 * (expected + around)
     for level in range(state.depth):
         group = state.group[page]
         for _ in range(state.depth - level):
@@ -118,8 +113,6 @@ def _join(state: State, page: int) -> None:
     state.node[page]["seq"] = state.count[0]
     if state.inner == QUALITY:
         state.node[page]["key"] = _single(_given(state, page))
-        if np.isnan(state.around[group]) and state.crawl[JUDGED] > 0.0:
-            state.around[group] = _single(state.crawl[WORTH] / state.crawl[JUDGED])
     state.top[group] = with_page(state.node, wide(state.top[group]), wide(page))
 
 
@@ -160,8 +153,6 @@ def _judge(state: State, page: int, s: float, count: int) -> int:
     """Count a score for the groups that a page lies in; those below are told when the number of pages has grown by a tenth."""
     group = state.group[page]
     count = _touch(state, group, count)
-    state.crawl[WORTH] += s
-    state.crawl[JUDGED] += 1.0
     state.worth[group] += s
     state.judged[group] += 1
     for _ in range(state.depth):
@@ -220,7 +211,6 @@ def place(state: State, groups: Array, group: Array, known: int) -> None:
         state.beside[fresh] = -1
         state.top[fresh] = -1
         state.first[fresh] = -1
-        state.around[fresh] = np.nan
     state.placed[0] += group.size
     for i in range(group.size):
         for level in range(1, groups.shape[1]):
@@ -241,14 +231,10 @@ class Group(Policy):
         key(c) = (sum of s(p) over the fetched pages p of g(c) + strength * e(c))/(number of these p + strength)
 
     A site keeps pages of a kind in one place, so what was fetched from a directory tells of what waits there. Of a directory
-    that is new, the pages that link to it, the directories above it and all pages together tell:
+    that is new, the pages that link to it and the directories above it tell:
 
         e(c) = mean of s over the fetched pages that link to c (``prior`` for a seed);
-               then for the whole crawl, the host, and each directory above the group:
-               e(c) = (e(c) + mean of s over its fetched pages)/2
-
-    The whole crawl, as it was when the group's first page was discovered, has a part in it so that what is unknown is tried
-    before what is known to be poor: much of a topic may lie behind pages that do not name it.
+               then for the host, and each directory above the group: e(c) = (e(c) + mean of s over its fetched pages)/2
 
     In a group pages go by the first line of e. ``inner=bfs`` and ``inner=backlink`` are the plain rule: e(c) = prior, and pages
     of a group in the order of their discovery, or of the fetched pages that link to them. On a real site it loses to breadth
@@ -287,7 +273,6 @@ class Group(Policy):
         "parents": Column(np.uint16),  # fetched pages with a score that link here; the mean of the scores is the inner key
         "node": Column(NODE, {"child": -1, "next": -1, "prev": -1}),  # a heap for each group, by inner key
         "count": Column(np.int64, per="crawl"),
-        "crawl": Column(per="crawl", slots=2),  # of all fetched pages
         "placed": Column(np.int64, per="crawl"),  # pages whose group is known
     }
 
