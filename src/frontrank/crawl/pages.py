@@ -26,6 +26,7 @@ from frontrank.pages.urls import host_of, registered_domain
 from frontrank.web.links import NO_VALUES, Links
 
 HOSTS_CACHED = 50_000
+CACHED_LENGTH = 300  # of such a beginning: a URL may have 16,000 letters before its host
 AUTHORITY = 8  # where to look for the slash after the host: behind those of http:// and https://
 MOST_LINKS = 2**31 - 1  # that are kept: 8 GB of them
 
@@ -271,7 +272,9 @@ class Known:
                 self.host_page[number] = first + place
         if len(self._beginnings) + len(beginnings) > HOSTS_CACHED:
             self._beginnings.clear()
-        self._beginnings.update((begin, given[host]) for begin, host in beginnings.items() if host)
+        self._beginnings.update(
+            (begin, given[host]) for begin, host in beginnings.items() if host and len(begin) <= CACHED_LENGTH
+        )
 
     def _number_hosts(self, hosts: Sequence[str]) -> Array:
         self.host_table = names.roomy(self.host_table, len(hosts))
