@@ -208,6 +208,18 @@ class FrontierContract:
         frontier.limit(1, budget=0)
         assert frontier.take(9, 99.0) == [0]
 
+    def test_a_host_that_leaves_a_group_has_its_pages_and_a_pace_of_its_own_again(self) -> None:
+        frontier = self.made([0, 0, 1, 1], Politeness(delay_s=10.0))
+        frontier.join(np.array([0, 1]), 1)
+        for page, key in enumerate((1.0, 4.0, 2.0, 3.0)):
+            frontier.put(page, key)
+        assert frontier.take(9, 0.0) == [1], "one pace for both"
+        frontier.part(1, np.array([0]), np.array([0, 1]), np.array([0, 0]))
+        assert frontier.hosts_of(slice(0, 4)).tolist() == [0, 0, 1, 1]
+        assert frontier.hosts()["waiting"].tolist() == [1, 2] and frontier.hosts()["taken"].tolist() == [1, 0]
+        assert frontier.take(9, 9.0) == [], "both rest as long as the group would have"
+        assert frontier.take(9, 10.0) == [3, 0]
+
     def test_other_politeness_holds_but_for_what_a_host_has_of_its_own(self) -> None:
         frontier = self.made([0, 1, 0, 1])
         frontier.limit(0, delay_s=2.0)
