@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from py4j.protocol import Py4JNetworkError
 
 from frontrank.errors import FrontrankError, InputError, SourceError
 from frontrank.lab.best_pages import local_ranking
@@ -28,7 +29,8 @@ from frontrank.orderings.registry import parse_ranker
 from frontrank.sources.parquet_crawl import open_crawl
 from frontrank.spark.places import placed
 from frontrank.spark.rank import check_ranker, opened_web, rank
-from frontrank.spark.session import check_java, check_master, session, settings_of
+from frontrank.spark.session import check_java, check_master, said_plainly, session, settings_of
+from frontrank.stopping import watching
 from tests.parquet_crawls import write_crawl, write_history, write_queries, write_table
 from tests.patience import PATIENCE_S
 
@@ -387,6 +389,17 @@ def test_ctrl_c_ends_it_and_leaves_nothing(spark: Any, tmp_path: Path) -> None:
         _, said = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, said.strip()) == (130, "frontrank: interrupted")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["web", "work"]
+
+
+def test_what_fails_once_it_is_interrupted_is_no_failure_of_spark() -> None:
+    broken = Py4JNetworkError("Answer from Java side is empty")
+    with pytest.raises(InputError, match="Spark could not finish: Answer from Java"), said_plainly():
+        raise broken
+    with watching() as watch:
+        assert watch is not None
+        watch.asked = signal.SIGINT
+        with pytest.raises(KeyboardInterrupt), said_plainly():
+            raise broken
 
 
 def _command(folder: Path) -> list[str]:

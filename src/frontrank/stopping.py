@@ -142,6 +142,11 @@ def watching() -> Iterator[Watch | None]:
         watch.end(watch.code)
 
 
+def asked() -> bool:
+    """Whether a signal has asked this process to end. What fails from then on fails because of that."""
+    return any(watch.asked for watch in _watches)
+
+
 @contextmanager
 def gracefully(stop: Stop) -> Iterator[None]:
     """Have the first signal call ``stop``, which must see to it that the block ends soon."""

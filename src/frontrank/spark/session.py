@@ -26,6 +26,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from frontrank.errors import FrontrankError, InputError, SourceError, SpecError, need
+from frontrank.stopping import asked
 from frontrank.web.room import free_memory
 
 OLDEST_JAVA = 17
@@ -239,6 +240,8 @@ def said_plainly() -> Iterator[None]:
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark", "py4j")):
             raise
+        if asked():  # an interrupt in the middle of an answer breaks the connection: what is told to Java after that fails
+            raise KeyboardInterrupt from None
         raise plain(error) from None
 
 
