@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,7 @@ def text(value: Any, what: str) -> str:
 
 def texts(values: Any, what: str) -> list[str]:
     """One text, or several."""
-    given = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
-    for value in given:
-        text(value, what)
-    return given
+    return _each(text, values, what)
 
 
 def url(value: Any, what: str) -> str:
@@ -38,10 +35,12 @@ def url(value: Any, what: str) -> str:
 
 def urls(values: Any, what: str) -> list[str]:
     """One URL, or several."""
+    return _each(url, values, what)
+
+
+def _each(check: Callable[[Any, str], str], values: Any, what: str) -> list[str]:
     given = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
-    for value in given:
-        url(value, what)
-    return given
+    return [check(value, what) for value in given]
 
 
 def seconds(value: Any, said: str, finite: bool = True) -> float:

@@ -263,10 +263,8 @@ class Live(Known):
             self._boost_all(trusted_searcher(rule.pattern))
 
     def _join(self, hosts: Sequence[str], group: str, asked: bool) -> None:
-        own, into = (
-            [self._host(host) for host in hosts],
-            self._host(group),
-        )  # they may make the frontier grow: before it is used
+        own = [self._host(host) for host in hosts]
+        into = self._host(group)  # they may make the frontier grow: before it is used
         self.joined.update(dict.fromkeys(hosts, group))
         if self.host_page[into] < 0:
             self.host_page[into] = min((int(self.host_page[host]) for host in own if self.host_page[host] >= 0), default=-1)
