@@ -245,9 +245,10 @@ class Surf(Ordering):
         m: float | None = None,
         g: float | None = None,
         damping: float | None = None,
-        eps: float = 0.2,
+        eps: float = 0.1,
     ) -> None:
         super().__init__(crawl)
+        self.todo: list[int] = []  # fetched pages that are to hand on, first come, first served
         self.local, self.fixed_m, self.g, self.fixed_damping, self.eps = local, m, g, damping, eps
         self.hosts = crawl.columns.get("hosts") or [0] * len(crawl.rows)
         self.region: dict[int, str] = {}
@@ -327,7 +328,7 @@ class Surf(Ordering):
         share, m, damping = self.share(), self.m, self.damping
         drawing = 0.1 + 0.3 * self.variety
         r[p] += (1.0 - drawing) * share * self.novelty(p)
-        todo, changed = [p], []
+        todo, changed = self.todo, []
         if self.turns:
             self.turn %= len(self.turns)
             seed, weight = self.turns[self.turn]
@@ -338,16 +339,20 @@ class Surf(Ordering):
             r[seed] += (1.0 - share) * weight * len(self.turns) / total
             if not fetched[seed]:
                 changed.append(seed)
-            elif seed != p and r[seed] > self.eps:
+            elif seed not in [p, *todo] and r[seed] > self.eps:
                 todo.append(seed)
         drawn = self.drawn(p)
         r[drawn] += drawing * share
         if not fetched[drawn]:
             changed.append(drawn)
-        elif drawn not in todo and r[drawn] > self.eps:
+        elif drawn not in [p, *todo] and r[drawn] > self.eps:
             todo.append(drawn)
-        while todo:
-            x = todo.pop(0)
+        x = p
+        for step in range(8):
+            if step > 0:
+                if not todo:
+                    break
+                x = todo.pop(0)
             held, r[x] = r[x], 0.0
             away = [self.hosts[x] != self.hosts[q] for q in self.crawl.rows[x]]
             total = (len(away) - sum(away)) + m * sum(away)
