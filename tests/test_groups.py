@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -342,6 +343,82 @@ def test_hosts_that_leave_a_group_have_what_they_had_but_no_shorter_delay(tmp_pa
     assert crawl.take(9, now=79.0) == [], "each rests as the group did"
     assert crawl.take(9, now=80.0) == ["http://b.net/0", "http://a.net/1"]
     crawl.close()
+
+
+class Between:
+    """The lock of a crawl; each time that it is let go, somebody else calls."""
+
+    def __init__(self, crawl: Crawl, calls: list[Callable[[], Any]]) -> None:
+        self.lock, self.calls, self.held, self.longest, self.calling = crawl._lock, calls, 0, 0, False
+        self.read, crawl.log.names = crawl.log.names, self.names  # type: ignore[method-assign]
+        self.asked = 0  # names that were read since the lock was taken
+
+    def names(self, pages: Sequence[int]) -> list[tuple[str, str | None]]:
+        self.asked += len(pages)
+        return self.read(pages)
+
+    def __enter__(self) -> None:
+        self.lock.__enter__()
+        self.held += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.held -= 1
+        self.lock.__exit__(None, None, None)
+        if not self.held:
+            self.longest, self.asked = max(self.longest, self.asked), 0
+            if self.calls and not self.calling:
+                self.calling = True
+                self.calls.pop(0)()
+                self.calling = False
+
+
+def test_hosts_of_a_large_group_part_without_holding_anybody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The names of its pages are read a few at a time; what others do meanwhile counts, and is read again as it was."""
+    monkeypatch.setattr("frontrank.crawl.control.PART", 5)
+    time = [0.0]
+    crawl = Crawl("fpr", tmp_path / "c", clock=lambda: time[0])
+    naive = Crawl("fpr", clock=lambda: time[0], frontier=NaiveFrontier)
+    for one in (crawl, naive):
+        one.seed([url(page) for page in range(40)])
+        one.group(hosts=["c.net", "www.b.org", "d.net"])
+        one.discover(["http://c.net/later", "http://e.net/"], queues=["slow", None])
+
+    def calls(one: Crawl) -> list[Callable[[], Any]]:
+        """What happens while the names are read, or, where they are read at once, before."""
+        return [
+            lambda: one.discover([f"http://{host}/new{n}" for n in range(9) for host in ("c.net", "e.net")]),
+            lambda: one.group(hosts=["c.net", "e.net"]),
+            lambda: one.fetched_page(one.take_pages(1)[0], []),
+            lambda: one.failed(one.take(2)[0]),
+        ]
+
+    others = Between(crawl, calls(crawl))
+    crawl._lock = others  # type: ignore[assignment]
+    crawl.ungroup("c.net")
+    crawl._lock = others.lock
+    assert not others.calls and others.longest == 5
+    for call in calls(naive):
+        call()
+    naive.ungroup("c.net")
+    before = told(crawl)
+    assert before == told(naive)
+    crawl.abandon()
+    crawl = Crawl.recover(tmp_path / "c", clock=lambda: 0.0, keep_leases=True)
+    assert told(crawl) == before
+    crawl.close()
+
+
+def test_a_group_that_somebody_else_ends_meanwhile_is_there_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frontrank.crawl.control.PART", 5)
+    crawl = Crawl("bfs", clock=lambda: 0.0)
+    crawl.seed([url(page) for page in range(40)])
+    crawl.group(hosts=["c.net", "www.b.org"])
+    lock = crawl._lock
+    crawl._lock = Between(crawl, [lambda: None, lambda: crawl.ungroup("c.net")])  # type: ignore[assignment]
+    with pytest.raises(InputError, match=r"there is no group 'c\.net'"):
+        crawl.ungroup("c.net")
+    crawl._lock = lock
+    assert crawl.groups == {} == crawl.joined
 
 
 def test_a_block_that_is_over_is_not_told_though_nothing_has_happened_since() -> None:

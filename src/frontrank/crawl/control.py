@@ -15,14 +15,16 @@ import numpy as np
 
 from frontrank.crawl import events, given, inbox, status
 from frontrank.crawl.live import Live, alone
+from frontrank.crawl.own_queues import OwnQueues
 from frontrank.crawl.rules import Rule
 from frontrank.errors import InputError, NotFound, nearest
 from frontrank.frontiers.politeness import Politeness
+from frontrank.kernels.jit import Array
 from frontrank.pages.groups import DOMAIN, IP, LISTED, Group
 from frontrank.pages.patterns import searcher, trusted_searcher
 from frontrank.pages.urls import registered_domain
 
-PART = 2_000  # pages that get a priority at once: about 2 ms
+PART = 2_000  # pages that get a priority, or whose names are read, at once: 2 to 10 ms
 PAUSED_S = 0.5  # a paused crawl looks again
 MOST_PAGES = 2**31 - 1  # as frontiers count them: a larger limit is none
 MOST_HELD = 10_000  # pages whose families may not go, in one call of take: about 0.2 s, once
@@ -165,19 +167,32 @@ class Control(Live):
         self.block_until(name, until, now)
         return name
 
-    @alone
     def ungroup(self, name: str, now: float | None = None) -> None:
-        """The hosts of this group stand by themselves from now on; reads the name of each of their pages.
+        """The hosts of this group stand by themselves from now on. The name of each of their pages is read before: others may
+        call between.
 
         Each has the concurrency, budget and limit that it had before, but no shorter delay than the group's, and rests and is
         blocked as long. What was taken of its pages counts; revisits once. The host that the group is called by keeps nothing
         of its own from before: it has the crawl's.
         """
-        if given.text(name, "a group") not in self.groups:
-            raise NotFound(f"there is no group {name!r}{nearest(name, list(self.groups))}")
-        left = [host for host, group in self.joined.items() if group == name]
-        self._do(events.Ungrouped(self._tick(now), name, left))
+        read = OwnQueues()
+        while (unread := self._part(given.text(name, "a group"), read, now)).size:
+            for begin in range(0, unread.size, PART):
+                with self._lock:
+                    read.read(self.log, unread[begin : begin + PART])
+
+    @alone
+    def _part(self, group: str, read: OwnQueues, now: float | None) -> Array:
+        """Let the hosts of a group stand by themselves; or, if many names of its pages are to be read first, return which."""
+        if group not in self.groups:
+            raise NotFound(f"there is no group {group!r}{nearest(group, list(self.groups))}")
+        unread = read.unread(self._pages_in(group))
+        if unread.size > PART:
+            return unread
+        left = [host for host, joined in self.joined.items() if joined == group]
+        self._do(events.Ungrouped(self._tick(now), group, left, read))
         self._acknowledge()
+        return unread[:0]
 
     @alone
     def behave(self, politeness: Politeness, now: float | None = None) -> None:

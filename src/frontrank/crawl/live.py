@@ -18,7 +18,8 @@ from frontrank.crawl import events, given, recovery, status
 from frontrank.crawl.drivers import driver_of
 from frontrank.crawl.events import Event
 from frontrank.crawl.log import Log
-from frontrank.crawl.pages import Known, queue_of
+from frontrank.crawl.own_queues import OwnQueues
+from frontrank.crawl.pages import Known
 from frontrank.crawl.ranking import PART, Ranking
 from frontrank.crawl.rules import Rule, Rules
 from frontrank.crawl.searchers import Searchers
@@ -134,10 +135,8 @@ class Live(Known):
 
     def _tick(self, now: float | None) -> float:
         """The time of an event. It never runs back: if the clock does, the gap is added from then on."""
-        if now is None:
-            now = self.clock()
-        else:
-            now = given.seconds(now, "now must be")
+        self._check_open()
+        now = self.clock() if now is None else given.seconds(now, "now must be")
         if now + self.shift < self.now:
             self.shift = self.now - now
         self.now = now + self.shift
@@ -296,21 +295,23 @@ class Live(Known):
             self.frontier.place(0, at)
             self.joined.update(dict.fromkeys(later, domain))
 
-    def _ungroup(self, group: str, left: Sequence[str]) -> None:
+    def _pages_in(self, queue: str) -> Array:
+        """All pages of a queue or group."""
+        return np.flatnonzero(self.frontier.hosts_of(slice(0, self.known)) == self.find_host(queue))
+
+    def _ungroup(self, group: str, left: Sequence[str], asked: OwnQueues) -> None:
         """``left``: the hosts that were part of it. When a log is read again, those that came later were foreseen."""
-        into = self.find_host(group)
+        into, pages = self.find_host(group), self._pages_in(group)
         del self.groups[group]
         self.domains.discard(group)
         self.joined = {name: at for name, at in self.joined.items() if at != group}
-        pages = np.flatnonzero(self.frontier.hosts_of(slice(0, self.known)) == into)
-        named = self.log.names(pages.tolist())
-        queues = {name: self._queue(self._joins(name)) for name in dict.fromkeys(map(queue_of, named))}
-        own = np.array([queues[queue_of(one)] for one in named], np.int32)
+        asked.read(self.log, asked.unread(pages))
+        own = asked.numbers(pages, lambda name: self._queue(self._joins(name)))
         hosts = sorted(set(map(self._host, left)) - {into})
         self.frontier.part(into, np.array(hosts, np.int32), pages[own != into], own[own != into])
         first = int(self.host_page[into])  # it may have been named by a page of another host
         if first >= 0 and host_of(self.url(first)) != group:
-            self.host_page[into] = min(pages[own == into].tolist(), default=-1)
+            self.host_page[into] = next(iter(pages[own == into]), -1)
 
     def _boost_all(self, matches: Callable[[str], Any]) -> None:
         page = 0

@@ -146,6 +146,7 @@ class Known:
 
         ``hosts``: theirs, if the caller has looked already.
         """
+        self._check_open()
         self.table = names.roomy(self.table, len(urls))
         numbers = np.empty(len(urls), np.int32)
         first = self.known
@@ -165,6 +166,11 @@ class Known:
                 self.log.born(first, self.now)
             self._meet(first, urls, placed)
         return numbers
+
+    def _check_open(self) -> None:
+        """Nothing changes in a crawl that is closed, or whose log cannot be written."""
+        if self.log.broken:
+            raise StorageError(self.log.broken)
 
     def _queues_of(
         self, first: int, urls: Sequence[str], queues: Sequence[str | None] | None, hosts: Sequence[str] | None

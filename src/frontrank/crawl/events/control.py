@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from frontrank.crawl.events.event import Noted, count_of, pages_of, read_note, storable
 from frontrank.crawl.log import Row
+from frontrank.crawl.own_queues import OwnQueues
 from frontrank.crawl.rules import Rule
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
@@ -106,9 +107,13 @@ class Ungrouped(Noted):
     name: ClassVar[str] = "ungroup"
     group: str
     hosts: list[str]  # that were part of it
+    queues: OwnQueues = field(default_factory=OwnQueues, compare=False)  # of its pages, as far as they were read before
+
+    def said(self) -> dict[str, Any]:
+        return {"group": self.group, "hosts": self.hosts}
 
     def apply(self, crawl: Live) -> None:
-        crawl._ungroup(self.group, self.hosts)
+        crawl._ungroup(self.group, self.hosts, self.queues)
 
 
 @dataclass(frozen=True, slots=True)
