@@ -15,6 +15,7 @@ import pytest
 from frontrank import Crawl, FrontrankError, Politeness
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.status import events
+from frontrank.errors import InputError
 from frontrank.web.view import Workload
 
 A, B = "http://a.example/", "http://b.example/"
@@ -82,6 +83,40 @@ def test_what_is_no_url_time_or_number_is_refused(tmp_path: Path, named: str) ->
     goes_on(crawl, tmp_path / "crawl")
 
 
+NO_TIMES = (float("nan"), float("inf"), -float("inf"), None, "12:00", 10**400, np.complex64(1.0))
+
+
+@pytest.mark.parametrize("time", NO_TIMES, ids=lambda time: f"{time!s:.5}")
+def test_a_clock_that_tells_no_time_is_refused_before_there_is_a_directory_and_later(tmp_path: Path, time: Any) -> None:
+    said = "a clock must return a time in seconds, got"
+    with pytest.raises(FrontrankError, match=said):
+        Crawl("fpr", tmp_path / "new", clock=lambda: time)
+    assert not (tmp_path / "new").exists()
+    told: list[Any] = [1.0]
+    crawl = Crawl("fpr", tmp_path / "crawl", clock=lambda: told[-1])
+    crawl.seed([A, B])
+    assert crawl.take() == [A]
+    told.append(time)
+    for call in (crawl.take, crawl.pause, lambda: crawl.fetched(A, again_after=1.0), lambda: crawl.drop(B)):
+        with pytest.raises(FrontrankError, match=said):
+            call()
+    with pytest.raises(FrontrankError, match="now must be a time in seconds, got"):
+        crawl.take(now=time if time is not None else "noon")
+    told.append(2.0)
+    goes_on(crawl, tmp_path / "crawl")
+    with pytest.raises(FrontrankError, match=said):
+        Crawl.recover(tmp_path / "crawl", clock=lambda: time)
+    Crawl.recover(tmp_path / "crawl").close()
+
+
+@pytest.mark.parametrize("clock", [None, 3.0, "now"])
+def test_a_clock_is_a_function(tmp_path: Path, clock: Any) -> None:
+    for make in (lambda: Crawl("fpr", tmp_path / "new", clock=clock), lambda: Crawl.recover(tmp_path / "new", clock=clock)):
+        with pytest.raises(FrontrankError, match="clock must be a function, which returns a time in seconds"):
+            make()
+    assert not (tmp_path / "new").exists()
+
+
 NUMBERS = (True, -1, 0, 1.5, float("nan"), float("inf"), -1e308, 2**70, np.int64(1), np.float32(2.5))
 TEXTS = ("", "x", "\ud800", B, "a.example", b"x")
 MANY = ([], [None], ["x", 1], {}, {"x": 1}, np.array([1, 0]), np.array([0.5]))
@@ -136,6 +171,40 @@ def test_whatever_a_crawl_is_made_with_it_is_made_or_refused_in_a_sentence(optio
         for value in ANYTHING if option in inspect.signature(Crawl.recover).parameters else ():
             with suppress(FrontrankError):
                 Crawl.recover(path, **{option: value}).close()
+
+
+@pytest.mark.parametrize("option", ["path", "truth", "clock", "frontier"])
+def test_what_is_no_path_or_function_is_refused_in_a_sentence(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Crawl("bfs", "there").close()
+    for value in ANYTHING:
+        with suppress(FrontrankError):
+            Crawl(**{"policy": "bfs", option: value}).close()
+        with suppress(FrontrankError):
+            Crawl.recover(**{"path": "there", option: value}).close()
+
+
+def test_a_file_is_no_place_for_a_crawl(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    with pytest.raises(InputError, match=r"notes\.txt: is a file; give a new directory for the crawl"):
+        Crawl("bfs", file)
+    with pytest.raises(InputError, match=r"notes\.txt: not a crawl \(it is a file\)"):
+        Crawl.recover(file)
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize("verb", ["seed", "take", "fetched", "failed", "discover", "page"])
+def test_a_closed_crawl_does_not_change(tmp_path: Path, verb: str) -> None:
+    crawl = begun(tmp_path / "crawl")
+    crawl.close()
+    before = (crawl.known, crawl.waiting, crawl.leased, crawl.fetched_count, crawl.next_at())
+    given: Any = {"take": 1, "discover": ["http://new.example/"], "fetched": A, "failed": A}.get(verb, "http://new.example/")
+    with pytest.raises(FrontrankError, match="this crawl is closed; recover it to continue"):
+        getattr(crawl, verb)(given)
+    assert (crawl.known, crawl.waiting, crawl.leased, crawl.fetched_count, crawl.next_at()) == before
 
 
 def test_an_event_that_fails_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -190,7 +190,7 @@ def test_a_snapshot_that_is_ahead_of_a_cut_log_is_not_trusted_later_either(tmp_p
 
 def test_only_one_process_writes(tmp_path: Path) -> None:
     with begun(tmp_path / "c", 3):
-        with pytest.raises(StorageError, match="another process is at work"):
+        with pytest.raises(StorageError, match="this process has this crawl open already; close it first"):
             Crawl.recover(tmp_path / "c")
         with Crawl.recover(tmp_path / "c", read_only=True) as seen:
             assert seen.fetched_count == 3 and seen.waiting > 0

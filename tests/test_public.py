@@ -46,6 +46,9 @@ MISTAKES: dict[str, Callable[[], Any]] = {  # beginnings of what is said
     "politeness must be a Politeness": lambda: fr.Crawl("bfs", politeness=3),  # type: ignore[arg-type]
     "group must be a whole number of events from 1, got 0": lambda: fr.Crawl("bfs", group=0),
     "sync_s must be a number of seconds from 0, got nan": lambda: fr.Crawl("bfs", sync_s=float("nan")),
+    "a ranker must be a Ranker, got 'pagerank'": lambda: fr.Periodic("pagerank"),  # type: ignore[arg-type]
+    "delay_s must be a number of seconds from 0, got -1": lambda: fr.Politeness(delay_s=-1),
+    "nowhere: no saved runs": lambda: fr.Runs.load("nowhere"),
     "n must be a whole number of pages": lambda: fr.Crawl("bfs").take("a"),  # type: ignore[arg-type]
     "a seed must be a URL, got None": lambda: fr.Crawl("bfs").seed(None),  # type: ignore[arg-type]
     "a page must be a URL, got None": lambda: fr.Crawl("bfs").fetched(None),  # type: ignore[arg-type]

@@ -25,9 +25,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 from frontrank.crawl import events, given, recovery
 from frontrank.crawl.events import Where
@@ -86,9 +85,11 @@ class Crawl(Shown):
         politeness; one of your own is given again to ``recover``.
         """
         policy = as_policy(policy)
+        clock = given.clock(clock)
         given.politeness(politeness)
         given.whole(capacity, "capacity", least=1, of=" of pages")
-        _check_ways(group, sync_s, ranking)
+        _check_ways(group, sync_s, ranking, truth, frontier)
+        where = None if path is None else given.path(path)
         if workload is not None:
             given.workload(workload)
         if not (isinstance(queue_by, Mapping) or (isinstance(queue_by, str) and queue_by in (HOST, DOMAIN, IP))):
@@ -98,7 +99,8 @@ class Crawl(Shown):
         check_live(policy, queries=workload is not None, truth=truth is not None)
         if not isinstance(impact_by, str) or impact_by not in ("", *IMPACTS):
             raise InputError(f"impact_by must be views or clicks, got {impact_by!r}")
-        stored = {**(notes or {}), "policy": to_data(policy), "politeness": politeness.json(), "started": clock()}
+        stored = {**(notes or {}), "policy": to_data(policy), "politeness": politeness.json()}
+        stored["started"] = clock()
         if workload is not None:
             stored["workload"] = workload_notes(workload)
         if impact_by:
@@ -110,11 +112,11 @@ class Crawl(Shown):
         if log is not None:
             for key, value in stored.items():
                 log.note(key, value)
-        elif path is None:
+        elif where is None:
             log = MemoryLog(keep=False)
             log.notes.update(stored)
         else:
-            log = Journal.create(Path(path), stored, group, sync_s)
+            log = Journal.create(where, stored, group, sync_s)
         self._begin(policy, log, politeness, capacity, truth, workload, clock, ranking, frontier)
 
     @classmethod
@@ -144,12 +146,14 @@ class Crawl(Shown):
         ``workload``: what searchers ask from now on; another policy may need queries that the crawl was started without.
         ``names_of``: a crawl of the same log, whose names need not be read again.
         """
-        _check_ways(group, sync_s, ranking)
+        clock = given.clock(clock)
+        _check_ways(group, sync_s, ranking, truth, frontier)
         if politeness is not None:
             given.politeness(politeness)
         if workload is not None:
             given.workload(workload)
-        log = Journal.open(Path(path), group, sync_s, read_only) if isinstance(path, str | os.PathLike) else path
+        own = isinstance(path, str | os.PathLike) or not hasattr(path, "add_urls")
+        log = Journal.open(given.path(path), group, sync_s, read_only) if own else cast(Log, path)
         try:
             crawl = cls.__new__(cls)
             wanted = None if policy is None else as_policy(policy)
@@ -306,8 +310,11 @@ def _apart(links: Iterable[Link]) -> tuple[list[str], list[str] | None]:
     return [target for target, _ in pairs], [anchor for _, anchor in pairs]
 
 
-def _check_ways(group: int, sync_s: float, ranking: str) -> None:
+def _check_ways(group: int, sync_s: float, ranking: str, truth: Any, frontier: Any) -> None:
     """How it is run: said before there is a directory."""
+    if truth is not None:
+        given.function(truth, "truth", "which gives the importance of a URL")
+    given.function(frontier, "frontier", "which makes one for a Politeness")
     if not (isinstance(group, int) and group >= 1):
         raise InputError(f"group must be a whole number of events from 1, got {group!r}")
     if not (isinstance(sync_s, int | float) and 0 <= sync_s <= LONGEST_S):

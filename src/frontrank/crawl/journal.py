@@ -27,6 +27,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
+from weakref import WeakSet
 
 from frontrank.crawl.events import storable
 from frontrank.crawl.log import COLUMNS, Row, Snapshot
@@ -59,6 +60,9 @@ CHECKPOINT_BYTES = 16 * 2**20  # of the WAL
 FEW_FRAMES, PASSES = 250, 20  # a checkpoint goes on beside the crawl until so few frames are left, or for so many passes
 
 
+_journals: WeakSet[Journal] = WeakSet()  # of this process
+
+
 class Journal:
     """The log in a directory: one writer, any number of readers."""
 
@@ -83,11 +87,14 @@ class Journal:
         self._places = any(self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'place'")) and any(
             self.db.execute("SELECT 1 FROM place LIMIT 1")
         )
+        _journals.add(self)
         self.notes: dict[str, Any] = {key: json.loads(value) for key, value in self.db.execute("SELECT key, value FROM meta")}
 
     @classmethod
     def create(cls, folder: Path, notes: dict[str, Any], group: int = 1, sync_s: float = 1.0) -> Journal:
         """Start a journal in a directory that is new, or empty."""
+        if folder.is_file():
+            raise StorageError(f"{folder}: is a file; give a new directory for the crawl")
         with Sentences(folder, "written"):
             folder.mkdir(parents=True, exist_ok=True)
             held = sorted({entry.name for entry in folder.iterdir()} - UNBORN)
@@ -419,7 +426,7 @@ def _width(row: Row) -> int:
 def check_crawl(folder: Path) -> None:
     """Raise StorageError if a directory does not hold a crawl."""
     if not (folder / FILE).is_file():
-        why = f"{FILE} is missing" if folder.is_dir() else "there is no such directory"
+        why = f"{FILE} is missing" if folder.is_dir() else "it is a file" if folder.exists() else "there is no such directory"
         raise StorageError(f"{folder}: not a crawl ({why}); start one, or name the directory of one")
 
 
@@ -435,9 +442,10 @@ def is_locked(folder: Path) -> bool:
 
 
 def _locked(folder: Path, create: bool = True) -> int:
-    return locked(
-        folder / "lock", f"{folder}: another process is at work on this crawl; stop it first, or wait for its end", create
-    )
+    busy = "another process is at work on this crawl; stop it first, or wait for its end"
+    if any(other.writable and other.folder.resolve() == folder.resolve() for other in _journals):
+        busy = "this process has this crawl open already; close it first"
+    return locked(folder / "lock", f"{folder}: {busy}", create)
 
 
 class Sentences:

@@ -32,7 +32,9 @@ class Politeness:
             whole = f.type in ("int", int)
             number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
             if not number or value < 0 or (whole and int(value) != value) or (f.name == "lease_s" and value == 0):
-                kind = "a whole number from 0" if whole else "a number of seconds" + (" above 0" if f.name == "lease_s" else "")
+                kind = (
+                    "a whole number from 0" if whole else f"a number of seconds {'above' if f.name == 'lease_s' else 'from'} 0"
+                )
                 raise InputError(f"{f.name} must be {kind}, got {value!r}")
 
     def pause(self, attempt: int) -> float:

@@ -82,6 +82,10 @@ class Periodic(Policy):
     on_revisit = staticmethod(_new_links)
 
     def validate(self) -> None:
+        if not isinstance(self.ranker, Ranker):
+            raise SpecError(
+                f"a ranker must be a Ranker, got {self.ranker!r}; parse('pagerank:every=100') makes one by its name"
+            )
         if self.every < 1:
             raise SpecError(f"{self.ranker.name}: every must be a whole number from 1, got {self.every}")
 
