@@ -82,8 +82,6 @@ def normalised(query: str) -> str:
 
 def _text(path: str, comma: bool, tab: bool) -> Iterator[Entry]:
     lines = read_lines(path)
-    if lines:
-        lines[0] = lines[0].removeprefix("\ufeff")
     if not comma and not tab and not (lines and "\t" in lines[0]):
         return (Entry(f"line {number}", query, 1.0) for number, query in enumerate(lines, 1))
     rows = csv.reader(lines, strict=True) if comma else iter([line.split("\t") for line in lines])

@@ -8,7 +8,6 @@ from frontrank.kernels.jit import Array, kernel
 from frontrank.web.files import Progress
 
 CHUNK = 8 * 2**20
-BOM = b"\xef\xbb\xbf"
 TAB, NEWLINE, RETURN, BLANK = 9, 10, 13, 32
 COMMA, SEMICOLON, MINUS, HASH, PERCENT, QUOTE = 44, 59, 45, 35, 37, 34
 NO_COLUMN, NO_NUMBER, NEGATIVE, TOO_LARGE, NO_URL, ALIKE = -1, -2, -3, -4, -5, -6

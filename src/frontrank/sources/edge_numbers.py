@@ -22,7 +22,6 @@ from frontrank.kernels.hashtable import find
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.sources.edge_lines import (
     BLANK,
-    BOM,
     COMMA,
     COMPLAINTS,
     HASH,
@@ -90,8 +89,6 @@ def number_links(edges: Edges) -> Iterator[tuple[Array, Array]]:
     lines = links = 0
     for data in chunks(edges.path, edges.chunk):
         bytes_ = np.frombuffer(data, np.uint8)
-        if lines == 0 and data.startswith(BOM):
-            bytes_ = bytes_[3:]
         src = np.empty(bytes_.size // 4 + 1, np.int64)  # the shortest link is '0 1' and a line end
         dst = np.empty_like(src)
         seen, found, status = compiled(_parse)(bytes_, edges.header - lines, src, dst)

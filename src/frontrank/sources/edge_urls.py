@@ -16,7 +16,6 @@ from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.sources.edge_lines import (
     BLANK,
-    BOM,
     COMMA,
     COMPLAINTS,
     HASH,
@@ -109,8 +108,6 @@ def _links(edges: Edges, separator: int, salt: int) -> Iterator[tuple[Array, Arr
     for data in chunks(edges.path, edges.chunk):
         check_text(edges.path, data, lines)
         bytes_ = np.frombuffer(bytearray(data), np.uint8)  # quotes are taken out in place
-        if lines == 0 and data.startswith(BOM):
-            bytes_ = bytes_[3:]
         spans = np.empty(bytes_.size // 2 + 4, np.int64)  # a link of eight bytes has four ends
         seen, found, status = compiled(_columns)(bytes_, edges.header - lines, separator, spans)
         if status != 0:

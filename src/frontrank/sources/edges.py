@@ -16,7 +16,7 @@ import re
 from pathlib import Path
 
 from frontrank.errors import SourceError
-from frontrank.sources.edge_lines import BOM, CHUNK, Edges, shown
+from frontrank.sources.edge_lines import CHUNK, Edges, shown
 from frontrank.sources.edge_numbers import number_web, write_number_web
 from frontrank.sources.edge_urls import separator_of, url_web, write_url_web
 from frontrank.sources.spilled import check_spilled
@@ -72,10 +72,8 @@ def _first_links(path: str) -> list[tuple[int, bytes]]:
     with opened(path) as file:
         line, begins = 1, True
         while len(found) < 2 and (text := file.readline(2**16)):
-            if line == 1 and begins:
-                text = text.removeprefix(BOM)
-                if text.startswith(b"%%MatrixMarket"):
-                    raise SourceError(f"{path}: a Matrix Market file; expected an edge list: drop its size line")
+            if line == 1 and begins and text.startswith(b"%%MatrixMarket"):
+                raise SourceError(f"{path}: a Matrix Market file; expected an edge list: drop its size line")
             if begins and text.strip() and text.lstrip()[:1] not in b"#%":
                 found.append((line, text))
             begins = text.endswith(b"\n")

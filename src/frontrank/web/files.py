@@ -16,6 +16,7 @@ import os
 import secrets
 import shutil
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,15 +50,17 @@ def locked(path: Path, busy: str, create: bool = True) -> int:
 
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked if it is gzip."""
+    """The bytes of a text file, unpacked if it is gzip, without a byte order mark."""
     try:
         with open(path, "rb") as file:
             magic = file.read(2)
             file.seek(0)
             if magic == GZIP_MAGIC:
                 with gzip.GzipFile(fileobj=file) as unpacked:
+                    _skip_mark(unpacked)
                     yield unpacked  # type: ignore[misc]
             else:
+                _skip_mark(file)
                 yield file
     except EOFError:
         raise SourceError(f"{path}: the gzip stream ends early; the file is truncated, fetch it again") from None
@@ -65,6 +68,12 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         raise SourceError(f"{path}: the gzip stream is damaged ({error}); fetch the file again") from None
     except OSError as error:
         raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def _skip_mark(file: io.BufferedReader | gzip.GzipFile) -> None:
+    """Some editors, and spreadsheets, begin a text file with a byte order mark."""
+    if file.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
+        file.read(len(BOM_UTF8))
 
 
 def chunks(path: str, size: int) -> Iterator[bytes]:
@@ -110,6 +119,10 @@ def check_target(path: Where, ours: Callable[[Path], bool] | None = None, holds:
     """
     target = Path(os.path.normpath(path))
     folder = target.absolute().parent
+    try:
+        os.fspath(path).encode()
+    except UnicodeEncodeError:  # pyarrow would fail on it, and so would a page that names it
+        raise InputError(f"{str(target)!a} cannot be written: its name is not UTF-8; give another path") from None
     if not folder.is_dir():
         raise InputError(f"{target} cannot be written: there is no directory {folder}; create it first")
     device = ours is None and os.path.lexists(target) and not (target.is_file() or target.is_dir())
@@ -139,9 +152,15 @@ def written_beside(path: Where) -> Iterator[Path]:
             yield beside
     except OSError as error:
         # numpy's own "3 requested and 1 written" has no error number
-        raise InputError(
-            f"{os.path.normpath(path)} cannot be written: {error.strerror or f'{error}; is the disk full?'}"
-        ) from None
+        raise _NotWritten(path, error.strerror or f"{error}; is the disk full?") from None
+    except _NotWritten as error:  # a file of the directory that was to be: nobody knows where that lay meanwhile
+        raise _NotWritten(path, error.why) from None
+
+
+class _NotWritten(InputError):
+    def __init__(self, path: Where, why: str) -> None:
+        super().__init__(f"{os.path.normpath(path)} cannot be written: {why}")
+        self.why = why
 
 
 @contextmanager

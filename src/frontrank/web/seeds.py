@@ -14,6 +14,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SeedError
 from frontrank.kernels.jit import Array
+from frontrank.web.files import read_lines
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
@@ -59,16 +60,11 @@ def _page(web: Web, name: str) -> int:
 
 
 def _from_file(web: Web, path: str | os.PathLike[str]) -> Array:
-    try:
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except FileNotFoundError:
+    if not os.path.exists(path):
         expected = "seeds must be a URL, a file of node ids or URLs, top:COUNT or random:COUNT@SEED"
-        raise SeedError(f"there is no file {os.fspath(path)!r}; {expected}") from None
-    except (OSError, ValueError) as error:
-        raise SeedError(f"seeds file {os.fspath(path)} cannot be read: {error}") from None
+        raise SeedError(f"there is no file {os.fspath(path)!r}; {expected}")
     pages = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_lines(os.fspath(path)), 1):
         if line.strip() and not line.lstrip().startswith("#"):
             try:
                 pages.append(_page(web, line))

@@ -16,14 +16,12 @@ from frontrank.options import SWITCH
 from frontrank.pages.urls import usable_seed
 from frontrank.web.files import read_lines
 
-BOM = "\ufeff"  # what some editors put before the first line
-
 
 def read_config(path: str) -> dict[str, Any]:
     """The options in a TOML file, by the names of their fields."""
     lines = read_lines(path)
     try:
-        held = tomllib.loads("\n".join(lines).removeprefix(BOM))
+        held = tomllib.loads("\n".join(lines))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: is not TOML: {error}; expected lines such as delay = 2.5") from None
     by_name = {one.name: one for one in options().values()}
@@ -52,7 +50,7 @@ def read_seeds(path: str) -> list[str]:
     except SourceError as error:
         raise InputError(f"{error}; expected a text file with one URL per line") from None
     for number, line in enumerate(lines, 1):
-        url = line.removeprefix(BOM).strip()
+        url = line.strip()
         if url and not url.startswith("#"):
             try:
                 found.append(usable_seed(url))
@@ -74,8 +72,6 @@ def _seeds(given: tuple[str, ...], where: str) -> tuple[str, ...]:
 
 def _line(lines: list[str], key: str) -> str:
     for number, line in enumerate(lines, 1):
-        if re.match(rf"""\ufeff?\s*["']?{re.escape(key)}["']?\s*[=.\]]""", line) or re.match(
-            rf"\s*\[+\s*{re.escape(key)}", line
-        ):
+        if re.match(rf"""\s*["']?{re.escape(key)}["']?\s*[=.\]]""", line) or re.match(rf"\s*\[+\s*{re.escape(key)}", line):
             return f", line {number}"
     return ""
