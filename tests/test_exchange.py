@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import Any
@@ -160,3 +161,30 @@ class TestPandas:
 def test_none_of_them_is_imported_before_it_is_asked_for() -> None:
     code = "import sys, frontrank as fr; fr.Web.from_edges([0], [1], 2); print({'networkx', 'pandas'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        (lambda: Web.from_networkx(networkx.DiGraph([(10**30, 2)])), "below 2**63, got 1000000000000000000000000000000"),
+        (lambda: Web.from_networkx(shown("many")), "views of a page must be a number, got 'many'"),
+        (lambda: Web.from_pandas(pd.DataFrame([[1, 2, 3]], columns=["source", "target", "target"])), "each column once"),
+        (lambda: Web.from_pandas(pd.DataFrame({"source": [1], "target": [2]}), pd.DataFrame()), "a column id or url"),
+    ],
+)
+def test_what_is_no_graph_is_refused_in_a_sentence(made: Any, says: str) -> None:
+    with pytest.raises(InputError, match=re.escape(says)):
+        made()
+
+
+def shown(views: Any) -> Any:
+    graph = networkx.DiGraph([(0, 1)])
+    graph.nodes[0]["views"] = views
+    return graph
+
+
+def test_whole_numbers_that_a_table_holds_as_floats_are_ids() -> None:
+    table = pd.DataFrame({"source": [10, None, 30], "target": [20, 10, 10]}).dropna()
+    assert table["source"].dtype == np.float64
+    web = Web.from_pandas(table)
+    assert web.ids is not None and web.ids.tolist() == [10, 20, 30] and web.urls is None

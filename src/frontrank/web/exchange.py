@@ -1,8 +1,8 @@
 """Webs from and to the graphs of other libraries: networkx, scipy, pandas. None of them is needed unless it is asked for.
 
-Names of nodes: whole numbers become ``ids`` (none are kept if they are 0 .. n - 1 in order), anything else becomes ``urls``,
-with ``hosts`` if every one has a host. On the way back a node is called by its URL, else its id, else its number; where
-several pages share a URL by its number, and the URL is an attribute.
+Names of nodes: whole numbers become ``ids`` (none are kept if they are 0 .. n - 1 in order; 2.0 is one, as tables write 2 where
+another row is empty), anything else becomes ``urls``, with ``hosts`` if every one has a host. On the way back a node is called
+by its URL, else its id, else its number; where several pages share a URL by its number, and the URL is an attribute.
 
 Attributes of nodes (columns of a table of pages): url, title, text, host, views, clicks; of links: anchor. An attribute that
 only some nodes have is "" or 0 for the others. Links keep their order on the page; self-links and doubles are dropped, as in
@@ -83,10 +83,14 @@ def from_pandas(edges: Any, pages: Any = None, **columns: Any) -> Web:
     for table in (edges,) if pages is None else (edges, pages):
         if not hasattr(table, "columns"):
             raise InputError(f"links and pages must be tables of pandas, got {table!r}")
+        if len(set(table.columns)) != len(table.columns):
+            raise InputError(f"a table must have each column once, got {', '.join(map(str, table.columns))}")
     source, target = _ends(edges)
     names: list[Hashable] = []
     held: dict[str, list[Any]] = {}
     if pages is not None:
+        if not len(pages.columns):
+            raise InputError("the table of pages must have a column id or url, got no columns")
         key = next((name for name in ("id", "url") if name in pages.columns), pages.columns[0])
         names = pages[key].tolist()
         if len(set(names)) != len(names):
@@ -131,8 +135,8 @@ def _ends(edges: Any) -> tuple[list[Hashable], list[Hashable]]:
 def _columns(names: Sequence[Hashable], held: Mapping[str, list[Any]]) -> dict[str, Any]:
     """The columns of a web whose pages have these names and attributes."""
     columns: dict[str, Any] = {}
-    if all(isinstance(name, int | np.integer) and not isinstance(name, bool) for name in names):
-        ids = np.array(names, np.int64)
+    if all(map(_is_whole, names)):
+        ids = np.array([_id(name) for name in names], np.int64)
         if not np.array_equal(ids, np.arange(len(names))):
             columns["ids"] = ids
     else:
@@ -141,7 +145,7 @@ def _columns(names: Sequence[Hashable], held: Mapping[str, list[Any]]) -> dict[s
         if key in STRINGS:
             columns[STRINGS[key]] = ["" if _missing(value) else str(value) for value in values]
         elif key in NUMBERS:
-            columns[key] = np.array([0.0 if _missing(value) else float(value) for value in values])
+            columns[key] = np.array([0.0 if _missing(value) else _number(value, key) for value in values])
     hosts = held.get("host")
     if hosts is not None:
         columns["hosts"], columns["host_names"] = _hosts(["" if _missing(host) else str(host) for host in hosts])
@@ -154,6 +158,25 @@ def _hosts(names: Iterable[str]) -> tuple[Array, list[str]]:
     number: dict[str, int] = {}
     hosts = np.array([number.setdefault(name, len(number)) for name in names], np.int32)
     return hosts, list(number)
+
+
+def _is_whole(name: Hashable) -> bool:
+    return (isinstance(name, int | np.integer) and not isinstance(name, bool)) or (
+        isinstance(name, float) and name.is_integer()
+    )
+
+
+def _id(name: Any) -> int:
+    if abs(name) >= 2**63:
+        raise InputError(f"a page that is called by a number must have one below 2**63, got {name}; call it by a text")
+    return int(name)
+
+
+def _number(value: Any, key: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{key} of a page must be a number, got {value!r}") from None
 
 
 def _missing(value: Any) -> bool:
