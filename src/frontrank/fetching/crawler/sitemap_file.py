@@ -52,7 +52,7 @@ def read_sitemap(body: bytes, most_urls: int) -> Listed:
                 break
             if time.process_time() - begun > NEARLY_UP * CPU_S:
                 return Listed(is_index, list(found), cut=True)
-            if len(location) <= LONGEST_URL:
+            if 0 < len(location) <= LONGEST_URL:
                 found[clean(location)] = None
     except (LxmlError, StopIteration):
         pass  # no XML, or only up to here
