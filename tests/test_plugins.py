@@ -135,8 +135,8 @@ class TestEveryCommandKnowsThem:
 
     def test_report_and_a_report_of_saved_runs(self, site: Path, tmp_path: Path) -> None:
         told(site, "simulate", SMALL, "--policy", "shelf:strength=0.1", "--metric", "depth", "--out", tmp_path / "runs")
-        for source in (tmp_path / "runs", "catalogue.shop"):
-            told(site, "report", source, "--policy", "shelf", "--out", tmp_path / "page.html")
+        for source in ([tmp_path / "runs"], ["catalogue.shop", "--policy", "shelf"]):
+            told(site, "report", *source, "--out", tmp_path / "page.html")
             assert "shelf" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
     def test_convert(self, site: Path, tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
@@ -126,8 +128,18 @@ def main(args: list[str] | None = None) -> None:
 
 def _run(args: list[str] | None) -> int:
     given = sys.argv[1:] if args is None else args
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="replace")  # a terminal without a sign such as ± shows another: "?"
     try:
         command.main(args=given or ["--help"], prog_name="frontrank", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        print(f"frontrank: standard output cannot be written: {error.strerror}", file=sys.stderr)
+        sys.stdout = None
+        return 2
     except FrontrankError as error:
         print(f"frontrank: {error}", file=sys.stderr)
         return 2

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.screen import own_name, percent, progress, say, show_json, terminal_width
+from frontrank.cli.screen import output_options, own_name, percent, progress, say, show_json, terminal_width
 from frontrank.orderings import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ LONGEST_BAR = 50
 
 @click.command(name="demo")
 @click.option("--out", default="frontrank-demo", show_default=True, metavar="DIR", help="Where the results go.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print the table as comma-separated values.")
+@output_options
 def command(out: str, as_json: bool, as_csv: bool) -> None:
     """Serve a web of 20,000 pages on loopback and crawl a tenth of it for real, breadth-first and by surf.
 

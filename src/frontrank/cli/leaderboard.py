@@ -29,19 +29,19 @@ def command(
     frontrank leaderboard
     frontrank leaderboard my-crawl@random:50 --policy group --out leaderboard.md
     """
+    from frontrank.lab.frame import check_table_target
     from frontrank.lab.leaderboard import leaderboard
     from frontrank.lab.report.html import save
     from frontrank.search.divided import HALF, load_divided
-    from frontrank.web.files import check_target
 
     if out is not None:
-        check_target(out)
+        check_table_target(out, ".md")
     asked = given_of(given)
     queries = asked.pop("queries", None)
     with progress() as tell:
         log = None if queries is None else load_divided(queries, HALF, 0)
         board = leaderboard(webs, policies, progress=tell, queries=log, **asked)
-    if out is not None and out.endswith(".md"):
+    if out is not None and out.lower().endswith(".md"):
         typed = [*webs, *(f"--policy={policy}" for policy in policies), *([] if queries is None else [f"--queries={queries}"])]
         typed += [f"--draws={board.draws}", f"--budget={board.budget:g}"]
         save(board.markdown(f"frontrank leaderboard {shlex.join([*typed, '--out', out])}"), out)

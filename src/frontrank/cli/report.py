@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from frontrank.cli.options import given_of
 from frontrank.cli.screen import show_json
 from frontrank.cli.simulate import run, run_options
 
@@ -17,12 +18,19 @@ from frontrank.cli.simulate import run, run_options
 @click.option("--json", "as_json", is_flag=True, help="Also print the figures as JSON.")
 def command(web: str, policies: tuple[str, ...], out: str, as_json: bool, **options: Any) -> None:
     """Compare orderings on WEB (or those in a directory that simulate --out wrote) in one self-contained page."""
-    from frontrank.errors import need
+    from frontrank.errors import InputError, need
     from frontrank.lab.compare import Runs, is_saved
+    from frontrank.lab.frame import check_ending
     from frontrank.web.files import check_target
 
     need("jinja2", "plotly")
+    check_ending(out, ".html", ".htm")
     check_target(out)
+    given = ["policy"] * bool(policies) + list(given_of(options))
+    if given and is_saved(web):
+        raise InputError(
+            f"--{given[0].replace('_', '-')} was given, but {web} holds saved runs, which are not run again; drop it"
+        )
     runs = Runs.load(web) if is_saved(web) else run(web, policies, **options)
     assert isinstance(runs, Runs)
     runs.report(out)

@@ -38,6 +38,7 @@ def command(paper: str, web: str, out: str | None, markdown: str | None, as_json
     frontrank reproduce tran15 --web DATA/wikispeedia --impact clicks
     """
     from frontrank.errors import InputError, need
+    from frontrank.lab.frame import check_ending
     from frontrank.lab.papers import SEARCH_PAPERS, check, run
     from frontrank.lab.papers.made_queries import made_workload
     from frontrank.lab.report import save
@@ -53,8 +54,9 @@ def command(paper: str, web: str, out: str | None, markdown: str | None, as_json
             raise InputError(f"{flag} {value} was given, but {paper} is about links alone; drop {flag}")
     if out:
         need("jinja2", "plotly")
-    for path in (out, markdown):
+    for path, endings in ((out, (".html", ".htm")), (markdown, (".md", ".markdown"))):
         if path:
+            check_ending(path, *endings)
             check_target(path)
     with progress() as tell:
         log = queries_of(asked)

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from frontrank.errors import InputError
+
 if TYPE_CHECKING:
     from frontrank.lab.frame import Column, Frame, Tabular
 
@@ -54,8 +56,15 @@ def progress() -> Iterator[Progress]:
 # For programs ----------------------------------------------------------------------------------------------------------------
 def output_options(f: F) -> F:
     """--json and --csv, of every command that prints a table."""
-    f = click.option("--csv", "as_csv", is_flag=True, help="Print the table as comma-separated values.")(f)
-    return click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")(f)
+    f = click.option("--csv", "as_csv", is_flag=True, callback=_one_form, help="Print the table as comma-separated values.")(f)
+    return click.option("--json", "as_json", is_flag=True, callback=_one_form, help="Print the figures as JSON.")(f)
+
+
+def _one_form(ctx: click.Context, parameter: click.Parameter, value: bool) -> bool:
+    """The second of the two that is read sees the first."""
+    if value and any(ctx.params.get(other) for other in ("as_json", "as_csv")):
+        raise InputError("--json and --csv were given together, but only one of them can be printed; drop one")
+    return value
 
 
 def show_json(value: Any) -> None:

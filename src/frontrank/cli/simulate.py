@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from frontrank.lab.repeats import Repeats
 
 F = Callable[..., Any]
+FILES = (".html", ".htm", ".md", ".txt", ".tsv", ".xlsx", ".npy")  # who ends a name like this does not mean a directory
 
 
 def run_options(f: F) -> F:
@@ -128,7 +131,14 @@ def _check(policies: tuple[str, ...], repeats: int | None, order_out: str | None
         if repeats is not None:
             raise InputError(f"--order-out {order_out} takes one crawl, --repeat {repeats} given; drop one of them")
         check_order_target(order_out)
+        if out and os.path.abspath(out) == os.path.abspath(order_out):
+            raise InputError(f"--out and --order-out both name {out}; give two files")
     if out and is_directory(out):
+        if Path(out).suffix.lower() in FILES:
+            raise InputError(
+                f"--out {out}: must be a directory, or a file that ends in .csv, .parquet or .json; "
+                f"frontrank report writes the page alone"
+            )
         if repeats is not None:
             raise InputError(f"--out {out} keeps one draw, --repeat {repeats} given; give a .csv, .parquet or .json file")
         check_runs_target(out)

@@ -248,6 +248,10 @@ class Runs(Sequence[Run], Tabular):
         """Runs that were saved; the web must still be where it was."""
         from frontrank.sources import load
 
+        if not is_saved(path):
+            raise InputError(
+                f"{os.fspath(path)}: no saved runs ({SAVED} is missing); name a directory that simulate --out wrote"
+            )
         try:
             record = json.loads((Path(path) / SAVED).read_text(encoding="utf-8"))
             web = load(record["source"])

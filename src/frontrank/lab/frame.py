@@ -247,13 +247,20 @@ def is_table(path: Where) -> bool:
 
 def check_table_target(path: Where, *further: str) -> str:
     """The ending that says how a table is written; InputError if it says nothing, or nothing can be written there."""
-    ending, known = Path(path).suffix.lower(), (*further, *ENDINGS)
-    if ending not in known:
-        expected = f"must be a file name that ends in {', '.join(known[:-1])} or {known[-1]}"
-        raise InputError(f"{os.fspath(path)}: {expected}")
+    ending = check_ending(path, *further, *ENDINGS)
     check_target(path)
     if ending == ".parquet":
         wanted("pyarrow.parquet")
+    return ending
+
+
+def check_ending(path: Where, *known: str) -> str:
+    """The ending of a path, if it is one of these; else InputError: nothing is written into a file of another kind."""
+    ending = Path(path).suffix.lower()
+    if ending not in known:
+        raise InputError(
+            f"{os.fspath(path)}: must be a file name that ends in {', '.join(known[:-1])}{' or ' * (len(known) > 1)}{known[-1]}"
+        )
     return ending
 
 

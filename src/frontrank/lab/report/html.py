@@ -126,7 +126,7 @@ def save(text: str, path: str | os.PathLike[str]) -> None:
     """Write a page: a reader sees the old one or the new one, whole."""
     check_target(path)
     with written_beside(path) as beside:
-        beside.write_text(text, encoding="utf-8")
+        beside.write_text(text, encoding="utf-8", errors="backslashreplace")  # it may name a file whose name is not UTF-8
 
 
 def paragraphs(text: str) -> list[str]:
