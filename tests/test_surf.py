@@ -56,6 +56,18 @@ def test_regions_are_full_at_some_size() -> None:
     assert fr.order(one, "surf", [0, 1]) == orderings.order("surf", rows_of(web), [0, 1], 400)
 
 
+def test_far_from_the_seeds_less_is_handed_on() -> None:
+    """Two ways of 80 links, with pages beside them: as the plain implementation does it, and not as with one damping."""
+    ways, draw = np.arange(160).reshape(80, 2), np.random.default_rng(3)
+    beside = np.arange(160, 400)
+    source = np.concatenate([ways[:-1].ravel(), draw.integers(0, 160, 600)])
+    target = np.concatenate([ways[1:].ravel(), draw.choice(beside, 600)])
+    web = Web.from_edges(source, target, pages=400)
+    order = fr.order(web, "surf", [0, 1])
+    assert order == orderings.order("surf", rows_of(web), [0, 1], 400)
+    assert order != fr.order(web, "surf:d=0.92", [0, 1]) == orderings.order("surf", rows_of(web), [0, 1], 400, damping=0.92)
+
+
 def test_a_web_without_hosts_is_one_host() -> None:
     web = fr.load("synthetic:pages=500,text=0,seed=4")
     alone = Web(web.indptr, web.targets)

@@ -299,15 +299,20 @@ class Surf(Ordering):
     def variety(self) -> float:
         return max(0.0, 1.0 - 1.0 / self.m)
 
-    @property
-    def damping(self) -> float:
-        return 0.85 - 0.1 * self.variety if self.fixed_damping is None else self.fixed_damping
+    def deep(self, p: int) -> bool:
+        return self.depth[p] > 2.0 * math.log2(len(self.region))
+
+    def damping(self, p: int) -> float:
+        if self.fixed_damping is not None:
+            return self.fixed_damping
+        usual = 0.92 - 0.17 * self.variety
+        return min(usual, 0.8) if self.deep(p) else usual
 
     def exponent(self, p: int) -> float:
         if self.g is not None:
             return self.g
         usual = 0.5 + 3.0 * self.variety
-        return max(usual, 2.0) if self.depth[p] > 2.0 * math.log2(len(self.region)) else usual
+        return max(usual, 2.0) if self.deep(p) else usual
 
     def novelty(self, p: int) -> float:
         known = [q for q, name in self.region.items() if name == self.region[p]]
@@ -325,7 +330,7 @@ class Surf(Ordering):
         self.speaker[self.region[p]] = p
         for q in self.crawl.rows[p]:
             self.meet(p, q)
-        share, m, damping = self.share(), self.m, self.damping
+        share, m = self.share(), self.m
         drawing = 0.1 + 0.3 * self.variety
         r[p] += (1.0 - drawing) * share * self.novelty(p)
         todo, changed = self.todo, []
@@ -353,7 +358,7 @@ class Surf(Ordering):
                 if not todo:
                     break
                 x = todo.pop(0)
-            held, r[x] = r[x], 0.0
+            held, r[x], damping = r[x], 0.0, self.damping(x)
             away = [self.hosts[x] != self.hosts[q] for q in self.crawl.rows[x]]
             total = (len(away) - sum(away)) + m * sum(away)
             for q, elsewhere in zip(self.crawl.rows[x], away, strict=True):
