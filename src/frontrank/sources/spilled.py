@@ -29,8 +29,8 @@ from frontrank.web.files import NpyFile, Progress
 from frontrank.web.links import MAX_PAGES, by_source
 from frontrank.web.room import check_disk
 
-PIECE = 2**21  # links read at a time
-BUCKET = 2**22  # links sorted at a time, in memory
+PIECE = 2**20  # links read at a time
+BUCKET = 2**21  # links sorted at a time, in memory
 BUCKETS_MOST = 256  # more would make each write of a piece small; larger buckets then
 GROUPS = 2**16  # ranges of source pages that are counted, and not divided
 AS_THEY_COME, SORTED = 8, 4  # bytes a link on disk, at least; those that come out of order lie there once more
