@@ -75,6 +75,7 @@ def lab(folder: Path, small: bool) -> list[Result]:
     results += loading.ranked(folder, 2_000_000 if small else 20_000_000)
     results += billion.billion(folder, (3_000, 30_000) if small else billion.SIZES)
     results += spark.iterations(folder / "spark", 2_000_000 if small else 20_000_000)
+    results += spark.learned(folder / "spark", 200_000 if small else 2_000_000)
     return results + scale.growth(folder, scale.SIZES[:2] if small else scale.SIZES)
 
 

@@ -161,24 +161,32 @@ def write_crawl(folder: Path, links: int) -> None:
 
 
 def learned(folder: Path, links: int, master: str = "local[2]") -> list[Result]:
-    """ml on both engines: the largest difference of a score, and whether the best pages are the same."""
+    """ml on both engines: seconds, the largest difference of a score, and whether the best pages are the same."""
+    try:
+        check_java()
+    except InputError as error:
+        print(f"\nSpark is left out: {error}")
+        return []
     import pyarrow.parquet as pq
 
     tables = folder / f"crawl-{links}"
     if not tables.exists():
         write_crawl(tables, links)
     ranker = parse_ranker("ml:features=links")
-    begun = perf_counter()
+    begun, spent = perf_counter(), cpu_s({})
     ranking, scores, _ = local_ranking(open_crawl(str(tables)), ranker, None, BEST)
-    local = perf_counter() - begun
-    steps = Steps()
+    local, local_cpu = perf_counter() - begun, cpu_s({}) - spent
+    steps, spent = Steps(), cpu_s({})
     with session(master) as spark, opened_web(spark, str(tables), str(folder), steps) as web:
         found = rank(web, ranker, BEST, str(folder / "scores"))
-    there = perf_counter() - steps.begun
+        there, there_cpu = perf_counter() - steps.begun, cpu_s(steps.pids) - spent
     apart = float(np.abs(pq.read_table(folder / "scores").sort_by("page")["score"].to_numpy() - scores).max())
-    rows = [["local", f"{local:.1f}", ""], [f"spark {master}", f"{there:.1f}", f"{apart:.1e}"]]
+    rows = [
+        ["local", f"{local:.1f}", f"{local_cpu:.1f}", "1.0", ""],
+        [f"spark {master}", f"{there:.1f}", f"{there_cpu:.1f}", f"{there / local:.2f}", f"{apart:.1e}"],
+    ]
     title = f"{ranker.spec()}, {links:,} links, {len(scores):,} pages, {len(np.unique(scores)):,} different scores"
-    table(title, ["engine", "seconds", "scores apart by at most"], rows)
+    table(title, ["engine", "seconds", "CPU seconds", "of local", "scores apart by at most"], rows)
     same = np.mean([ours == theirs for ours, theirs in zip(ranking.urls, found.ranking.urls, strict=True)])
     return [
         Result("ml: scores of Spark and of the local engine", apart, 1e-9, "apart", most=True),

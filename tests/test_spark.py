@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,11 @@ from py4j.protocol import Py4JNetworkError
 from frontrank.errors import FrontrankError, InputError, SourceError
 from frontrank.lab.best_pages import local_ranking
 from frontrank.orderings.batch.fusion import ranks
+from frontrank.orderings.batch.ml.links import LinkSums
 from frontrank.orderings.registry import parse_ranker
 from frontrank.sources.parquet_crawl import open_crawl
+from frontrank.spark.alone import each_alone
+from frontrank.spark.ml import _link_sums, _sums_alone
 from frontrank.spark.places import placed
 from frontrank.spark.rank import check_ranker, opened_web, rank
 from frontrank.spark.session import check_java, check_master, said_plainly, session, settings_of
@@ -160,7 +164,11 @@ def remembered(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield opened
 
 
-def test_learned_scores_are_the_local_engines(remembered: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("alone", [0, 20_000_000], ids=["a job a step", "a task a ranker"])
+def test_learned_scores_are_the_local_engines(
+    alone: int, remembered: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("frontrank.spark.ml.ALONE", alone)
     ranking, scores, _ = local_ranking(open_crawl(remembered.tables.path), parse_ranker("ml"), None, 60)
     found = rank(remembered, parse_ranker("ml"), 60, str(tmp_path / "scores"))
     assert len(np.unique(scores)) > 100
@@ -169,6 +177,18 @@ def test_learned_scores_are_the_local_engines(remembered: Any, tmp_path: Path) -
     assert np.abs(table["score"].to_numpy() - scores).max() < 1e-9
     left = {path.name for path in Path(remembered.folder.path).parent.iterdir()}
     assert left == {Path(remembered.folder.path).name}, "the folders of earlier moments are gone"
+
+
+def test_a_task_that_has_a_web_for_itself_finds_what_many_find(web: Any) -> None:
+    """Links in many ranges and spans, and a page that several tasks pull at otherwise."""
+    names = [web.name("alone") for _ in LinkSums._fields]
+    told = each_alone(web, [partial(_sums_alone, tuple(names))])
+    found, usual = _link_sums(web)
+    assert abs(told.mass - usual) < 1e-12 and usual > 0
+    for ours, theirs in zip(names, found, strict=True):
+        here, there = (web.folder.vector(name, np.float64, web.pages) for name in (ours, theirs))
+        assert there.any() and np.abs(here - there).max() < 1e-9
+    web.drop(*names, *found)
 
 
 def test_ml_with_queries_says_what_to_take(asked: Any) -> None:

@@ -7,9 +7,11 @@
     rows        arrays that Spark moves
     blocks      links as blocks; a vector pulled along them
     web         all of that for one web
+    alone       a small web in the hands of one task
     walks       indegree, PageRank, rw, rw-eg
     queries     q-overlap
     standing    q-hybrid
+    ml          the learned ranker; places its places by several scores
     rank        the best pages of a web; the scores of all
 
 May import lab and what is below; nothing imports it but cli. PySpark is imported when a session is started.

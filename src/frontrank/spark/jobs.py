@@ -12,7 +12,7 @@ iteration, to the machine that has its blocks in memory.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -145,6 +145,11 @@ def told_by(frame: Any, pages: int) -> Told:
         at = row.end
     if at != pages:
         raise InputError(f"Spark lost a part: what came back ends at page {at:,} of {pages:,}; rank again")
+    return added_up(rows)
+
+
+def added_up(rows: Sequence[Numbers]) -> Told:
+    """What tasks told, in the order of their pages."""
     data = [bytes(row.data) for row in rows]
     return Told(sum(row.change for row in rows), sum(row.mass for row in rows), max(row.most for row in rows), data)
 

@@ -5,32 +5,41 @@ solved on the cluster, and sums over parents. Those of the crawl as it was, at t
 each in a work folder of its own; what became of the pages that waited then are the examples. Tasks write those that hashes of
 pages name to the folder, at most some 250,000 in all. The driver learns from them, and tasks predict, some pages at a time.
 
+The rankers and sums of a moment are some 300 jobs. Up to ``ALONE`` pages and links they are one: a task for each of them.
+
 Texts (URLs, anchors) have features too: where the tables have queries, which they go with, ``features=links`` leaves them out.
 """
 
 from __future__ import annotations
 
 import pickle
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from frontrank.errors import InputError, need
+from frontrank.kernels.coarse import coarse
 from frontrank.kernels.jit import Array
+from frontrank.orderings.batch.fusion import ranks
 from frontrank.orderings.batch.ml.features import RANKERS, STEADY, FeatureTable, place_of
 from frontrank.orderings.batch.ml.links import LinkSums, link_columns, shrunk
 from frontrank.orderings.batch.ml.ml import TOWARD, Examples, K, Ml, share_of_examples
+from frontrank.orderings.batch.rw import RandomWalk
 from frontrank.orderings.batch.sampled import taken
+from frontrank.orderings.ranker import Ranker
 from frontrank.sources.parquet_crawl import earlier_moments
-from frontrank.spark.by_links import by_links
+from frontrank.spark.alone import Alone, each_alone
+from frontrank.spark.by_links import by_links, settings_of_walk, with_settings
 from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import Numbers, Shape
 from frontrank.spark.places import placed
 from frontrank.spark.walks import Solved, check_worth, indegree
-from frontrank.spark.web import SparkWeb, add_up, pieces
+from frontrank.spark.web import SparkWeb, Web, add_up, pieces
 
 PIECE = 1 << 16  # pages whose features a task has at a time
+ALONE = 20_000_000  # pages and links up to which a ranker is one task's: 160 MB of blocks
 MODEL = "model.npy"
 
 
@@ -84,6 +93,8 @@ def ml(web: SparkWeb, ranker: Ml) -> Solved:
 
 
 def _features(web: SparkWeb, when: str) -> Table:
+    if max(web.pages, web.blocks.links) <= ALONE:
+        return _features_by_task(web, when)
     scores = {}
     for name, ranker in RANKERS.items():
         web.tell(f"ml: {name}, {when}", 0, 0)
@@ -96,7 +107,40 @@ def _features(web: SparkWeb, when: str) -> Table:
     return Table(places, sums, usual, web.fetched, web.pages - web.fetched)
 
 
-def _link_sums(web: SparkWeb) -> tuple[tuple[str, ...], float]:
+def _features_by_task(web: SparkWeb, when: str) -> Table:
+    """The same of a small web: a task for each ranker, and one for sums."""
+    assert web.turned  # tells of itself
+    web.tell(f"ml: features, {when}", 0, 0)
+    places = {name: web.name("place") for name in RANKERS}
+    sums = tuple(web.name("parents") for _ in LinkSums._fields)
+    works: list[Callable[[Alone], Numbers]] = [partial(_sums_alone, sums)]
+    for name, ranker in RANKERS.items():
+        omega, gamma = settings_of_walk(web, ranker) if isinstance(ranker, RandomWalk) else (1.0, 0.0)
+        works.append(partial(_places_alone, ranker, omega, gamma, places[name]))
+    return Table(places, sums, each_alone(web, works).mass, web.fetched, web.pages - web.fetched)
+
+
+def _places_alone(ranker: Ranker, omega: float, gamma: float, into: str, web: Alone) -> Numbers:
+    scores = web.vector(with_settings(web, ranker, omega, gamma, _not_counted).x)
+    waits, places = web.vector("fetched", np.uint8) == 0, np.zeros(web.pages)
+    places[waits] = ranks(coarse(scores[waits]))
+    web.hand_over(into, places)
+    return Numbers()
+
+
+def _not_counted() -> str:
+    raise AssertionError("neighbours are counted where gamma is above 0, and no feature has that")
+
+
+def _sums_alone(into: tuple[str, ...], web: Alone) -> Numbers:
+    """``mass`` is the usual gain."""
+    sums, usual = _link_sums(web)
+    for name, vector in zip(into, sums, strict=True):
+        web.hand_over(name, web.vector(vector))
+    return Numbers(mass=usual)
+
+
+def _link_sums(web: Web) -> tuple[tuple[str, ...], float]:
     """``LinkSums`` of all pages as vectors, and the usual gain."""
     assert web.most_links >= 0  # makes degrees
     gain, told, breadth, late = given = [web.name(kind) for kind in ("gain", "told", "breadth", "late")]

@@ -21,7 +21,7 @@ from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import DAMPING, MAX_ITERATIONS, TOLERANCE
 from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import Numbers, Shape
-from frontrank.spark.web import SparkWeb, add_up, pieces
+from frontrank.spark.web import SparkWeb, Web, add_up, pieces
 
 
 class Solved(NamedTuple):
@@ -32,7 +32,7 @@ class Solved(NamedTuple):
     residual: float
 
 
-def indegree(web: SparkWeb) -> Solved:
+def indegree(web: Web) -> Solved:
     """Links from fetched pages."""
     if "indegree" not in web.solved:
         web.tell("indegree", 0, 0)
@@ -52,7 +52,7 @@ def _ones(into: str, shape: Shape, folder: Folder, begin: int, end: int) -> Numb
 # --- PageRank ---
 
 
-def pagerank(web: SparkWeb, alpha: float, tolerance: float) -> Solved:
+def pagerank(web: Web, alpha: float, tolerance: float) -> Solved:
     """PageRank of all pages over the links of fetched ones; mass of pages without links is spread over all."""
     blocks, _ = web.blocks, web.most_links
     x, give = web.name("x"), web.name("give")
@@ -110,19 +110,19 @@ def _handed(into: str, give: str, alpha: float, folder: Folder, low: int, x: Arr
 
 
 def walk(
-    web: SparkWeb,
+    web: Web,
     alpha: float,
     omega: float,
     gamma: float,
     eps: float,
     tolerance: float,
     name: str,
-    counted: Callable[[SparkWeb, str], str],
+    counted: Callable[[], str],
 ) -> Solved:
     """The walk of tran15: along links, and with omega below 1 along virtual edges too. ``counted`` gives a vector of how many
     distinct virtual neighbours pages have, where gamma asks for it."""
     virtual = alpha * (1.0 - omega)
-    real, spread = _fixed_of_walk(web, alpha, omega, gamma, eps, name, virtual > 0, counted)
+    real, spread = _fixed_of_walk(web, alpha, omega, gamma, eps, virtual > 0, counted)
     base, bound, iterations = (1.0 - alpha) / web.pages, math.inf, 0
     x, give = web.name("x"), web.name("give")
     web.over(_set_off, x, give, spread or real)
@@ -152,14 +152,13 @@ def check_worth(web: SparkWeb, name: str) -> None:
 
 
 def _fixed_of_walk(
-    web: SparkWeb,
+    web: Web,
     alpha: float,
     omega: float,
     gamma: float,
     eps: float,
-    name: str,
     virtual: bool,
-    counted: Callable[[SparkWeb, str], str],
+    counted: Callable[[], str],
 ) -> tuple[str, str | None]:
     """The vectors that do not change: alpha omega F/O; and for virtual edges F'/s."""
     best = web.given.best
@@ -173,7 +172,7 @@ def _fixed_of_walk(
     web.over(_others, others)
     crowd = None
     if gamma > 0:
-        beside = counted(web, name)
+        beside = counted()
         crowd = Crowd(beside, max(1.0, web.over(_most, beside).most), gamma)
     web.pulled(web.blocks, others, _spread, spread, eps, best + eps, crowd)
     web.drop(others, *([crowd.neighbours] if crowd else []))

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -36,6 +36,34 @@ def work_folder(given: str) -> Iterator[Folder]:
         yield folder
     finally:
         folder.close()
+
+
+class Web(Protocol):
+    """What rankers by links ask a web for."""
+
+    solved: dict[str, Any]  # what several rankers ask for
+
+    @property
+    def tell(self) -> Tell: ...
+    @property
+    def pages(self) -> int: ...
+    @property
+    def fetched(self) -> int: ...
+    @property
+    def given(self) -> GivenPages: ...
+    @property
+    def blocks(self) -> Blocks: ...
+    @property
+    def turned(self) -> Blocks: ...
+    @property
+    def most_links(self) -> float: ...
+    @property
+    def fetched_before(self) -> dict[int, int]: ...
+
+    def name(self, kind: str) -> str: ...
+    def over(self, make: Callable[..., Numbers], *given: Any) -> Told: ...
+    def pulled(self, blocks: Blocks, give: str, settle: Callable[..., Numbers], *given: Any, largest: bool = False) -> Told: ...
+    def drop(self, *vectors: str) -> None: ...
 
 
 class SparkWeb:
