@@ -34,7 +34,7 @@ ADVICE = (
         "Important pages first",
         "links of several hosts",
         "surf; fpr:m=100 where deciding must be cheapest",
-        "surf .749 (uci-ics .360), pagerank ranked 20 times .588 (.335), fpr:m=100 .571 (.283), bfs .380 (.245)",
+        "surf .761 (uci-ics .356), pagerank ranked 20 times .588 (.335), fpr:m=100 .571 (.283), bfs .380 (.245)",
         f"frontrank recommend {TRY} --for importance",
     ),
     Advice(
@@ -42,7 +42,7 @@ ADVICE = (
         "Important pages first",
         "links of one host, or no hosts (LAW and SNAP graphs)",
         "surf; pagerank:every=100 on tens of thousands of pages of one host",
-        "uk-2007-05@100000: surf .644, rankmass .626, pagerank .476, bfs .270; 20,000 of one host: pagerank .863, surf .841",
+        "uk-2007-05@100000: surf .648, rankmass .626, pagerank .476, bfs .270; 20,000 of one host: pagerank .863, surf .857",
         "frontrank recommend synthetic:pages=20000,hosts=1,seed=1",
     ),
     Advice(
