@@ -7,7 +7,7 @@
 
 What comes out is what ``Web.from_edges`` makes of the same links: a page's distinct targets without itself, in the order in
 which they came. The cost is four sequential passes, O(links). Memory: 4 bytes a page, touched only where a page has many
-links out of order, and some 150 MB whatever the number of links.
+links out of order, and some 100 MB whatever the number of links.
 
 Why not DuckDB's sort: at 20 million links it took as long and four times the memory; at 200 million it had not ended after
 eight minutes where this takes two (docs/results/scale.md; ``python -m benchmarks.loading``).
