@@ -168,6 +168,7 @@ class TestBadInput:
             (["edges.txt", "--policy", "bfs", "--host-delay", "-1"], ["--host-delay must be a number from 0, got -1"]),
             (["edges.txt", "--policy", "bfs", "--order-out", "no/such/o.npy"], ["no/such"]),
             (["edges.txt", "--policy", "bfs", "--policy", "dfs", "--order-out", "o.npy"], ["o.npy", "one ordering"]),
+            (["edges.txt", "--policy", "all", "--order-out", "o.npy"], ["one ordering, all given"]),
             (["synthetic:pages=-1", "--policy", "bfs"], ["got -1"]),
             (["synthetic:pagse=10", "--policy", "bfs"], ["'pagse'", "did you mean 'pages'"]),
         ],

@@ -126,7 +126,7 @@ def test_pages_come_back_until_the_budget_is_spent(visited: tuple[Site, str, Pat
     assert told.fetched == 11  # the home page, seven that it links to, three stories
     assert told.revisits > 20
     assert status(folder)["revisits"] == told.revisits
-    assert f"{told.revisits} revisits, {told.unchanged} of them unchanged" in told.text()
+    assert f"revisits: {told.revisits}, of them unchanged to the byte: {told.unchanged}" in told.text()
     assert all(times > 1 for path, times in site.visits.items() if path != "/story-3")
 
 

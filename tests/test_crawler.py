@@ -709,10 +709,15 @@ proxy = "{proxy}"
 
 
 def test_a_crawl_that_comes_to_nothing_says_so_and_fails(tmp_path: Path) -> None:
+    out = tmp_path / "it's private"
     with served(Wide) as url:
-        said = crawl(f"{url}/", "--out", tmp_path / "private", "-q", code=1)
-        assert "private address (1)" in said and "--allow-private" in said
+        said = crawl(f"{url}/", "--out", out, "-q", "--budget", "1", "--delay", "0", "--no-robots", code=1)
+        assert "private address (1)" in said
         assert Wide.asked == []
+        advice = shlex.split(said.rpartition("to fetch from private addresses: ")[2])
+        assert crawl(*advice[advice.index("crawl") + 1 :])["statuses"] == {"200": 1}, "what is advised works"
+        assert crawl("--resume", out, "--budget", "3")["statuses"] == {"200": 3}
+        assert [path for _, path, _ in Wide.asked].count("/") == 1, "a seed that came is not asked for again"
     said = crawl("http://127.0.0.1:9/", "--out", tmp_path / "closed", "--allow-private", "--retries", "0", code=1)
     assert "no page was fetched, every seed failed" in said and "try them again with" in said
 

@@ -41,6 +41,19 @@ def test_each_link_is_named_with_its_part_of_the_priority(crawl: Path) -> None:
     assert sum(link["part"] for link in told["links"]) + told["other"] == pytest.approx(told["priority"])
 
 
+def test_a_page_that_came_back_is_one_page_that_links_here(tmp_path: Path) -> None:
+    with fr.Crawl("opic", tmp_path / "crawl") as crawl:
+        crawl.seed([HOME])
+        for again in range(3):
+            if again:
+                crawl.schedule_page(crawl.find(HOME), crawl.clock())
+            assert HOME in crawl.take(5)
+            crawl.fetched(HOME, links=[A])
+        told = crawl.explain(A)
+    assert ([link["url"] for link in told["links"]], told["links_known"]) == ([HOME], 1)
+    assert told["links"][0]["part"] + told["other"] == pytest.approx(told["priority"])
+
+
 def ranked(folder: Path, spec: str, **options: Any) -> fr.Crawl:
     """The same pages, with what searchers made of each, by an ordering that ranks every so many."""
     crawl = fr.Crawl(spec, folder, **options)

@@ -194,3 +194,14 @@ def test_what_else_lies_at_the_target_is_never_replaced(tmp_path: Path) -> None:
         save(Web.from_edges([0], [1], pages), tmp_path / "web")
         convert(tmp_path / "web", target)
     assert load(target).pages == 3
+
+
+def test_tables_that_somebody_else_made_are_replaced_with_force_alone(tmp_path: Path) -> None:
+    web, target = tmp_path / "web", tmp_path / "team.parquet"
+    save(Web.from_edges([0], [1], 3), web)
+    tables(target, {"source": [0], "target": [1]}, {"page": [0, 1], "owner": ["sales", "press"]})
+    with pytest.raises(InputError, match=r"team\.parquet exists and holds tables of your own; .* or --force to replace it$"):
+        convert(web, target)
+    assert pq.read_table(target / "pages.parquet")["owner"].to_pylist() == ["sales", "press"]
+    convert(web, target, force=True)
+    assert load(target).pages == 3

@@ -175,6 +175,21 @@ except KeyboardInterrupt: print("ended")
     ends(process, 0)
 
 
+@both
+def test_a_signal_to_a_command_that_has_ended_interrupts_nothing(number: signal.Signals) -> None:
+    script = f"""
+import os, sys
+from frontrank import cli, stopping
+class Late(list):
+    def remove(self, watch):  # the last thing before signals mean what they meant
+        os.kill(os.getpid(), {int(number)})
+        super().remove(watch)
+stopping._watches = Late()
+cli.main(["--version"])
+"""
+    ends(started("-c", script), 0)
+
+
 # Commands --------------------------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

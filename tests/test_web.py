@@ -113,6 +113,8 @@ class TestMetrics:
             ("pagerank:alpha=1.5", "alpha must be a number between 0 and 1, got 1.5"),
             ("pagerank:alpha=nan", "alpha must be a number between 0 and 1, got nan"),
             ("pagerank:alpha=half", "alpha must be a number, got half"),
+            ("pagerank:alpha=", "alpha must be a number, got nothing"),
+            ("pagerank:alpha=0.5,alpha=0.6", "alpha given twice"),
             ("pagerank:", "'' given, but pagerank takes alpha="),
             ("backlink:foo", "'foo' given, but backlink takes no parameters"),
             ("1*backlink:foo=2", "'foo=2' given, but backlink takes no parameters"),

@@ -61,7 +61,7 @@ class Watch:
 
     def _came(self, number: int, frame: FrameType | None) -> None:
         """In the main thread, when it gets to it."""
-        if self.asked:
+        if self.asked or self.code is not None:  # a command that has ended has nothing left to interrupt
             return
         self.asked = number
         if not self.stops:

@@ -113,6 +113,8 @@ def main(args: list[str] | None = None) -> None:
     with stopping.watching() as watch:
         try:
             code = _run(args)
+            if watch is not None:
+                watch.code = code
         except (KeyboardInterrupt, click.Abort, SystemError) as stop:  # a command may say what it was doing
             # An interrupt that comes as the compiler hands machine code over is told as an error of the interpreter's own.
             if isinstance(stop, SystemError) and not (watch is not None and watch.asked):

@@ -13,7 +13,9 @@ from frontrank.cli.screen import progress, show_json
 @click.option(
     "--uncaptured", is_flag=True, help="For WARC or WAT files: keep link targets that were not captured as pages, too."
 )
-@click.option("--force", is_flag=True, help="Replace TARGET even if it is an imported crawl or contains other files.")
+@click.option(
+    "--force", is_flag=True, help="Replace TARGET even if it is an imported crawl, or has files or tables of your own."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(source: str, target: str, uncaptured: bool, force: bool, as_json: bool) -> None:
     """Write the web SOURCE (any that simulate takes) as the web directory TARGET, which loads instantly.

@@ -125,9 +125,8 @@ def _check(policies: tuple[str, ...], repeats: int | None, order_out: str | None
 
     if order_out:
         if len(policies) != 1 or "all" in policies:
-            raise InputError(
-                f"--order-out {order_out} takes one ordering, {len(policies) or 2} given; use --out DIR for several"
-            )
+            given = "all" if "all" in policies else len(policies) or 2
+            raise InputError(f"--order-out {order_out} takes one ordering, {given} given; use --out DIR for several")
         if repeats is not None:
             raise InputError(f"--order-out {order_out} takes one crawl, --repeat {repeats} given; drop one of them")
         check_order_target(order_out)

@@ -117,7 +117,7 @@ def _parts(crawl: Shown, page: int) -> _Found:
     recovery.take_names(shadow, names, crawl)
     for rows in names.rows(0, recovery.BATCH):
         player.batch(rows)
-    return _Found(player.gave, player.key, player.links, player.parts, player.ranked)
+    return _Found(list(player.gave.items()), player.key, len(player.linking), player.parts, player.ranked)
 
 
 def _last_ranking(crawl: Shown, page: int) -> int:
@@ -147,10 +147,10 @@ class _Watched:
 
         self.shadow, self.page, self.ranked_at = shadow, page, ranked_at
         self.player = LogReplay(shadow, shadow.log.notes, fused=True)
-        self.gave: list[tuple[int, float]] = []
+        self.gave: dict[int, float] = {}  # by a page that came back: what all its visits changed
         self.parts: dict[str, float] = {}
         self.key, self.ranked = 0.0, True
-        self.links = 0
+        self.linking: set[int] = set()
 
     def batch(self, rows: list[Row]) -> None:
         begin = 0
@@ -160,9 +160,9 @@ class _Watched:
                 before = self.key
                 self._play(rows[at : at + 1])
                 begin = at + 1
-                self.links += 1
+                self.linking.add(row.page)
                 if self.key != before:
-                    self.gave.append((row.page, self.key - before))
+                    self.gave[row.page] = self.gave.get(row.page, 0.0) + self.key - before
             elif row.seq == self.ranked_at:
                 failures = self.shadow.ranking.failures
                 self._play(rows[begin : at + 1])
@@ -177,8 +177,9 @@ class _Watched:
     def _ask(self) -> None:
         """What the ranking that was just made goes by."""
         shadow, view = self.shadow, self.shadow.ranking.view
-        if self.ranked and self.page in view.pages:
-            self.gave, self.parts = shadow.policy.ranked_by(shadow.state, view, self.page) or (self.gave, self.parts)
+        seen = self.ranked and self.page in view.pages
+        if seen and (known := shadow.policy.ranked_by(shadow.state, view, self.page)) is not None:
+            self.gave, self.parts = dict(known[0]), known[1]
 
     def _links_here(self, row: Row) -> bool:
         wanted = self.page.to_bytes(4, "little")

@@ -45,7 +45,7 @@ def urls(values: Any, what: str) -> list[str]:
 
 
 def _each(check: Callable[[Any, str], str], values: Any, what: str) -> list[str]:
-    given = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+    given = [values] if isinstance(values, str | bytes) or not isinstance(values, Iterable) else list(values)
     return [check(value, what) for value in given]
 
 

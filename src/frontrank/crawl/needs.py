@@ -29,7 +29,7 @@ def check_live(policy: Policy, *, queries: bool = False, truth: bool = False, im
     if "truth" in needs and not truth:
         raise InputError(
             f"{policy.spec()} needs the true importance of every page, which only a simulation knows; use it with "
-            f"frontrank simulate, give truth=, or crawl with another ordering, such as fpr"
+            f"frontrank simulate, tell Crawl(truth=...) in Python, or crawl with another ordering, such as fpr"
         )
     if "impact" in needs and not (impact or queries):
         raise InputError(

@@ -26,9 +26,9 @@ from dataclasses import replace
 
 from frontrank.errors import SourceError
 from frontrank.sources.kinds import Kind, is_captured, source_of
-from frontrank.sources.parquet_web import is_ours, is_parquet_target, write_parquet
+from frontrank.sources.parquet_web import check_parquet_target, is_parquet_target, write_parquet
 from frontrank.sources.web_directory import check_web_target, save
-from frontrank.web.files import Progress, check_target, written_beside
+from frontrank.web.files import Progress, written_beside
 from frontrank.web.web import Web
 
 __all__ = ["convert", "load", "save"]
@@ -68,6 +68,7 @@ def convert(
     """
     where = os.fspath(path)
     if is_parquet_target(target):
+        check_parquet_target(target, force)
         return _to_parquet(where, target, progress, uncaptured)
     check_web_target(target, force)
     source, given = source_of(where)
@@ -85,7 +86,6 @@ def convert(
 
 
 def _to_parquet(where: str, target: str | os.PathLike[str], progress: Progress | None, uncaptured: bool) -> Web:
-    check_target(target, is_ours, "a web in Parquet alone")
     web = load(where, progress, uncaptured)
     with written_beside(target) as beside:
         beside.mkdir()

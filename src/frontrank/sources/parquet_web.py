@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import need
+from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
 from frontrank.sources.names import Hosts
 from frontrank.sources.parquet_rows import LINKS, PAGES, Tables, are_in_order, impact_of, link_pieces, looked_at, page_pieces
@@ -28,13 +28,14 @@ from frontrank.sources.parquet_tables import BATCH, SUFFIX, UNDONE
 from frontrank.sources.spilled import SpilledLinks
 from frontrank.sources.url_files import HostFiles, UrlFiles
 from frontrank.sources.web_directory import write_manifest
-from frontrank.web.files import NpyFile, Progress
+from frontrank.web.files import NpyFile, Progress, check_target
 from frontrank.web.room import check_room
 from frontrank.web.strings import Packed, Texts
 from frontrank.web.web import IMPACTS, Web
 
 BYTES_A_LINK = 12
 WRITTEN = ("hosts", "urls", "views", "clicks")  # the columns of a web that this form has
+MARK = {b"frontrank": b"web"}  # in the schema of tables that are written here, which may be replaced
 
 
 # --- what lies there ---
@@ -122,9 +123,28 @@ def _write_pages(tables: Tables, in_order: bool, columns: list[str], where: Path
 # --- out ---
 
 
-def is_ours(path: Path) -> bool:
-    """Whether a folder holds nothing but what ``write_parquet`` writes."""
+def check_parquet_target(path: str | os.PathLike[str], force: bool = False) -> None:
+    """Raise InputError if no web can be written there, or if tables that somebody else made would be lost."""
+    check_target(path, _holds_tables_alone, "a web in Parquet alone")
+    if not force and os.path.isdir(path) and not all(map(_is_ours, Path(path).iterdir())):
+        raise InputError(f"{os.fspath(path)} exists and holds tables of your own; give another path, or --force to replace it")
+
+
+def _holds_tables_alone(path: Path) -> bool:
     return {entry.name for entry in path.iterdir()} <= {LINKS + SUFFIX, PAGES + SUFFIX}
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether ``write_parquet`` wrote this table."""
+    need("pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        held = pq.read_schema(file).metadata or {}
+    except (OSError, pa.ArrowException):
+        return False
+    return MARK.items() <= held.items()
 
 
 def write_parquet(web: Web, where: Path, progress: Progress | None = None) -> None:
@@ -140,9 +160,10 @@ def _write_table(path: Path, pieces: Iterator[Any], progress: Progress | None, w
 
     first = next(pieces)
     rows = 0
-    with pq.ParquetWriter(path, first.schema, compression="zstd", use_dictionary=False, write_page_checksum=True) as writer:
+    schema = first.schema.with_metadata(MARK)
+    with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False, write_page_checksum=True) as writer:
         for piece in _after(first, pieces):
-            writer.write_table(piece, row_group_size=BATCH)
+            writer.write_table(piece.cast(schema), row_group_size=BATCH)
             rows += piece.num_rows
             if progress is not None:
                 progress(f"{path.parent.name}: {rows:,} {what} written")

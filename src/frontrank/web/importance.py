@@ -139,10 +139,12 @@ def _parsed(metric: str) -> Metric:
         if not equals or key not in known:
             takes = f"takes {' and '.join(f'{key}=' for key in known)}" if known else "takes no parameters"
             raise SpecError(f"importance {metric!r}: {pair.strip()!r} given, but {name} {takes}")
+        if key in given:
+            raise SpecError(f"importance {metric!r}: {key} given twice; keep one of the two")
         try:
             given[key] = known[key](json.loads(text) if len(text) > 1 and text[0] == text[-1] == '"' else text)
         except ValueError:
-            raise SpecError(f"importance {metric!r}: {key} must be a number, got {text}") from None
+            raise SpecError(f"importance {metric!r}: {key} must be a number, got {text or 'nothing'}") from None
     if not 0.0 < given.get("alpha", 0.5) < 1.0:
         raise SpecError(f"importance {metric!r}: alpha must be a number between 0 and 1, got {given['alpha']:g}")
     if given.get("body", 1) < 1:

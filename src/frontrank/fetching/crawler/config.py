@@ -57,7 +57,7 @@ def read_seeds(path: str) -> list[str]:
             except InputError as error:
                 bad.append(f"{path}, line {number}: {error}")
     if bad:
-        raise InputError(bad[0] + (f" ({len(bad) - 1:,} more lines are not seeds)" if len(bad) > 1 else ""))
+        raise InputError(bad[0] + (f" (lines that are not seeds: {len(bad):,})" if len(bad) > 1 else ""))
     if not found:
         raise InputError(f"{path}: contains no seeds; expected one URL per line")
     return found

@@ -74,6 +74,16 @@ def _wrong_pattern(given: str) -> str:
     return ""
 
 
+def _wrong_rule(given: str) -> str:
+    from frontrank.simulation.plan import Stop
+
+    try:
+        Stop(until=given)
+    except FrontrankError as error:
+        return str(error).removeprefix("a stopping rule ")
+    return ""
+
+
 def _wrong_revisit(given: str) -> str:
     from frontrank.orderings.revisits import parse
 
@@ -132,7 +142,9 @@ class Options:
         metavar="S",
         kind=TIME,
     )
-    until: str | None = option(None, STOP, "Stop at a coverage that rankmass guarantees: coverage=0.9.", metavar="RULE")
+    until: str | None = option(
+        None, STOP, "Stop at a coverage that rankmass guarantees: coverage=0.9.", metavar="RULE", wrong=_wrong_rule
+    )
     revisit: str = option(
         "",
         AGAIN,

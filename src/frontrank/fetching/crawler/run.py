@@ -130,7 +130,7 @@ def again(
         crawl.note("options", options.json())  # after the pages are dropped: a kill before that leaves the old options whole
         if not crawl.known:  # the first run ended before it had begun
             crawl.seed(options.seeds)
-        elif not crawl.fetched_count:  # whoever resumes has fixed what failed every page
+        elif not (crawl.fetched_count or crawl.revisits):  # whoever resumes has fixed what failed every page
             for page in map(crawl.find, options.seeds):
                 if page >= 0 and crawl.completed(page):
                     crawl.schedule_page(page, crawl.clock())

@@ -109,11 +109,12 @@ class Summary:
 
     def fruitless(self, program: str = "frontrank") -> str:
         """Why the crawl has come to nothing; empty if it has not. ``program``: as for ``text``."""
-        if self.fetched or self.ended in (state.INTERRUPTED, state.TIME):
+        came = self.fetched or self.revisits  # a seed that failed and came when it was asked again is a revisit
+        if came or self.ended in (state.INTERRUPTED, state.TIME):
             return ""
         advice = f"try them again with {_called(program, self.resume)}, or start from other URLs with a new directory"
-        if "private address" in self.failures:
-            advice = "to fetch from private addresses, start again with --allow-private and a new directory"
+        if set(self.failures) == {"private address"}:
+            advice = f"to fetch from private addresses: {_called(program, self.resume)} --allow-private"
         elif "robots.txt" in self.failures:
             advice = "robots.txt of the site does not allow them; start from other URLs, with a new directory"
         return f"no page was fetched, every seed failed: {_listed(self.failures)}; {advice}"
@@ -136,7 +137,7 @@ class Summary:
             f"this run: {_pages(self.run_pages)} in {self.run_s:,.1f} s ({self.pages_per_s:,.1f} pages/s)",
         ]
         if self.revisits:
-            lines.append(f"{self.revisits:,} revisits, {self.unchanged:,} of them unchanged to the byte")
+            lines.append(f"revisits: {self.revisits:,}, of them unchanged to the byte: {self.unchanged:,}")
         lines += [f"{name}: {value:.4g}" for name, value in self.gauges.items()]
         if self.failures:
             lines.append("failed: " + _listed(self.failures))
