@@ -149,6 +149,29 @@ frontrank.cli.main([])
     ends(started("-m", "interrupted", env={**os.environ, "PYTHONPATH": str(tmp_path)}), 128 + number)
 
 
+@both
+def test_what_the_compiler_says_of_a_lost_interrupt_is_no_traceback(number: signal.Signals, tmp_path: Path) -> None:
+    """It asks a callback for machine code, which the interrupt has kept from writing it."""
+    script = f"""
+import ctypes, os, time
+import frontrank.cli
+
+@ctypes.CFUNCTYPE(None)
+def callback():
+    os.kill(os.getpid(), {int(number)})
+    time.sleep(0.5)
+
+def run(args):
+    callback()
+    raise RuntimeError("no compiled object yet")
+
+frontrank.cli._run = run
+frontrank.cli.main([])
+"""
+    (tmp_path / "compiled.py").write_text(script)
+    ends(started("-m", "compiled", env={**os.environ, "PYTHONPATH": str(tmp_path)}), 128 + number)
+
+
 def test_a_signal_that_the_shell_ignores_is_ignored(tmp_path: Path) -> None:
     script = "import os, signal; from frontrank import stopping\nwith stopping.watching(): os.kill(os.getpid(), signal.SIGINT)"
     process = started("-c", script, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))

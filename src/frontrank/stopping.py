@@ -78,7 +78,7 @@ class Watch:
             self.unraisable(what)
 
     def _interrupt(self, thread: int) -> None:
-        if self in _watches:
+        if self in _watches and self.code is None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
     def _mind(self, reading: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 import sys
 from importlib import import_module
 from io import TextIOWrapper
@@ -115,15 +116,16 @@ def main(args: list[str] | None = None) -> None:
             code = _run(args)
             if watch is not None:
                 watch.code = code
-        except (KeyboardInterrupt, click.Abort, SystemError) as stop:  # a command may say what it was doing
-            # An interrupt that comes as the compiler hands machine code over is told as an error of the interpreter's own.
-            if isinstance(stop, SystemError) and not (watch is not None and watch.asked):
+        except (KeyboardInterrupt, SystemError, RuntimeError) as stop:  # click.Abort is one
+            # An interrupt that comes as the compiler hands machine code over is told as an error of its own, or the interpreter's.
+            asked = 0 if watch is None else watch.asked
+            if not (asked or isinstance(stop, KeyboardInterrupt | click.Abort)):
                 raise
             said = stop.__cause__ if isinstance(stop, click.Abort) else stop if isinstance(stop, KeyboardInterrupt) else None
-            code = 128 + watch.asked if watch is not None and watch.asked else 130
+            code = 128 + (asked or signal.SIGINT)
+            if watch is not None:
+                watch.code = code  # no interrupt comes after this one
             print(f"frontrank: {str(said or '') or 'interrupted'}", file=sys.stderr)
-        if watch is not None:
-            watch.code = code
     if code:
         sys.exit(code)
 
