@@ -117,7 +117,7 @@ def main(args: list[str] | None = None) -> None:
             if watch is not None:
                 watch.code = code
         except (KeyboardInterrupt, SystemError, RuntimeError) as stop:  # click.Abort is one
-            # An interrupt that comes as the compiler hands machine code over is told as an error of its own, or the interpreter's.
+            # An interrupt as the compiler hands machine code over is told as an error of its own, or of the interpreter.
             asked = 0 if watch is None else watch.asked
             if not (asked or isinstance(stop, KeyboardInterrupt | click.Abort)):
                 raise

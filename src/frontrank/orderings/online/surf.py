@@ -323,8 +323,8 @@ class Surf(Policy):
     Parameters, none of which needs to be known: ``l``, ``m``, ``g`` (for e) and ``d``, each fixed by a number; ``eps``;
     ``trust``, a file. ``g=0`` is no defence.
 
-    Where others are better (docs/decisions.md has figures): on webs grown by preferential attachment backlink; on a square
-    grid, by hot pages, pagerank; where half of the pages are long chains, by mass, pagerank.
+    Where others are better (docs/decisions.md has figures): on webs grown by preferential attachment backlink; by hot pages,
+    on a square grid and on one host of which much is a calendar, pagerank.
 
     Reference: ours. docs/results/leaderboard.md compares it with all others. Cost: eight pages at the most hand on
     for each that is fetched; 8 to 10 times fpr.
