@@ -167,7 +167,7 @@ def test_toml_has_the_names_of_the_options(tmp_path: Path) -> None:
         ("no-delay = true", r"unknown option 'no-delay'"),
         ("[crawl]\ndelay = 2", r"line 1: unknown option 'crawl'"),
         ("budget = 1\ndelay = , 2\n", r"is not TOML: .*line 2"),
-        ("out = 'x'", r"unknown option 'out'"),
+        ("out = 'x'", r"line 1: out is not for a file; give --out on the command line"),
     ],
 )
 def test_bad_toml_is_named_with_its_line(tmp_path: Path, text: str, sentence: str) -> None:

@@ -179,7 +179,7 @@ def test_explain_of_group_says_which_pages_of_the_directory_count(tmp_path: Path
         timeout=PATIENCE_S,
         check=True,
     ).stdout
-    assert "Its priority, by the 1 fetched pages of its directory:" in said
+    assert "Its priority, by fetched pages of its directory (1):" in said
     assert "by no page: what is assumed before any is fetched" in said
 
 

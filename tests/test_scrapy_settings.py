@@ -36,13 +36,16 @@ def refused(crawled: Crawled) -> str:
         ({"FRONTRANK_POLICY": "fpr:m=-1"}, "m must be a number above 0, got -1"),
         ({"FRONTRANK_BUDGET": -5}, "FRONTRANK_BUDGET must be a whole number of pages from 1 (0: no budget), got -5"),
         ({"FRONTRANK_BUDGET": "many"}, "got 'many'"),
+        ({"FRONTRANK_BUDGET": 2.5}, "got 2.5"),
         ({"FRONTRANK_DIR": "/dev/null/crawl"}, "/dev/null"),
+        ({"FRONTRANK_RESCORE": "maybe"}, "FRONTRANK_RESCORE must be True or False, got 'maybe'"),
+        ({"FRONTRANK_POLCY": "bfs"}, "unknown setting 'FRONTRANK_POLCY'; did you mean 'FRONTRANK_POLICY'?"),
         (
             {"ADDONS": {}, "SCHEDULER": "frontrank.fetching.addon.Scheduler"},
             'ADDONS = {"frontrank.fetching.addon.Addon": 500}',
         ),
     ],
-    ids=["name", "parameter", "budget", "no number", "folder", "middlewares"],
+    ids=["name", "parameter", "budget", "no number", "half a page", "folder", "rescore", "misspelt", "middlewares"],
 )
 def test_wrong_settings_end_the_crawl_with_a_sentence_before_it_begins(settings: dict[str, object], sentence: str) -> None:
     with serving(SMALL) as site:

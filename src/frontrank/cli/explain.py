@@ -97,9 +97,9 @@ def explain_live(directory: str, url: str, as_json: bool) -> None:
         say("It is not ranked yet, and waits behind all pages that are, first come, first served.")
         return
     if parts:
-        print(f"Its priority, by the {told['links_known']:,} fetched pages {told['counted']}:")
+        print(f"Its priority, by fetched pages {told['counted']} ({told['links_known']:,}):")
     else:
-        say(f"None of the {told['links_known']:,} fetched pages {told['counted']} changed its priority.")
+        say(f"Of the fetched pages {told['counted']} ({told['links_known']:,}), none changed its priority.")
     parts += _others(told)
     for part, said in parts:
         say(said, f"  {part:>+10.4g}  ", " " * 14)

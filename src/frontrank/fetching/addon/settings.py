@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import FILE
 from frontrank.crawl.ranking import BACKGROUND
-from frontrank.errors import InputError
+from frontrank.errors import InputError, nearest
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings import DEFAULT_ORDERING
 from frontrank.orderings.registry import parse
@@ -25,9 +25,15 @@ if TYPE_CHECKING:
 GROUP = 1000  # events to a commit; each take commits too
 FOREVER_S = 1e9  # leases end when the engine lets a request go, not by the clock
 WITHOUT_END = 1_000_000  # Scrapy's RetryMiddleware decides how often
-
-
+KNOWN = ("FRONTRANK_POLICY", "FRONTRANK_BUDGET", "FRONTRANK_DIR", "FRONTRANK_RESCORE")
 UNASKED = "scrapy_unasked"  # a note of the crawl: how many of its pages were taken and never asked for
+
+
+def check_names(settings: BaseSettings) -> None:
+    """A setting that is misspelt would be no setting at all."""
+    for name in settings:
+        if str(name).startswith("FRONTRANK_") and name not in KNOWN:
+            raise InputError(f"unknown setting {name!r}{nearest(str(name), KNOWN)}")
 
 
 def policy_of(settings: BaseSettings) -> Policy:
@@ -45,12 +51,20 @@ def budget_of(settings: BaseSettings) -> int:
     """How many pages the crawl may take, all its runs together; 0 is any number."""
     given = settings.get("FRONTRANK_BUDGET")
     try:
-        pages = int(given or 0)
+        pages = int(str(given or 0))  # as text: neither 2.5 nor True is a number of pages
     except (TypeError, ValueError):
         pages = -1
     if pages < 0:
         raise InputError(f"FRONTRANK_BUDGET must be a whole number of pages from 1 (0: no budget), got {given!r}")
     return pages
+
+
+def rescore_of(settings: BaseSettings) -> bool:
+    """Whether a crawl may go on with another ordering."""
+    try:
+        return settings.getbool("FRONTRANK_RESCORE")
+    except ValueError:
+        raise InputError(f"FRONTRANK_RESCORE must be True or False, got {settings['FRONTRANK_RESCORE']!r}") from None
 
 
 def priority_of(request: Request, settings: BaseSettings) -> int:
@@ -71,11 +85,12 @@ def politeness_of(settings: BaseSettings) -> Politeness:
 
 def open_crawl(settings: BaseSettings) -> tuple[Crawl, bool]:
     """The crawl, and whether it was begun earlier."""
+    check_names(settings)
     policy, folder, politeness = policy_of(settings), directory_of(settings), politeness_of(settings)
+    rescore = rescore_of(settings)
     warm(policy)
     if folder is None or not (folder / FILE).exists():
         return Crawl(policy, folder, politeness=politeness, group=GROUP, ranking=BACKGROUND), False
-    rescore = settings.getbool("FRONTRANK_RESCORE")
     try:
         crawl = Crawl.recover(folder, policy, rescore=rescore, politeness=politeness, group=GROUP, ranking=BACKGROUND)
     except InputError as error:

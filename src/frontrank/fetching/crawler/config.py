@@ -16,6 +16,8 @@ from frontrank.options import SWITCH
 from frontrank.pages.urls import usable_seed
 from frontrank.web.files import read_lines
 
+ON_THE_LINE = ("out", "resume", "rescore", "config", "json", "quiet")  # of one run; only the command takes them
+
 
 def read_config(path: str) -> dict[str, Any]:
     """The options in a TOML file, by the names of their fields."""
@@ -30,6 +32,8 @@ def read_config(path: str) -> dict[str, Any]:
         name, where = key.replace("_", "-"), f"{path}{_line(lines, key)}"
         negated = name not in by_name and name.removeprefix("no-") in by_name
         one = by_name.get(name.removeprefix("no-") if negated else name)
+        if name in ON_THE_LINE:
+            raise InputError(f"{where}: {key} is not for a file; give --{name} on the command line")
         if one is None or (negated and one.kind != SWITCH):
             raise InputError(f"{where}: unknown option {key!r}{nearest(name, by_name)}")
         if one.field in made:
