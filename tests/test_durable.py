@@ -168,6 +168,70 @@ def test_a_torn_snapshot_is_passed_over(tmp_path: Path, damage: str) -> None:
         assert again.frontier.best(50).tolist() == expected
 
 
+EDITED = """
+from dataclasses import dataclass
+import numpy as np
+from frontrank.crawl.crawl import Crawl
+from frontrank.kernels.jit import Column, kernel
+from frontrank.orderings.policy import Policy
+
+@dataclass(frozen=True)
+class Counting(Policy):
+    "Pages last discovered first."
+    name = "counting"
+    columns = {"seen": Column(np.int64, per="crawl", slots=SLOTS)}
+
+    @staticmethod
+    @kernel
+    def on_seed(state, page, weight):
+        return 0.0
+
+    @staticmethod
+    @kernel
+    def on_fetch(state, links, page, out):
+        state.seen[SLOTS - 1] += 1
+        for j in range(links.start[page], links.stop[page]):
+            out.page[j - links.start[page]] = links.target[j]
+            out.key[j - links.start[page]] = state.seen[SLOTS - 1]
+        return links.stop[page] - links.start[page]
+
+"""
+
+
+def test_a_snapshot_of_an_ordering_that_was_edited_since_is_passed_over(tmp_path: Path) -> None:
+    """Its arrays fit other kernels: these would read and write beyond them. Events alone restore the crawl."""
+
+    def told(slots: int, script: str) -> str:
+        (tmp_path / "own.py").write_text(EDITED.replace("SLOTS", str(slots)), encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-c", "from own import *\n" + script],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    begun = """
+crawl = Crawl(Counting(), "c")
+crawl.seed(["http://a.example/0"])
+for n in range(30):
+    (url,) = crawl.take()
+    crawl.fetched(url, [f"http://a.example/{2 * n + 1}", f"http://a.example/{2 * n + 2}"])
+crawl.snapshot()
+crawl.close()
+"""
+    ended = (
+        'crawl = Crawl.recover("c", policy=Counting())\nprint(crawl.fetched_count, crawl.state.seen[-1], len(crawl.state.seen))'
+    )
+    told(1, begun)
+    assert told(1, ended).split() == ["30", "30", "1"]
+    assert told(5000, ended).split() == ["30", "30", "5000"]
+
+
 def test_a_snapshot_that_is_ahead_of_a_cut_log_is_not_trusted_later_either(tmp_path: Path) -> None:
     """After a power cut event numbers are given anew; a snapshot of the lost ones must not come back when they are passed."""
     crawl = begun(tmp_path / "c", 20)

@@ -29,7 +29,7 @@ from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.growing import rooted
-from frontrank.kernels.jit import Array, compiled
+from frontrank.kernels.jit import Array, compiled, fingerprint
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import from_data, spec_of, to_data
@@ -407,10 +407,16 @@ def _restore_pending(crawl: Live, held: dict[str, Array]) -> None:
 
 
 def _wanted(crawl: Live) -> dict[str, Any]:
-    """What a snapshot must agree on to be of use."""
+    """What a snapshot must agree on to be of use. Kernels that were changed would read what others wrote, or beyond it."""
     kind = type(crawl.frontier)
-    frontier = None if kind is PoliteFrontier else f"{kind.__module__}.{kind.__qualname__}"
-    return {"format": 9, "frontrank": frontrank.__version__, "policy": to_data(crawl.policy), "frontier": frontier}
+    return {
+        "format": 9,
+        "frontrank": frontrank.__version__,
+        "policy": to_data(crawl.policy),
+        "kernels": [fingerprint(kernel) for kernel in crawl.policy.kernels().values()],
+        "state": [str(leaf.dtype) for leaf in snapshots.leaves(crawl.state)],
+        "frontier": None if kind is PoliteFrontier else f"{kind.__module__}.{kind.__qualname__}",
+    }
 
 
 def _from_snapshot(crawl: Live, log: Log) -> int:
