@@ -260,3 +260,26 @@ def test_one_link_may_be_given_as_it_is() -> None:
     crawl = begun()
     crawl.fetched(A, links="http://c.example/")
     assert crawl.known == 3 and crawl.find("http://c.example/") == 2
+
+
+@pytest.mark.parametrize(
+    ("queries", "frequency", "says"),
+    [
+        ("bees", [1.0], "queries must be a list of texts, got 'bees'"),
+        ([3], [1.0], "queries must be a list of texts"),
+        (("bees", "ants"), [1.0], "a number from 0 for each of 2 queries"),
+        (("bees",), [-1.0], "a number from 0 for each of 1 queries"),
+        (("bees",), ["often"], "a number from 0 for each of 1 queries, got .'often'"),
+    ],
+)
+def test_queries_have_a_frequency_each(queries: Any, frequency: Any, says: str) -> None:
+    """With one too few, every ranking of a crawl failed, and its pages stayed as they were."""
+    with pytest.raises(InputError, match=says):
+        Workload(queries, frequency)
+
+
+def test_queries_and_frequencies_may_be_lists(tmp_path: Path) -> None:
+    with Crawl("q-overlap", tmp_path / "crawl", workload=Workload(["bees", "ants"], [1, 2])) as crawl:  # type: ignore[arg-type]
+        crawl.seed([A])
+    with Crawl.recover(tmp_path / "crawl") as again:
+        assert again.take() == [A]

@@ -6,12 +6,14 @@ page only its URL, and the anchors of links from fetched pages, are known.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from frontrank.errors import InputError
 from frontrank.kernels.growing import GROWTH
 from frontrank.kernels.inlinks import Inlinks, find_inlinks, in_degree
 from frontrank.kernels.jit import Array, compiled, kernel
@@ -231,6 +233,19 @@ class Workload:
     frequency: Array
     asked_on: AskedOn | None = None  # when, where that is known
     visibility: Array | None = None  # V(1), V(2), ...: how much of a result searchers see; None: all of the first ten
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.queries, list | tuple) or not all(isinstance(query, str) for query in self.queries):
+            raise InputError(f"queries must be a list of texts, got {reprlib.repr(self.queries)}")
+        try:
+            frequency = np.asarray(self.frequency, np.float64)
+        except (TypeError, ValueError):
+            frequency = np.full(1, np.nan)
+        if frequency.shape != (len(self.queries),) or not (np.isfinite(frequency) & (frequency >= 0.0)).all():
+            said = reprlib.repr(self.frequency)
+            raise InputError(f"frequency must be a number from 0 for each of {len(self.queries):,} queries, got {said}")
+        object.__setattr__(self, "queries", tuple(self.queries))
+        object.__setattr__(self, "frequency", frequency)
 
     def __len__(self) -> int:
         return len(self.queries)
