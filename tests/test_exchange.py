@@ -149,6 +149,7 @@ class TestPandas:
             ({"source": [1]}, None, "must have two columns, source and target, got 1"),
             ({"source": ["a", None], "target": ["b", "c"]}, None, "every link needs a source and a target"),
             ({"source": [1], "target": [2]}, {"id": [1, 1]}, "names a page twice"),
+            ({"source": [1], "target": [2]}, {"title": ["x"]}, "must have a column id or url, got title"),
             ({"source": [], "target": []}, None, "no pages"),
         ],
     )

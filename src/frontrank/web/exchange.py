@@ -92,6 +92,8 @@ def from_pandas(edges: Any, pages: Any = None, **columns: Any) -> Web:
         if not len(pages.columns):
             raise InputError("the table of pages must have a column id or url, got no columns")
         key = next((name for name in ("id", "url") if name in pages.columns), pages.columns[0])
+        if key != "url" and key in (*STRINGS, "host", *NUMBERS):
+            raise InputError(f"the table of pages must have a column id or url, got {', '.join(map(str, pages.columns))}")
         names = pages[key].tolist()
         if len(set(names)) != len(names):
             raise InputError(f"column {key!r} of the pages names a page twice; expected each page once")
