@@ -133,6 +133,19 @@ def test_a_directory_without_a_crawl_is_told(command: str, tmp_path: Path, capsy
     assert str(tmp_path) in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["status", "trace"])
+def test_an_imported_crawl_is_told_from_one_that_was_crawled(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pages.csv").write_text("url,fetched\nhttp://a.example/,1\nhttp://a.example/b,0\n")
+    (tmp_path / "links.csv").write_text("source,target\nhttp://a.example/,http://a.example/b\n")
+    tables = ["--pages", str(tmp_path / "pages.csv"), "--links", str(tmp_path / "links.csv")]
+    main(["import", *tables, str(tmp_path / "team.crawl")])
+    with pytest.raises(SystemExit):
+        main([command, str(tmp_path / "team.crawl")])
+    assert "an imported crawl, of which no events are known; use rank, explain or evaluate" in capsys.readouterr().err
+
+
 def test_an_unknown_kind_of_event_is_refused(crawled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["trace", str(crawled), "--kind", "fetchd"])

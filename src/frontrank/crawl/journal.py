@@ -426,6 +426,8 @@ def _width(row: Row) -> int:
 def check_crawl(folder: Path) -> None:
     """Raise StorageError if a directory does not hold a crawl."""
     if not (folder / FILE).is_file():
+        if (folder / "crawl.json").is_file():  # as frontrank import writes it
+            raise StorageError(f"{folder}: an imported crawl, of which no events are known; use rank, explain or evaluate")
         why = f"{FILE} is missing" if folder.is_dir() else "it is a file" if folder.exists() else "there is no such directory"
         raise StorageError(f"{folder}: not a crawl ({why}); start one, or name the directory of one")
 
