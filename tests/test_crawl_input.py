@@ -273,7 +273,7 @@ def test_one_link_may_be_given_as_it_is() -> None:
     ],
 )
 def test_queries_have_a_frequency_each(queries: Any, frequency: Any, says: str) -> None:
-    """Kernels go by the number of queries: a frequency too few would be read from other memory."""
+    """With one too few, every ranking of a crawl failed, and its pages stayed as they were."""
     with pytest.raises(InputError, match=says):
         Workload(queries, frequency)
 

@@ -43,6 +43,7 @@ MISTAKES: dict[str, Callable[[], Any]] = {  # beginnings of what is said
     "web must be a Web, such as": lambda: fr.compare("x", "bfs"),  # type: ignore[arg-type]
     "seeds must be a list of pages": lambda: fr.order(TINY, "bfs", seeds=5),  # type: ignore[arg-type]
     "a web must be given by its path": lambda: fr.load(3),  # type: ignore[arg-type]
+    "a web must be given by its path or specification": lambda: fr.load(""),
     "politeness must be a Politeness": lambda: fr.Crawl("bfs", politeness=3),  # type: ignore[arg-type]
     "group must be a whole number of events from 1, got 0": lambda: fr.Crawl("bfs", group=0),
     "sync_s must be a number of seconds from 0, got nan": lambda: fr.Crawl("bfs", sync_s=float("nan")),

@@ -39,7 +39,7 @@ def load(path: str | os.PathLike[str], progress: Progress | None = None, uncaptu
 
     ``uncaptured`` is for WARC and WAT files: targets of links that were not captured become pages too, without links.
     """
-    if not isinstance(path, str | os.PathLike):
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise SourceError(f"a web must be given by its path or specification, such as synthetic:pages=1000, got {path!r}")
     where = os.fspath(path)
     if uncaptured:

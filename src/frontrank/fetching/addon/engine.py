@@ -1,8 +1,8 @@
-"""What `frontrank crawl` and the add-on share between Scrapy's engine and a Crawl.
+"""What stands between Scrapy's engine and a Crawl, whatever requests are.
 
     Engine            waking it, having it ask again, closing it: the only file that knows names of Scrapy's that are not public
     OrStop            a crawl that cannot go on (the disk is full, say) ends with its reason, once
-    CrawlScheduler    both schedulers: a page that may go later has the engine ask again at that moment
+    CrawlScheduler    the scheduler's clock: a page that may go later has the engine ask again at that moment
 
 Scrapy's engine asks for the next request whenever a download has ended, and every 5 s. A page that politeness holds back is
 due in between: without an alarm of our own those seconds are lost.
@@ -142,7 +142,7 @@ class OrStop:
 
 
 class CrawlScheduler(BaseScheduler):
-    """Scrapy's scheduler interface for a Crawl; what requests are, and what becomes of pages, is for each front-end to say."""
+    """Scrapy's scheduler interface for a Crawl; what requests are, and what becomes of pages, is for ``Scheduler`` to say."""
 
     crawl: Crawl
 
