@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -275,14 +276,27 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.txt"]
 
 
+def opened() -> list[str]:
+    """The files that this process has open."""
+    links = []
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            links.append(os.readlink(f"/proc/self/fd/{number}"))
+    return links
+
+
 def test_a_newer_format_is_refused_with_the_way_out(tmp_path: Path) -> None:
     begun(tmp_path / "c", 3).close()
     db = sqlite3.connect(tmp_path / "c" / FILE)
     db.execute("UPDATE meta SET value = '99' WHERE key = 'version'")
     db.commit()
     db.close()
-    with pytest.raises(StorageError, match=r"written by a newer frontrank.*format 99"):
+    with pytest.raises(StorageError, match=r"written by a newer frontrank.*format 99") as refused:
         Crawl.recover(tmp_path / "c")
+    assert not [link for link in opened() if str(tmp_path) in link], "lock and database are closed"
+    with pytest.raises(StorageError, match="written by a newer frontrank"):
+        Crawl.recover(tmp_path / "c")  # though the error of before, and what it holds, is still there
+    assert refused.value
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database at all, but quite long" * 100])

@@ -23,7 +23,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
@@ -87,7 +87,6 @@ class Journal:
         self._places = any(self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'place'")) and any(
             self.db.execute("SELECT 1 FROM place LIMIT 1")
         )
-        _journals.add(self)
         self.notes: dict[str, Any] = {key: json.loads(value) for key, value in self.db.execute("SELECT key, value FROM meta")}
 
     @classmethod
@@ -111,7 +110,9 @@ class Journal:
                 stored = {"format": FORMAT, "version": VERSION, **notes}
                 db.executemany("INSERT INTO meta VALUES(?, ?)", [(key, json.dumps(value)) for key, value in stored.items()])
                 db.close()
-            return cls(folder, _connected(folder, sync_s), lock, group, sync_s)
+            made = cls(folder, _connected(folder, sync_s), lock, group, sync_s)
+            _journals.add(made)
+            return made
 
     @classmethod
     def open(cls, folder: Path, group: int = 1, sync_s: float = 1.0, read_only: bool = False) -> Journal:
@@ -119,8 +120,10 @@ class Journal:
         check_crawl(folder)
         with Sentences(folder, "read" if read_only else "written"):
             lock = None if read_only else _locked(folder)
-            try:
-                db = _connected(folder, sync_s, read_only)
+            with ExitStack() as held:
+                if lock is not None:
+                    held.callback(os.close, lock)
+                db = held.enter_context(closing(_connected(folder, sync_s, read_only)))
                 made = cls(folder, db, lock, group, sync_s)
                 if made.notes.get("format") != FORMAT:
                     raise StorageError(f"{folder}/{FILE}: not the trace of a crawl; name the directory of one")
@@ -129,10 +132,8 @@ class Journal:
                         f"{folder}/{FILE}: written by a newer frontrank (format {made.notes['version']}, this one reads up to "
                         f"{VERSION}); use that version"
                     )
-            except BaseException:
-                if lock is not None:
-                    os.close(lock)
-                raise
+                held.pop_all()  # they are the journal's now
+            _journals.add(made)
             return made
 
     @property
