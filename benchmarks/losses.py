@@ -1,4 +1,4 @@
-"""Where does surf lose? ``python -m benchmarks.losses``. A few minutes.
+"""Where does surf lose? ``python -m benchmarks.losses``, about a minute.
 
 Webs that are hard for it, 20,000 pages each, from three draws of 20 random seeds: grown by preferential attachment, half of the
 pages in chains, a square grid, a calendar in few hosts; and many hosts from one seed. Shown: surf less the published ordering

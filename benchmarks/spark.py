@@ -103,12 +103,19 @@ class Steps:
         return np.diff([told[1:] for told in self.told if told[0] == what], axis=0)[1:]
 
 
-def iterations(folder: Path, links: int, master: str = "local[2]", hub: bool = False) -> list[Result]:
-    """Seconds of an iteration on both engines; the scores must be the same."""
+def has_java() -> bool:
+    """Said, if Spark cannot run here."""
     try:
         check_java()
     except InputError as error:
         print(f"\nSpark is left out: {error}")
+        return False
+    return True
+
+
+def iterations(folder: Path, links: int, master: str = "local[2]", hub: bool = False) -> list[Result]:
+    """Seconds of an iteration on both engines; the scores must be the same."""
+    if not has_java():
         return []
     pages, web_folder = pages_of(links, hub), folder / f"web-{links}{'-hub' if hub else ''}"
     if not web_folder.exists():
@@ -162,10 +169,7 @@ def write_crawl(folder: Path, links: int) -> None:
 
 def learned(folder: Path, links: int, master: str = "local[2]") -> list[Result]:
     """ml on both engines: seconds, the largest difference of a score, and whether the best pages are the same."""
-    try:
-        check_java()
-    except InputError as error:
-        print(f"\nSpark is left out: {error}")
+    if not has_java():
         return []
     import pyarrow.parquet as pq
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
-from frontrank.errors import InputError, nearest
+from frontrank.errors import FrontrankError, InputError, nearest
 from frontrank.specs import SECONDS, text_of, with_unit
 
 BYTES = {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9}
@@ -145,6 +145,18 @@ class Option:
 def option(default: Any, help: str, **more: Any) -> Any:
     """A field of a dataclass that is an option; ``more`` as in ``Option``."""
     return dataclasses.field(default=default, metadata={"help": help, **more})
+
+
+def said_of(check: Callable[[str], object], given: str, *names: str) -> str:
+    """What a check says of a text: "must be ..., got ..."; nothing if it is fine."""
+    try:
+        check(given)
+    except FrontrankError as error:
+        said = str(error)
+        for name in names:
+            said = said.removeprefix(f"{name} ")
+        return said
+    return ""
 
 
 @cache

@@ -34,7 +34,7 @@ from frontrank.crawl.log import COLUMNS, Row, Snapshot
 from frontrank.crawl.snapshots import Snapshots
 from frontrank.errors import InputError, StorageError
 from frontrank.kernels.jit import Array
-from frontrank.web.files import locked, replaced
+from frontrank.web.files import IMPORTED, locked, replaced
 
 VERSION = 2  # 1: orderings as specifications, politeness as "manners", rankings that follow from counting
 FORMAT = "frontrank-crawl"
@@ -427,7 +427,7 @@ def _width(row: Row) -> int:
 def check_crawl(folder: Path) -> None:
     """Raise StorageError if a directory does not hold a crawl."""
     if not (folder / FILE).is_file():
-        if (folder / "crawl.json").is_file():  # as frontrank import writes it
+        if (folder / IMPORTED).is_file():
             raise StorageError(f"{folder}: an imported crawl, of which no events are known; use rank, explain or evaluate")
         why = f"{FILE} is missing" if folder.is_dir() else "it is a file" if folder.exists() else "there is no such directory"
         raise StorageError(f"{folder}: not a crawl ({why}); start one, or name the directory of one")

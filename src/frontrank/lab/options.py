@@ -5,11 +5,9 @@ The library takes its defaults from here, and the command line is made from it (
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from frontrank.errors import FrontrankError
-from frontrank.options import option
+from frontrank.options import option, said_of
 from frontrank.orderings import DEFAULT_ORDERING
 
 FORMS = "NAME or NAME:KEY=VALUE,..."
@@ -19,28 +17,16 @@ WHERE = "Where to start: a URL, a file of ids or URLs, top:160 or random:1000@7.
 VISIBLE = "What searchers see of a result: step:10 (default), 1/r, 1/log2(1+r), numbers or a file."
 
 
-def _said_of(check: Callable[[str], object], given: str, *names: str) -> str:
-    """What a check says of a text: "must be ..., got ..."; nothing if it is fine."""
-    try:
-        check(given)
-    except FrontrankError as error:
-        said = str(error)
-        for name in names:
-            said = said.removeprefix(f"{name} ")
-        return said
-    return ""
-
-
 def _wrong_budget(given: str) -> str:
     from frontrank.simulation.plan import Stop
 
-    return _said_of(Stop, given, "budget")
+    return said_of(Stop, given, "budget")
 
 
 def _wrong_rule(given: str) -> str:
     from frontrank.simulation.plan import Stop
 
-    return _said_of(lambda text: Stop(until=text), given, "a stopping rule")
+    return said_of(lambda text: Stop(until=text), given, "a stopping rule")
 
 
 def _wrong_crawled(given: str) -> str:

@@ -31,7 +31,7 @@ from frontrank.sources.search_team.searchlog import Observed, ResultTable
 from frontrank.sources.web_directory import FILES as WEB_FILES
 from frontrank.sources.web_directory import check_range, is_web_directory, load_directory, mapped, read_columns, write_web
 from frontrank.web.dates import AskedOn, SeenOn
-from frontrank.web.files import check_target, written_beside
+from frontrank.web.files import IMPORTED, check_target, written_beside
 from frontrank.web.room import check_copy
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
 from frontrank.web.web import IMPACTS
@@ -39,10 +39,9 @@ from frontrank.web.web import IMPACTS
 FORMAT = "frontrank-imported-crawl"
 FORMATS = (FORMAT, "frontrank-crawl")  # the second is what 0.1 wrote
 VERSION = 1
-MANIFEST = "crawl.json"
 LARGE = 2**26  # links: from here on a copy of them, with pages numbered by discovery, is not worth its memory
 DATED = ("asked_on", "seen_on")
-FILES = WEB_FILES | {MANIFEST, "fetched.npy", "queries.parquet", "results.parquet", *(f"{name}.parquet" for name in DATED)}
+FILES = WEB_FILES | {IMPORTED, "fetched.npy", "queries.parquet", "results.parquet", *(f"{name}.parquet" for name in DATED)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +111,7 @@ class CrawlTables(Observed):
 
 def is_crawl_directory(path: str | os.PathLike[str]) -> bool:
     """Whether a crawl.json lies there."""
-    return os.path.isfile(os.path.join(path, MANIFEST))
+    return os.path.isfile(os.path.join(path, IMPORTED))
 
 
 # --- writing ---
@@ -168,7 +167,7 @@ def write_manifest(
 ) -> None:
     """crawl.json: numbers of rows."""
     manifest = {"format": FORMAT, "version": VERSION, "fetched": fetched, "queries": queries, "results": results, **dated}
-    with open(os.path.join(where, MANIFEST), "w", encoding="utf-8") as file:
+    with open(os.path.join(where, IMPORTED), "w", encoding="utf-8") as file:
         json.dump(manifest, file, indent=2)
         file.write("\n")
 
@@ -181,7 +180,7 @@ def load_crawl(path: str | os.PathLike[str]) -> CrawlTables:
     where = os.fspath(path)
     if is_crawled(where):
         return _live(where)
-    manifest = _manifest(os.path.join(where, MANIFEST))
+    manifest = _manifest(os.path.join(where, IMPORTED))
     web = load_directory(where)
     fetched = mapped(where, "fetched", np.int32, manifest["fetched"])
     check_range(fetched, web.pages, f"{where}/fetched.npy", "page")

@@ -26,14 +26,13 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError, need
 from frontrank.kernels.jit import Array
-from frontrank.web.files import check_target, written_beside
+from frontrank.web.files import IMPORTED, check_target, written_beside
 from frontrank.web.strings import Deferred, Packed, Texts
 from frontrank.web.web import Web
 
 FORMAT = "frontrank-web"
 VERSION = 1
 MANIFEST = "web.json"
-CRAWL = "crawl.json"  # beside it: the web is part of an imported crawl
 TABLES = ("pages", "hosts", "anchors")
 PARQUET_MAGIC = b"PAR1"
 ROWS = 16_384  # of a row group: a few hundred MB of text at most
@@ -68,7 +67,7 @@ def check_web_target(path: str | os.PathLike[str], force: bool = False) -> None:
     check_target(path, lambda target: is_web_directory(os.fspath(target)), "a frontrank web")
     more = [] if force or not os.path.isdir(path) else sorted(set(os.listdir(path)) - FILES)
     if more:
-        held = "an imported crawl" if CRAWL in more else f"more than a web ({', '.join(more[:3])})"
+        held = "an imported crawl" if IMPORTED in more else f"more than a web ({', '.join(more[:3])})"
         raise InputError(f"{os.fspath(path)} exists and holds {held}; give another path, or --force to replace it")
 
 

@@ -30,6 +30,7 @@ from frontrank.kernels.jit import Array
 from frontrank.pages.codings import GZIP_MAGIC
 
 LONGEST_LINE = 64 * 2**20
+IMPORTED = "crawl.json"  # in a directory with this file is an imported crawl: a web, and no events
 Where = str | os.PathLike[str]
 Progress = Callable[[str], None]  # is told in a few words what is being done
 

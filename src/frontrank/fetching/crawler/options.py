@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import frontrank
 from frontrank.errors import FrontrankError, InputError
-from frontrank.options import SIZE, TIME, Option, options_of
+from frontrank.options import SIZE, TIME, Option, options_of, said_of
 from frontrank.options import option as any_option
 from frontrank.orderings import DEFAULT_ORDERING
 
@@ -77,11 +77,7 @@ def _wrong_pattern(given: str) -> str:
 def _wrong_rule(given: str) -> str:
     from frontrank.simulation.plan import Stop
 
-    try:
-        Stop(until=given)
-    except FrontrankError as error:
-        return str(error).removeprefix("a stopping rule ")
-    return ""
+    return said_of(lambda text: Stop(until=text), given, "a stopping rule")
 
 
 def _wrong_revisit(given: str) -> str:

@@ -114,13 +114,13 @@ def _deep(state: State) -> float:
 
 
 @lean
-def _novelty(state: State, page: int, variety: float) -> float:
+def _novelty(state: State, page: int, variety: float, deep: float) -> float:
     """How much the region of a page has left to discover, compared with all that is known."""
     region = state.region[page]
     power = state.g
     if power < 0.0:
         power = 0.5 + 3.0 * variety
-        if state.depth[page] > _deep(state):
+        if state.depth[page] > deep:
             power = max(power, IN_CHAINS)
     everywhere = state.count[FETCHED] / state.count[KNOWN]
     here = state.taken[region - 1] / state.known[region - 1]
@@ -235,7 +235,7 @@ def _surf(state: State, links: Links, page: int, out: Out) -> int:
     near = state.d if state.d > 0.0 else 0.92 - 0.17 * variety
     far = near if state.d > 0.0 else min(near, HANDED_ON)
     deep = _deep(state)
-    mass[page] += (1.0 - share) * local * _novelty(state, page, variety)
+    mass[page] += (1.0 - share) * local * _novelty(state, page, variety, deep)
     waiting_turn = mark[page] & QUEUED  # a page that comes back
     mark[page] = FETCHED_ONCE | QUEUED  # it hands on at once: no need to queue
     written = 0
