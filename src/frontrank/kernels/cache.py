@@ -1,0 +1,194 @@
+"""The machine code of kernels is kept in one folder, and made by one process at a time.
+
+    $NUMBA_CACHE_DIR, or $XDG_CACHE_HOME/frontrank, or ~/.cache/frontrank        the first that can be written
+
+A kernel's name carries a checksum of all that it is made of (``jit``), so nothing in the folder can be stale, and clones,
+environments and releases share it. Beside the package, where numba keeps code by default, a read-only installation has no
+place, and each checkout would compile for itself. Files that nobody has used for 60 days are deleted.
+
+numba's cache lets every process compile for itself. Several that start together (fetchers, workers of tests, commands of a
+script) then spend minutes on the same code, and two signatures of one kernel, stored at the same moment, get the same file.
+So a process that compiles holds a lock, a file beside the code, which ends with the process. A kernel that is in the cache is
+loaded without a lock. A kernel waits for those that it calls, never the other way round, so no two processes wait for each
+other. A process that was suspended while compiling is not waited for for ever.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numba
+from numba.core import caching
+
+settings: Any = numba.config
+logger = logging.getLogger("frontrank.kernels")
+
+ATTEMPTS, PAUSE_S = 12_000, 0.05  # at a lock: ten minutes
+MAX_AGE_S = 60 * 86400.0
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Where machine code is kept; None, with a warning, if no folder can be written.
+
+    Never a temporary folder: anybody on the machine could put code there, and it would be run.
+    """
+    tried = _candidates()
+    for base in tried:
+        folder = base / ("bounds-checked" if settings.BOUNDSCHECK else "kernels")
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError:
+            continue
+        return folder
+    where = ", ".join(map(str, tried)) or "there is no home folder"
+    logger.warning(
+        "Compiled code cannot be kept (%s cannot be written): each command compiles for some seconds. "
+        "Set NUMBA_CACHE_DIR to a folder that can be written.",
+        where,
+    )
+    return None
+
+
+def _candidates() -> list[Path]:
+    if settings.CACHE_DIR:
+        return [Path(settings.CACHE_DIR)]
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    home = Path(named) if os.path.isabs(named) else None
+    with suppress(RuntimeError):  # no home is known
+        home = home or Path.home() / ".cache"
+    return [home / "frontrank"] if home is not None else []
+
+
+class Locator(caching._CacheLocator):
+    """Names the folder. What a kernel is made of is in its name, so that there is no stamp to compare."""
+
+    def get_cache_path(self) -> str:
+        return str(cache_folder())
+
+    def get_source_stamp(self) -> str:
+        return ""
+
+    def get_disambiguator(self) -> str:
+        return ""
+
+    @classmethod
+    def from_function(cls, function: FunctionType, path: str) -> Locator:
+        return cls()
+
+
+class KernelCacheImpl(caching.CompileResultCacheImpl):
+    _locator_classes = [Locator]  # type: ignore[list-item]
+
+
+class KernelCache(caching.FunctionCache):
+    """numba's cache of one kernel, in our folder, under a lock while it is compiled."""
+
+    _impl_class = KernelCacheImpl
+
+    def __init__(self, function: FunctionType) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._index = Path(self._cache_file._index_path)
+        self.lock = CompileLock(self._index.with_suffix(".lock"))
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        found = self._load(signature, context)
+        if found is None and self.lock.acquire():
+            found = self._load(signature, context)  # by now another process may have compiled it
+        return found
+
+    def _load(self, signature: Any, context: Any) -> Any:
+        try:
+            found = super().load_overload(signature, context)  # type: ignore[no-untyped-call]
+            if found is not None:
+                os.utime(self._index)
+        except Exception:  # a damaged file: what cannot be read is compiled anew, and replaced
+            self.flush()
+            return None
+        return found
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        with suppress(OSError):  # a full disk: the code is there, but not kept
+            super().save_overload(signature, result)  # type: ignore[no-untyped-call]
+            _delete_unused(self._index.parent)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            super().flush()  # type: ignore[no-untyped-call]
+
+
+def keep(dispatcher: Any) -> None:
+    """Have a dispatcher of numba load what was compiled before, and keep what it compiles."""
+    kernel_cache = KernelCache(dispatcher.py_func)
+    compile_it = dispatcher.compile
+
+    def compile_one(signature: Any) -> Any:
+        before = kernel_cache.lock.depth
+        try:
+            return compile_it(signature)
+        finally:
+            if kernel_cache.lock.depth > before:
+                kernel_cache.lock.release()
+
+    dispatcher._cache, dispatcher.compile = kernel_cache, compile_one
+
+
+@cache
+def _delete_unused(folder: Path) -> None:
+    """Delete the code of kernels that nobody has loaded for long: once a process, and only one that compiles anyway."""
+    oldest = time.time() - MAX_AGE_S
+    for index in folder.glob("*.nbi"):
+        with suppress(OSError):
+            if index.stat().st_mtime < oldest:
+                for path in (index, index.with_suffix(".lock"), *folder.glob(f"{index.stem}.*.nbc")):
+                    path.unlink(missing_ok=True)
+
+
+class CompileLock(threading.local):
+    """The lock of one kernel, as each thread holds it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.file, self.depth = path, -1, 0
+
+    def acquire(self) -> bool:
+        """Wait for the lock; False if this thread has it, or there can be none."""
+        if self.depth:
+            return False
+        try:
+            self.file = os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        except OSError:
+            return False
+        try:
+            self.depth = int(self._wait())
+        finally:
+            if not self.depth:
+                os.close(self.file)
+        return bool(self.depth)
+
+    def _wait(self) -> bool:
+        for _ in range(ATTEMPTS):
+            try:
+                fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            except BlockingIOError:
+                time.sleep(PAUSE_S)
+            except OSError:  # a file system without locks
+                break
+        return False
+
+    def release(self) -> None:
+        self.depth = 0
+        with suppress(OSError):
+            fcntl.flock(self.file, fcntl.LOCK_UN)  # closing is not enough if this process was forked meanwhile
+        os.close(self.file)
