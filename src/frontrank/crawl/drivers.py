@@ -14,7 +14,7 @@ from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, Frontier
 from frontrank.frontiers.polite import PUTS, Polite, back, later
 from frontrank.frontiers.polite import take as take_polite
 from frontrank.frontiers.polite_frontier import PoliteFrontier
-from frontrank.kernels.jit import Array, Direct, compiled, interpreted, lean
+from frontrank.kernels.jit import Array, Direct, direct, interpreted, lean
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.ranker import UNRANKED
 from frontrank.web.links import Links
@@ -68,60 +68,59 @@ class Fused:
     def __init__(self, policy: Policy, frontier: PoliteFrontier) -> None:
         self.frontier = frontier
         kernels, put = policy.kernels(), PUTS[policy.queue]
-        self._plant = compiled(plant, put=put, on_seed=kernels["on_seed"], on_start=kernels["on_start"])
-        self._meet = compiled(meet_all, put=put)
+        self._plant = Direct(plant, put=put, on_seed=kernels["on_seed"], on_start=kernels["on_start"])
+        self._meet = Direct(meet_all, put=put)
         self._arrive = Direct(arrive, put=put, on_fetch=kernels["on_fetch"])
         meet = interpreted(meet_all, put=put)
-        self._arrive_again = compiled(arrive_again, meet_all=meet, put=put, on_revisit=kernels["on_revisit"])
-        self._settle_again = interpreted(arrive, put=put, on_fetch=kernels["on_fetch"])
+        self._arrive_again = Direct(arrive_again, meet_all=meet, put=put, on_revisit=kernels["on_revisit"])
+        self._apply_all = Direct(apply_all, settle_again=interpreted(arrive, put=put, on_fetch=kernels["on_fetch"]))
 
     def plant(self, crawl: Live, pages: Array, weight: float) -> None:
-        self._plant(crawl.state, self.frontier.queue, crawl.depths, pages, weight, crawl.out)
+        self._plant.call(crawl.state, self.frontier.queue, crawl.depths, pages, weight, crawl.out)
 
     def meet(self, crawl: Live, parent: int, pages: Array) -> None:
-        self._meet(self.frontier.queue, crawl.depths, parent, pages)
+        self._meet.call(self.frontier.queue, crawl.depths, parent, pages)
 
     def arrive(self, crawl: Live, page: int) -> None:
         self.frontier.undue(page)
         self._arrive.call(crawl.state, self.frontier.queue, crawl.links, crawl.depths, page, crawl.out)
 
     def arrive_again(self, crawl: Live, page: int) -> None:
-        self._arrive_again(crawl.state, self.frontier.queue, crawl.links, crawl.depths, page, crawl.out)
+        self._arrive_again.call(crawl.state, self.frontier.queue, crawl.links, crawl.depths, page, crawl.out)
 
     def relive(self, crawl: Live, kinds: Array, pages: Array, times: Array) -> None:
         """Many events of the most frequent kinds, in one call. Who waits for which time is the caller's to remember."""
-        apply = compiled(apply_all, settle_again=self._settle_again)
-        apply(crawl.state, self.frontier.queue, crawl.links, crawl.depths, kinds, pages, times, crawl.out)
+        self._apply_all.call(crawl.state, self.frontier.queue, crawl.links, crawl.depths, kinds, pages, times, crawl.out)
 
 
 class Stepwise:
     def __init__(self, policy: Policy, frontier: Frontier) -> None:
         self.frontier, self.kind = frontier, policy.queue
         kernels = policy.kernels()
-        self._on_seed, self._on_start = compiled(kernels["on_seed"]), compiled(kernels["on_start"])
-        self._on_fetch, self._on_revisit = compiled(kernels["on_fetch"]), compiled(kernels["on_revisit"])
-        self._deepen = compiled(deepen)
+        self._on_seed, self._on_start = direct(kernels["on_seed"]), direct(kernels["on_start"])
+        self._on_fetch, self._on_revisit = direct(kernels["on_fetch"]), direct(kernels["on_revisit"])
+        self._deepen = direct(deepen)
 
     def plant(self, crawl: Live, pages: Array, weight: float) -> None:
         for page in pages:
             crawl.depths[page] = 0
-            self._put(int(page), float(self._on_seed(crawl.state, page, weight)))
-        self._put_out(crawl.out, self._on_start(crawl.state, crawl.out))
+            self._put(int(page), float(self._on_seed.call(crawl.state, page, weight)))
+        self._put_out(crawl.out, self._on_start.call(crawl.state, crawl.out))
 
     def meet(self, crawl: Live, parent: int, pages: Array) -> None:
-        self._deepen(crawl.depths, parent, pages)
+        self._deepen.call(crawl.depths, parent, pages)
         for page in pages.tolist():
             if self.frontier.mark(page) in (ABSENT, FORGOTTEN):
                 self._put(page, UNRANKED)
 
     def arrive(self, crawl: Live, page: int) -> None:
-        self._deepen(crawl.depths, page, _row(crawl.links, page))
+        self._deepen.call(crawl.depths, page, _row(crawl.links, page))
         self.frontier.settle(page)
         crawl.state.fetched[page] = 1
-        self._put_out(crawl.out, self._on_fetch(crawl.state, crawl.links, page, crawl.out))
+        self._put_out(crawl.out, self._on_fetch.call(crawl.state, crawl.links, page, crawl.out))
 
     def arrive_again(self, crawl: Live, page: int) -> None:
-        self._put_out(crawl.out, self._on_revisit(crawl.state, crawl.links, page, crawl.out))
+        self._put_out(crawl.out, self._on_revisit.call(crawl.state, crawl.links, page, crawl.out))
         self.meet(crawl, page, _row(crawl.links, page))
 
     def _put_out(self, out: Out, count: int) -> None:

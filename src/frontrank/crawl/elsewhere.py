@@ -12,7 +12,7 @@ import numpy as np
 
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.growing import grown
-from frontrank.kernels.jit import Array, compiled
+from frontrank.kernels.jit import Array, by_size, direct
 
 MOST = 100  # pages of one URL that are looked at, those named last first
 
@@ -37,7 +37,7 @@ class Elsewhere:
         """These pages have URLs with these fingerprints."""
         self.table = names.roomy(self.table, len(pages))
         numbers = np.empty(len(pages), np.int32)
-        compiled(names.number_all)(self.table, keys, numbers)
+        by_size(names.number_all, len(pages))(self.table, keys, numbers)
         self.newest = grown(self.newest, len(self), -1)
         for page, number in zip(pages, numbers.tolist(), strict=True):
             if self.newest[number] >= 0:
@@ -46,7 +46,7 @@ class Elsewhere:
 
     def find(self, key: int) -> list[int]:
         """The pages of a URL, those named last first."""
-        number = compiled(names.find)(self.table, key) if len(self) else -1
+        number = direct(names.find).call(self.table, key) if len(self) else -1
         found = [] if number < 0 else [int(self.newest[number])]
         while found and found[-1] in self.before and len(found) < MOST:
             found.append(self.before[found[-1]])

@@ -43,7 +43,7 @@ def deepen(depth: Array, page: int, targets: Array) -> None:
     """A page links to these: the first link that leads to a page says how deep it lies."""
     for j in range(targets.size):
         if depth[targets[j]] == UNLINKED:
-            depth[targets[j]] = min(depth[page] + 1, UNLINKED - 1)
+            depth[targets[j]] = min(int(depth[page]) + 1, UNLINKED - 1)  # interpreted, a uint16 would overflow
 
 
 @lean

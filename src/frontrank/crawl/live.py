@@ -28,7 +28,7 @@ from frontrank.errors import InputError
 from frontrank.frontiers.frontier import LEASED, Frontier
 from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
-from frontrank.kernels.jit import Array, compiled
+from frontrank.kernels.jit import Array, direct
 from frontrank.orderings.policy import Policy, never
 from frontrank.pages.groups import DOMAIN
 from frontrank.pages.patterns import trusted_searcher
@@ -101,7 +101,7 @@ class Live(Known):
         self.holds_payloads = log.has_payloads()
         self.keeps_payloads = bool(log.notes.get("keeps_payloads"))  # also those of pages that are done with
         done = policy.kernels()["done"]
-        self._done = None if done is never else compiled(done)  # every take asks
+        self._done = None if done is never else direct(done)  # every take asks
         self.driver = driver_of(policy, self.frontier)
 
     @property
@@ -170,7 +170,7 @@ class Live(Known):
 
     def done(self) -> bool:
         """The ordering's own stopping rule holds."""
-        return self._done is not None and bool(self._done(self.state))
+        return self._done is not None and bool(self._done.call(self.state))
 
     def _waits_for_ranking(self) -> bool:
         return self.ranking.under_way and not self.leases

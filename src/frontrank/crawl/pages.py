@@ -19,7 +19,7 @@ from frontrank.frontiers.frontier import Frontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.growing import grown
-from frontrank.kernels.jit import Array, Direct
+from frontrank.kernels.jit import Array, Direct, by_size
 from frontrank.orderings.policy import Policy, out_for
 from frontrank.pages.groups import HOST, grouping
 from frontrank.pages.urls import host_of, registered_domain
@@ -86,7 +86,7 @@ class Known:
         self.joined: dict[str, str] = {}  # hosts that are part of a group, and their groups
         self.groups: dict[str, str] = {}  # groups that were made while it ran: of a DOMAIN, at an IP address, or a LISTED one
         self.domains: set[str] = set()  # those of a domain: further hosts of it become part of them
-        self._number_all, self._find = Direct(names.number_all), Direct(names.find)
+        self._find = Direct(names.find)
 
     @property
     def known(self) -> int:
@@ -150,7 +150,7 @@ class Known:
         self.table = names.roomy(self.table, len(urls))
         numbers = np.empty(len(urls), np.int32)
         first = self.known
-        fresh = self._number_all.call(self.table, keys, numbers)
+        fresh = by_size(names.number_all, len(urls))(self.table, keys, numbers)
         if fresh:
             if fresh < len(urls):
                 at = _first_places(numbers.tolist(), first)
@@ -285,7 +285,7 @@ class Known:
     def _number_hosts(self, hosts: Sequence[str]) -> Array:
         self.host_table = names.roomy(self.host_table, len(hosts))
         numbers = np.empty(len(hosts), np.int32)
-        if self._number_all.call(self.host_table, names.fingerprints(hosts), numbers):
+        if by_size(names.number_all, len(hosts))(self.host_table, names.fingerprints(hosts), numbers):
             count = int(self.host_table.counts[0])
             self.frontier.grow(self.links.start.size, count)
             if count > self.host_page.size:  # the ordering's columns have room for as many

@@ -29,7 +29,7 @@ from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.growing import rooted
-from frontrank.kernels.jit import Array, compiled, fingerprint
+from frontrank.kernels.jit import Array, by_size, fingerprint
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import from_data, spec_of, to_data
@@ -171,7 +171,7 @@ def replay_names(crawl: Live, log: Log) -> None:
     for urls, keys in log.urls(crawl.known, BATCH):
         first = crawl.known
         crawl.table = names.roomy(crawl.table, len(urls))
-        compiled(names.number_all)(crawl.table, np.array(keys, np.int64), np.empty(len(urls), np.int32))
+        by_size(names.number_all, len(urls))(crawl.table, np.array(keys, np.int64), np.empty(len(urls), np.int32))
         crawl._meet(first, urls, log.queues(first, first + len(urls)))
 
 

@@ -15,7 +15,7 @@ from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.kernels import count_depths
 from frontrank.crawl.log import Row
 from frontrank.frontiers.frontier import ABSENT, BEYOND, FORGOTTEN, GONE, LATER, LEASED, WAITING
-from frontrank.kernels.jit import Array, compiled
+from frontrank.kernels.jit import Array, by_size
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import UNRANKED
 from frontrank.pages.groups import IP
@@ -123,7 +123,9 @@ def coverage(crawl: Shown, most: int = 20) -> dict[str, Any]:
     """How much of what is known was fetched: pages, hosts, and pages by their depth."""
     taken = crawl.frontier.hosts()["taken"]
     seen, settled = np.zeros(most + 1, np.int64), np.zeros(most + 1, np.int64)
-    compiled(count_depths)(crawl.frontier.marks(slice(0, crawl.known)), crawl.state.fetched, crawl.depths, seen, settled)
+    by_size(count_depths, crawl.known)(
+        crawl.frontier.marks(slice(0, crawl.known)), crawl.state.fetched, crawl.depths, seen, settled
+    )
     counts = enumerate(zip(seen.tolist(), settled.tolist(), strict=True))
     rows = [{"depth": at, "known": known, "settled": done} for at, (known, done) in counts if known]
     return {

@@ -12,7 +12,7 @@ from frontrank.frontiers import polite
 from frontrank.frontiers.due import Due
 from frontrank.frontiers.frontier import BEYOND, HOSTS, LEASED, Counts, key_of
 from frontrank.frontiers.politeness import FREE, Politeness
-from frontrank.kernels.jit import Array, Direct, compiled
+from frontrank.kernels.jit import Array, Direct, by_size, direct
 
 MOST_PASSED = 50  # revisits whose hosts may not be asked, looked at in one call
 MOST_TAKEN = 100_000  # pages leased in one call, if nobody names a number
@@ -47,11 +47,11 @@ class PoliteFrontier:
         self._put.call(self.queue, page, float(key))
 
     def put_all(self, pages: Array, keys: Array) -> None:
-        compiled(polite.put_all)(self.queue, pages, keys)
+        by_size(polite.put_all, len(pages))(self.queue, pages, keys)
 
     def prioritise(self, page: int, priority: int) -> None:
         self.queue = polite.with_own_keys(self.queue)
-        compiled(polite.prioritise)(self.queue, page, key_of(priority))
+        direct(polite.prioritise).call(self.queue, page, key_of(priority))
 
     def take(self, n: int, now: float) -> list[int]:
         self.release(now)
@@ -76,10 +76,10 @@ class PoliteFrontier:
         room = min(int(counts[polite.WAIT]), MOST_TAKEN, *([most * each] if most and each else []))
         pages = np.empty(room, np.int32)
         if host >= 0:
-            count = compiled(polite.take_queue)(self.queue, host, now, each, pages)
+            count = direct(polite.take_queue).call(self.queue, host, now, each, pages)
         else:
             visited = np.empty(self.known_hosts, np.int32)
-            count = compiled(polite.take_queues)(self.queue, now, most, each, pages, visited)
+            count = direct(polite.take_queues).call(self.queue, now, most, each, pages, visited)
         taken: list[int] = pages[:count].tolist()
         return taken
 
@@ -119,7 +119,7 @@ class PoliteFrontier:
         mine = sorted(waiting[self.queue.host[waiting] == host].tolist(), key=self.returning.at)
         taken: list[int] = []
         for page in mine[: each or None]:
-            if not compiled(polite.bears)(self.queue, host):
+            if not direct(polite.bears).call(self.queue, host):
                 break
             self.returning.remove(page)
             self._lease.call(self.queue, page, float(now))
@@ -163,12 +163,12 @@ class PoliteFrontier:
 
     def schedule(self, page: int, until: float, key: float) -> None:
         self.returning.remove(page)
-        compiled(polite.schedule)(self.queue, page, key)
+        direct(polite.schedule).call(self.queue, page, key)
         self.due.put(page, until)
 
     def forget(self, page: int) -> None:
         self.undue(page)
-        compiled(polite.forget)(self.queue, page)
+        direct(polite.forget).call(self.queue, page)
 
     def back(self, page: int) -> None:
         self.undue(page)
@@ -184,27 +184,27 @@ class PoliteFrontier:
         limit: int | None = None,
     ) -> None:
         limits = [-1 if value is None else value for value in (concurrency, budget, limit)]
-        compiled(polite.limit)(self.queue, host, -1.0 if delay_s is None else float(delay_s), *limits)
+        direct(polite.limit).call(self.queue, host, -1.0 if delay_s is None else float(delay_s), *limits)
 
     def rest(self, host: int, until: float) -> None:
         """A host may be asked again from that time on, whatever its delay says; a block holds."""
-        compiled(polite.rest)(self.queue, host, until)
+        direct(polite.rest).call(self.queue, host, until)
 
     def block(self, host: int, until: float) -> None:
-        compiled(polite.block)(self.queue, host, until)
+        direct(polite.block).call(self.queue, host, until)
 
     def join(self, hosts: Array, group: int, asked: bool = True) -> None:
         others = np.unique(np.asarray(hosts, np.int32))
         others = others[others != group]
         joins = np.zeros(self.queue.hosts.size, np.bool_)
         joins[others] = True
-        compiled(polite.join)(self.queue, others, joins, group, self.queue.host.size, asked)
+        by_size(polite.join, self.queue.host.size)(self.queue, others, joins, group, self.queue.host.size, asked)
 
     def part(self, group: int, hosts: Array, pages: Array, into: Array) -> None:
-        compiled(polite.part)(self.queue, group, *(np.asarray(given, np.int32) for given in (hosts, pages, into)))
+        by_size(polite.part, len(pages))(self.queue, group, *(np.asarray(given, np.int32) for given in (hosts, pages, into)))
 
     def may_go(self, host: int, now: float) -> bool:
-        return bool(compiled(polite.may_go)(self.queue, host, now))
+        return bool(direct(polite.may_go).call(self.queue, host, now))
 
     def behave(self, before: Politeness, after: Politeness) -> None:
         queue, known = self.queue, self.known_hosts
@@ -218,7 +218,7 @@ class PoliteFrontier:
             hosts[known:] = new
             queue.politeness[name] = new
         queue.counts[polite.IN_FLIGHT] = after.in_flight
-        compiled(polite.place_all)(queue, known)
+        by_size(polite.place_all, known)(queue, known)
 
     def next_at(self) -> float:
         first = min(float(self._next_at.call(self.queue)), self.due.first())

@@ -1,10 +1,4 @@
-"""The machine code of kernels is kept in one folder, and made by one process at a time.
-
-    $NUMBA_CACHE_DIR, or $XDG_CACHE_HOME/frontrank, or ~/.cache/frontrank        the first that can be written
-
-A kernel's name carries a checksum of all that it is made of (``jit``), so nothing in the folder can be stale, and clones,
-environments and releases share it. Beside the package, where numba keeps code by default, a read-only installation has no
-place, and each checkout would compile for itself. Files that nobody has used for 60 days are deleted.
+"""Machine code is made by one process at a time, and kept in our folder (``code_folder``).
 
 numba's cache lets every process compile for itself. Several that start together (fetchers, workers of tests, commands of a
 script) then spend minutes on the same code, and two signatures of one kernel, stored at the same moment, get the same file.
@@ -16,66 +10,26 @@ other. A process that was suspended while compiling is not waited for for ever.
 from __future__ import annotations
 
 import fcntl
-import logging
 import os
-import tempfile
 import threading
 import time
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-import numba
 from numba.core import caching
 
-settings: Any = numba.config
-logger = logging.getLogger("frontrank.kernels")
+from frontrank.kernels.code_folder import code_folder, delete_unused
 
 ATTEMPTS, PAUSE_S = 12_000, 0.05  # at a lock: ten minutes
-MAX_AGE_S = 60 * 86400.0
-
-
-@cache
-def cache_folder() -> Path | None:
-    """Where machine code is kept; None, with a warning, if no folder can be written.
-
-    Never a temporary folder: anybody on the machine could put code there, and it would be run.
-    """
-    tried = _candidates()
-    for base in tried:
-        folder = base / ("bounds-checked" if settings.BOUNDSCHECK else "kernels")
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=folder).close()
-        except OSError:
-            continue
-        return folder
-    where = ", ".join(map(str, tried)) or "there is no home folder"
-    logger.warning(
-        "Compiled code cannot be kept (%s cannot be written): each command compiles for some seconds. "
-        "Set NUMBA_CACHE_DIR to a folder that can be written.",
-        where,
-    )
-    return None
-
-
-def _candidates() -> list[Path]:
-    if settings.CACHE_DIR:
-        return [Path(settings.CACHE_DIR)]
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    home = Path(named) if os.path.isabs(named) else None
-    with suppress(RuntimeError):  # no home is known
-        home = home or Path.home() / ".cache"
-    return [home / "frontrank"] if home is not None else []
 
 
 class Locator(caching._CacheLocator):
     """Names the folder. What a kernel is made of is in its name, so that there is no stamp to compare."""
 
     def get_cache_path(self) -> str:
-        return str(cache_folder())
+        return str(code_folder())
 
     def get_source_stamp(self) -> str:
         return ""
@@ -121,7 +75,7 @@ class KernelCache(caching.FunctionCache):
     def save_overload(self, signature: Any, result: Any) -> None:
         with suppress(OSError):  # a full disk: the code is there, but not kept
             super().save_overload(signature, result)  # type: ignore[no-untyped-call]
-            _delete_unused(self._index.parent)
+            delete_unused(self._index.parent)
 
     def flush(self) -> None:
         with suppress(OSError):
@@ -142,17 +96,6 @@ def keep(dispatcher: Any) -> None:
                 kernel_cache.lock.release()
 
     dispatcher._cache, dispatcher.compile = kernel_cache, compile_one
-
-
-@cache
-def _delete_unused(folder: Path) -> None:
-    """Delete the code of kernels that nobody has loaded for long: once a process, and only one that compiles anyway."""
-    oldest = time.time() - MAX_AGE_S
-    for index in folder.glob("*.nbi"):
-        with suppress(OSError):
-            if index.stat().st_mtime < oldest:
-                for path in (index, index.with_suffix(".lock"), *folder.glob(f"{index.stem}.*.nbc")):
-                    path.unlink(missing_ok=True)
 
 
 class CompileLock(threading.local):

@@ -17,7 +17,7 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.growing import grown
-from frontrank.kernels.jit import Array, compiled, lean
+from frontrank.kernels.jit import Array, by_size, lean
 
 EMPTY = 0  # a slot holds a number plus one: fresh memory is zero
 LEAST = 64  # slots
@@ -74,7 +74,7 @@ def roomy(table: HashTable, more: int) -> HashTable:
     if needed > table.keys.size:
         table = table._replace(keys=grown(table.keys, needed))
     if 3 * needed > 2 * table.slots.size:
-        compiled(move)(table, table.old.size)  # a batch much larger than the table itself: nothing may be left behind
+        by_size(move, table.old.size)(table, table.old.size)  # of a batch much larger than the table nothing may be left behind
         table = table._replace(slots=np.zeros(_enough(2 * table.slots.size, needed), np.int32), old=table.slots)
         table.counts[MOVED] = 0
     elif 1 < table.old.size <= table.counts[MOVED]:

@@ -21,8 +21,10 @@ float, is another type, for which a kernel is compiled anew):
 
 from __future__ import annotations
 
-import inspect
+import linecache
+import math
 import sys
+import time
 import types
 import zlib
 from collections import namedtuple
@@ -33,7 +35,13 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
+from frontrank.kernels.code_folder import code_folder, is_kept
 from frontrank.kernels.growing import grown
+
+INTERPRETED_S = 2.0  # of processor time of a process; then kernels of live crawls are compiled
+INTERPRETED_ITEMS = 2_000  # at most in one call
+
+_interpreted_s = [0.0]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Kernel = Callable[..., Any]
@@ -121,26 +129,61 @@ def compiled(f: Kernel, **bind: Kernel) -> Kernel:
 
 
 class Direct:
-    """The machine-code twin of a kernel, for a caller whose arguments have the same types at every call.
+    """A kernel for a live crawl: its arguments have the same types at every call, and a small crawl does not compile it.
+
+    Compiling what an ordering and a frontier need takes 15 s of processor time, interpreting a page about a millisecond. So a
+    kernel is interpreted until the process has spent ``INTERPRETED_S`` on interpreting, unless its machine code is on disk. The
+    order is the same.
 
     numba finds out the types of all arguments at each call: 2 us for a frontier of 11 arrays, where the call itself takes
     0.2 if the kernel is ``@lean``. Here ``call`` asks at the first call alone. After that only the size of an array's elements
     is looked at: arrays must be contiguous, and whoever may be given an integer for a float makes it one.
     """
 
-    __slots__ = ("_compiled", "call")
+    __slots__ = ("_bind", "_kernel", "call")
 
     def __init__(self, f: Kernel, **bind: Kernel) -> None:
-        self._compiled = compiled(f, **bind)
+        self._kernel, self._bind = f, bind
         self.call: Kernel = self._first
 
     def _first(self, *args: Any) -> Any:
+        kept = code_folder() is not None and is_kept(_linked(self._kernel, self._bind, jit=False))
+        self.call = self._compile if kept else self._interpret
+        return self.call(*args)
+
+    def _interpret(self, *args: Any) -> Any:
+        if _interpreted_s[0] >= INTERPRETED_S:
+            self.call = self._compile
+            return self.call(*args)
+        began = time.thread_time()
+        found = interpreted(self._kernel, **self._bind)(*args)
+        _interpreted_s[0] += time.thread_time() - began
+        return found.item() if isinstance(found, np.generic) else found
+
+    def _compile(self, *args: Any) -> Any:
         from numba import typeof
 
-        found = self._compiled(*args)
-        made = getattr(self._compiled, "overloads", {}).get(tuple(map(typeof, args)))
-        self.call = self._compiled if made is None else made.entry_point
+        twin = compiled(self._kernel, **self._bind)
+        found = twin(*args)
+        made = getattr(twin, "overloads", {}).get(tuple(map(typeof, args)))
+        self.call = twin if made is None else made.entry_point
         return found
+
+
+def compile_at_once() -> None:
+    """Interpret no more: a service compiles before it listens, so that no caller waits for the compiler."""
+    _interpreted_s[0] = math.inf
+
+
+@cache
+def direct(f: Kernel) -> Direct:
+    """One ``Direct`` for all who call kernel f."""
+    return Direct(f)
+
+
+def by_size(f: Kernel, items: int) -> Kernel:
+    """Kernel f for a call that goes through so many items: ``Direct`` for a few, compiled for many."""
+    return compiled(f) if items > INTERPRETED_ITEMS else direct(f).call
 
 
 def interpreted(f: Kernel, **bind: Kernel) -> Kernel:
@@ -210,11 +253,15 @@ def fingerprint(f: Kernel) -> int:
     return _fingerprint(f, {})
 
 
+@cache
 def _source(f: types.FunctionType) -> str:
-    try:
-        return inspect.getsource(f)
-    except OSError:  # typed in at a prompt: the byte code stands for it
-        return f.__code__.co_code.hex() + repr(f.__code__.co_consts)
+    """The lines of a function, as the compiler knows them: ``inspect`` reads them token by token, for half a second in all."""
+    code = f.__code__
+    lines = linecache.getlines(code.co_filename)
+    if not lines:  # typed in at a prompt: the byte code stands for it
+        return code.co_code.hex() + repr(code.co_consts)
+    last = max(line for _, _, line in code.co_lines() if line)
+    return "".join(lines[code.co_firstlineno - 1 : last])
 
 
 _told: list[Callable[[bool], None]] = []
@@ -265,10 +312,10 @@ def _options(f: Kernel) -> dict[str, Any]:
 def _jit(f: types.FunctionType) -> Kernel:
     from numba import njit
 
-    from frontrank.kernels.cache import cache_folder, keep
-
     _listen()
     made: Kernel = njit(**_options(f))(f)
-    if cache_folder() is not None:
+    if code_folder() is not None:
+        from frontrank.kernels.cache import keep
+
         keep(made)
     return made

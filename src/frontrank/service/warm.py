@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.frontiers.politeness import Politeness
+from frontrank.kernels.jit import compile_at_once
 from frontrank.orderings.policy import Policy
 
 
 def warm(policy: Policy) -> None:
     """Go once through all that a service does with a crawl of this ordering."""
+    compile_at_once()
     crawl = Crawl(policy, politeness=Politeness(delay_s=1.0))
     crawl.discover(["http://a.example/", "http://b.example/"], now=0.0)
     for page in crawl.take_queues(1, 1, lease_s=5.0, now=1.0):

@@ -6,7 +6,7 @@ import numpy as np
 
 from frontrank.frontiers.frontier import WAITING
 from frontrank.frontiers.polite.arrays import Polite
-from frontrank.kernels.jit import Array, compiled, lean
+from frontrank.kernels.jit import Array, by_size, lean
 
 FEW = 1_000  # pages that are looked for in one pass
 
@@ -15,7 +15,7 @@ def best(queue: Polite, count: int) -> Array:
     """The next pages by key alone, whatever politeness says. A few of a million take milliseconds: one pass, nothing copied."""
     if 0 < count <= FEW:
         pages = np.empty(count, np.int32)
-        pages = pages[: compiled(best_few)(queue, queue.mark.size, pages)]
+        pages = pages[: by_size(best_few, queue.mark.size)(queue, queue.mark.size, pages)]
         return pages[np.lexsort((queue.node["seq"][pages], -queue.node["key"][pages]))]
     pages = np.flatnonzero(queue.mark == WAITING).astype(np.int32)
     if 0 < count < pages.size:

@@ -11,7 +11,7 @@ import numpy as np
 from frontrank.errors import need
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.hashtable import added
-from frontrank.kernels.jit import Array, Column, compiled, kernel, state_type
+from frontrank.kernels.jit import Array, Column, by_size, kernel, state_type
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.pages.urls import host_of, registered_domain
 from frontrank.web.links import Links, row
@@ -83,7 +83,9 @@ class Domains(Policy):
         room = state.domains.keys.size - int(state.domains.counts[names.COUNT])
         assert len(domains) <= room, "no room for the domains of these pages; enlarge comes first"
         state.placed[0] += len(domains)
-        compiled(names.number_all)(state.domains, names.fingerprints(domains), state.domain[first : first + len(domains)])
+        by_size(names.number_all, len(domains))(
+            state.domains, names.fingerprints(domains), state.domain[first : first + len(domains)]
+        )
 
     # Events -----------------------------------------------------------------------------------------------------------------
     @staticmethod

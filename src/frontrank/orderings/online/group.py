@@ -11,7 +11,7 @@ import numpy as np
 from frontrank.errors import SpecError, nearest
 from frontrank.frontiers.pairing import wide, with_page, without
 from frontrank.kernels import hashtable as names
-from frontrank.kernels.jit import Array, Column, compiled, kernel, state_type
+from frontrank.kernels.jit import Array, Column, by_size, kernel, state_type
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.pages.scorers import LOWEST, find
 from frontrank.pages.urls import directory
@@ -322,8 +322,8 @@ class Group(Policy):
         numbers = np.empty(len(levels), np.int32)
         known = int(state.groups.counts[names.COUNT])
         assert known + len(levels) <= state.above.size, "no room for the groups of these pages; enlarge comes first"
-        compiled(names.number_all)(state.groups, names.fingerprints(levels), numbers)
-        compiled(place)(state, numbers.reshape(len(urls), -1), state.group[first : first + len(urls)], known)
+        by_size(names.number_all, len(levels))(state.groups, names.fingerprints(levels), numbers)
+        by_size(place, len(levels))(state, numbers.reshape(len(urls), -1), state.group[first : first + len(urls)], known)
 
     # Events -----------------------------------------------------------------------------------------------------------------
     @staticmethod
