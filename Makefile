@@ -24,7 +24,7 @@ demo: .venv/installed
 	@$(BIN)/frontrank demo
 
 test: lint
-	$(BIN)/python -m pytest -n 3 --dist loadfile --durations 25
+	$(BIN)/python -m pytest -n 3 --dist loadgroup --durations 10
 
 lint: .venv/tested-with
 	$(BIN)/ruff check src tests benchmarks docs/generate.py examples

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from frontrank.kernels.jit import compile_at_once
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # A shell that runs the suite in the background has it ignore SIGINT, and so would all commands that tests interrupt.
@@ -22,6 +24,19 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Hypothesis' own deadline and its check for slow draws are clocks too.
 settings.register_profile("frontrank", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("frontrank")
+
+
+if os.environ.get("NUMBA_BOUNDSCHECK") == "1":
+    compile_at_once()  # it is compiled code that is to be checked
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share what takes long to make (a server, a browser, Spark) run in one process; all others anywhere."""
+    for item in items:
+        fixtures = getattr(item, "_fixtureinfo", None)
+        found = fixtures.name2fixturedefs.values() if fixtures is not None else ()
+        if any(made[-1].scope == "module" for made in found if made):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from frontrank.web.web import Web
 from tests.specs import SPECS
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def web() -> Web:
     return searched(synthetic("pages=300,links=6,text=1,seed=5"))
 

@@ -26,7 +26,7 @@ def line(web: Web, spec: str) -> str:
     return f"{spec}\t{len(order)}\t{crc:08x}\t{' '.join(map(str, order[:12]))}"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def web() -> Web:
     return searched(fr.load(WEB))
 

@@ -28,7 +28,7 @@ READERS = (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def web() -> Web:
     return load("synthetic:pages=600,hosts=6,seed=4")
 
