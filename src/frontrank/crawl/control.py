@@ -75,6 +75,13 @@ class Control(Live):
         self._acknowledge()
 
     @alone
+    def pace_of(self, host: str) -> tuple[str, float]:
+        """The queue in which pages of a host wait, and the seconds between two requests to that queue."""
+        queue = self.group_of(self._group(host))
+        number = self.find_host(queue)
+        return queue, self.politeness.delay_s if number < 0 else float(self.frontier.hosts(number)["delay"][0])
+
+    @alone
     def join(self, host: str, group: str, now: float | None = None) -> bool:
         """A host is part of a group from now on, such as all that have one address: they share pace, budgets and limits.
 
