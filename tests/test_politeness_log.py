@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from frontrank.fetching.pacing import MIN_PRUNED, NotYet, Pacer
 from tests.arrivals import Answer, ArrivalLog, page, text
 from tests.test_crawler import command, crawl
+from tests.test_fetch import command as fetch_command
+from tests.test_fetch import service
 
 DELAY_S = 0.25
 LINKS = [f"/{number}" for number in range(1, 7)]
@@ -103,3 +107,68 @@ def test_a_resumed_crawl_waits_for_what_the_one_before_it_sent(fetchers: str, tm
         crawl("--resume", tmp_path / "crawl", "--budget", "3")
     assert server.paths().count("/") == 2
     server.check_gaps(delay_s, 5)
+
+
+@pytest.mark.parametrize("fetchers", [1, 2])
+def test_fetchers_of_a_service_keep_its_delay_together(fetchers: int, tmp_path: Path) -> None:
+    pages = {"/": page(*LINKS), **{link: page(after_s=0.1) for link in LINKS}}
+    with (
+        ArrivalLog({**pages, "/robots.txt": text("User-agent: *", after_s=0.5)}) as server,
+        service(tmp_path / "served", delay_s=DELAY_S) as client,
+    ):
+        args = [f"{server.url}/", "--allow-private", "--idle", "3", "--per-host", "4"]
+        running = [subprocess.Popen(fetch_command(client, *args), stdout=subprocess.DEVNULL) for _ in range(fetchers)]
+        assert [process.wait() for process in running] == [0] * fetchers
+        assert client.stats().completed == 7
+    assert server.paths().count("/robots.txt") == fetchers
+    server.check_gaps(DELAY_S, 7 + fetchers)
+
+
+def test_fetchers_of_a_service_keep_a_crawl_delay_from_the_robots_txt_on(tmp_path: Path) -> None:
+    robots = text("User-agent: *", "Crawl-delay: 1")
+    with ArrivalLog({**PAGES, "/robots.txt": robots}) as server, service(tmp_path / "served", delay_s=0.1) as client:
+        args = [f"{server.url}/", "--allow-private", "--idle", "4", "--budget", "3", "--fetchers", "2"]
+        assert subprocess.run(fetch_command(client, *args), stdout=subprocess.DEVNULL, check=True).returncode == 0
+    server.check_gaps(1.0, 4)
+
+
+def test_a_pacer_forgets_hosts_that_may_be_asked_again_and_no_others() -> None:
+    now = [0.0]
+    delays = {"slow.example": 600.0}
+    pacer = Pacer(lambda host: (host, delays.get(host, 1.0)), clock=lambda: now[0])
+
+    async def request(sent: Callable[[], None]) -> None:
+        sent()
+
+    async def main() -> None:
+        await pacer.send("http://slow.example/", request)
+        for host in range(5 * MIN_PRUNED):
+            now[0] += 0.1
+            await pacer.send(f"http://h{host}.example/", request)
+        assert len(pacer._turns) <= 2 * MIN_PRUNED
+        with pytest.raises(NotYet) as resting:
+            await pacer.send("http://slow.example/", request, 0.0)
+        assert resting.value.seconds == pytest.approx(100.0)
+
+    asyncio.run(main())
+
+
+def test_a_host_that_joins_or_leaves_a_group_rests_for_what_was_sent_to_it() -> None:
+    queues: dict[str, str] = {}
+    pacer = Pacer(lambda host: (queues.get(host, host), 5.0), clock=lambda: 0.0)
+
+    async def request(sent: Callable[[], None]) -> None:
+        sent()
+
+    async def main() -> None:
+        await pacer.send("http://a.example/", request)
+        queues.update({"a.example": "group", "b.example": "group"})
+        with pytest.raises(NotYet):
+            pacer.check("http://a.example/", 0.0)
+        await pacer.send("http://b.example/", request)
+        queues.clear()
+        for host in ("a.example", "b.example"):
+            with pytest.raises(NotYet):
+                pacer.check(f"http://{host}/", 0.0)
+
+    asyncio.run(main())

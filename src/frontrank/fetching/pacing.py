@@ -25,8 +25,17 @@ T = TypeVar("T")
 Sent = Callable[[], None]
 Request = Callable[[Sent], Awaitable[T]]
 
+MAX_WAIT_S = 0.25  # a page that would wait longer for its turn waits in the frontier, not among those in flight
 MAX_LOOK_S = 1.0  # a delay may be changed while a request waits
 MIN_PRUNED = 1_000  # queues; those that may be asked again are forgotten
+
+
+class NotYet(Exception):
+    """The host of a page may not be asked for some seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
 
 
 class Turns:
@@ -34,8 +43,8 @@ class Turns:
 
     __slots__ = ("lock", "sent", "users")
 
-    def __init__(self, sent: float = -inf) -> None:
-        self.sent, self.users, self.lock = sent, 0, asyncio.Lock()
+    def __init__(self) -> None:
+        self.sent, self.users, self.lock = -inf, 0, asyncio.Lock()
 
 
 class Pacer:
@@ -53,25 +62,39 @@ class Pacer:
         self._turns: dict[str, Turns] = {}
         self._prune_at = MIN_PRUNED
 
-    def wait_s(self, url: str) -> float:
-        """How long the host of a URL still rests; at most 0: it does not."""
-        host = host_of(url)
+    def _wait_s(self, host: str) -> float:
+        """How long a host still rests; at most 0: it does not."""
         queue, delay_s = self.pace_of(host)
         own = self._turns.get(host)
-        last = max(self._of(queue, host).sent, self.begun, own.sent if own is not None else -inf)
+        last = max(self._of(queue).sent, self.begun, own.sent if own is not None else -inf)
         return last + delay_s - self.clock()
+
+    def check(self, url: str, max_wait_s: float) -> None:
+        """Raise NotYet if the host of a URL rests for longer than that."""
+        wait = self._wait_s(host_of(url))
+        if wait > max_wait_s:
+            raise NotYet(wait)
+
+    def sent_ago(self, url: str) -> float:
+        """How many seconds ago the last request to the queue of a URL was sent; infinity if none was."""
+        host = host_of(url)
+        return self.clock() - self._of(self.pace_of(host)[0]).sent
 
     def rest_s(self, delay_s: float) -> float:
         """The same for all hosts of this delay: a resumed crawl waits, since it does not know what was sent last."""
         return self.begun + delay_s - self.clock()
 
-    async def send(self, url: str, request: Request[T]) -> T:
-        """Make a request when its host may be asked. The next one waits until this one was sent, or came to nothing."""
+    async def send(self, url: str, request: Request[T], max_wait_s: float = inf) -> T:
+        """Make a request when its host may be asked. The next one waits until this one was sent, or came to nothing.
+
+        Raises NotYet if the host rests for longer than ``max_wait_s``.
+        """
         host = host_of(url)
         queue, delay_s = self.pace_of(host)
-        turns = self._of(queue, host)
-        if delay_s <= 0 and self.wait_s(url) <= 0:
+        if delay_s <= 0:
             return await request(lambda: self._note(queue, host))
+        self.check(url, max_wait_s)
+        turns = self._of(queue)
         turns.users += 1
         try:
             await turns.lock.acquire()
@@ -92,27 +115,26 @@ class Pacer:
             end_turn()
 
         try:
-            while (wait := self.wait_s(url)) > 0:
+            while (wait := self._wait_s(host)) > 0:
+                if wait > max_wait_s:
+                    raise NotYet(wait)
                 await asyncio.sleep(min(wait, MAX_LOOK_S))
             return await request(sent)
         finally:
             end_turn()
 
     def _note(self, queue: str, host: str) -> None:
-        """A request was sent. A host may leave its group: what was sent to it is noted for both."""
+        """A request was sent. A host may join a group, or leave one: what was sent to it is noted for both."""
         now = self.clock()
-        self._of(queue, host).sent = now
+        self._of(queue).sent = now
         if host != queue:
-            self._of(host, host).sent = now
+            self._of(host).sent = now
 
-    def _of(self, queue: str, host: str) -> Turns:
+    def _of(self, queue: str) -> Turns:
         turns = self._turns.get(queue)
         if turns is None:
             self._prune()
-            sent = -inf
-            if queue != host:  # a new group: what was sent to those who are part of it counts
-                sent = max((one.sent for name, one in self._turns.items() if self.pace_of(name)[0] == queue), default=-inf)
-            turns = self._turns[queue] = Turns(sent)
+            turns = self._turns[queue] = Turns()
         return turns
 
     def _prune(self) -> None:

@@ -22,7 +22,7 @@ from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.fetcher import Answer, Fetcher, How
 from frontrank.fetching.fetchers import FetcherDied, Fetchers
 from frontrank.fetching.http.message import Response
-from frontrank.fetching.pacing import Pacer
+from frontrank.fetching.pacing import MAX_WAIT_S, NotYet, Pacer
 from frontrank.fetching.parsing import Judging
 from frontrank.fetching.robots import Robots, refusal
 from frontrank.pages.groups import IP
@@ -37,15 +37,6 @@ logger = logging.getLogger("frontrank.fetching.crawler")
 
 MOST_DEATHS = 3  # of fetchers: then it may be the page that kills them
 IDLE_S = 1.0  # the longest wait between two looks at the frontier
-MAX_TURN_S = 0.25  # a page that would wait longer for its turn waits in the frontier, not among those in flight
-
-
-class NotYet(Exception):
-    """The host of a page may not be asked for some seconds."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
 
 
 class Fetching(Protocol):
@@ -67,7 +58,7 @@ class Engine:
         self.fetching: Fetching = Fetchers(self.own.how, count) if count > 1 else self.own
         self.deaths: Counter[int] = Counter()  # of fetchers that had a page
         self.pacer = Pacer(job.crawl.pace_of, resumed=job.crawl.resumed)
-        self.max_turn_s = inf if job.options.one_by_one else MAX_TURN_S
+        self.max_wait_s = inf if job.options.one_by_one else MAX_WAIT_S
         self.robots = Robots(job.options.agent, self._robots_txt, job.crawl) if job.options.robots else None
         self.by_address = job.options.politeness_by == IP
         self.judging = Judging()
@@ -151,7 +142,7 @@ class Engine:
         except NotYet as error:
             with self.arrivals.or_end(), self.crawl.together():
                 self.crawl.give_back([page])
-                self.crawl.block(host_of(url), error.seconds)
+                self.crawl.rest(host_of(url), error.seconds)
             return
         except FetcherDied:
             self.deaths[page] += 1
@@ -179,19 +170,14 @@ class Engine:
         return verdict[-1]
 
     async def _answer(self, page: int, url: str) -> Answer:
-        self._check_turn(url)
+        if self.crawl.resumed:
+            self.pacer.check(url, self.max_wait_s)  # its robots.txt is to be read anew, and would wait here
         refused = await refusal(url, self.own.names, self.robots)
         if refused is not None:
             return Answer(refused)
-        self._check_turn(url)  # a robots.txt may have been asked for
         info = self.job.warc.info() if self.job.warc is not None else b""
         before = self.arrivals.revisiting.before(page) if self.arrivals.revisiting is not None else None
-        return await self.pacer.send(url, lambda sent: self.fetching.fetch(url, info, before, sent))
-
-    def _check_turn(self, url: str) -> None:
-        wait = self.pacer.wait_s(url)
-        if wait > self.max_turn_s:
-            raise NotYet(wait)
+        return await self.pacer.send(url, lambda sent: self.fetching.fetch(url, info, before, sent), self.max_wait_s)
 
     async def _robots_txt(self, url: str) -> Response:
         return await self.pacer.send(url, lambda sent: self.own.robots_txt(url, sent))
