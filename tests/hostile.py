@@ -40,7 +40,7 @@ Serve = Callable[[Send, str], Awaitable[None]]
 
 def response(body: bytes | str = b"", status: str = "200 OK", kind: str = "text/html", *more: str) -> bytes:
     body = body.encode() if isinstance(body, str) else body
-    head = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(body)}", *more]
+    head = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(body)}", "Connection: close", *more]
     return "\r\n".join(head).encode("latin-1") + b"\r\n\r\n" + body
 
 
@@ -104,7 +104,7 @@ def bombing(coding: str) -> Serve:
     return fixed(lambda: response(bomb(coding), "200 OK", "text/html", f"Content-Encoding: {codings}"))
 
 
-OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html\r\n"
 HTML = b"<html><body><a href='/good/0'>good</a></body></html>"
 
 

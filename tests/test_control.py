@@ -15,6 +15,7 @@ import pytest
 from frontrank.crawl import inbox
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.status import events
+from frontrank.frontiers.politeness import Politeness
 from tests.patience import eventually
 
 NAMES = [f"http://h{page % 3}.test/{page}" for page in range(9)]
@@ -221,3 +222,16 @@ def test_robots_txt_read_again_leaves_a_limit_alone() -> None:
     for host in ("h0.test", "h1.test"):
         robots._slow_down(f"http://{host}", 5.0)
     assert {host["host"]: host["delay"] for host in crawl.hosts()} == {"h0.test": 30.0, "h1.test": 5.0, "h2.test": 0.0}
+
+
+def test_a_host_rests_from_when_its_last_request_was_sent_and_so_it_does_after_the_process(tmp_path: Path) -> None:
+    crawl = Crawl("bfs", tmp_path / "crawl", politeness=Politeness(delay_s=5.0), clock=lambda: 100.0)
+    crawl.seed(["http://a.test/1", "http://a.test/2"])
+    assert crawl.take(2) == ["http://a.test/1"] and crawl.next_at() == 105.0
+    crawl.rest("a.test", 7.5)
+    crawl.rest("a.test", 1.0)
+    assert crawl.next_at() == 107.5 and crawl.pace_of("a.test") == ("a.test", 5.0)
+    crawl.abandon()
+    crawl = Crawl.recover(tmp_path / "crawl", clock=lambda: 100.0)
+    assert crawl.next_at() == 107.5 and crawl.take(2, now=107.5) == ["http://a.test/1"]
+    crawl.close()

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import select
+import socket
 import ssl
+import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from itertools import pairwise
@@ -19,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.fetching.failures import NotFetched
-from frontrank.fetching.http.client import Client
+from frontrank.fetching.http.client import PROBATION_S, Client
 from frontrank.fetching.http.message import Incoming
 from frontrank.fetching.private import Names
 from tests.patience import PATIENCE_S
@@ -144,7 +148,7 @@ class Counted:
     """Answers PAGE, so many times on each connection; what it was asked, by connection."""
 
     def __init__(self, most: int = 1000) -> None:
-        self.most = most
+        self.most, self.page = most, PAGE
         self.asked: list[list[bytes]] = []
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -153,7 +157,7 @@ class Counted:
         try:
             for _ in range(self.most):
                 mine.append(await reader.readuntil(b"\r\n\r\n"))
-                writer.write(PAGE)
+                writer.write(self.page)
         except (asyncio.IncompleteReadError, ConnectionError):
             return
         finally:
@@ -178,6 +182,90 @@ def test_a_connection_is_used_again_and_replaced_when_the_server_has_closed_it()
             first = serve.asked[0][0].split(b"\r\n")
             assert first[0] == b"GET /0?q=1 HTTP/1.1" and f"Host: 127.0.0.1:{port}".encode() in first
             assert b"User-Agent: robin/1.0" in first and b"Accept-Encoding: gzip, deflate, br, zstd" in first
+
+    run(main())
+
+
+def test_a_request_that_was_sent_is_never_repeated() -> None:
+    """The second one on each connection is read, and gets no answer."""
+
+    async def main() -> None:
+        asked: list[bytes] = []
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            asked.append(await reader.readuntil(b"\r\n\r\n"))
+            writer.write(PAGE)
+            with suppress(asyncio.IncompleteReadError):
+                asked.append(await reader.readuntil(b"\r\n\r\n"))
+            writer.close()
+
+        own = client()
+        async with serving(serve) as port:
+            url = f"http://127.0.0.1:{port}/"
+            await asyncio.gather(*(own.get(url) for _ in range(4)))
+            await asyncio.sleep(PROBATION_S)
+            with pytest.raises(NotFetched, match="connection lost"):
+                await own.get(url)
+            own.close()
+        assert len(asked) == 5
+
+    run(main())
+
+
+def test_a_connection_that_ended_while_nobody_looked_is_not_used() -> None:
+    async def main() -> None:
+        asked: list[bytes] = []
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+
+            def serve() -> None:
+                for _ in range(2):
+                    line, _ = listener.accept()
+                    with line:
+                        asked.append(line.recv(4096))
+                        line.sendall(PAGE)
+
+            server = threading.Thread(target=serve)
+            server.start()
+            own, url = client(), f"http://127.0.0.1:{listener.getsockname()[1]}/"
+            told: list[int] = []
+            await own.get(url, sent=lambda: told.append(len(asked)))
+            time.sleep(PROBATION_S)
+            transport = next(iter(own._idle)).transport
+            assert transport is not None
+            select.select([transport.get_extra_info("socket")], [], [], PATIENCE_S)  # its end came; the loop has not seen it
+            assert (await own.get(url, sent=lambda: told.append(len(asked)))).status == 200
+            own.close()
+            server.join()
+        assert len(asked) == len(told) == 2
+
+    run(main())
+
+
+def test_a_connection_is_given_up_before_the_server_ends_it() -> None:
+    async def main() -> None:
+        serve, own = Counted(), client()
+        async with serving(serve) as port:
+            for keep in (b"timeout=0", b"timeout=9"):
+                serve.page = PAGE.replace(b"\r\n", b"\r\nKeep-Alive: " + keep + b"\r\n", 1)
+                for _ in range(2):
+                    await own.get(f"http://127.0.0.1:{port}/")
+                    await asyncio.sleep(PROBATION_S)
+            own.close()
+        assert [len(mine) for mine in serve.asked] == [1, 1, 2]
+
+    run(main())
+
+
+def test_servers_that_end_connections_without_a_word_lose_no_request() -> None:
+    """At once after each answer; the end of the connection may still be under way when the next request is made."""
+
+    async def main() -> None:
+        serve, own = Counted(1), client()
+        async with serving(serve) as port:
+            for _ in range(50):
+                assert (await own.get(f"http://127.0.0.1:{port}/")).status == 200
+            own.close()
+        assert len(serve.asked) == 50
 
     run(main())
 
@@ -236,6 +324,7 @@ def test_https(tls: ssl.SSLContext) -> None:
         async with serving(serve, tls) as port, serving(plainly) as plain:
             for n in range(3):
                 assert (await own.get(f"https://localhost:{port}/{n}")).body == b"page"
+                await asyncio.sleep(PROBATION_S)
             with pytest.raises(NotFetched, match="network error"):
                 await own.get(f"https://127.0.0.1:{plain}/")
             own.close()
@@ -291,6 +380,7 @@ def test_a_proxy_gets_http_whole_and_tunnels_https(tls: ssl.SSLContext, outer: b
                 for n in range(2):
                     response = await own.get(f"https://public.example/{n}")
                     assert response.body == b"page" and response.address is None
+                    await asyncio.sleep(PROBATION_S)
                 with pytest.raises(NotFetched, match=r"network error.*403"):
                     await own.get("https://refused.example/")
                 own.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.status import events
 from frontrank.errors import NotFound
 from frontrank.frontiers.frontier import FORGOTTEN
 from frontrank.service import wire
@@ -234,6 +236,29 @@ def test_pages_that_a_family_holds_up_keep_nothing_else_back(service: Service) -
     crawl.limit_family("/cal/", budget=2)
     service.clock.now += 2
     assert got(client.get(queue="b.org", per_queue=9)) == ["http://b.org/cal/1"]
+
+
+def test_the_delay_of_a_queue_begins_when_its_last_request_was_sent(service: Service) -> None:
+    client, clock = service.client, service.clock
+    client.put([f"http://a.org/{page}" for page in range(4)])
+    (page,) = client.get(lease_s=1000)
+    assert page.delay_s == 1.0
+    clock.now += 0.75
+    client.known(page.url, sent_ago=0.25)
+    clock.now += 0.7
+    assert client.get(lease_s=1000) == []
+    clock.now += 0.05
+    (page,) = client.get(lease_s=1000)
+    for sent_ago in (math.nan, -1.0, 1.0, math.inf):  # nothing to go by, or over already
+        client.known("http://b.org/", sent_ago=sent_ago)
+    clock.now += 5
+    client.known(page.url, metadata={"returned": ["1"]}, sent_ago=0.25)
+    assert client.get() == [], "given back, after its robots.txt was asked for"
+    clock.now += 0.75
+    assert got(client.get()) == [page.url]
+    crawl = service.crawls.get()
+    rests = [event["until"] - event["time"] for event in events(crawl.folder) if event["kind"] == "rest"]
+    assert rests == pytest.approx([0.75, 0.75])
 
 
 def test_a_queue_that_is_not_there_is_deleted_by_the_reference_services_answer(service: Service) -> None:

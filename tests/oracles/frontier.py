@@ -194,6 +194,9 @@ class NaiveFrontier:
     def limit(self, host: int, **limits: float) -> None:
         self.limits[host] |= limits
 
+    def delays(self, hosts: Array) -> list[float]:
+        return [self.limits[host]["delay_s"] for host in hosts.tolist()]
+
     def rest(self, host: int, until: float) -> None:
         self.ready_at[host] = until
 

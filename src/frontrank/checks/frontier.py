@@ -305,7 +305,7 @@ class FrontierContract:
         frontier = self.made([0] * 3, Politeness(delay_s=5.0))
         for page in range(3):
             frontier.put(page, -float(page))
-        assert frontier.take(1, 0.0) == [0]
+        assert frontier.take(1, 0.0) == [0] and frontier.delays(np.array([0])) == [5.0]
         frontier.rest(0, 1.0)
         assert frontier.take(1, 0.5) == [] and frontier.next_at() == 1.0
         assert frontier.take(1, 1.0) == [1]

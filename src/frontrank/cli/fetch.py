@@ -23,6 +23,7 @@ HELP = {  # what is stored and counted with a crawl there is this process's own 
     "budget": "Stop this fetcher after N pages, those that fail included. 0: no limit.",
     "proxy": "Send all requests through this HTTP proxy.",
     "fetchers": "Processes that fetch and parse, through one connection to the service. 1: this process alone.",
+    "per_host": "Most requests in flight to one host, if the service has no delay; with one: 1. 0: no limit.",
     "revisit": "When to fetch pages again: fixed:every=1d, adaptive or gain.",
 }
 

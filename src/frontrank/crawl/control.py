@@ -75,6 +75,29 @@ class Control(Live):
         self._acknowledge()
 
     @alone
+    def pace_of(self, host: str) -> tuple[str, float]:
+        """The queue in which pages of a host wait, and the seconds between two requests to that queue."""
+        queue = self.group_of(self._group(host))
+        number = self._queue_numbers.get(queue, -1)
+        if number < 0 and (number := self.find_host(queue)) < 0:
+            return queue, self.politeness.delay_s
+        return queue, self.frontier.delays(np.array([number]))[0]
+
+    @alone
+    def delays_of(self, pages: Sequence[int]) -> list[float]:
+        """For each of these pages, the seconds between two requests to its queue."""
+        return self.frontier.delays(self.frontier.hosts_of(np.array(pages, np.int64)))
+
+    @alone
+    def rest(self, name: str, seconds: float, now: float | None = None) -> None:
+        """Take nothing from this host for so long, as its last request was sent later than its page was taken."""
+        until = self._tick(now) + given.seconds(seconds, "a host must rest for")
+        host = self.find_host(self._group(given.text(name, "a host")))
+        if host < 0 or until > self.frontier.hosts(host)["ready_at"][0]:
+            self._do(events.Rested(self.now, name, until))
+            self._acknowledge()
+
+    @alone
     def join(self, host: str, group: str, now: float | None = None) -> bool:
         """A host is part of a group from now on, such as all that have one address: they share pace, budgets and limits.
 

@@ -92,6 +92,7 @@ class Live(Known):
         self._held = 0  # how many blocks of events that share a commit are open
         self.ranking = Ranking(self, ranking)
         self.replaying = False
+        self.resumed = False  # another process was at work on it before
         self.scoring = {scorer: Scoring(scorer, SCORERS) for scorer in policy.scorers()}
         asked = self.needs & {"queries", "impact"}
         self.impact_by: str = log.notes.get("impact_by", "")  # whether views or clicks count; else what is told first

@@ -79,6 +79,7 @@ def restore(
         replay(crawl, log, after, names_of=names_of)
     crawl.replaying = False
     crawl.snapshot_seq, crawl.snapshot_known = after, crawl.known
+    crawl.resumed = not read_only
     if not read_only:
         fresh = asked if workload is asked else None  # the ordering has seen everything with these queries
         _go_on(crawl, log, wanted, changed, keep_leases, fresh)

@@ -9,6 +9,7 @@ its own (fetchers.py); an ``Answer`` is plain data.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -81,11 +82,16 @@ class Fetcher:
         self.client = Client(how.agent, names=self.names, proxy=how.proxy, timeout_s=how.timeout_s)
         self.parsing = Parsing()
 
-    async def fetch(self, url: str, info: bytes = b"", before: Copy | None = None) -> Answer:
-        """Fetch a page; ``info`` is the WARC file's own record, ``before`` the copy that there is of it."""
+    async def fetch(
+        self, url: str, info: bytes = b"", before: Copy | None = None, sent: Callable[[], None] | None = None
+    ) -> Answer:
+        """Fetch a page; ``info`` is the WARC file's own record, ``before`` the copy that there is of it.
+
+        ``sent`` is called once the request is written.
+        """
         try:
             more = before.headers() if before is not None else None
-            response = await self.client.get(url, most=self.how.max_size, more=more)
+            response = await self.client.get(url, most=self.how.max_size, more=more, sent=sent)
             response = replace(response, body=decoded(response.headers, response.body, self.how.max_size))
         except NotFetched as error:
             return Answer(error)
@@ -131,14 +137,14 @@ class Fetcher:
             found = await self.parsing.page(urls.host_of(url), *given)
         return replace(found, links=[(cleaned(target), anchor) for target, anchor in found.links])
 
-    async def robots_txt(self, url: str) -> Response:
+    async def robots_txt(self, url: str, sent: Callable[[], None] | None = None) -> Response:
         """As much of a robots.txt as is read."""
-        response = await self.client.get(url, most=robots_file.MOST_BYTES, cut=True)
+        response = await self.client.get(url, most=robots_file.MOST_BYTES, cut=True, sent=sent)
         return replace(response, body=decoded(response.headers, response.body, robots_file.MOST_BYTES, cut=True))
 
-    async def file(self, url: str, most: int) -> Response:
+    async def file(self, url: str, most: int, sent: Callable[[], None] | None = None) -> Response:
         """A file of at most so many bytes that is not a page of the crawl."""
-        response = await self.client.get(url, most=most)
+        response = await self.client.get(url, most=most, sent=sent)
         return replace(response, body=decoded(response.headers, response.body, most))
 
     def close(self) -> None:

@@ -1,7 +1,8 @@
 """Fetchers in processes of their own: they ask for pages, unpack, parse and pack them; the crawl hands out and settles.
 
-    crawl  ──  (number, url, info, before)  ──►  fetcher      one frontier, so one pace a host, however many fetchers there are
-           ◄──  (number, Answer)  ────
+    crawl  ──  (number, url, info, before, tell_sent)  ──►  fetcher      one frontier, so one pace a host, however many
+           ◄──  (number, None)  ───────────────────────              its request was sent: the host's delay begins
+           ◄──  (number, Answer)  ─────────────────────
 
 What goes to and fro in one turn of an event loop goes as one message. Pages of a host go to the same fetcher while it has no
 more to do than others, so that connections are used again. A fetcher that dies is replaced; what it had is told by
@@ -92,6 +93,7 @@ class Remote:
         self.process = process
         self.line = Line(self._came, self._ended)
         self.out: dict[int, asyncio.Future[Answer]] = {}
+        self.unsent: dict[int, Callable[[], None]] = {}  # whom to tell that a request was sent
         self.alive = True
         self.answered = 0
         self._number = 0
@@ -104,15 +106,22 @@ class Remote:
         remote.line.send(how)
         return remote
 
-    def ask(self, url: str, info: bytes, before: Copy | None) -> asyncio.Future[Answer]:
+    def ask(self, url: str, info: bytes, before: Copy | None, sent: Callable[[], None] | None = None) -> asyncio.Future[Answer]:
         self._number += 1
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.out[self._number] = answer
-        self.line.send((self._number, url, info, before))
+        if sent is not None:
+            self.unsent[self._number] = sent
+        self.line.send((self._number, url, info, before, sent is not None))
         return answer
 
     def _came(self, message: list[Any]) -> None:
         for number, answer in message:
+            sent = self.unsent.pop(number, None)
+            if answer is None:
+                if sent is not None:
+                    sent()
+                continue
             waiting = self.out.pop(number, None)
             self.answered += 1
             if waiting is not None and not waiting.done():
@@ -120,6 +129,9 @@ class Remote:
 
     def _ended(self) -> None:
         self.alive = False
+        unsent, self.unsent = self.unsent, {}
+        for sent in unsent.values():  # perhaps it was
+            sent()
         lost, self.out = self.out, {}
         for waiting in lost.values():
             if not waiting.done():
@@ -143,7 +155,9 @@ class Fetchers:
         self._deaths = 0
         self._closed = False
 
-    async def fetch(self, url: str, info: bytes = b"", before: Copy | None = None) -> Answer:
+    async def fetch(
+        self, url: str, info: bytes = b"", before: Copy | None = None, sent: Callable[[], None] | None = None
+    ) -> Answer:
         """As Fetcher.fetch; raises FetcherDied if the fetcher that had it is gone."""
         if not all(remote is not None and remote.alive for remote in self.remotes):
             await self._start()
@@ -151,7 +165,7 @@ class Fetchers:
         least = min(remotes, key=lambda remote: len(remote.out))
         own = remotes[zlib.crc32(host_of(url).encode()) % len(remotes)]
         chosen = own if own.alive and len(own.out) <= len(least.out) + AHEAD else least
-        asked = chosen.ask(url, info, before)
+        asked = chosen.ask(url, info, before, sent)
         try:
             return await asked
         finally:
@@ -195,8 +209,9 @@ async def _serve(given: socket.socket) -> None:
     fetchers: list[Fetcher] = []
     tasks: set[asyncio.Task[None]] = set()
 
-    async def one(number: int, url: str, info: bytes, before: Copy | None) -> None:
-        line.send((number, await fetchers[0].fetch(url, info, before)))
+    async def one(number: int, url: str, info: bytes, before: Copy | None, tell_sent: bool) -> None:
+        sent = (lambda: line.send((number, None))) if tell_sent else None
+        line.send((number, await fetchers[0].fetch(url, info, before, sent)))
 
     def came(message: list[Any]) -> None:
         for what in message:

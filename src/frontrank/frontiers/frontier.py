@@ -135,6 +135,9 @@ class Frontier(Protocol):
     ) -> None:
         """budget: pages that may be taken; limit: pages that may be done with."""
 
+    def delays(self, hosts: Array) -> list[float]:
+        """The delay of each of these hosts."""
+
     def rest(self, host: int, until: float) -> None:
         """This host may be asked again from that time on, whatever its delay says; a block holds."""
 

@@ -186,6 +186,10 @@ class PoliteFrontier:
         limits = [-1 if value is None else value for value in (concurrency, budget, limit)]
         direct(polite.limit).call(self.queue, host, -1.0 if delay_s is None else float(delay_s), *limits)
 
+    def delays(self, hosts: Array) -> list[float]:
+        found: list[float] = self.queue.hosts["delay"][hosts].tolist()
+        return found
+
     def rest(self, host: int, until: float) -> None:
         """A host may be asked again from that time on, whatever its delay says; a block holds."""
         direct(polite.rest).call(self.queue, host, until)

@@ -27,6 +27,7 @@ class Page(NamedTuple):
     queue: str
     metadata: dict[str, list[str]]
     crawl: str
+    delay_s: float = 0.0  # between two requests to its queue; 0 if the service does not say
 
 
 class Stats(NamedTuple):
@@ -91,13 +92,21 @@ def _news(answers: list[wire.BatchAck]) -> list[bool]:
 
 
 def fetched(
-    url: str, links: Iterable[Link], again_at: float, crawl: str, queue: str, metadata: Metadata | None
+    url: str,
+    links: Iterable[Link],
+    again_at: float,
+    crawl: str,
+    queue: str,
+    metadata: Metadata | None,
+    *,
+    sent_ago: float = 0.0,
 ) -> Ask[list[bool]]:
     """The links, and then the page they were found on."""
     if not 0 <= again_at <= 2**62:
         raise InputError(f"again_at must be 0 (never) or a time in seconds since 1970, got {again_at}")
     found = [wire.DiscoveredURLItem(info=info) for info in _infos(links, crawl, url, "", None)]
-    page = wire.KnownURLItem(info=_info(url, queue, crawl, metadata or {}), refetchable_from_date=int(again_at))
+    about = _info(url, queue, crawl, metadata or {})
+    page = wire.KnownURLItem(info=about, refetchable_from_date=int(again_at), sent_ago=sent_ago)
     items = [wire.URLItem(discovered=item, ID=str(place)) for place, item in enumerate(found)]
     items.append(wire.URLItem(known=page, ID=str(len(items))))
 
@@ -118,7 +127,7 @@ def get(queues: int, per_queue: int, lease_s: float, queue: str, crawl: str) -> 
     message = wire.GetParams(
         max_queues=queues, max_urls_per_queue=per_queue, delay_requestable=seconds, key=queue, crawlID=crawl
     )
-    return Ask("GetURLs", message, lambda found: [Page(one.url, one.key, _lists(one), one.crawlID) for one in found])
+    return Ask("GetURLs", message, lambda found: [Page(one.url, one.key, _lists(one), one.crawlID, one.delay) for one in found])
 
 
 # What is known ----------------------------------------------------------------------------------------------------------------

@@ -80,9 +80,15 @@ class AsyncClient:
         """A URL was fetched, and has these links; True for each that is new. ``again_at``: when it is to be fetched again."""
         return await self._do(asks.fetched(url, links, again_at, self.crawl, queue, metadata))
 
-    async def known(self, url: str, again_at: float = 0, *, queue: str = "", metadata: Metadata | None = None) -> None:
-        """A URL is done with (0), or is to be fetched at a time, in seconds since 1970. It need not be known or leased."""
-        await self._do(asks.fetched(url, (), again_at, self.crawl, queue, metadata))
+    async def known(
+        self, url: str, again_at: float = 0, *, queue: str = "", metadata: Metadata | None = None, sent_ago: float = 0.0
+    ) -> None:
+        """A URL is done with (0), or is to be fetched at a time, in seconds since 1970. It need not be known or leased.
+
+        ``sent_ago``: how many seconds ago the last request to its queue was sent: its delay begins then, not when the URL was
+        handed out. 0: nobody says.
+        """
+        await self._do(asks.fetched(url, (), again_at, self.crawl, queue, metadata, sent_ago=sent_ago))
 
     # What is known ------------------------------------------------------------------------------------------------------------
     async def stats(self, queue: str = "") -> Stats:

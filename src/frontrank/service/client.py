@@ -82,9 +82,15 @@ class Client:
         """A URL was fetched, and has these links; True for each that is new. ``again_at``: when it is to be fetched again."""
         return self._do(asks.fetched(url, links, again_at, self.crawl, queue, metadata))
 
-    def known(self, url: str, again_at: float = 0, *, queue: str = "", metadata: Metadata | None = None) -> None:
-        """A URL is done with (0), or is to be fetched at a time, in seconds since 1970. It need not be known or leased."""
-        self._do(asks.fetched(url, (), again_at, self.crawl, queue, metadata))
+    def known(
+        self, url: str, again_at: float = 0, *, queue: str = "", metadata: Metadata | None = None, sent_ago: float = 0.0
+    ) -> None:
+        """A URL is done with (0), or is to be fetched at a time, in seconds since 1970. It need not be known or leased.
+
+        ``sent_ago``: how many seconds ago the last request to its queue was sent: its delay begins then, not when the URL was
+        handed out. 0: nobody says.
+        """
+        self._do(asks.fetched(url, (), again_at, self.crawl, queue, metadata, sent_ago=sent_ago))
 
     # What is known ------------------------------------------------------------------------------------------------------------
     def stats(self, queue: str = "") -> Stats:

@@ -5,6 +5,8 @@
     failed       it comes back after 1, 2, 4, ... seconds if the reason may pass, at most ``retries`` times; the metadata
                  ``attempts`` and ``error`` say so. Then it is done with
     revisits     if they are asked for: each page comes back, with what is known of its last copy in its metadata
+    politeness   a queue is asked again after its delay, which comes with its pages and begins when a request was sent; the
+                 service is told when the last one was, and hands out the next page to whichever fetcher accordingly
     robots.txt   is this fetcher's to read; a Crawl-delay, and a host that asks to be left alone, are told to the service,
                  which keeps a delay that is longer
     the end      pages that are out are given back at once; after a kill they wait again when their leases end
@@ -20,7 +22,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -34,6 +36,8 @@ from frontrank.fetching.crawler.scope import Scope
 from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.fetcher import REDIRECTS, Answer, Fetcher, How
 from frontrank.fetching.fetchers import FetcherDied, Fetchers
+from frontrank.fetching.http.message import Response
+from frontrank.fetching.pacing import MAX_WAIT_S, NotYet, Pacer
 from frontrank.fetching.retry_after import rest_s
 from frontrank.fetching.robots import Robots, refusal
 from frontrank.frontiers.politeness import Politeness
@@ -48,6 +52,7 @@ from frontrank.service.revisits import Returning
 
 T = TypeVar("T")
 
+HOSTS_KEPT = 10_000  # whose delays are known
 LOOK_S = 0.25  # between two questions to a service that has nothing to give
 LOST_S, LOST_MOST_S = 1.0, 30.0  # before a service that does not answer is asked again; doubles
 BREAKS = 3  # of one call: a message that the service cannot digest would come again for ever
@@ -109,6 +114,8 @@ class Paces:
         self.politeness = Politeness(delay_s=0.0, retries=work.plan.retries)
 
     def host(self, name: str, *, delay_s: float, at_least: bool) -> None:
+        queue, before = self.work.pace_of(name)
+        self.work.paces[name] = queue, max(delay_s, before)
         self.work.later(lambda: self.work.client.delay(math.ceil(delay_s), queue=name, at_least=at_least))
 
     def block(self, name: str, seconds: float) -> None:
@@ -122,9 +129,12 @@ class Work:
     def __init__(self, plan: FetchPlan) -> None:
         self.plan, self.told = plan, FetchCounts()
         self.client = AsyncClient(plan.address, plan.crawl, token=plan.token, tls_ca=plan.tls_ca, insecure=plan.insecure)
+        self.paces: OrderedDict[str, tuple[str, float]] = OrderedDict()  # queue and delay of hosts, those last seen at the end
+        self.paced = False  # the service has named a delay
+        self.pacer = Pacer(self.pace_of)
         self.own = Fetcher(plan.how)
         self.fetching = Fetchers(plan.how, plan.fetchers) if plan.fetchers > 1 else self.own
-        self.robots = Robots(plan.how.agent, self.own.robots_txt, Paces(self)) if plan.robots else None
+        self.robots = Robots(plan.how.agent, self._robots_txt, Paces(self)) if plan.robots else None
         self.warc = Warc(plan.warc) if plan.warc else None
         self.returning = Returning(plan.revisit) if plan.revisit else None
         self.scope = lru_cache(4096)(lambda host: Scope((f"http://{host}/",), plan.scope, plan.include, plan.exclude))
@@ -173,6 +183,7 @@ class Work:
                 room = min(room, self.plan.budget - self._done() - len(self.out))
             pages = await self._pages(room) if room > 0 else []
             for page in pages:
+                self._pace(page)
                 task = asyncio.ensure_future(self._one(page))
                 self.out[task] = page
                 task.add_done_callback(self._ended)
@@ -187,8 +198,20 @@ class Work:
                     async with asyncio.timeout(LOOK_S):
                         await self.wake.wait()
 
+    def pace_of(self, host: str) -> tuple[str, float]:
+        return self.paces.get(host, (host, 0.0))
+
+    def _pace(self, page: Page) -> None:
+        host = host_of(page.url)
+        self.paced = self.paced or page.delay_s > 0
+        self.paces[host] = page.queue, page.delay_s or self.pace_of(host)[1]  # other services than ours name none
+        self.paces.move_to_end(host)
+        if len(self.paces) > HOSTS_KEPT:
+            self.paces.popitem(last=False)
+
     async def _pages(self, room: int) -> list[Page]:
-        of_one = min(self.plan.per_host or room, room)
+        """One of a queue where there are delays: what another fetcher may ask for next is then what nobody has out."""
+        of_one = 1 if self.paced or not self.paces else min(self.plan.per_host or room, room)
         return await self._patiently(lambda: self.client.get(room // of_one, of_one, self.plan.lease_s)) or []
 
     def _done(self) -> int:
@@ -236,7 +259,7 @@ class Work:
     async def _one(self, page: Page) -> None:
         try:
             answer = await self._answer(page)
-        except (FetcherDied, Closed):
+        except (FetcherDied, Closed, NotYet):
             await self._give_back(page)
             return
         if answer.error is not None:
@@ -252,12 +275,17 @@ class Work:
         else:
             await self._fetched(page, answer)
 
+    async def _robots_txt(self, url: str) -> Response:
+        return await self.pacer.send(url, lambda sent: self.own.robots_txt(url, sent))
+
     async def _answer(self, page: Page) -> Answer:
         refused = await refusal(page.url, self.own.names, self.robots)
         if refused is not None:
             return Answer(refused)
         before = self.returning.before(page.metadata) if self.returning is not None else None
-        return await self.fetching.fetch(page.url, self.warc.info() if self.warc is not None else b"", before)
+        info = self.warc.info() if self.warc is not None else b""
+        max_wait_s = MAX_WAIT_S if page.delay_s else math.inf  # a service that names no delay would hand it out at once again
+        return await self.pacer.send(page.url, lambda sent: self.fetching.fetch(page.url, info, before, sent), max_wait_s)
 
     async def _fetched(self, page: Page, answer: Answer) -> None:
         links, metadata = self._links(page, answer)
@@ -311,13 +339,22 @@ class Work:
 
     async def _report(self, page: Page, due: float, said: dict[str, list[str]]) -> None:
         """What became of a page: it is done with (0), or comes back at a time."""
+        if self._asides:  # a delay or a block of this host may be on its way
+            await asyncio.wait(set(self._asides))
         said = {**said, **await self._address(page)}
         over = (ERROR, STATUS, RETURNED, ADDRESS, *(() if RETURNED in said else (ATTEMPTS,)))  # told of the visit before
         old = {name: values for name, values in page.metadata.items() if name not in over}
         try:
-            await self._patiently(lambda: self.client.known(page.url, due, queue=page.queue, metadata={**old, **said}))
+            await self._known(page, due, {**old, **said})
         except InputError:  # together they are more than a service keeps of a page: then without what it had
-            await self._patiently(lambda: self.client.known(page.url, due, queue=page.queue, metadata=said))
+            await self._known(page, due, said)
+
+    async def _known(self, page: Page, due: float, metadata: dict[str, list[str]]) -> None:
+        def ago() -> float:
+            since = self.pacer.sent_ago(page.url)
+            return max(since, 1e-9) if since < math.inf else 0.0
+
+        await self._patiently(lambda: self.client.known(page.url, due, queue=page.queue, metadata=metadata, sent_ago=ago()))
 
     async def _address(self, page: Page) -> dict[str, list[str]]:
         """Where its host is, as far as this fetcher knows."""

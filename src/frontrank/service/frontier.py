@@ -106,10 +106,10 @@ class FrontierService:
         return [] if crawl is None else [(name, crawl)]
 
     def _infos(self, name: str, crawl: Crawl, pages: Sequence[int], names: Sequence[tuple[str, str]]) -> list[bytes]:
-        metadata = crawl.attached_all(pages)
+        metadata, delays = crawl.attached_all(pages), crawl.delays_of(pages)
         return [
-            wire.URLInfo(url=url, key=queue, crawlID=name).SerializeToString() + metadata.get(page, b"")
-            for page, (url, queue) in zip(pages, names, strict=True)
+            wire.URLInfo(url=url, key=queue, crawlID=name, delay=delay).SerializeToString() + metadata.get(page, b"")
+            for page, (url, queue), delay in zip(pages, names, delays, strict=True)
         ]
 
     # What is known ------------------------------------------------------------------------------------------------------------

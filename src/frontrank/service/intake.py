@@ -124,6 +124,8 @@ class Intake:
             page, fresh = int(pages[0]), bool(news[0])
         if crawl.addresses and (told := _said(info, "ip")) and told[-1] in crawl.addresses:
             crawl.join(info.key, told[-1])
+        if 0 < known.sent_ago < (delay := crawl.pace_of(info.key)[1]):
+            crawl.rest(info.key, delay - known.sent_ago)  # before the page is settled, and another one may be taken
         if report.returned:
             crawl.give_back([page])
         elif fresh and again_at is not None and not crawl.links_told(info.url):
@@ -186,6 +188,6 @@ def _said(info: wire.URLInfo, name: str) -> Sequence[str]:
 
 def _metadata(info: wire.URLInfo) -> bytes:
     """The metadata of a message alone, as bytes that may be appended to another. Nothing else is left of it."""
-    for field in ("url", "key", "crawlID"):
+    for field in ("url", "key", "crawlID", "delay"):
         info.ClearField(field)
     return info.SerializeToString()

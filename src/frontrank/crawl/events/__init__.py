@@ -23,6 +23,7 @@ from frontrank.crawl.events.control import (
     Prioritised,
     PrioritisedAll,
     Reordered,
+    Rested,
     Ruled,
     Ungrouped,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "RankingHeld",
     "Reordered",
     "Rescored",
+    "Rested",
     "Retold",
     "Retried",
     "Ruled",
@@ -92,7 +94,20 @@ __all__ = [
 ]
 
 _PAGES = (Seeded, Discovered, Retold, Taken, Fetched, Failed, Retried, Expired, Scheduled, Held, Forgotten)
-_CONTROL = (Limited, Blocked, Joined, Grouped, Ungrouped, Behaved, Reordered, Prioritised, PrioritisedAll, Ruled, Paused)
+_CONTROL = (
+    Limited,
+    Blocked,
+    Rested,
+    Joined,
+    Grouped,
+    Ungrouped,
+    Behaved,
+    Reordered,
+    Prioritised,
+    PrioritisedAll,
+    Ruled,
+    Paused,
+)
 _RANKING = (Rescored, RankingBegun, RankingHeld, RankingEnded, Valued, Asked)
 _ALL = (*_PAGES, *_CONTROL, *_RANKING)
 KINDS: dict[int, Any] = {event.kind: event for event in (*_ALL, TakenTogether)}

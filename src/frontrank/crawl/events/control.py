@@ -72,6 +72,17 @@ class Blocked:
 
 
 @dataclass(frozen=True, slots=True)
+class Rested(Blocked):
+    """The delay of a host begins later than it was thought to: its last request was sent later than its page was taken."""
+
+    kind: ClassVar[int] = 33
+    name: ClassVar[str] = "rest"
+
+    def apply(self, crawl: Live) -> None:
+        crawl.frontier.rest(crawl._host(self.host), self.until)
+
+
+@dataclass(frozen=True, slots=True)
 class Joined(Noted):
     """A host is part of a group from now on: they have one pace and one budget."""
 

@@ -1,7 +1,8 @@
 """A crawl at work: pages are taken as they may go, fetched side by side, and settled as they arrive.
 
 robots.txt      is asked for before the first page of an origin
-politeness      is the frontier's alone: what is taken is asked for at once
+politeness      the frontier hands out a page when its host may be asked; each request, of whatever kind, waits for its turn
+                in ``Pacer``. A page whose turn is not soon goes back to the frontier, which hands out others meanwhile
 the ordering's scorers judge a page before it is settled; those that may take long do so in processes of their own
 """
 
@@ -20,6 +21,8 @@ from frontrank.fetching.crawler.arrivals import Arrivals, Scores
 from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.fetcher import Answer, Fetcher, How
 from frontrank.fetching.fetchers import FetcherDied, Fetchers
+from frontrank.fetching.http.message import Response
+from frontrank.fetching.pacing import MAX_WAIT_S, NotYet, Pacer
 from frontrank.fetching.parsing import Judging
 from frontrank.fetching.robots import Robots, refusal
 from frontrank.pages.groups import IP
@@ -39,7 +42,9 @@ IDLE_S = 1.0  # the longest wait between two looks at the frontier
 class Fetching(Protocol):
     """Who fetches pages: a Fetcher in this process, or several in processes of their own."""
 
-    async def fetch(self, url: str, info: bytes = b"", before: Copy | None = None) -> Answer: ...
+    async def fetch(
+        self, url: str, info: bytes = b"", before: Copy | None = None, sent: Callable[[], None] | None = None
+    ) -> Answer: ...
 
     def close(self) -> None: ...
 
@@ -52,7 +57,9 @@ class Engine:
         count = job.options.fetchers
         self.fetching: Fetching = Fetchers(self.own.how, count) if count > 1 else self.own
         self.deaths: Counter[int] = Counter()  # of fetchers that had a page
-        self.robots = Robots(job.options.agent, self.own.robots_txt, job.crawl) if job.options.robots else None
+        self.pacer = Pacer(job.crawl.pace_of, resumed=job.crawl.resumed)
+        self.max_wait_s = inf if job.options.one_by_one else MAX_WAIT_S
+        self.robots = Robots(job.options.agent, self._robots_txt, job.crawl) if job.options.robots else None
         self.by_address = job.options.politeness_by == IP
         self.judging = Judging()
         scorings = [one.close for one in job.crawl.scoring.values()]  # first: threads wait for them
@@ -98,7 +105,7 @@ class Engine:
         """Take all pages that may go now; returns in how many seconds more may."""
         job = self.job
         while job.may_take():
-            wait = job.wait_s()
+            wait = max(job.wait_s(), self.pacer.rest_s(self.crawl.politeness.delay_s))
             if wait > 0:
                 return wait
             pages = self.crawl.take_pages(job.room())
@@ -132,6 +139,11 @@ class Engine:
             scores = await self._scores(url, answer)
         except Closed:
             return  # the crawl ends at once: the page is asked for when it goes on
+        except NotYet as error:
+            with self.arrivals.or_end(), self.crawl.together():
+                self.crawl.give_back([page])
+                self.crawl.rest(host_of(url), error.seconds)
+            return
         except FetcherDied:
             self.deaths[page] += 1
             if self.deaths[page] < MOST_DEATHS:
@@ -158,12 +170,21 @@ class Engine:
         return verdict[-1]
 
     async def _answer(self, page: int, url: str) -> Answer:
+        if self.crawl.resumed:
+            self.pacer.check(url, self.max_wait_s)  # its robots.txt is to be read anew, and would wait here
         refused = await refusal(url, self.own.names, self.robots)
         if refused is not None:
             return Answer(refused)
         info = self.job.warc.info() if self.job.warc is not None else b""
         before = self.arrivals.revisiting.before(page) if self.arrivals.revisiting is not None else None
-        return await self.fetching.fetch(url, info, before)
+        return await self.pacer.send(url, lambda sent: self.fetching.fetch(url, info, before, sent), self.max_wait_s)
+
+    async def _robots_txt(self, url: str) -> Response:
+        return await self.pacer.send(url, lambda sent: self.own.robots_txt(url, sent))
+
+    async def file(self, url: str, max_bytes: int) -> Response:
+        """A file of at most so many bytes that is not a page of the crawl, in the turn of its host."""
+        return await self.pacer.send(url, lambda sent: self.own.file(url, max_bytes, sent))
 
     async def _scores(self, url: str, answer: Answer) -> Scores:
         found = answer.found

@@ -93,7 +93,6 @@ class Reading:
         waiting = await self._named(origin) or [f"{origin}/sitemap.xml"]
         known = set(waiting)
         for _ in range(MOST_FILES):
-            await asyncio.sleep(self.job.options.delay)  # robots.txt, a file or a page was asked for just now
             if not waiting or self.job.ended:
                 return
             listed = await self._read(origin, waiting.pop(0))
@@ -149,7 +148,7 @@ class Reading:
         try:
             if self.engine.robots is not None:
                 await self.engine.robots.check(url)
-            response = await self.engine.own.file(url, MOST_BYTES)
+            response = await self.engine.file(url, MOST_BYTES)
         except NotFetched as error:  # whatever it is: the crawl does without
             logger.info("sitemap %s: %s", url, error, extra={"job": self.job})
             return b""

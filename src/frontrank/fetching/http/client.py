@@ -2,16 +2,19 @@
 
     Client(agent).get(url)     Response, or NotFetched says why there is none
 
-Connections are kept and used again; one that the server had closed meanwhile is replaced, once. Names and addresses are
-checked by ``names.Names``: exactly the addresses checked are connected to. Certificates are not verified, as by crawlers in
-general: many sites that are worth reading have bad ones, and nothing secret is sent. A proxy gets http requests in absolute
-form, and tunnels (CONNECT) for https; names are then looked up by the proxy.
+Connections are kept and used again, but for one that the server has closed meanwhile. A request that was written is never
+repeated here, whatever became of its connection: when a page is asked for again is for the frontier to say. Names and
+addresses are checked by ``names.Names``: exactly the addresses checked are connected to. Certificates are not verified, as by
+crawlers in general: many sites that are worth reading have bad ones, and nothing secret is sent. A proxy gets http requests in
+absolute form, and tunnels (CONNECT) for https; names are then looked up by the proxy.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import math
+import re
 import ssl
 from asyncio.staggered import staggered_race
 from collections import OrderedDict
@@ -24,16 +27,20 @@ import can_ada
 
 from frontrank.fetching.failures import NotFetched, Refused, bad, lost, of_network
 from frontrank.fetching.http.connection import Connection
-from frontrank.fetching.http.message import Headers, Incoming, Response
+from frontrank.fetching.http.message import Headers, Incoming, Response, first
 from frontrank.fetching.private import Names, Sockaddr
 from frontrank.pages.codings import DECODERS
 
 IDLE_S = 60.0
 IDLE_MOST = 512
+MAX_MARGIN_S = 1.0  # a connection is closed so long before the server would: a request that meets its end is lost
+PROBATION_S = 0.03  # some servers end each connection and do not say so: until one has answered twice, its end is waited for
+PROVEN_MOST = 10_000
 STAGGER_S = 0.25  # between attempts at several addresses of one name
 OP_LEGACY_SERVER_CONNECT = 0x4
 TYPES = b"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 PORTS = {"http:": 80, "https:": 443}
+_TIMEOUT = re.compile(rb"timeout=\s*([0-9]{1,9})", re.IGNORECASE)
 
 
 class Place(NamedTuple):
@@ -76,15 +83,22 @@ class Client:
         ]
         self._idle: OrderedDict[Connection, tuple[Place, asyncio.TimerHandle]] = OrderedDict()
         self._by_place: dict[Place, list[Connection]] = {}
+        self._proven: set[Place] = set()  # they have answered twice on one connection
         self._tls: ssl.SSLContext | None = None
 
-    async def get(self, url: str, *, most: int = 0, cut: bool = False, more: Headers | None = None) -> Response:
-        """The answer to a GET. Over ``most`` bytes it is too large, or cut off there; ``more``: further headers."""
+    async def get(
+        self, url: str, *, most: int = 0, cut: bool = False, more: Headers | None = None, sent: Callable[[], None] | None = None
+    ) -> Response:
+        """The answer to a GET. Over ``most`` bytes it is too large, or cut off there; ``more``: further headers.
+
+        ``sent`` is called once the request is written.
+        """
         parsed, place = self.names.usable(url)
         asked = [(b"Host", parsed.host.encode()), *self.headers, *(more or ())]
         try:
             async with asyncio.timeout(self.timeout_s):
-                connection, coming = await self._asked(parsed, Place(*place), asked, most, cut)
+                coming = Incoming(most, cut)
+                connection = await self._ask(parsed, Place(*place), asked, coming, sent)
         except NotFetched:
             raise
         except (OSError, ssl.SSLError) as error:  # a timeout is an OSError
@@ -92,44 +106,45 @@ class Client:
         address = None if self.proxy is not None else connection.address
         return Response(url, coming.status, coming.headers, coming.body, coming.protocol, address, asked)
 
-    async def _asked(self, url: can_ada.URL, place: Place, asked: Headers, most: int, cut: bool) -> tuple[Connection, Incoming]:
+    async def _ask(
+        self, url: can_ada.URL, place: Place, asked: Headers, coming: Incoming, sent: Callable[[], None] | None
+    ) -> Connection:
         via, absolute = place, False
         if self.proxy is not None and not place.tls:
             via, absolute = self.proxy.place, True
         target = f"http://{url.host}{url.pathname}{url.search}" if absolute else f"{url.pathname}{url.search}"
         extra = self.proxy.headers if absolute and self.proxy is not None else []
         request = head_of(b"GET", target, [*asked, *extra])
-        while True:
-            connection = self._kept(via)
-            fresh = connection is None
-            if connection is None:
-                connection = await self._connected(via)
-            coming = Incoming(most, cut)
-            try:
-                await connection.ask(request, coming)
-            except NotFetched as error:
-                if fresh or coming.begun or error.reason != "connection lost":
-                    raise
-                continue  # the server had closed it while it was idle
-            self._keep(via, connection)
-            return connection, coming
+        connection = self._kept(via) or await self._connected(via)
+        await connection.ask(request, coming, sent)
+        self._keep(via, connection, idle_s(coming.headers))
+        return connection
 
     # Connections -----------------------------------------------------------------------------------------------------------
     def _kept(self, place: Place) -> Connection | None:
-        held = self._by_place.get(place)
+        held, proven = self._by_place.get(place), place in self._proven
         while held:
-            connection = held.pop()
+            if not proven and asyncio.get_running_loop().time() < held[0].idle_since + PROBATION_S:
+                return None
+            connection = held.pop(-1 if proven else 0)
             _, timer = self._idle.pop(connection)
             timer.cancel()
-            if connection.open:
+            if connection.is_usable():
                 return connection
+            connection.abort()
         self._by_place.pop(place, None)
         return None
 
-    def _keep(self, place: Place, connection: Connection) -> None:
+    def _keep(self, place: Place, connection: Connection, seconds: float) -> None:
         if not connection.open:
             return
-        timer = asyncio.get_running_loop().call_later(IDLE_S, self._drop, connection)
+        loop = asyncio.get_running_loop()
+        if connection.used > 1:
+            if len(self._proven) >= PROVEN_MOST:
+                self._proven.clear()
+            self._proven.add(place)
+        connection.idle_since = loop.time()
+        timer = loop.call_later(seconds, self._drop, connection)
         self._idle[connection] = (place, timer)
         self._by_place.setdefault(place, []).append(connection)
         while len(self._idle) > IDLE_MOST:
@@ -194,6 +209,17 @@ class Client:
             self._tls.verify_mode = ssl.CERT_NONE
             self._tls.options |= OP_LEGACY_SERVER_CONNECT
         return self._tls
+
+
+def idle_s(headers: Headers) -> float:
+    """How long a connection is kept: less than the server says that it does, if it says so.
+
+    >>> idle_s([(b"Keep-Alive", b"timeout=5, max=100")]), idle_s([(b"Keep-Alive", b"timeout=1")]), idle_s([])
+    (4.0, 0.5, 60.0)
+    """
+    named = _TIMEOUT.search(first(headers, b"keep-alive") or b"")
+    seconds = float(named[1]) if named else math.inf
+    return min(IDLE_S, seconds - min(MAX_MARGIN_S, seconds / 2))
 
 
 class Tunnel(Incoming):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import select
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from frontrank.fetching.failures import NotFetched, lost, of_network
@@ -18,6 +20,7 @@ class Connection(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
         self.address: str | None = None
         self.used = 0  # requests that were answered
+        self.idle_since = 0.0  # by the clock of the event loop
         self.open = False
         self._coming: Incoming | None = None
         self._whole: asyncio.Future[None] | None = None
@@ -28,13 +31,29 @@ class Connection(asyncio.Protocol):
         name = transport.get_extra_info("peername")
         self.address = name[0] if isinstance(name, tuple) else None
 
-    async def ask(self, request: bytes, coming: Incoming) -> None:
-        """Send a request, and wait until its response is whole; raises NotFetched."""
+    def is_usable(self) -> bool:
+        """Whether a request may be sent on a connection that was idle: it is open, and nothing has come unasked.
+
+        The end of a connection may have come, and wait for the event loop to read it: the socket itself is asked.
+        """
+        if not self.open or self.transport is None:
+            return False
+        socket = self.transport.get_extra_info("socket")
+        if socket is None or socket.fileno() < 0:
+            return False
+        poll = select.poll()
+        poll.register(socket, select.POLLIN)
+        return not poll.poll(0)
+
+    async def ask(self, request: bytes, coming: Incoming, sent: Callable[[], None] | None = None) -> None:
+        """Send a request, and wait until its response is whole; raises NotFetched. ``sent`` is called once it is written."""
         if not self.open or self.transport is None:
             raise lost()
         self._coming, self._whole = coming, asyncio.get_running_loop().create_future()
-        self.transport.write(request)
         try:
+            self.transport.write(request)
+            if sent is not None:
+                sent()
             await self._whole
         except asyncio.CancelledError:
             self.abort()
