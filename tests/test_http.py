@@ -554,6 +554,15 @@ def test_an_expression_without_bounds_is_refused(own: tuple[Crawls, Asked]) -> N
     assert status == 400 and "bounded time" in told["error"]
 
 
+def test_to_end_a_rule_that_is_not_there_takes_no_time(own: tuple[Crawls, Asked]) -> None:
+    """Its expression would take longer than the universe on this URL, if anybody looked for it."""
+    crawls, asked = own
+    crawls.get().discover(["http://a.example/" + 60 * "a" + "!"])
+    for verb, given in (("boost", {"by": 0}), ("families", {"budget": 0}), ("families", {"budget": 0, "delay_s": 0})):
+        status, told = asked.post(f"{API}/{verb}", {"pattern": "(a|a)*(?!x)b", **given})
+        assert status == 200 and told["applied"]
+
+
 def test_what_is_kept_for_many_is_dropped_with_what_it_said(own: tuple[Crawls, Asked]) -> None:
     _, asked = own
     for n in range(1, 20):
