@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from frontrank.errors import FrontrankError, ServiceAway, ServiceError
+from frontrank.errors import FrontrankError, ServiceError
 from frontrank.service import Client, wire
 from frontrank.service.asks import Ask
 from frontrank.service.crawls import Crawls
@@ -68,7 +68,10 @@ def test_a_damaged_crawl_is_named_and_the_others_are_served(tmp_path: Path) -> N
     with serving(tmp_path / "served", "--no-http", "--max-crawls", "2") as (server, where):
         with Client(where["grpc"], "well", timeout_s=PATIENCE_S) as client:
             assert client.count() == 1
-        with Client(where["grpc"], "bad", timeout_s=PATIENCE_S) as client, pytest.raises(ServiceAway):
+        refused = pytest.raises(
+            ServiceError, match=r"could not be opened: the trace of the crawl cannot be .*FAILED_PRECONDITION"
+        )
+        with Client(where["grpc"], "bad", timeout_s=PATIENCE_S) as client, refused:
             client.put(["http://a.org/"])
         full = pytest.raises(ServiceError, match="as many as there may be")
         with Client(where["grpc"], "third", timeout_s=PATIENCE_S) as client, full:

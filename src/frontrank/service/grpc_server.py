@@ -14,7 +14,7 @@ from typing import Any
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import DecodeError, Message
 
-from frontrank.errors import FrontrankError, InputError, NotFound, StorageError, TooMany
+from frontrank.errors import BrokenCrawl, FrontrankError, InputError, NotFound, StorageError, TooMany
 from frontrank.service import wire
 from frontrank.service.counters import PUT_CALLS, PUT_DISCOVERED_CALLS
 from frontrank.service.frontier import FrontierService
@@ -27,6 +27,7 @@ BATCHES, ITEMS = 2, 200  # of discovered URLs, and URLs alone, which one call an
 STATUSES: tuple[tuple[type[Exception], Status], ...] = (  # the first that fits
     (NotFound, Status.NOT_FOUND),
     (TooMany, Status.RESOURCE_EXHAUSTED),
+    (BrokenCrawl, Status.FAILED_PRECONDITION),
     (StorageError, Status.UNAVAILABLE),
     (FrontrankError, Status.INVALID_ARGUMENT),
 )
