@@ -361,7 +361,7 @@ class Queues(Control):
     @alone
     def count_queues(self, pages: Sequence[int]) -> int:
         """How many queues these pages wait in; hosts of a group are one."""
-        return int(np.unique(self.frontier.hosts_of(np.array(pages, np.int64))).size)
+        return len(set(self.frontier.hosts_of(np.array(pages, np.int64)).tolist())) if len(pages) > 1 else len(pages)
 
     @alone
     def due(self, page: int) -> float:

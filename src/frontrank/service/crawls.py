@@ -20,7 +20,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -116,11 +116,9 @@ class Crawls:
     def __contains__(self, given: str) -> bool:
         return crawl_id(given) in self._pool.names()
 
-    @contextmanager
-    def use(self, given: str = DEFAULT) -> Iterator[Crawl | None]:
+    def use(self, given: str = DEFAULT) -> AbstractContextManager[Crawl | None]:
         """The crawl of this ID, which stays open meanwhile; None if there is none."""
-        with self._pool.use(self._key(crawl_id(given))) as crawl:
-            yield crawl
+        return self._pool.use(self._key(crawl_id(given)))
 
     @contextmanager
     def use_or_start(self, given: str = DEFAULT, policy: Policy | str | None = None) -> Iterator[Crawl]:

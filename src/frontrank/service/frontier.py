@@ -24,7 +24,7 @@ from frontrank.service.limits import MOST_PER_QUEUE
 
 LEASE_S = 30
 LISTED = 100  # if no size is asked for
-PIECE, PIECE_BYTES = 100, 2**16  # what is listed at once, and held for a client that does not read
+PIECE, PIECE_BYTES = 250, 2**16  # what is listed at once, and held for a client that does not read
 READ, LOOKED_AT = 1_000, 10_000  # pages among which it is looked for at once: whose URLs are read, or are not
 TAKEN = 250  # URLs that are taken at once, about: the client reads them while the next are taken
 DAY_S = 86_400
@@ -94,26 +94,34 @@ class FrontierService:
         each = min(asked.max_urls_per_queue or MOST_PER_QUEUE, MOST_PER_QUEUE)
         if asked.key:
             if wanted is not None:
-                yield from self._parts(crawl_id(wanted), self._leased(wanted, 1, each, lease_s, asked.key)[0])
+                infos, rest, _ = self._taken_of(crawl_id(wanted), 1, each, lease_s, asked.key)
+                yield infos
+                yield from self._parts(crawl_id(wanted), rest)
             return
         left, at_once = asked.max_queues or 2**31, max(1, TAKEN // each)
         for name in self._any() if wanted is None else [wanted] * bool(wanted.strip()):  # as there, a blank name is none here
             try:
                 while left > 0:
-                    pages, queues = self._leased(name, min(left, at_once), each, lease_s)
-                    if not pages:
+                    infos, rest, queues = self._taken_of(name, min(left, at_once), each, lease_s)
+                    if not infos:
                         break
                     left -= queues
-                    yield from self._parts(name, pages)
+                    yield infos
+                    yield from self._parts(name, rest)
             except BrokenCrawl:  # the others have something to give
                 if wanted is not None:
                     raise
 
-    def _leased(self, name: str, queues: int, each: int, lease_s: float, queue: str | None = None) -> tuple[array[int], int]:
-        """Pages of a crawl that are leased now, and of how many queues they are."""
+    def _taken_of(
+        self, name: str, queues: int, each: int, lease_s: float, queue: str | None = None
+    ) -> tuple[list[bytes], array[int], int]:
+        """URLs of a crawl that are leased now, the pages of further ones, and of how many queues all are."""
         with self.crawls.use(name) as crawl:
-            pages = [] if crawl is None else crawl.take_queues(queues, each, lease_s=lease_s, queue=queue)
-            return array("i", pages), 0 if crawl is None else crawl.count_queues(pages)
+            if crawl is None:
+                return [], array("i"), 0
+            pages = crawl.take_queues(queues, each, lease_s=lease_s, queue=queue)
+            first, count = pages[:TAKEN], crawl.count_queues(pages)
+            return self._infos(name, crawl, first, crawl.names(first)), array("i", pages[TAKEN:]), count
 
     def _parts(self, name: str, pages: array[int]) -> Iterator[list[bytes]]:
         """The crawl may be closed while the client reads."""
@@ -206,7 +214,8 @@ class FrontierService:
         """
         text, ignore_case = asked.filter if asked.filter.strip() else "", asked.ignoreCase
         then = min(first + (READ if text else LOOKED_AT), stop)
-        found = crawl.pages_of(asked.key or None, first, then).tolist()
+        there = crawl.pages_of(asked.key or None, first, then)
+        found = (there if text else there[: at_once + 1]).tolist()
         if text:
             wanted = text.lower() if ignore_case else text
             urls = [url.lower() if ignore_case else url for url, _ in crawl.names(found)]
