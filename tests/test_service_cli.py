@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from frontrank.errors import FrontrankError, ServiceError
 from frontrank.service import Client, wire
 from frontrank.service.asks import Ask
 from frontrank.service.crawls import Crawls
+from frontrank.web.files import MAX_FILES
 from tests.patience import PATIENCE_S, eventually
 
 COMMAND = [sys.executable, "-m", "frontrank", "serve"]
@@ -46,6 +48,16 @@ def test_it_serves_both_sides_until_it_is_asked_to_end(tmp_path: Path) -> None:
         assert server.wait(PATIENCE_S) == 0
     with Crawls(tmp_path / "served") as crawls:
         assert crawls.get("news").policy.spec() == "opic" and crawls.get("news").waiting == 1
+
+
+def test_it_may_open_as_many_files_as_the_system_lets_it(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1] - 100, before[1]))
+    try:
+        with serving(tmp_path / "served", "--no-http") as (server, _):
+            assert resource.prlimit(server.pid, resource.RLIMIT_NOFILE) == (min(before[1], MAX_FILES), before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_what_the_service_says_of_itself_follows_the_level_that_is_set(tmp_path: Path) -> None:
