@@ -284,3 +284,17 @@ def test_hosts_are_put_together_by_keyboard_and_stand_by_themselves_again(browse
         page.wait_for_selector("#hosts td:has-text('c.example')")
         assert [said for said in made.trouble if "400" not in said] == []
         page.close()
+
+
+def test_a_crawl_that_cannot_be_opened_is_named_with_its_reason(browser: Any, tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs") as crawls:
+        crawls.made("bad <b>").seed("http://a.example/")
+        crawls.made("well").seed("http://a.example/")
+    (tmp_path / "bad%20%3Cb%3E" / "trace.db").write_bytes(b"not a database" * 1_000)
+    with Crawls(tmp_path, "bfs") as crawls, serving(crawls) as asked:
+        opened = Opened(browser, asked.url)
+        opened.page.wait_for_selector("#broken:visible")
+        reason = "the trace of the crawl cannot be written (file is not a database); fix this and try again"
+        assert opened.texts("#broken") == [f"Crawl bad <b> is not served: {reason}."]
+        assert opened.texts("#crawl option") == ["well"] and opened.trouble == []
+        opened.page.close()

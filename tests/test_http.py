@@ -6,12 +6,14 @@ import contextlib
 import json
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -554,6 +556,15 @@ def test_an_expression_without_bounds_is_refused(own: tuple[Crawls, Asked]) -> N
     assert status == 400 and "bounded time" in told["error"]
 
 
+def test_to_end_a_rule_that_is_not_there_takes_no_time(own: tuple[Crawls, Asked]) -> None:
+    """Its expression would take longer than the universe on this URL, if anybody looked for it."""
+    crawls, asked = own
+    crawls.get().discover(["http://a.example/" + 60 * "a" + "!"])
+    for verb, given in (("boost", {"by": 0}), ("families", {"budget": 0}), ("families", {"budget": 0, "delay_s": 0})):
+        status, told = asked.post(f"{API}/{verb}", {"pattern": "(a|a)*(?!x)b", **given})
+        assert status == 200 and told["applied"]
+
+
 def test_what_is_kept_for_many_is_dropped_with_what_it_said(own: tuple[Crawls, Asked]) -> None:
     _, asked = own
     for n in range(1, 20):
@@ -615,11 +626,49 @@ def test_a_damaged_crawl_is_told_and_the_others_are_served(tmp_path: Path) -> No
     with Crawls(tmp_path / "service") as crawls, serving(crawls) as asked:
         assert asked.get(API + "/status")[0] == 200
         status, told = asked.get("/api/v1/crawls/bad/status")
-        assert status == 503 and "trace.db" not in told["error"]
+        reason = "the trace of the crawl cannot be written (file is not a database); fix this and try again"
+        assert (status, told) == (503, {"error": f"crawl 'bad' could not be opened: {reason}"})
         assert asked.get("/health")[0] == 503
-        assert [one["id"] for one in asked.get("/api/v1/crawls")[1]["crawls"]] == ["DEFAULT"]
+        _, listed = asked.get("/api/v1/crawls")
+        assert [one["id"] for one in listed["crawls"]] == ["DEFAULT"]
+        assert listed["broken"] == [{"id": "bad", "reason": reason}]
+        assert b'crawl="DEFAULT"' in asked.raw("GET", "/metrics")[2]
         with pytest.raises(StorageError, match="could not be opened"):
             crawls.made("bad")
+
+
+def test_crawls_that_are_closed_are_listed_and_opened_when_something_is_asked_of_them(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "backlink", FREE, max_open=1) as crawls, serving(crawls) as asked:
+        for name in "abc":
+            grow(crawls.made(name))
+        (last,) = crawls.open_crawls()
+        listed = asked.get("/api/v1/crawls")[1]["crawls"]
+        assert [(one["id"], one["fetched"], one["failed"]) for one in listed] == [(name, 6, 1) for name in "abc"]
+        assert asked.raw("GET", "/metrics")[2].count(b'state="known"} ') == 6 and asked.get("/health")[0] == 200
+        assert asked.get("/api/v1/crawls/a/status")[1]["failed"] == 1
+        assert crawls.open_crawls() == [last], "none was opened for that"
+        assert asked.post("/api/v1/crawls/a/boost", {"pattern": "/cal/7$", "by": 1}) == (
+            200,
+            {"done": "pages that match go before all others", "applied": True},
+        )
+        assert asked.get("/api/v1/crawls/b/next", n=1)[1]["pages"]
+        assert asked.get("/api/v1/crawls/a/next", n=1)[1]["pages"][0]["url"] == "http://a.example/cal/7"
+        assert len(crawls.open_crawls()) == 1
+
+
+def test_a_watched_crawl_that_cannot_be_read_is_listed_with_its_reason(tmp_path: Path) -> None:
+    for name in ("bad", "well"):
+        with Crawl("bfs", tmp_path / name) as crawl:
+            crawl.seed(["http://a.example/"])
+    with closing(sqlite3.connect(tmp_path / "bad" / "trace.db")) as db, db:
+        db.execute("UPDATE meta SET value = '{\"no\": 1}' WHERE key = 'politeness'")
+    with http_server(folders={name: tmp_path / name for name in ("bad", "well")}, port=0) as server:
+        asked = Asked(server)
+        status, listed = asked.get("/api/v1/crawls")
+        assert status == 200 and [one["id"] for one in listed["crawls"]] == ["well"]
+        assert listed["broken"][0]["id"] == "bad" and "TypeError" in listed["broken"][0]["reason"]
+        status, told = asked.get("/api/v1/crawls/bad/status")
+        assert status == 503 and told["error"].startswith("crawl 'bad' could not be opened: ")
 
 
 def test_other_orderings_are_tried_on_what_was_fetched(asked: Asked) -> None:

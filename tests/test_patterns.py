@@ -40,6 +40,7 @@ texts = st.text(alphabet="abA/1 \né_", min_size=1, max_size=12)  # of an empty 
 @example("a$", "a\n")
 @example("(?m:a$)", "a\nb")
 @example("(?:^a|b$)*", "ab")
+@example(r"(?a:\w)", "é")
 def test_the_automaton_finds_what_re_finds(pattern: str, text: str) -> None:
     parsed = _parser.parse(pattern)
     automaton = _Automaton(parsed, parsed.state.flags)
@@ -90,7 +91,7 @@ def test_what_can_be_neither_bounded_nor_made_an_automaton_is_refused() -> None:
     for pattern in (r"(.*)(.*)\1\2x", "(?=(a+)+b)(a+)+", "(?:(?:a{100}){100}b?)+", "(?:a++b?)+"):
         with pytest.raises(InputError, match="bounded time on every URL"):
             searcher(pattern)
-    for pattern in (r"(a)\1", "(?=/news/).*x", "(?!b)c", "(?<=/)x", "(?>a+)b"):
+    for pattern in (r"(a)\1", "^http://h(?=/news/).*x", "(?!b)c", "(?<=/)x", "^http://h/news/(?>a+)/x"):
         assert bool(searcher(pattern)("http://h/news/aa/xcab")) == bool(re.search(pattern, "http://h/news/aa/xcab"))
 
 
@@ -110,10 +111,51 @@ def test_rules_and_scopes_are_bounded() -> None:
             refused()
 
 
-def test_a_rule_of_a_crawl_that_is_older_than_the_bound_still_holds() -> None:
+def test_a_rule_that_would_be_refused_holds_for_no_page(caplog: pytest.LogCaptureFixture) -> None:
+    """A directory that came from elsewhere may have one: it is not searched, and can be ended."""
     rules = Rules()
     rules.set(Rule(r"(.*)(.*)\1\2x", boost=2))
-    assert rules.priority("http://h/abx") == 2
+    assert rules.priority("http://h/abx") == 0 and "holds for no page" in caplog.text
+    rules.set(Rule(r"(.*)(.*)\1\2x"))
+    assert not rules
+
+
+def test_to_end_a_rule_compiles_and_searches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl = Crawl("bfs")
+    crawl.discover(["http://h.test/a", "http://h.test/b"])
+    assert crawl.boost("a$", 1) == 1
+    crawl.limit_family("b$", budget=1)
+    for name in ("compile", "search"):
+        monkeypatch.setattr(re, name, lambda *given: pytest.fail("a pattern was compiled"))
+    assert crawl.boost("(a|a)*(?!x)b", 0) == 0, "there is no such rule"
+    crawl.limit_family("(a|a)*(?!x)b", budget=0, delay_s=0.0)
+    assert crawl.boost("a$", 0) == 1
+    crawl.limit_family("b$", budget=0)
+    assert not crawl.rules and crawl.log.seq == 7, "nothing is stored of rules that were never there"
+
+
+COSTLY = """
+import sys, time
+from frontrank.crawl.crawl import Crawl
+from frontrank.errors import InputError
+crawl, pattern = Crawl("bfs"), sys.argv[1]
+crawl.discover([f"http://h.test/{n}/" + "a" * 2_000 + "!" for n in range(50)])
+began = time.process_time()
+try:
+    crawl.boost(pattern, 1)
+except InputError as error:
+    assert "fewer or narrower ranges" in str(error)
+print(time.process_time() - began)
+"""
+
+
+@pytest.mark.parametrize("pattern", ["(a|a){13}b", "(?i)" + "".join(f"{chr(256 + n)}[\x01-\uffff]" for n in range(60))])
+def test_a_rule_takes_no_second(pattern: str) -> None:
+    """Neither when it is compiled nor over many URLs of a crawl: half a second for one URL and each of 60 ranges, once."""
+    done = subprocess.run(
+        [sys.executable, "-c", COSTLY, pattern], capture_output=True, text=True, timeout=PATIENCE_S, check=True
+    )
+    assert float(done.stdout) < 1.0
 
 
 def test_as_much_of_a_url_is_looked_at_as_pages_may_link_to() -> None:

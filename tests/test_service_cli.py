@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import signal
 import subprocess
 import sys
@@ -13,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from frontrank.errors import FrontrankError, ServiceAway, ServiceError
+from frontrank.errors import FrontrankError, ServiceError
 from frontrank.service import Client, wire
 from frontrank.service.asks import Ask
 from frontrank.service.crawls import Crawls
+from frontrank.web.files import MAX_FILES
 from tests.patience import PATIENCE_S, eventually
 
 COMMAND = [sys.executable, "-m", "frontrank", "serve"]
@@ -48,6 +50,16 @@ def test_it_serves_both_sides_until_it_is_asked_to_end(tmp_path: Path) -> None:
         assert crawls.get("news").policy.spec() == "opic" and crawls.get("news").waiting == 1
 
 
+def test_it_may_open_as_many_files_as_the_system_lets_it(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1] - 100, before[1]))
+    try:
+        with serving(tmp_path / "served", "--no-http") as (server, _):
+            assert resource.prlimit(server.pid, resource.RLIMIT_NOFILE) == (min(before[1], MAX_FILES), before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
 def test_what_the_service_says_of_itself_follows_the_level_that_is_set(tmp_path: Path) -> None:
     with serving(tmp_path / "served", "--no-http") as (server, where):
         for name, level in (("quiet", None), ("told", wire.LogLevelParams.INFO), ("quiet again", wire.LogLevelParams.ERROR)):
@@ -68,7 +80,10 @@ def test_a_damaged_crawl_is_named_and_the_others_are_served(tmp_path: Path) -> N
     with serving(tmp_path / "served", "--no-http", "--max-crawls", "2") as (server, where):
         with Client(where["grpc"], "well", timeout_s=PATIENCE_S) as client:
             assert client.count() == 1
-        with Client(where["grpc"], "bad", timeout_s=PATIENCE_S) as client, pytest.raises(ServiceAway):
+        refused = pytest.raises(
+            ServiceError, match=r"could not be opened: the trace of the crawl cannot be .*FAILED_PRECONDITION"
+        )
+        with Client(where["grpc"], "bad", timeout_s=PATIENCE_S) as client, refused:
             client.put(["http://a.org/"])
         full = pytest.raises(ServiceError, match="as many as there may be")
         with Client(where["grpc"], "third", timeout_s=PATIENCE_S) as client, full:

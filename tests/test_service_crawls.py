@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -12,9 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.errors import InputError, SpecError, StorageError, TooMany, UnknownCrawl
+from frontrank.errors import BrokenCrawl, InputError, SpecError, StorageError, TooMany, UnknownCrawl
 from frontrank.frontiers.politeness import Politeness
 from frontrank.service.crawls import DEFAULT, LONGEST_ID, Crawls, crawl_id, directory_of
+from tests.patience import eventually
 
 WILD = [
     "../up",
@@ -284,3 +289,131 @@ with Crawls(sys.argv[1], "bfs") as crawls:
 def test_a_crawl_for_which_no_file_can_be_opened_is_a_sentence(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", FEW_FILES, str(tmp_path)], capture_output=True, text=True, check=True)
     assert "oo many open files" in done.stdout or "unable to open" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("politeness", '{"no": 1}', "TypeError"),
+        ("policy", '{"name": 5, "fields": 7}', ""),
+        ("crawl_id", '"' + "x" * 2_000 + '"', "at most 1,000 characters"),
+        ("revisit_share", "{", "JSONDecodeError"),
+    ],
+)
+def test_whatever_is_wrong_with_a_crawl_the_others_are_served(tmp_path: Path, key: str, value: str, reason: str) -> None:
+    with Crawls(tmp_path, "bfs") as crawls:
+        for name in ("bad", "well"):
+            crawls.made(name).seed("http://a.org/")
+    with closing(sqlite3.connect(tmp_path / "bad" / "trace.db")) as db, db:
+        before = dict(db.execute("SELECT key, value FROM meta"))
+        db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, value))
+    with Crawls(tmp_path, "bfs") as crawls:
+        assert crawls.ids() == ["well"] and list(crawls.broken) == ["bad"]
+        assert reason in crawls.broken["bad"] and str(tmp_path) not in crawls.broken["bad"]
+        with pytest.raises(BrokenCrawl, match="crawl 'bad' could not be opened"):
+            crawls.get("bad")
+        with closing(sqlite3.connect(tmp_path / "bad" / "trace.db")) as db, db:
+            db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, before.get(key, "null")))
+        eventually(lambda: opens(crawls, "bad"))
+        assert crawls.get("bad").waiting == 1 and crawls.ids() == ["bad", "well"] and not crawls.broken, "it is tried again"
+
+
+def opens(crawls: Crawls, name: str) -> bool:
+    with suppress(BrokenCrawl):
+        return crawls.find(name) is not None
+    return False
+
+
+def test_a_copy_of_a_crawl_does_not_keep_the_others_from_being_served(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs") as crawls:
+        crawls.made("news").seed("http://a.org/")
+    shutil.copytree(tmp_path / "news", tmp_path / "news-old")
+    with Crawls(tmp_path, "bfs") as crawls:
+        assert crawls.ids() == ["news"] and "second crawl of ID 'news'" in crawls.broken["news-old"]
+        assert crawls.get("news").waiting == 1
+
+
+def test_idle_crawls_are_closed_and_come_back_with_their_leases_and_delays(tmp_path: Path) -> None:
+    now = [1_000.0]
+    with Crawls(tmp_path, "bfs", Politeness(delay_s=50.0), clock=lambda: now[0], max_open=2) as crawls:
+        for name in "abcd":
+            with crawls.use_or_start(name) as crawl:
+                crawl.discover([f"http://{name}.org/{n}" for n in range(3)])
+                assert crawl.take_queues(1, 1, lease_s=100.0) == [0]
+                crawl.pause() if name == "b" else None
+        assert len(crawls.open_crawls()) == 2 and crawls.ids() == list("abcd")
+        summary = crawls.summary("a")
+        assert summary is not None and summary.overview["leased"] == 1 and summary.ready_at == 1_050.0
+        for name in "abcd":
+            with crawls.use(name) as found:
+                assert found is not None and found.counts().leased == 1 and found.take_queues(1, 1) == [], "the delay holds"
+        now[0] = 1_060.0
+        assert [crawls.get(name).take() for name in "abd"] == [["http://a.org/1"], [], ["http://d.org/1"]], "so does the pause"
+        now[0] = 1_200.0
+        assert crawls.get("a").take() == ["http://a.org/0"], "its lease has run out"
+        crawls.delay(7.0)
+        assert {crawls.get(name).politeness.delay_s for name in "abcd"} == {7.0}
+        with crawls.use("a") as used:
+            assert all(crawls.get(name) for name in "bcd") and used in crawls.open_crawls(), "what is used stays open"
+        crawls.get("b"), crawls.get("c")
+        crawls.delete("a")
+        assert crawls.ids() == list("bcd") and not (tmp_path / "a").exists()
+
+
+def test_many_who_use_more_crawls_than_are_open_lose_nothing(tmp_path: Path) -> None:
+    """Some are closed while others want them; one is deleted and begun anew meanwhile."""
+    found: list[str] = []
+    with Crawls(tmp_path, "bfs", Politeness(), max_open=2) as crawls, ThreadPoolExecutor(6) as threads:
+
+        def put(turn: int) -> None:
+            with crawls.use_or_start(f"c{turn % 5}") as crawl:
+                crawl.discover([f"http://h{turn}.org/"])
+
+        def get(turn: int) -> None:
+            with crawls.use(f"c{turn % 5}") as crawl:
+                found.extend(crawl.names(crawl.take_queues())[n][0] for n in range(1)) if crawl and crawl.waiting else None
+
+        def delete(_: int) -> None:
+            crawls.made("other").discover(["http://a.org/"])
+            crawls.delete("other")
+
+        done = [threads.submit(work, turn) for turn in range(60) for work in (put, put, get, delete)[: 3 + (turn % 20 == 0)]]
+        for one in done:
+            one.result()
+        left = [url for n in range(5) for url in urls_of(crawls.get(f"c{n}"))]
+        assert len(crawls.open_crawls()) <= 2
+    assert sorted(left) == sorted(f"http://h{turn}.org/" for turn in range(60))
+    assert set(found) <= set(left)
+
+
+def urls_of(crawl: Crawl) -> list[str]:
+    return [url for url, _ in crawl.names(crawl.pages_of().tolist())]
+
+
+FEW_FILES_MANY_CRAWLS = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+from frontrank.service import wire
+from frontrank.service.crawls import Crawls
+from frontrank.service.frontier import FrontierService
+names = [f"c{n}" for n in range(24)]
+with Crawls(sys.argv[1], "bfs", clock=lambda: 1.8e9) as crawls:
+    frontier = FrontierService(crawls)
+    for name in names:
+        info = wire.URLInfo(url=f"http://{name}.org/", crawlID=name)
+        (answer,) = frontier.put_urls([wire.URLItem(discovered=wire.DiscoveredURLItem(info=info))])
+        assert answer.status == wire.AckMessage.OK
+    for name in names + names:
+        found = [one for some in frontier.get_urls(wire.GetParams(crawlID=name)) for one in some]
+        print(*(wire.URLInfo.FromString(one).url for one in found))
+    assert len(frontier.list_crawls(wire.Local()).values) == 24 and len(crawls.open_crawls()) <= 4
+with Crawls(sys.argv[1]) as crawls:
+    assert crawls.ids() == sorted(names) and not crawls.broken
+"""
+
+
+def test_there_may_be_more_crawls_than_files_for_them(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FEW_FILES_MANY_CRAWLS, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [f"http://c{n}.org/" for n in range(24)], "each once: then it is leased"

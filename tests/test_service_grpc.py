@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import itertools
+import os
 import random
+import socket
+import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +16,7 @@ from typing import Any
 
 import grpc
 import pytest
+from h2.connection import H2Connection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,11 +26,12 @@ from frontrank.service import asks, wire
 from frontrank.service.async_client import AsyncClient
 from frontrank.service.client import Client
 from frontrank.service.crawls import Crawls
-from frontrank.service.frontier import FrontierService
+from frontrank.service.frontier import PIECE, PIECE_BYTES, FrontierService
 from frontrank.service.grpc_server import SERVICE, GrpcServer
 from frontrank.service.limits import LONGEST_KEY, LONGEST_URL, MOST_METADATA
+from frontrank.service.rpc import framed
 from frontrank.service.security import Security
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, eventually
 from tests.test_service_security import TOKEN, certificate
 
 __all__ = ["certificate"]
@@ -620,3 +626,108 @@ def test_the_client_for_asyncio(service: Service) -> None:
         return order
 
     assert asyncio.run(crawl()) == ["http://a.org/", "http://h1.org/", "http://h2.org/", "http://h3.org/"]
+
+
+# What a caller who does not read costs ------------------------------------------------------------------------------
+def test_of_a_listing_that_nobody_reads_one_piece_is_held(tmp_path: Path) -> None:
+    """Whatever the size of the crawl and of what is kept with its URLs."""
+    with Crawls(tmp_path, "bfs") as crawls:
+        frontier = FrontierService(crawls)
+        crawl = crawls.made("big")
+        crawl.discover([f"http://a.example/{n}" for n in range(10_000)])
+        crawl.attach_all({page: wire.URLInfo(key="x" * 5_000).SerializeToString() for page in range(100)})
+        next(frontier.list_urls(wire.ListUrlParams(crawlID="big", size=2**31)))
+        tracemalloc.start()
+        try:
+            listings = [frontier.list_urls(wire.ListUrlParams(crawlID="big", size=2**31)) for _ in range(50)]
+            pieces = [next(listing) for listing in listings]
+            held = tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+        assert held < 50 * 2 * PIECE_BYTES and max(map(len, pieces)) <= PIECE
+        for listing in listings:
+            listing.close()
+        assert len(list(itertools.chain(*frontier.list_urls(wire.ListUrlParams(crawlID="big", size=2**31))))) == 10_000
+
+
+def test_a_listing_goes_on_while_its_crawl_grows_is_closed_and_deleted(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs", max_open=1) as crawls:
+        frontier = FrontierService(crawls)
+        urls = [f"http://{'ab'[n % 2]}.example/{n}" for n in range(1_000)]
+        crawls.made("one").discover(urls)
+        listing = frontier.list_urls(
+            wire.ListUrlParams(crawlID="one", key="b.example", start=3, size=450, filter="EXAMPLE/", ignoreCase=True)
+        )
+        found = next(listing)
+        crawls.made("one").discover(["http://b.example/late"])
+        crawls.made("other").discover(["http://c.example/"])
+        assert len(crawls.open_crawls()) == 1
+        found += itertools.chain(*listing)
+        assert [wire.URLItem.FromString(item).known.info.url for item in found] == urls[1::2][3:453]
+        asked = wire.CountUrlParams(crawlID="one", key="b.example")
+        assert frontier.count_urls(asked).value == 501
+        listing = frontier.list_urls(wire.ListUrlParams(crawlID="one", size=1_000))
+        next(listing)
+        crawls.delete("one")
+        assert list(listing) == []
+
+
+def test_streams_that_are_never_read_hold_up_nobody_and_little_memory(service: Service) -> None:
+    """Their windows are as large as HTTP/2 allows: nothing but the connection itself says that nobody reads."""
+    service.crawls.made("").discover([f"http://a.example/{n}" for n in range(30_000)])
+    before, deaf = memory(), []
+    message = wire.ListUrlParams(size=2**31).SerializeToString()
+    host, _, port = service.server.address.rpartition(":")
+    try:
+        for _ in range(3):
+            line = H2Connection()
+            line.local_settings.initial_window_size = 2**31 - 1
+            line.initiate_connection()
+            line.increment_flow_control_window(2**30)
+            for stream in range(1, 200, 2):
+                heads = [
+                    (":method", "POST"),
+                    (":scheme", "http"),
+                    (":path", f"/{SERVICE.full_name}/ListURLs"),
+                    (":authority", host),
+                ]
+                line.send_headers(stream, [*heads, ("content-type", "application/grpc"), ("te", "trailers")])
+                line.send_data(stream, framed([message]), end_stream=True)
+            made = socket.create_connection((host, int(port)), timeout=PATIENCE_S)
+            deaf.append(made)
+            made.sendall(line.data_to_send())
+        eventually(lambda: sum(len(one.calls) for one in list(service.server._server.connections)) >= 300)
+        for n in range(5):
+            assert service.client.put([f"http://b.example/{n}"]) == [True]
+        eventually(lambda: all(call.begun for one in list(service.server._server.connections) for call in one.calls.values()))
+        assert memory() - before < 100 * 2**20
+    finally:
+        for made in deaf:
+            made.close()
+
+
+def memory() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+# A crawl that cannot be opened --------------------------------------------------------------------------------------
+def test_a_broken_crawl_is_refused_with_its_reason_and_the_others_are_served(tmp_path: Path) -> None:
+    with served(tmp_path / "served") as service:
+        for name in ("bad", "well"):
+            service.named(name).put([f"http://{name}.org/"])
+    (tmp_path / "served" / "bad" / "trace.db").write_bytes(b"not a database" * 1_000)
+    with served(tmp_path / "served") as service:
+        bad = service.named("bad")
+        for call in (bad.stats, bad.get, lambda: bad.put(["http://a.org/"]), bad.urls, lambda: bad.delete_crawl()):
+            with pytest.raises(
+                ServiceError, match=r"'bad' could not be opened: .*not a database.*FAILED_PRECONDITION"
+            ) as caught:
+                call()
+            assert str(tmp_path) not in str(caught.value)
+        assert service.client.crawls() == ["well"] and got(service.named("well").get()) == ["http://well.org/"]
+        infos = [wire.URLInfo(url="http://new.org/", crawlID=name) for name in ("bad", "well")]
+        items = [wire.URLItem(discovered=wire.DiscoveredURLItem(info=info)) for info in infos]
+        assert [one.status for one in service.frontier.put_urls(items)] == [wire.AckMessage.FAIL, wire.AckMessage.OK]
+        (answer,) = service.frontier.put_discovered([wire.DiscoveredBatch(ID="1", items=infos)])
+        assert list(answer.statuses) == [wire.AckMessage.FAIL, wire.AckMessage.SKIPPED]

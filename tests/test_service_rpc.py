@@ -43,11 +43,13 @@ class Running:
 
     def __init__(self) -> None:
         self.calls: list[int] = []  # messages of each call
+        self.may_end = threading.Event()
         methods = {
             "/t.T/One": Method(self._many),
             "/t.T/Many": Method(self._many, streams=True, at_once=7),
             "/t.T/Down": Method(lambda messages: ([str(n).encode()] * 3 for n in range(int(messages[0] or b"0"), 0, -1))),
             "/t.T/Fail": Method(self._fail),
+            "/t.T/Long": Method(self._long, apart=True),
         }
         self.server = Server(methods, self._admit)
         self.loop = asyncio.new_event_loop()
@@ -57,6 +59,10 @@ class Running:
 
     def _many(self, messages: Sequence[bytes]) -> list[Sequence[bytes]]:
         self.calls.append(len(messages))
+        return [messages]
+
+    def _long(self, messages: Sequence[bytes]) -> list[Sequence[bytes]]:
+        self.may_end.wait()
         return [messages]
 
     def _fail(self, messages: Sequence[bytes]) -> Iterable[Sequence[bytes]]:
@@ -134,6 +140,14 @@ def test_many_calls_at_once(channel: grpc.Channel) -> None:
     one = channel.unary_unary("/t.T/One")
     futures = [one.future(str(n).encode(), timeout=PATIENCE_S) for n in range(3 * MOST_STREAMS)]
     assert [future.result() for future in futures] == [str(n).encode() for n in range(3 * MOST_STREAMS)]
+
+
+def test_nobody_waits_for_calls_that_may_take_long(running: Running, channel: grpc.Channel) -> None:
+    long = [channel.unary_unary("/t.T/Long").future(b"long", timeout=PATIENCE_S) for _ in range(50)]
+    assert channel.unary_unary("/t.T/One")(b"a", timeout=PATIENCE_S) == b"a"
+    assert not any(call.done() for call in long)
+    running.may_end.set()
+    assert {call.result() for call in long} == {b"long"}
 
 
 def test_refusals_have_a_status_and_a_sentence(channel: grpc.Channel, capfd: pytest.CaptureFixture[str]) -> None:

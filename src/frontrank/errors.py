@@ -5,6 +5,7 @@
     │   ├── SourceError       a web cannot be read: missing, truncated, of another format
     │   ├── SeedError         a seed is not a page of the web
     │   ├── StorageError      a crawl's directory cannot be written, read or shared
+    │   │   └── BrokenCrawl   a crawl of a service could not be opened; the others are served
     │   ├── TooMany           there is no room for another one
     │   └── NotFound          what was asked for is not there
     │       └── UnknownCrawl  a service has no crawl of this ID
@@ -68,6 +69,14 @@ class SeedError(InputError):
 
 class StorageError(InputError):
     """A crawl's directory cannot be written, read or shared."""
+
+
+class BrokenCrawl(StorageError):
+    """A crawl of a service could not be opened."""
+
+    def __init__(self, crawl: str, reason: str) -> None:
+        super().__init__(f"crawl {crawl!r} could not be opened: {reason}")
+        self.reason = reason
 
 
 class TooMany(InputError):

@@ -73,7 +73,9 @@ def command(
     """
     from frontrank.errors import InputError
     from frontrank.fetching.crawler.config import read_config, read_seeds
+    from frontrank.web.files import raise_file_limit
 
+    raise_file_limit()
     if rescore and not resume_dir:
         raise InputError("--rescore was given without --resume; it changes the ordering of a crawl that has begun")
     if out and resume_dir:

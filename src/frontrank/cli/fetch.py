@@ -63,7 +63,9 @@ def command(
     from frontrank.pages.urls import usable_seed
     from frontrank.service.fetching import FetchPlan
     from frontrank.service.security import read_token
+    from frontrank.web.files import raise_file_limit
 
+    raise_file_limit()
     chosen = {name: options()[name].default for name in USED} | given_of(given)
     how = How(
         agent_of(chosen["user_agent"], chosen["contact"]),

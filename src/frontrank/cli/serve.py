@@ -18,6 +18,7 @@ from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import progress
 from frontrank.errors import InputError, need
 from frontrank.service.options import ServeOptions
+from frontrank.web.files import raise_file_limit
 
 if TYPE_CHECKING:
     from frontrank.service.crawls import Crawls
@@ -45,6 +46,7 @@ def command(directory: str, as_json: bool, **given: Any) -> None:
     from frontrank.service.http import http_server
     from frontrank.service.security import check_address, security
 
+    raise_file_limit()
     host, stop, counters = protection["host"], threading.Event(), Counters()
     protected = security(**protection)
     for port in (asked.port, *(() if asked.no_http else (asked.http_port,))):

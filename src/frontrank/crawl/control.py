@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from frontrank.errors import InputError, NotFound, nearest
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
 from frontrank.pages.groups import DOMAIN, IP, LISTED, Group
-from frontrank.pages.patterns import searcher, trusted_searcher
+from frontrank.pages.patterns import Search, searcher
 from frontrank.pages.urls import registered_domain
 
 PART = 2_000  # pages that get a priority, or whose names are read, at once: 2 to 10 ms
@@ -263,23 +263,25 @@ class Control(Live):
         """
         before = self.rules.families.get(given.text(pattern, "a pattern"))
         rule = replace(before.rule, boost=by) if before else Rule(pattern, boost=by)
-        self._set_rule(rule, now)
-        matches, found = trusted_searcher(pattern), 0
+        matches, found = self._set_rule(rule, now), 0
+        if matches is None:
+            return 0
         with self._lock:
             known = self.known
         for first in range(0, known, PART):
-            found += self._boost_part(matches, first, min(first + PART, known), now)
+            with self._lock:
+                urls = next(iter(self.log.urls(first, min(PART, known - first))), ([], []))[0]
+            matching = {page: url for page, url in enumerate(urls, first) if matches(url)}  # others may call meanwhile
+            found += self._boost_part(matching, now)
         with self._lock:
             self.log.commit()
         return found
 
     @alone
-    def _boost_part(self, matches: Callable[[str], object], first: int, stop: int, now: float | None) -> int:
-        urls = next(iter(self.log.urls(first, stop - first)), ([], []))[0]
+    def _boost_part(self, matching: Mapping[int, str], now: float | None) -> int:
         changed: dict[int, list[int]] = {}
-        for page, url in enumerate(urls, first):
-            if matches(url):
-                changed.setdefault(self.rules.priority(url), []).append(page)
+        for page, url in matching.items():
+            changed.setdefault(self.rules.priority(url), []).append(page)
         for priority, pages in changed.items():
             self._do(events.PrioritisedAll(self._tick(now), np.array(pages, np.int32), priority))
         self._acknowledge()
@@ -297,16 +299,19 @@ class Control(Live):
         self._set_rule(rule if delay_s is None else replace(rule, delay_s=delay_s), now)
 
     @alone
-    def _set_rule(self, rule: Rule, now: float | None) -> None:
-        if not rule.says_nothing:
-            searcher(rule.pattern)  # refused now, if it may take for ever; a rule that is there can be ended
+    def _set_rule(self, rule: Rule, now: float | None) -> Search | None:
+        """What looks for the pages of the rule; None if it ends one that is not there. To end a rule compiles nothing."""
+        before = self.rules.families.get(rule.pattern)
+        if rule.says_nothing and before is None:
+            return None
+        matches = before.matches if before is not None else searcher(rule.pattern)  # refused now, if it may take for ever
         at = self._tick(now)
         self._do(events.Ruled(at, rule))
-        matches = trusted_searcher(rule.pattern)
         for page in sorted(self.held_up):  # what held them up may be no more
             if matches(self.log.url(page)):
                 self._do(events.Scheduled(at, page, at))
         self._acknowledge()
+        return matches
 
     def _listen(self) -> None:
         """From the first page that is asked for on, heed what other processes say, beside the crawl: it may take a while."""

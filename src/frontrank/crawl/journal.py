@@ -61,6 +61,7 @@ FEW_FRAMES, PASSES = 250, 20  # a checkpoint goes on beside the crawl until so f
 
 
 _journals: WeakSet[Journal] = WeakSet()  # of this process
+_journals_lock = threading.Lock()  # threads of a service open crawls at the same time
 
 
 class Journal:
@@ -111,7 +112,8 @@ class Journal:
                 db.executemany("INSERT INTO meta VALUES(?, ?)", [(key, json.dumps(value)) for key, value in stored.items()])
                 db.close()
             made = cls(folder, _connected(folder, sync_s), lock, group, sync_s)
-            _journals.add(made)
+            with _journals_lock:
+                _journals.add(made)
             return made
 
     @classmethod
@@ -133,7 +135,8 @@ class Journal:
                         f"{VERSION}); use that version"
                     )
                 held.pop_all()  # they are the journal's now
-            _journals.add(made)
+            with _journals_lock:
+                _journals.add(made)
             return made
 
     @property
@@ -446,7 +449,9 @@ def is_locked(folder: Path) -> bool:
 
 def _locked(folder: Path, create: bool = True) -> int:
     busy = "another process is at work on this crawl; stop it first, or wait for its end"
-    if any(other.writable and other.folder.resolve() == folder.resolve() for other in _journals):
+    with _journals_lock:
+        ours = [other.folder for other in _journals if other.writable]
+    if folder.resolve() in [other.resolve() for other in ours]:
         busy = "this process has this crawl open already; close it first"
     return locked(folder / "lock", f"{folder}: {busy}", create)
 

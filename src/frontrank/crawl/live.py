@@ -31,7 +31,6 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array, direct
 from frontrank.orderings.policy import Policy, never
 from frontrank.pages.groups import DOMAIN
-from frontrank.pages.patterns import trusted_searcher
 from frontrank.pages.scoring import Scoring
 from frontrank.pages.urls import host_of, registered_domain
 from frontrank.web.view import Workload
@@ -258,9 +257,10 @@ class Live(Known):
     def _rule(self, rule: Rule) -> None:
         before = self.rules.families.get(rule.pattern)
         self.rules.set(rule)
-        if self.replaying and rule.boost != (before.rule.boost if before else 0):
+        family = self.rules.families.get(rule.pattern, before)  # one that ends is found by its text, and not compiled again
+        if family is not None and self.replaying and rule.boost != (before.rule.boost if before else 0):
             # all names are known by now, also those of pages that came later
-            self._boost_all(trusted_searcher(rule.pattern))
+            self._boost_all(family.matches)
 
     def _join(self, hosts: Sequence[str], group: str, asked: bool) -> None:
         own = [self._host(host) for host in hosts]

@@ -305,15 +305,16 @@ class Queues(Control):
         return self._counted(self.frontier.hosts())
 
     @alone
-    def queues(self, inactive: bool = False, now: float | None = None) -> list[str]:
+    def queues(self, inactive: bool = False, now: float | None = None, *, start: int = 0, size: int | None = None) -> list[str]:
         """The names of queues, in the order in which they became known; without ``inactive``, of those with pages to come
-        that are not blocked."""
+        that are not blocked. ``start`` and ``size``: a part of them."""
         self._end_leases(now)
         hosts = self.frontier.hosts()
         active = hosts["waiting"] + hosts["later"] + hosts["leased"]
         at = self.clock() if now is None else given.seconds(now, "now must be")
         shown = active + hosts["done"] > 0 if inactive else (active > 0) & (hosts["blocked"] < at + self.shift)
-        return status.host_names(self, np.flatnonzero(shown).tolist())
+        part = slice(start, None if size is None else start + size)
+        return status.host_names(self, np.flatnonzero(shown)[part].tolist())
 
     def _counted(self, hosts: Array) -> QueueCounts:
         active = hosts["waiting"] + hosts["later"] + hosts["leased"]
@@ -342,16 +343,25 @@ class Queues(Control):
         return [(url, queue_of((url, queue))) for url, queue in self.log.names(pages)]
 
     @alone
-    def pages_of(self, queue: str | None = None) -> Array:
-        """The numbers of all pages that are known (of a queue), but for those that nobody has found or named yet."""
-        marks, host = self.frontier.marks(slice(0, self.known)), -1 if queue is None else self.find_host(queue)
+    def pages_of(self, queue: str | None = None, first: int = 0, stop: int | None = None) -> Array:
+        """The numbers of all pages that are known (of a queue), but for those that nobody has found or named yet.
+
+        ``first`` and ``stop``: of these pages alone.
+        """
+        part = slice(first, self.known if stop is None else min(stop, self.known))
+        marks, host = self.frontier.marks(part), -1 if queue is None else self.find_host(queue)
         there = (marks != ABSENT) & (marks != FORGOTTEN)
         if queue is not None:
-            there &= self.frontier.hosts_of(slice(0, self.known)) == host
-        pages = np.flatnonzero(there)
+            there &= self.frontier.hosts_of(part) == host
+        pages = first + np.flatnonzero(there)
         if queue is not None and self.group_of(queue) != queue:  # one host of a group
             pages = pages[[named == queue for _, named in self.names(pages.tolist())]]
         return pages
+
+    @alone
+    def count_queues(self, pages: Sequence[int]) -> int:
+        """How many queues these pages wait in; hosts of a group are one."""
+        return len(set(self.frontier.hosts_of(np.array(pages, np.int64)).tolist())) if len(pages) > 1 else len(pages)
 
     @alone
     def due(self, page: int) -> float:

@@ -8,6 +8,7 @@ leased, delays of hosts, attempts and retries.
 from __future__ import annotations
 
 import gc
+import threading
 import time
 from array import array
 from collections.abc import Callable, Iterator
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 BATCH = 20_000  # rows applied together, URLs read together
 SMALL = 64  # pages: what is allocated before a snapshot brings its own arrays
 QUICK = (Taken.kind, Fetched.kind, Failed.kind, Retried.kind, Expired.kind)  # what the kernel applies
+_paused, _pausing = 0, threading.Lock()  # replays under way without collections: threads of a service open crawls at once
 COUNTED = "rankings_by_count_until"  # a note: format 1 has no rows for rankings, they follow from counting
 
 
@@ -148,13 +150,19 @@ def stored_politeness(log: Log) -> Politeness:
 @contextmanager
 def _no_collections() -> Iterator[None]:
     """Millions of rows come and go, none in a cycle: looking for cycles among them takes a quarter of the time."""
-    collecting = gc.isenabled()
-    gc.disable()
+    global _paused
+    with _pausing:
+        if gc.isenabled() or _paused:  # else somebody else has turned it off, and it stays so
+            _paused += 1
+        counted = _paused > 0
+        gc.disable()
     try:
         yield
     finally:
-        if collecting:
-            gc.enable()
+        with _pausing:
+            _paused -= counted
+            if counted and not _paused:
+                gc.enable()
 
 
 def replay(crawl: Live, log: Log, after: int = 0, fused: bool = True, names_of: Live | None = None) -> None:

@@ -14,15 +14,17 @@ time.
 
 from __future__ import annotations
 
+import logging
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from frontrank.errors import InputError
-from frontrank.pages.patterns import trusted_searcher
+from frontrank.pages.patterns import Search, parse, searcher
+
+logger = logging.getLogger("frontrank.crawl")
 
 MOST_PATTERN = 1_000  # characters
 MOST_BOOST = 1_000_000
@@ -44,16 +46,14 @@ class Rule:
     def __post_init__(self) -> None:
         if not 0 < len(self.pattern) <= MOST_PATTERN:
             raise InputError(f"pattern must have 1 to {MOST_PATTERN:,} characters, got {len(self.pattern):,}")
-        try:
-            re.compile(self.pattern)
-        except (re.error, RecursionError, OverflowError) as error:
-            raise InputError(f"pattern must be a regular expression, got {self.pattern!r} ({error})") from None
         if isinstance(self.boost, bool) or not isinstance(self.boost, int) or abs(self.boost) > MOST_BOOST:
             raise InputError(f"boost must be a whole number from -{MOST_BOOST:,} to {MOST_BOOST:,}, got {self.boost!r}")
         if isinstance(self.budget, bool) or not isinstance(self.budget, int) or self.budget < 0:
             raise InputError(f"budget must be a whole number of pages from 0 (none), got {self.budget!r}")
         if not isinstance(self.delay_s, int | float) or not (math.isfinite(self.delay_s) and self.delay_s >= 0):
             raise InputError(f"delay_s must be a number of seconds from 0, got {self.delay_s!r}")
+        if not self.says_nothing:  # one that ends a rule is found by its text
+            parse(self.pattern)
 
     def json(self) -> dict[str, Any]:
         return asdict(self)
@@ -70,14 +70,22 @@ class Family:
     rule: Rule
     taken: int = 0
     ready_at: float = -math.inf
-    matches: Any = field(init=False, repr=False)
+    matches: Search = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.matches = trusted_searcher(self.rule.pattern)
+        try:
+            self.matches = searcher(self.rule.pattern)
+        except InputError as error:  # of a directory that came from elsewhere: no pattern is searched without a bound
+            logger.warning("a rule of this crawl holds for no page: %s", error)
+            self.matches = _matches_nothing
 
     def free_at(self) -> float:
         """When a page of this family may go; infinity: not before the budget grows."""
         return math.inf if 0 < self.rule.budget <= self.taken else self.ready_at
+
+
+def _matches_nothing(url: str) -> bool:
+    return False
 
 
 class Rules:

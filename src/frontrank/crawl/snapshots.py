@@ -82,7 +82,7 @@ class Snapshots:
         try:
             for number in self.to_close:
                 os.close(number)
-            os.closerange(3, 1024)
+            os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # a service may have many files open
             for caught in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C is for the crawl; it waits for us
                 signal.signal(caught, signal.SIG_IGN)
             _write(self.folder, head, arrays)

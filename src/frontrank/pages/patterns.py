@@ -5,13 +5,14 @@ operators and callers of a service, URLs from hostile pages, so either may be ma
 
     ways(e)     is how many ways there are, at most, to match e from one place of a URL: the product of the choices in it,
                 where a repeat of a body with w ways has (most - least + 1) * w^most, and the longest URL counts as no limit;
-    few         ways times places: ``re`` tries them all in less than a second, and is used;
+    few         ways times places: ``re`` tries them all in about a millisecond, and is used;
     many        an automaton is used, which is in all its states at once: one step a character, no way back. Transitions are
                 kept, so that most steps are one look-up (about 60 ns a character; ``re`` takes a few).
 
 Both look at the first ``MOST_SIGNS`` characters of a URL, which is as long as pages may link to. Back references and
 lookarounds are no matter of automata: an expression that has them and many ways is refused, and so is one of more than
-``MOST_STATES`` states.
+``MOST_STATES`` states. To compile a range that ignores case, ``re`` folds its characters one by one (8 ms for a large one): the
+ranges of an expression may have ``MAX_RANGED`` characters in all.
 
 K. Thompson: Regular expression search algorithm. Communications of the ACM 11(6), 1968.
 """
@@ -28,12 +29,14 @@ from typing import Any
 from frontrank.errors import InputError
 
 MOST_SIGNS = 2_083  # of a URL that are looked at: pages.html.LONGEST_URL
-MOST_STEPS = 2**24  # of backtracking: a few tenths of a second
+MOST_STEPS = 2**15  # of backtracking: 0.4 to 1.3 ms, which every URL of a crawl may cost
+MAX_RANGED, FOLDED = 2**19, 2**16  # characters of ranges in all; ``re`` folds the first ones of each
 MOST_STATES = 500
 MOST_KEPT = 50_000  # transitions of one automaton
 
 _ONE = (_constants.LITERAL, _constants.NOT_LITERAL, _constants.ANY, _constants.IN, _constants.AT, _constants.GROUPREF)
 _REPEATS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT)
+_CHARACTERS = re.ASCII | re.LOCALE | re.UNICODE
 _STARTS = (_constants.AT_BEGINNING, _constants.AT_BEGINNING_STRING)
 _WORD, _ASCII_WORD = re.compile(r"\w"), re.compile(r"\w", re.ASCII)
 
@@ -49,10 +52,10 @@ def searcher(pattern: str) -> Search:
     >>> bool(searcher("(a+)+$")("a" * 2000 + "b"))
     False
     """
+    parsed = parse(pattern)
+    flags = parsed.state.flags
     try:
         compiled = re.compile(pattern)
-        parsed = _parser.parse(pattern)
-        flags = parsed.state.flags
         places = 1 if _is_anchored(parsed, flags) else MOST_SIGNS
         if ways(parsed) * places <= MOST_STEPS:
             search = compiled.search
@@ -63,16 +66,30 @@ def searcher(pattern: str) -> Search:
     except _TooHard as error:
         raise InputError(
             f"pattern must be one that takes bounded time on every URL, got {pattern!r}: it has very many ways to match, "
-            f"and {error}; write it with fewer repeats (*, +, {{m,n}})"
+            f"and {error}; write it with fewer repeats (*, +, {{m,n}}), or begin it with ^"
         ) from None
 
 
-def trusted_searcher(pattern: str) -> Search:
-    """The same for an expression that was accepted before there was a bound."""
+def parse(pattern: str) -> Any:
+    """A regular expression as a tree, made quickly; InputError if it is none, or would take long to compile."""
     try:
-        return searcher(pattern)
-    except InputError:
-        return re.compile(pattern).search
+        parsed = _parser.parse(pattern)
+        ranged = _ranged(parsed)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise InputError(f"pattern must be a regular expression, got {pattern!r} ({error})") from None
+    if ranged > MAX_RANGED:
+        raise InputError(
+            f"pattern must have ranges of at most {MAX_RANGED:,} characters in all, got {pattern!r} with {ranged:,}; "
+            f"write it with fewer or narrower ranges ([a-z])"
+        )
+    return parsed
+
+
+def _ranged(parsed: Any) -> int:
+    """How many characters of ranges are folded if case is ignored."""
+    if isinstance(parsed, tuple) and len(parsed) == 2 and parsed[0] is _constants.RANGE:
+        return min(int(parsed[1][1]) - int(parsed[1][0]) + 1, FOLDED)
+    return sum(map(_ranged, parsed)) if isinstance(parsed, tuple | list | _parser.SubPattern) else 0
 
 
 def ways(parsed: Any) -> float:
@@ -198,6 +215,8 @@ class _Automaton:
         if kind is _constants.BRANCH:
             return self._node("or", None, [self._sequence(branch, flags, then) for branch in given[1]])
         if kind is _constants.SUBPATTERN:
+            if given[1] & _CHARACTERS:  # one of them takes the place of another
+                flags &= ~_CHARACTERS
             return self._sequence(given[3], (flags | given[1]) & ~given[2], then)
         if kind in (_constants.MAX_REPEAT, _constants.MIN_REPEAT):
             return self._repeated(int(given[0]), given[1], given[2], flags, then)

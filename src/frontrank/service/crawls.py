@@ -19,7 +19,8 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -31,13 +32,14 @@ from frontrank.crawl.journal import FILE, UNBORN, Journal
 from frontrank.crawl.needs import check_live
 from frontrank.crawl.numbered import checked_share
 from frontrank.crawl.ranking import BACKGROUND
-from frontrank.errors import FrontrankError, InputError, StorageError, TooMany, UnknownCrawl, nearest
+from frontrank.errors import InputError, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
 from frontrank.service.options import ServeOptions
-from frontrank.web.files import locked, written_beside
+from frontrank.service.pool import FILES, CrawlPool, Summary
+from frontrank.web.files import file_limit, locked, written_beside
 
 DEFAULT = "DEFAULT"
 SETTINGS, LOCK = "service.json", ".lock"  # a directory of a crawl has no dot in its name
@@ -57,6 +59,9 @@ class Crawls:
     is there keeps the ordering it was started with, and ``kept`` says so; with ``rescore`` it gets the one that is given, which
     sees everything that happened. ``revisit_share`` holds for all crawls, if it is given. ``broken`` has those that could not
     be opened, and why: the others are served all the same.
+
+    As many are open as there are files for, ``max_open`` if it is given. ``use`` keeps one open for as long as it is needed;
+    one that ``get``, ``find`` or ``made`` returned is closed when it has been idle for longest and others are used.
     """
 
     def __init__(
@@ -70,7 +75,8 @@ class Crawls:
         revisit_share: float | None = None,
         clock: Callable[[], float] = time.time,
         sync_s: float = 1.0,
-        most: int = ServeOptions.max_crawls,  # each has a directory, a lock, and a few open files
+        most: int = ServeOptions.max_crawls,  # each has a directory
+        max_open: int | None = None,
     ) -> None:
         if most < 1:
             raise InputError(f"a service must have room for at least 1 crawl, got {most}")
@@ -84,9 +90,8 @@ class Crawls:
         self.revisit_share = None if revisit_share is None else checked_share(revisit_share)
         self.kept: list[str] = []  # what was asked for, and does not hold for a crawl that is there
         self.clock, self.sync_s = clock, sync_s
-        self._alone = threading.RLock()
-        self._crawls: dict[str, Crawl] = {}
-        self.broken: dict[str, str] = {}
+        self._alone = threading.RLock()  # while a crawl is started or deleted, or settings change
+        self._pool = CrawlPool(self._recovered, max(1, file_limit() // 2 // FILES) if max_open is None else max_open)
         self._lock = self._entered()
         try:
             stored = self._read()
@@ -100,13 +105,46 @@ class Crawls:
 
     # What is there ----------------------------------------------------------------------------------------------------------
     def ids(self) -> list[str]:
-        """The IDs of all crawls, in alphabetical order."""
-        with self._alone:
-            return sorted(self._crawls)
+        """The IDs of all crawls that are served, in alphabetical order."""
+        return self._pool.names()
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """Crawls that could not be opened, and why."""
+        return self._pool.broken()
 
     def __contains__(self, given: str) -> bool:
-        with self._alone:
-            return crawl_id(given) in self._crawls
+        return crawl_id(given) in self._pool.names()
+
+    def use(self, given: str = DEFAULT) -> AbstractContextManager[Crawl | None]:
+        """The crawl of this ID, which stays open meanwhile; None if there is none."""
+        return self._pool.use(self._key(crawl_id(given)))
+
+    @contextmanager
+    def use_or_start(self, given: str = DEFAULT, policy: Policy | str | None = None) -> Iterator[Crawl]:
+        """The same; it is started if it is not there, with this ordering, or the one that is set for the ID."""
+        name = crawl_id(given)
+        if self._pool.find(self._key(name)) is None:
+            self._start(name, policy)
+        with self.use(name) as crawl:
+            if crawl is None:
+                raise UnknownCrawl(f"the crawl {name!r} was deleted a moment ago")
+            yield crawl
+
+    def summary(self, given: str) -> Summary | None:
+        """What was known of a crawl when it was closed because it was idle; None if it is open, or not there."""
+        return self._pool.summary(crawl_id(given))
+
+    def folder_of(self, given: str) -> Path | None:
+        """The directory of a crawl, be it open or not; None if there is none."""
+        entry = self._pool.find(self._key(crawl_id(given)))
+        if entry is not None and entry.reason:
+            with self.use(given):  # it is whole again, or it is said why not
+                pass
+        return None if entry is None else entry.folder
+
+    def open_crawls(self) -> list[Crawl]:
+        return self._pool.open_crawls()
 
     def get(self, given: str = DEFAULT) -> Crawl:
         """The crawl of this ID."""
@@ -117,25 +155,32 @@ class Crawls:
 
     def find(self, given: str = DEFAULT) -> Crawl | None:
         """The crawl of this ID, None if there is none."""
-        with self._alone:
-            self._check_whole(crawl_id(given))
-            return self._crawls.get(crawl_id(given))
+        with self.use(given) as crawl:
+            return crawl
 
     def made(self, given: str = DEFAULT, policy: Policy | str | None = None) -> Crawl:
         """The crawl of this ID. It is started if it is not there: with this ordering, or the one that is set for the ID."""
-        name = crawl_id(given)
+        with self.use_or_start(given, policy) as crawl:
+            return crawl
+
+    def _start(self, name: str, policy: Policy | str | None) -> None:
         with self._alone:
-            found = self._crawls.get(name)
-            if found is not None:
-                return found
             self._check_open()
-            self._check_whole(name)
-            if len(self._crawls) + len(self.broken) >= self.most:
+            if self._pool.find(self._key(name)) is not None:
+                return
+            if len(self._pool) >= self.most:
                 raise TooMany(f"there are {self.most:,} crawls, as many as there may be; delete one, or use one of them")
             ordering = as_policy(policy) if policy is not None else self.orderings.get(name, self.policy)
-            self._crawls[name] = self._begun(name, ordering)
+            self._pool.make_room()
+            self._pool.add(name, self.folder / directory_of(name), self._begun(name, ordering))
             logger.info("crawl %r begins with %s", name, ordering.spec())
-            return self._crawls[name]
+
+    def _key(self, name: str) -> str:
+        """How the pool has a crawl: a broken one, whose ID could not be read, by that of its directory."""
+        if self._pool.find(name) is not None:
+            return name
+        directory = unquote(directory_of(name))
+        return name if self._pool.find(directory) is None else directory
 
     def _begun(self, name: str, ordering: Policy) -> Crawl:
         folder = self.folder / directory_of(name)
@@ -155,19 +200,16 @@ class Crawls:
 
     def all_orderings(self) -> list[Policy]:
         """Those of crawls that are there, and of those that may come."""
-        with self._alone:
-            return [self.policy, *self.orderings.values(), *(crawl.policy for crawl in self._crawls.values())]
+        return [self.policy, *self.orderings.values(), *self._pool.policies()]
 
     # What is done to them ---------------------------------------------------------------------------------------------------
     def delete(self, given: str = DEFAULT) -> None:
         """Forget a crawl, and remove its directory."""
         with self._alone:
-            crawl = self.get(given)
-            del self._crawls[crawl_id(given)]
-            crawl.abandon()
+            self.get(given)
             # Renamed first, which is done or not: what dies half-way through a removal is removed by the next start.
             beside = self.folder / f"{DELETED}{secrets.token_hex(8)}"
-            os.rename(_folder_of(crawl), beside)
+            os.rename(self._pool.remove(self._key(crawl_id(given))), beside)
         shutil.rmtree(beside, ignore_errors=True)
         logger.info("crawl %r is deleted", crawl_id(given))
 
@@ -195,20 +237,20 @@ class Crawls:
     def delay(self, delay_s: float) -> None:
         """So many seconds between two answers from one queue, in all crawls, there and to come; queues keep their own."""
         self.behave(replace(self.politeness, delay_s=delay_s))
-        with self._alone:
-            crawls = list(self._crawls.values())
-        for crawl in crawls:
-            crawl.behave(replace(crawl.politeness, delay_s=delay_s))
+        for name in self.ids():
+            with self.use(name) as crawl:
+                if crawl is not None:
+                    crawl.behave(replace(crawl.politeness, delay_s=delay_s))
 
     def close(self) -> None:
         """Let all crawls and the folder go."""
         with self._alone:
-            crawls, self._crawls = self._crawls, {}
-            for crawl in crawls.values():
-                crawl.close()
-            if self._lock >= 0:
-                os.close(self._lock)
-                self._lock = -1
+            try:
+                self._pool.close()
+            finally:
+                if self._lock >= 0:
+                    os.close(self._lock)
+                    self._lock = -1
 
     def __enter__(self) -> Crawls:
         return self
@@ -276,38 +318,44 @@ class Crawls:
                 self._open(path)
 
     def _open(self, path: Path) -> None:
-        held = {entry.name for entry in path.iterdir()}
-        if FILE not in held:
-            if held <= UNBORN:
-                shutil.rmtree(path)
-            return
+        """Whatever is wrong with a crawl, the others are served."""
         try:
+            held = {entry.name for entry in path.iterdir()}
+            if FILE not in held:
+                if held <= UNBORN:
+                    shutil.rmtree(path)
+                return
+            self._pool.make_room()
             crawl = self._recovered(path)
-        except (FrontrankError, OSError) as error:
-            self.broken[unquote(path.name)] = str(error)
+        except Exception as error:
+            self._pool.add_broken(unquote(path.name), path, error)
             return
-        name = crawl_id(str(crawl.notes.get("crawl_id", unquote(path.name))))
-        if name in self._crawls:
-            crawl.abandon()
-            raise StorageError(f"{path}: is a second crawl of ID {name!r}; move one of them elsewhere")
-        self._crawls[name] = crawl
+        name = _id_of(crawl.notes, path)
+        if self._pool.find(name) is None:
+            self._pool.add(name, path, crawl)
+            wanted = self._wanted(name)
+            if wanted is not None and crawl.policy != wanted:
+                self.kept.append(f"crawl {name!r} keeps {crawl.policy.spec()}; --rescore would give it {wanted.spec()}")
+            return
+        crawl.abandon()
+        other = unquote(path.name) if self._pool.find(unquote(path.name)) is None else path.name + "~"  # in no ID's directory
+        self._pool.add_broken(other, path, StorageError(f"it is a second crawl of ID {name!r}; move one of them elsewhere"))
 
-    def _check_whole(self, name: str) -> None:
-        why = self.broken.get(name) or self.broken.get(unquote(directory_of(name)))
-        if why is not None:
-            raise StorageError(f"crawl {name!r} could not be opened: {why}")
+    def _wanted(self, name: str) -> Policy | None:
+        return self.orderings.get(name, self.policy if self._for_all else None)
 
     def _recovered(self, path: Path) -> Crawl:
         """A crawl that is there, with the ordering that it has or, if that is asked for, the one that is given for it."""
         log = Journal.open(path, sync_s=self.sync_s)
-        name = crawl_id(str(log.notes.get("crawl_id", unquote(path.name))))
-        wanted = self.orderings.get(name, self.policy if self._for_all else None)
-        policy = wanted if self.rescore else None
-        crawl = Crawl.recover(log, policy, rescore=self.rescore, clock=self.clock, ranking=BACKGROUND, keep_leases=True)
-        if wanted is not None and crawl.policy != wanted:
-            self.kept.append(f"crawl {name!r} keeps {crawl.policy.spec()}; --rescore would give it {wanted.spec()}")
-        if self.revisit_share is not None and crawl.revisit_share != self.revisit_share:
-            crawl.share_revisits(self.revisit_share)
+        try:
+            wanted = self._wanted(_id_of(log.notes, path))
+            policy = wanted if self.rescore else None
+            crawl = Crawl.recover(log, policy, rescore=self.rescore, clock=self.clock, ranking=BACKGROUND, keep_leases=True)
+            if self.revisit_share is not None and crawl.revisit_share != self.revisit_share:
+                crawl.share_revisits(self.revisit_share)
+        except BaseException:
+            log.close()
+            raise
         return crawl
 
     def _check_open(self) -> None:
@@ -331,6 +379,11 @@ def crawl_id(given: str) -> str:
     return name
 
 
+def _id_of(notes: Mapping[str, Any], path: Path) -> str:
+    """The ID of the crawl in a directory: noted in it, unless it was moved there from elsewhere."""
+    return crawl_id(str(notes.get("crawl_id", unquote(path.name))))
+
+
 def directory_of(name: str) -> str:
     """The name of the directory of a crawl's ID. Long ones end in a digest.
 
@@ -342,9 +395,3 @@ def directory_of(name: str) -> str:
         return coded
     digest = hashlib.sha256(name.encode()).hexdigest()
     return f"{coded[: LONGEST_NAME - len(digest) - 1]}~{digest}"
-
-
-def _folder_of(crawl: Crawl) -> Path:
-    folder = crawl.folder
-    assert folder is not None
-    return folder

@@ -5,12 +5,15 @@ Which URLs go first, within a queue and among queues, is the ordering's. Dates s
 
 from __future__ import annotations
 
+import itertools
 import logging
 import time
+from array import array
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.errors import InputError, NotFound
+from frontrank.errors import BrokenCrawl, InputError, NotFound
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED
 from frontrank.service import counters as counted
 from frontrank.service import wire
@@ -21,7 +24,8 @@ from frontrank.service.limits import MOST_PER_QUEUE
 
 LEASE_S = 30
 LISTED = 100  # if no size is asked for
-CHUNK = 1_000  # URLs that are listed at once
+PIECE, PIECE_BYTES = 250, 2**16  # what is listed at once, and held for a client that does not read
+READ, LOOKED_AT = 1_000, 10_000  # pages among which it is looked for at once: whose URLs are read, or are not
 TAKEN = 250  # URLs that are taken at once, about: the client reads them while the next are taken
 DAY_S = 86_400
 NO_QUEUE = 2**64 - 1  # -1, as the reference service answers it
@@ -50,13 +54,21 @@ class FrontierService:
         return wire.StringList(values=[self.address])
 
     def list_crawls(self, asked: wire.Local) -> wire.StringList:
-        return wire.StringList(values=[name for name, crawl in self._all() if crawl.counts().known])
+        return wire.StringList(values=[name for name in self.crawls.ids() if self._is_filled(name)])
+
+    def _is_filled(self, name: str) -> bool:
+        summary = self.crawls.summary(name)
+        if summary is not None:
+            return summary.counts.known > 0
+        with suppress(BrokenCrawl), self.crawls.use(name) as crawl:
+            return crawl is not None and crawl.counts().known > 0
+        return False
 
     def delete_crawl(self, asked: wire.DeleteCrawlMessage) -> wire.Long:
-        crawl = self.crawls.find(asked.value)
-        if crawl is None:
-            return wire.Long(value=0)
-        active = crawl.counts().active
+        with self.crawls.use(asked.value) as crawl:
+            if crawl is None:
+                return wire.Long(value=0)
+            active = crawl.counts().active
         self.crawls.delete(asked.value)
         return wire.Long(value=active)
 
@@ -81,29 +93,53 @@ class FrontierService:
         lease_s = float(asked.delay_requestable or LEASE_S)
         each = min(asked.max_urls_per_queue or MOST_PER_QUEUE, MOST_PER_QUEUE)
         if asked.key:
-            crawl = None if wanted is None else self.crawls.find(wanted)
-            if crawl is not None:
-                pages = crawl.take_queues(1, each, lease_s=lease_s, queue=asked.key)
-                yield self._infos(crawl_id(wanted or ""), crawl, pages, crawl.names(pages))
+            if wanted is not None:
+                infos, rest, _ = self._taken_of(crawl_id(wanted), 1, each, lease_s, asked.key)
+                yield infos
+                yield from self._parts(crawl_id(wanted), rest)
             return
         left, at_once = asked.max_queues or 2**31, max(1, TAKEN // each)
-        for name, crawl in self._any() if wanted is None else self._named(wanted):
-            while left > 0 and (pages := crawl.take_queues(min(left, at_once), each, lease_s=lease_s)):
-                names = crawl.names(pages)
-                left -= len({crawl.group_of(queue) for _, queue in names})
-                yield self._infos(name, crawl, pages, names)
+        for name in self._any() if wanted is None else [wanted] * bool(wanted.strip()):  # as there, a blank name is none here
+            try:
+                while left > 0:
+                    infos, rest, queues = self._taken_of(name, min(left, at_once), each, lease_s)
+                    if not infos:
+                        break
+                    left -= queues
+                    yield infos
+                    yield from self._parts(name, rest)
+            except BrokenCrawl:  # the others have something to give
+                if wanted is not None:
+                    raise
 
-    def _any(self) -> list[tuple[str, Crawl]]:
-        """All crawls, another one first each time."""
-        found = self._all()
+    def _taken_of(
+        self, name: str, queues: int, each: int, lease_s: float, queue: str | None = None
+    ) -> tuple[list[bytes], array[int], int]:
+        """URLs of a crawl that are leased now, the pages of further ones, and of how many queues all are."""
+        with self.crawls.use(name) as crawl:
+            if crawl is None:
+                return [], array("i"), 0
+            pages = crawl.take_queues(queues, each, lease_s=lease_s, queue=queue)
+            first, count = pages[:TAKEN], crawl.count_queues(pages)
+            return self._infos(name, crawl, first, crawl.names(first)), array("i", pages[TAKEN:]), count
+
+    def _parts(self, name: str, pages: array[int]) -> Iterator[list[bytes]]:
+        """The crawl may be closed while the client reads."""
+        for first in range(0, len(pages), TAKEN):
+            some = pages[first : first + TAKEN].tolist()
+            with self.crawls.use(name) as crawl:
+                infos = [] if crawl is None else self._infos(name, crawl, some, crawl.names(some))
+            yield infos
+
+    def _any(self) -> Iterator[str]:
+        """All crawls, another one first each time; but for those that are closed, and have nothing to give before later."""
+        found = self.crawls.ids()
         self._turn += 1
         at = self._turn % len(found) if found else 0
-        return found[at:] + found[:at]
-
-    def _named(self, name: str) -> list[tuple[str, Crawl]]:
-        """As in the reference service, a blank name is none here."""
-        crawl = self.crawls.find(name) if name.strip() else None
-        return [] if crawl is None else [(name, crawl)]
+        for name in found[at:] + found[:at]:
+            summary = self.crawls.summary(name)
+            if summary is None or summary.ready_at <= self.crawls.clock():
+                yield name
 
     def _infos(self, name: str, crawl: Crawl, pages: Sequence[int], names: Sequence[tuple[str, str]]) -> list[bytes]:
         metadata, delays = crawl.attached_all(pages), crawl.delays_of(pages)
@@ -114,14 +150,16 @@ class FrontierService:
 
     # What is known ------------------------------------------------------------------------------------------------------------
     def list_queues(self, asked: wire.Pagination) -> wire.QueueList:
-        crawl, start = self.crawls.find(asked.crawlID), asked.start
-        found = crawl.queues(inactive=asked.include_inactive) if crawl is not None else []
-        values = found[start : start + (asked.size or LISTED)]
+        start, values = asked.start, []
+        with self.crawls.use(asked.crawlID) as crawl:
+            if crawl is not None:
+                values = crawl.queues(asked.include_inactive, start=start, size=asked.size or LISTED)
         return wire.QueueList(values=values, start=start, size=len(values), crawlID=crawl_id(asked.crawlID))
 
     def get_stats(self, asked: wire.QueueWithinCrawlParams) -> wire.Stats:
-        crawl, made = self.crawls.find(asked.crawlID), wire.Stats(crawlID=crawl_id(asked.crawlID))
-        counts = None if crawl is None else crawl.queue_counts(asked.key) if asked.key else crawl.counts()
+        made = wire.Stats(crawlID=crawl_id(asked.crawlID))
+        with self.crawls.use(asked.crawlID) as crawl:
+            counts = None if crawl is None else crawl.queue_counts(asked.key) if asked.key else crawl.counts()
         if counts is not None:
             made.size, made.inProcess, made.numberOfQueues = counts.active, counts.leased, counts.queues
         made.counts["completed"] = counts.completed if counts is not None else 0
@@ -132,43 +170,57 @@ class FrontierService:
         key = asked.key or host_in(asked.url)
         if not key:
             raise InputError(f"the URL of a page must have a host, or a key must be given; got {asked.url!r}")
-        crawl = self.crawls.find(asked.crawlID)
-        page = -1 if crawl is None else crawl.find_page(asked.url, asked.key or None)
-        if crawl is None or page < 0 or crawl.mark(page) in (ABSENT, FORGOTTEN):
-            raise NotFound(f"{asked.url!r} is not known in queue {key!r} of crawl {crawl_id(asked.crawlID)!r}")
-        return wire.URLItem.FromString(self._items(crawl_id(asked.crawlID), crawl, [page])[0])
+        with self.crawls.use(asked.crawlID) as crawl:
+            page = -1 if crawl is None else crawl.find_page(asked.url, asked.key or None)
+            if crawl is None or page < 0 or crawl.mark(page) in (ABSENT, FORGOTTEN):
+                raise NotFound(f"{asked.url!r} is not known in queue {key!r} of crawl {crawl_id(asked.crawlID)!r}")
+            return wire.URLItem.FromString(self._items(crawl_id(asked.crawlID), crawl, [page])[0])
 
     def list_urls(self, asked: wire.ListUrlParams) -> Iterator[list[bytes]]:
-        crawl = self.crawls.find(asked.crawlID)
-        if crawl is None:
-            return
-        name, start, left = crawl_id(asked.crawlID), asked.start, asked.size or LISTED
-        for pages in self._matching(crawl, asked.key, asked.filter, asked.ignoreCase):
-            passed = min(start, len(pages))
-            start -= passed
-            some = pages[passed : passed + left]
-            if some:
-                left -= len(some)
-                yield self._items(name, crawl, some)
-            if not left:
-                return
+        """In pieces, each made when the one before has left: of a listing that nobody reads one piece is held, and nothing
+        of its crawl."""
+        name, passed, left, at_once = crawl_id(asked.crawlID), asked.start, asked.size or LISTED, PIECE
+        first = stop = 0
+        while left > 0:
+            with self.crawls.use(name) as crawl:
+                stop = stop or (0 if crawl is None else crawl.known)  # what becomes known meanwhile is not listed
+                if crawl is None or first >= stop:
+                    return
+                wanted = min(passed or at_once, passed or left, LOOKED_AT)
+                pages, then = self._matching(crawl, asked, first, stop, wanted)
+                items = [] if passed else _fitting(self._items(name, crawl, pages))
+            if passed:
+                passed -= len(pages)
+            elif pages:
+                then = then if len(items) == len(pages) else pages[len(items)]
+                at_once, left = min(PIECE, 2 * len(items)), left - len(items)
+                yield items
+            first = then
 
     def count_urls(self, asked: wire.CountUrlParams) -> wire.Long:
-        crawl = self.crawls.find(asked.crawlID)
-        if crawl is None:
-            return wire.Long(value=0)
-        return wire.Long(value=sum(map(len, self._matching(crawl, asked.key, asked.filter, asked.ignoreCase))))
+        with self.crawls.use(asked.crawlID) as crawl:
+            first = count = 0
+            while crawl is not None and first < crawl.known:
+                pages, first = self._matching(crawl, asked, first, crawl.known, LOOKED_AT)
+                count += len(pages)
+        return wire.Long(value=count)
 
-    def _matching(self, crawl: Crawl, key: str, text: str, ignore_case: bool) -> Iterator[list[int]]:
-        """Pages (of a queue) whose URL contains a text, in the order in which they became known, in chunks."""
-        found = crawl.pages_of(key or None).tolist()
-        wanted = text.lower() if ignore_case else text
-        for first in range(0, len(found), CHUNK):
-            pages = found[first : first + CHUNK]
-            if text.strip():
-                urls = [url.lower() if ignore_case else url for url, _ in crawl.names(pages)]
-                pages = [page for page, url in zip(pages, urls, strict=True) if wanted in url]
-            yield pages
+    def _matching(
+        self, crawl: Crawl, asked: wire.ListUrlParams | wire.CountUrlParams, first: int, stop: int, at_once: int
+    ) -> tuple[list[int], int]:
+        """The next pages from this one on (of a queue, whose URL contains a text), at most so many, and where to go on.
+
+        It looks at some pages alone, and may find none before the end.
+        """
+        text, ignore_case = asked.filter if asked.filter.strip() else "", asked.ignoreCase
+        then = min(first + (READ if text else LOOKED_AT), stop)
+        there = crawl.pages_of(asked.key or None, first, then)
+        found = (there if text else there[: at_once + 1]).tolist()
+        if text:
+            wanted = text.lower() if ignore_case else text
+            urls = [url.lower() if ignore_case else url for url, _ in crawl.names(found)]
+            found = [page for page, url in zip(found, urls, strict=True) if wanted in url]
+        return found[:at_once], found[at_once] if len(found) > at_once else then
 
     def _items(self, name: str, crawl: Crawl, pages: Sequence[int]) -> list[bytes]:
         made = []
@@ -185,53 +237,54 @@ class FrontierService:
 
     # Control ------------------------------------------------------------------------------------------------------------------
     def delete_queue(self, asked: wire.QueueWithinCrawlParams) -> wire.Long:
-        crawl = self.crawls.find(asked.crawlID)
-        counts = None if crawl is None else crawl.queue_counts(asked.key)
-        if crawl is None or counts is None or not counts.known:
-            return wire.Long(value=NO_QUEUE)
-        polite = crawl.politeness
-        with crawl.together():
-            crawl.forget_pages(crawl.pages_of(asked.key).tolist())
-            if asked.key in crawl.groups or crawl.group_of(asked.key) != asked.key:
-                return wire.Long(value=counts.active)  # the limits are those of other hosts, too
-            crawl.host(asked.key, delay_s=polite.delay_s, concurrency=polite.per_host, budget=polite.host_budget, limit=0)
-            crawl.block_until(asked.key, 0.0)
-        return wire.Long(value=counts.active)
+        with self._with_queue(asked.crawlID, asked.key) as crawl:
+            counts = None if crawl is None else crawl.queue_counts(asked.key)
+            if crawl is None or counts is None:
+                return wire.Long(value=NO_QUEUE)
+            polite = crawl.politeness
+            with crawl.together():
+                crawl.forget_pages(crawl.pages_of(asked.key).tolist())
+                if asked.key in crawl.groups or crawl.group_of(asked.key) != asked.key:
+                    return wire.Long(value=counts.active)  # the limits are those of other hosts, too
+                crawl.host(asked.key, delay_s=polite.delay_s, concurrency=polite.per_host, budget=polite.host_budget, limit=0)
+                crawl.block_until(asked.key, 0.0)
+            return wire.Long(value=counts.active)
 
     def purge_urls(self, asked: wire.PurgeUrlParams) -> wire.Long:
-        crawl = self.crawls.find(asked.crawlID)
-        if crawl is None:
-            return wire.Long(value=0)
-        old = crawl.born_before(self.clock() - asked.days * DAY_S)
-        pages = crawl.pages_of(asked.key or None)
-        return wire.Long(value=crawl.forget_pages(pages[pages < old].tolist()))
+        with self.crawls.use(asked.crawlID) as crawl:
+            if crawl is None:
+                return wire.Long(value=0)
+            old = crawl.born_before(self.clock() - asked.days * DAY_S)
+            return wire.Long(value=crawl.forget_pages(crawl.pages_of(asked.key or None, 0, old).tolist()))
 
     def block_queue_until(self, asked: wire.BlockQueueParams) -> wire.Empty:
-        crawl = self._with_queue(asked.crawlID, asked.key)
-        if crawl is not None:
-            crawl.block_until(asked.key, float(asked.time))
+        with self._with_queue(asked.crawlID, asked.key) as crawl:
+            if crawl is not None:
+                crawl.block_until(asked.key, float(asked.time))
         return wire.Empty()
 
     def set_delay(self, asked: wire.QueueDelayParams) -> wire.Empty:
         delay_s = float(asked.delay_requestable)
         if not asked.key:
             self.crawls.delay(delay_s)
-        elif (crawl := self._with_queue(asked.crawlID, asked.key)) is not None:
-            crawl.host(asked.key, delay_s=delay_s, at_least=asked.at_least)
+            return wire.Empty()
+        with self._with_queue(asked.crawlID, asked.key) as crawl:
+            if crawl is not None:
+                crawl.host(asked.key, delay_s=delay_s, at_least=asked.at_least)
         return wire.Empty()
 
     def set_crawl_limit(self, asked: wire.CrawlLimitParams) -> wire.Empty:
-        crawl = self._with_queue(asked.crawlID, asked.key)
-        if crawl is None:
-            raise NotFound(f"crawl {crawl_id(asked.crawlID)!r} has no queue {asked.key!r} to be limited")
-        crawl.host(asked.key, limit=asked.limit)
+        with self._with_queue(asked.crawlID, asked.key) as crawl:
+            if crawl is None:
+                raise NotFound(f"crawl {crawl_id(asked.crawlID)!r} has no queue {asked.key!r} to be limited")
+            crawl.host(asked.key, limit=asked.limit)
         return wire.Empty()
 
-    def _with_queue(self, name: str, key: str) -> Crawl | None:
+    @contextmanager
+    def _with_queue(self, name: str, key: str) -> Iterator[Crawl | None]:
         """The crawl, if it has this queue."""
-        crawl = self.crawls.find(name)
-        counts = None if crawl is None else crawl.queue_counts(key)
-        return crawl if counts is not None and counts.known else None
+        with self.crawls.use(name) as crawl:
+            yield None if crawl is None or crawl.queue_counts(key) is None else crawl
 
     def set_active(self, asked: wire.Active) -> wire.Empty:
         self.crawls.active = asked.state
@@ -247,6 +300,8 @@ class FrontierService:
         logging.getLogger("frontrank").setLevel(LEVELS[asked.level])
         return wire.Empty()
 
-    def _all(self) -> list[tuple[str, Crawl]]:
-        found = ((name, self.crawls.find(name)) for name in self.crawls.ids())
-        return [(name, crawl) for name, crawl in found if crawl is not None]
+
+def _fitting(items: list[bytes]) -> list[bytes]:
+    """The first of these items: as many as make a piece, at least one."""
+    sizes = itertools.accumulate(map(len, items))
+    return items[: max(1, sum(size <= PIECE_BYTES for size in sizes))]

@@ -14,7 +14,7 @@ from typing import Any
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import DecodeError, Message
 
-from frontrank.errors import FrontrankError, InputError, NotFound, StorageError, TooMany
+from frontrank.errors import BrokenCrawl, FrontrankError, InputError, NotFound, StorageError, TooMany
 from frontrank.service import wire
 from frontrank.service.counters import PUT_CALLS, PUT_DISCOVERED_CALLS
 from frontrank.service.frontier import FrontierService
@@ -24,9 +24,11 @@ from frontrank.service.security import Security
 PORT = 7071
 SERVICE = wire.DESCRIPTOR.services_by_name["URLFrontier"]
 BATCHES, ITEMS = 2, 200  # of discovered URLs, and URLs alone, which one call answers: others wait meanwhile
+APART = ("ListURLs", "CountURLs")  # they may look at all URLs of a crawl
 STATUSES: tuple[tuple[type[Exception], Status], ...] = (  # the first that fits
     (NotFound, Status.NOT_FOUND),
     (TooMany, Status.RESOURCE_EXHAUSTED),
+    (BrokenCrawl, Status.FAILED_PRECONDITION),
     (StorageError, Status.UNAVAILABLE),
     (FrontrankError, Status.INVALID_ARGUMENT),
 )
@@ -106,8 +108,8 @@ def _method(frontier: FrontierService, method: MethodDescriptor) -> Method:
         at_once, name = (BATCHES, PUT_DISCOVERED_CALLS) if method.name == "PutDiscovered" else (ITEMS, PUT_CALLS)
         return Method(lambda messages: _many(call, asked, messages), True, at_once, lambda: frontier.counters.add(name))
     if method.server_streaming:
-        return Method(lambda messages: _told(call(_parsed(asked, messages[0]))))
-    return Method(lambda messages: _one(call, asked, messages))
+        return Method(lambda messages: _told(call(_parsed(asked, messages[0]))), apart=method.name in APART)
+    return Method(lambda messages: _one(call, asked, messages), apart=method.name in APART)
 
 
 def _many(call: Callable[[list[Any]], Sequence[Message]], asked: type[Message], messages: Sequence[bytes]) -> list[list[bytes]]:

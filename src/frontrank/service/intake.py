@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 
 from frontrank.crawl.crawl import Crawl
+from frontrank.errors import BrokenCrawl
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN
 from frontrank.service import counters as counted
 from frontrank.service import reports, wire
@@ -22,7 +23,7 @@ from frontrank.service.crawls import Crawls
 from frontrank.service.limits import LONGEST_KEY, LONGEST_URL, MOST_METADATA
 
 LATEST = 253_402_300_799  # the end of year 9999
-OK, SKIPPED = wire.AckMessage.OK, wire.AckMessage.SKIPPED
+OK, SKIPPED, FAIL = wire.AckMessage.OK, wire.AckMessage.SKIPPED, wire.AckMessage.FAIL
 
 
 class Intake:
@@ -35,10 +36,16 @@ class Intake:
         """One answer an item. Those of one crawl share a commit."""
         answers = [wire.AckMessage(ID=item.ID or _info(item).url, status=SKIPPED) for item in items]
         keyless = {place for place, item in enumerate(items) if not _info(item).key}  # before keys are made of hosts
-        for name, places in _by_crawl(map(_info, items)).items():
-            crawl = self.crawls.made(name)
-            with crawl.together():
-                self._put(crawl, items, places, answers, keyless)
+        by_crawl = _by_crawl(map(_info, items))
+        for name, places in by_crawl.items():
+            try:
+                with self.crawls.use_or_start(name) as crawl, crawl.together():
+                    self._put(crawl, items, places, answers, keyless)
+            except BrokenCrawl:
+                if len(by_crawl) == 1:
+                    raise
+                for place in places:
+                    answers[place].status = FAIL
         self._count(
             len(items), [answer.status for item, answer in zip(items, answers, strict=True) if item.HasField("discovered")]
         )
@@ -73,10 +80,15 @@ class Intake:
         """One answer a batch. All share one commit."""
         infos = [info for batch in batches for info in batch.items]
         statuses: list[wire.AckMessage.Status] = [SKIPPED] * len(infos)
-        for name, places in _by_crawl(infos).items():
-            crawl = self.crawls.made(name)
-            with crawl.together():
-                found = self._discover(crawl, [infos[place] for place in places])
+        by_crawl = _by_crawl(infos)
+        for name, places in by_crawl.items():
+            found: Sequence[wire.AckMessage.Status] = [FAIL] * len(places)
+            try:
+                with self.crawls.use_or_start(name) as crawl, crawl.together():
+                    found = self._discover(crawl, [infos[place] for place in places])
+            except BrokenCrawl:
+                if len(by_crawl) == 1:
+                    raise
             for place, status in zip(places, found, strict=True):
                 statuses[place] = status
         answers, first = [], 0

@@ -57,6 +57,7 @@ WINDOW = 2**20  # bytes of a stream that may be on their way; they are kept unti
 FRAME = 2**18
 AT_ONCE = 1_024  # messages of a stream that are answered by one call
 READ = 2**16
+THREADS_APART = 2  # for calls that may take long
 GRACE_S = 2.0
 MOST_HELD = 32 * 2**20  # bytes of all streams of a connection that wait to be worked on
 ADMITTED_S, IDLE_S = 10.0, 300.0
@@ -80,6 +81,7 @@ class Status(IntEnum):
     INVALID_ARGUMENT = 3
     NOT_FOUND = 5
     RESOURCE_EXHAUSTED = 8
+    FAILED_PRECONDITION = 9
     UNIMPLEMENTED = 12
     INTERNAL = 13
     UNAVAILABLE = 14
@@ -99,12 +101,14 @@ class Method:
     """What a call of one path does: messages that came, as bytes, to chunks of messages. It runs in a worker thread.
 
     One that streams is called again and again, with some messages each time; others once, with one. ``begins``: for counting.
+    ``apart``: it may take long, and those that are not do not wait for it.
     """
 
     call: Callable[[Sequence[bytes]], Iterable[Sequence[bytes]]]
     streams: bool = False
     at_once: int = AT_ONCE
     begins: Callable[[], None] = lambda: None
+    apart: bool = False
 
 
 Headers = Mapping[bytes, bytes]
@@ -122,6 +126,7 @@ class Server:
         self.methods = {path.encode(): method for path, method in methods.items()}
         self.admit = admit
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="frontrank-rpc")
+        self.apart = ThreadPoolExecutor(THREADS_APART, thread_name_prefix="frontrank-rpc-apart")
         self.connections: set[Connection] = set()
         self.admitted_s, self.idle_s = ADMITTED_S, IDLE_S
         self._server: asyncio.Server | None = None
@@ -149,7 +154,8 @@ class Server:
             await asyncio.wait(under_way, timeout=grace_s)
         for connection in list(self.connections):
             connection.go_away()
-        self.pool.shutdown(wait=True, cancel_futures=True)
+        for pool in (self.pool, self.apart):
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 class Connection(asyncio.Protocol):
@@ -372,7 +378,8 @@ class Call:
         self.connection.close_stream(self.stream, end, self.begun, self.ended)
 
     async def _answer(self) -> None:
-        loop, pool = asyncio.get_running_loop(), self.connection.server.pool
+        loop, server = asyncio.get_running_loop(), self.connection.server
+        pool = server.apart if self.method.apart else server.pool
         self.method.begins()
         while messages := await self._messages():
             self.at_work = True

@@ -13,12 +13,13 @@ import fcntl
 import gzip
 import io
 import os
+import resource
 import secrets
 import shutil
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -30,6 +31,7 @@ from frontrank.kernels.jit import Array
 from frontrank.pages.codings import GZIP_MAGIC
 
 LONGEST_LINE = 64 * 2**20
+MAX_FILES = 2**20  # more are never open; some systems allow a billion, and whoever closes all would take minutes
 IMPORTED = "crawl.json"  # in a directory with this file is an imported crawl: a web, and no events
 Where = str | os.PathLike[str]
 Progress = Callable[[str], None]  # is told in a few words what is being done
@@ -44,6 +46,22 @@ def locked(path: Path, busy: str, create: bool = True) -> int:
         os.close(lock)
         raise StorageError(busy) from None
     return lock
+
+
+def file_limit() -> int:
+    """How many files this process may have open at once."""
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return MAX_FILES if soft == resource.RLIM_INFINITY else min(soft, MAX_FILES)
+
+
+def raise_file_limit() -> int:
+    """Let this process, and those that it starts, have as many files open as an ordinary user may; returns how many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):  # systems with limits that they do not tell of
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return file_limit()
 
 
 # --- in ---

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from frontrank import __version__
 from frontrank.crawl.kernels import UNLINKED
-from frontrank.errors import InputError, NotFound, TooMany, UnknownCrawl, nearest
+from frontrank.errors import BrokenCrawl, InputError, NotFound, TooMany, UnknownCrawl, nearest
 from frontrank.fetching.crawler.job import asked_for
 from frontrank.fetching.crawler.pace import time_left
 from frontrank.frontiers.frontier import BEYOND
@@ -58,14 +58,18 @@ class Asked:
 # Of the service -----------------------------------------------------------------------------------------------------------
 def crawls(asked: Asked) -> shapes.CrawlList:
     made: list[shapes.Listed] = []
+    broken: dict[str, str] = {}
     for name in asked.desk.ids():
-        with suppress(UnknownCrawl):  # it was deleted a moment ago
-            told = {
-                **asked.desk.source(name).ask("overview"),
-                "id": name,
-            }  # not its past: this is asked for often
+        try:
+            told = {**asked.desk.source(name).overview(), "id": name}  # not its past: this is asked for often
             made.append(cast(shapes.Listed, {key: told[key] for key in shapes.Listed.__annotations__}))
-    return {"version": __version__, "active": asked.desk.active, "crawls": made}
+        except UnknownCrawl:  # it was deleted a moment ago
+            pass
+        except BrokenCrawl as error:
+            broken[name] = error.reason
+    broken |= asked.desk.broken()
+    rows: list[shapes.Broken] = [{"id": name, "reason": reason} for name, reason in sorted(broken.items())]
+    return {"version": __version__, "active": asked.desk.active, "crawls": made, "broken": rows}
 
 
 def pause_all(asked: Asked) -> shapes.Done:
@@ -92,7 +96,7 @@ def statuses(desk: Desk) -> list[shapes.Status]:
     """Of all crawls that are there."""
     made: list[shapes.Status] = []
     for name in desk.ids():
-        with suppress(UnknownCrawl):
+        with suppress(UnknownCrawl, BrokenCrawl):
             made.append(status_of(desk, name))
     return made
 
@@ -102,7 +106,7 @@ def status_of(desk: Desk, name: str) -> shapes.Status:
 
 
 def _status(desk: Desk, source: Source) -> shapes.Status:
-    told: dict[str, Any] = source.ask("overview")
+    told: dict[str, Any] = source.overview()
     running = source.running()
     now = time.time() if running else None
     happened = NOTHING if source.folder is None else desk.past.call(past.summary, source.folder, now)

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from frontrank import __version__
-from frontrank.errors import FrontrankError, InputError, NotFound, StorageError, TooMany
+from frontrank.errors import BrokenCrawl, FrontrankError, InputError, NotFound, StorageError, TooMany
 from frontrank.pages.workers import Closed, Died, TooLong
 from frontrank.service.counters import Counters
 from frontrank.service.http import answers, fields, guard, metrics, openapi
@@ -101,6 +101,8 @@ class App:
         async def told(request: Request) -> Response:
             try:
                 return await endpoint(request)
+            except BrokenCrawl as error:
+                return _error(503, str(error))
             except FrontrankError as error:
                 status = next(status for kind, status in STATUSES if isinstance(error, kind))
                 if status == 503:

@@ -14,15 +14,17 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.inbox import do
-from frontrank.errors import FrontrankError, InputError, UnknownCrawl, nearest
-from frontrank.pages.workers import Workers
+from frontrank.errors import BrokenCrawl, FrontrankError, InputError, StorageError, UnknownCrawl, nearest
+from frontrank.pages.workers import Closed, Died, TooLong, Workers
 from frontrank.service.http import replays
+from frontrank.service.pool import Summary, reason_of
 
 T = TypeVar("T")
 PAST_S, REPLAY_S = 60.0, 600.0  # of the processor, for one question
@@ -43,26 +45,45 @@ class Registry(Protocol):
     @property
     def broken(self) -> Mapping[str, str]: ...  # those that could not be opened, and why
     def ids(self) -> list[str]: ...
-    def find(self, given: str) -> Crawl | None: ...
+    def use(self, given: str) -> AbstractContextManager[Crawl | None]: ...
+    def folder_of(self, given: str) -> Path | None: ...
+    def summary(self, given: str) -> Summary | None: ...
+    def open_crawls(self) -> list[Crawl]: ...
 
 
 class Served:
-    """A crawl of this process."""
+    """A crawl of this process. It is opened when it is asked what is not known of a closed one."""
 
-    def __init__(self, name: str, crawl: Crawl) -> None:
-        self.name, self.crawl = name, crawl
-        self.folder = None if crawl.folder is None else str(crawl.folder)
+    def __init__(self, name: str, crawls: Registry, folder: Path) -> None:
+        self.name, self.crawls, self.folder = name, crawls, str(folder)
+
+    @contextmanager
+    def _use(self) -> Iterator[Crawl]:
+        with self.crawls.use(self.name) as crawl:
+            if crawl is None:
+                raise UnknownCrawl(f"there is no crawl {self.name!r} any more")
+            yield crawl
 
     def ask(self, method: str, *given: Any) -> Any:
-        return getattr(self.crawl, method)(*given)
+        with self._use() as crawl:
+            return getattr(crawl, method)(*given)
+
+    def overview(self) -> dict[str, Any]:
+        summary = self.crawls.summary(self.name)
+        return dict(self.ask("overview")) if summary is None else summary.overview
 
     def tell(self, verb: str, **given: Any) -> bool:
         """Whether it is done; a crawl elsewhere may heed it later."""
-        do(self.crawl, verb, given)
+        with self._use() as crawl:
+            do(crawl, verb, given)
         return True
 
     def notes(self) -> dict[str, Any]:
-        return self.crawl.notes
+        summary = self.crawls.summary(self.name)
+        if summary is not None:
+            return summary.notes
+        with self._use() as crawl:
+            return crawl.notes
 
     def as_of(self) -> float:
         """The moment that answers are about."""
@@ -79,7 +100,18 @@ class Watched:
         self.name, self.folder, self.workers, self.telling = name, folder, workers, telling
 
     def ask(self, method: str, *given: Any) -> Any:
-        return self.workers.call(replays.watched, self.folder, method, given)
+        try:
+            return self.workers.call(replays.watched, self.folder, method, given)
+        except (TooLong, Closed):
+            raise
+        except Exception as error:
+            if isinstance(error, FrontrankError) and not isinstance(error, StorageError):
+                raise  # what was asked for cannot be had of this crawl
+            reason = "reading it ended a process" if isinstance(error, Died) else reason_of(error, Path(self.folder))
+            raise BrokenCrawl(self.name, reason) from None
+
+    def overview(self) -> dict[str, Any]:
+        return dict(self.ask("overview"))
 
     def tell(self, verb: str, **given: Any) -> bool:
         applied = self.telling.call(replays.tell, self.folder, verb, given)
@@ -122,9 +154,9 @@ class Desk:
             if name in self.folders:
                 return Watched(name, self.folders[name], self.watching, self.telling)
         else:
-            crawl = self.crawls.find(name)
-            if crawl is not None:
-                return Served(name or "DEFAULT", crawl)
+            folder = self.crawls.folder_of(name)
+            if folder is not None:
+                return Served(name or "DEFAULT", self.crawls, folder)
         raise UnknownCrawl(f"there is no crawl {name[:80]!r}{nearest(name[:80], self.ids()[:50])}")
 
     @property
@@ -143,8 +175,11 @@ class Desk:
             return False
         if self.crawls.broken:
             return True
-        found = (self.crawls.find(name) for name in self.crawls.ids())
-        return any(crawl is not None and crawl.broken for crawl in found)
+        return any(crawl.broken for crawl in self.crawls.open_crawls())
+
+    def broken(self) -> dict[str, str]:
+        """Crawls that cannot be opened, and why."""
+        return {} if self.crawls is None else dict(self.crawls.broken)
 
     def slowly(self, function: Callable[..., T], *given: Any) -> T:
         """A question that takes a replay."""

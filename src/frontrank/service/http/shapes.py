@@ -32,10 +32,16 @@ class Listed(TypedDict):
     paused: bool
 
 
+class Broken(TypedDict):
+    id: str
+    reason: str
+
+
 class CrawlList(TypedDict):
     version: str
     active: bool
     crawls: list[Listed]
+    broken: list[Broken]
 
 
 class HostCounts(TypedDict):

@@ -438,6 +438,8 @@ async function list() {
   const told = await get(null, "crawls");
   const found = told.crawls.map((one) => one.id);
   $("version").textContent = `frontrank ${told.version}`;
+  $("broken").hidden = !told.broken.length;
+  $("broken").textContent = told.broken.map((one) => `Crawl ${one.id} is not served: ${one.reason}.`).join(" ");
   if (JSON.stringify(found) !== JSON.stringify(names)) {
     names = found;
     $("crawl").replaceChildren(...names.map((name) => make("option", { value: name }, name)));
@@ -447,8 +449,8 @@ async function list() {
   if (!names.length) {
     stream.abort();
     crawl = null;
-    pill("no crawl yet", "");
-    notice("This service has no crawl yet. It begins with the first URL that is put.");
+    pill(told.broken.length ? "no crawl" : "no crawl yet", "");
+    if (!told.broken.length) notice("This service has no crawl yet. It begins with the first URL that is put.");
   } else if (!names.includes(crawl)) {
     notice("");
     const wanted = decodeURIComponent(location.hash.slice(1));
