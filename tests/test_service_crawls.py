@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError, SpecError, StorageError, TooMany, UnknownCrawl
 from frontrank.frontiers.politeness import Politeness
 from frontrank.service.crawls import DEFAULT, LONGEST_ID, Crawls, crawl_id, directory_of
+from tests.patience import eventually
 
 WILD = [
     "../up",
@@ -284,3 +286,29 @@ with Crawls(sys.argv[1], "bfs") as crawls:
 def test_a_crawl_for_which_no_file_can_be_opened_is_a_sentence(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", FEW_FILES, str(tmp_path)], capture_output=True, text=True, check=True)
     assert "oo many open files" in done.stdout or "unable to open" in done.stdout
+
+
+def test_what_is_put_into_a_crawl_that_was_just_deleted_begins_it_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Crawls(tmp_path, "bfs") as crawls:
+        old, make = crawls.made("news"), crawls.made
+        found_before = iter([old])  # by whoever puts: it is deleted before the first event
+        monkeypatch.setattr(crawls, "made", lambda name: next(found_before, None) or make(name))
+        crawls.delete("news")
+        with crawls.put_into("news") as crawl:
+            crawl.discover(["http://a.org/"])
+        assert crawl is not old and crawls.get("news").waiting == 1
+
+
+def test_a_crawl_begins_anew_once_the_one_before_is_deleted(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs") as crawls:
+        old = crawls.made("news")
+        with old.together():  # nobody else gets to it
+            deleting = threading.Thread(target=crawls.delete, args=("news",))
+            deleting.start()
+            eventually(lambda: crawls.find("news") is None)
+            putting = threading.Thread(target=lambda: crawls.made("news").seed("http://a.org/"))
+            putting.start()
+            crawls.made("other").seed("http://b.org/")  # nor does anybody wait but for this one
+        deleting.join()
+        putting.join()
+        assert crawls.get("news") is not old and crawls.get("news").waiting == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import random
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.errors import InputError, NotFound, ServiceError
+from frontrank.errors import InputError, NotFound, ServiceAway, ServiceError
 from frontrank.service import asks, wire
 from frontrank.service.async_client import AsyncClient
 from frontrank.service.client import Client
@@ -24,8 +25,9 @@ from frontrank.service.crawls import Crawls
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import SERVICE, GrpcServer
 from frontrank.service.limits import LONGEST_KEY, LONGEST_URL, MOST_METADATA
+from frontrank.service.reopening import has_room
 from frontrank.service.security import Security
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, eventually
 from tests.test_service_security import TOKEN, certificate
 
 __all__ = ["certificate"]
@@ -620,3 +622,41 @@ def test_the_client_for_asyncio(service: Service) -> None:
         return order
 
     assert asyncio.run(crawl()) == ["http://a.org/", "http://h1.org/", "http://h2.org/", "http://h3.org/"]
+
+
+# Where nothing can be stored ---------------------------------------------------------------------------------------
+def test_a_crawl_goes_on_by_itself_when_the_disk_has_room_again(
+    service: Service, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    room = threading.Event()
+    monkeypatch.setattr("frontrank.service.crawls.has_room", lambda folder: room.is_set() and has_room(folder))
+    client = service.client
+    client.put([f"http://a.org/{n}" for n in range(10)])
+    crawl = service.crawls.get()
+    pages = crawl.log.db.execute("PRAGMA page_count").fetchone()[0]
+    crawl.log.db.execute(f"PRAGMA max_page_count = {pages + 2}")
+    full = pytest.raises(ServiceAway, match=rf"^{service.server.address}: the disk of the service is full")
+    with full:
+        client.put([f"http://b.org/{n}" for n in range(5_000)])
+    with full:
+        client.stats()  # they would count what is not stored
+    with full:
+        client.get()
+    with service.named("other") as other:
+        assert other.put(["http://a.org/"]) == [True] and other.crawls() == ["other"]
+    room.set()
+    eventually(lambda: not service.crawls.has_trouble())
+    stored = client.stats().active
+    assert 10 <= stored < 5_010 and stored == client.count()
+    assert client.put(["http://c.org/"]) == [True] and client.stats().active == stored + 1
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_crawl_on_a_full_disk_can_be_deleted(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frontrank.service.crawls.has_room", lambda folder: False)
+    service.client.put(["http://a.org/"])
+    service.crawls.get().log.db.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(ServiceAway, match="full"):
+        service.client.put([f"http://b.org/{n}" for n in range(5_000)])
+    service.client.delete_crawl()
+    assert service.client.put(["http://a.org/"]) == [True]

@@ -5,6 +5,7 @@
     │   ├── SourceError       a web cannot be read: missing, truncated, of another format
     │   ├── SeedError         a seed is not a page of the web
     │   ├── StorageError      a crawl's directory cannot be written, read or shared
+    │   │   └── DiskFull      the disk has no room for it
     │   ├── TooMany           there is no room for another one
     │   └── NotFound          what was asked for is not there
     │       └── UnknownCrawl  a service has no crawl of this ID
@@ -68,6 +69,10 @@ class SeedError(InputError):
 
 class StorageError(InputError):
     """A crawl's directory cannot be written, read or shared."""
+
+
+class DiskFull(StorageError):
+    """The disk that a crawl is stored on has no room left."""
 
 
 class TooMany(InputError):

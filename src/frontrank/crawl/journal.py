@@ -18,6 +18,7 @@ thread moves the log into the database file (a checkpoint), so that no commit ha
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
@@ -32,7 +33,7 @@ from weakref import WeakSet
 from frontrank.crawl.events import storable
 from frontrank.crawl.log import COLUMNS, Row, Snapshot
 from frontrank.crawl.snapshots import Snapshots
-from frontrank.errors import InputError, StorageError
+from frontrank.errors import DiskFull, InputError, StorageError
 from frontrank.kernels.jit import Array
 from frontrank.web.files import IMPORTED, locked, replaced
 
@@ -63,6 +64,16 @@ FEW_FRAMES, PASSES = 250, 20  # a checkpoint goes on beside the crawl until so f
 _journals: WeakSet[Journal] = WeakSet()  # of this process
 
 
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether SQLite or the system says that the disk, or the share of it that this user may fill, has no room left.
+
+    >>> is_disk_full(OSError(errno.ENOSPC, "No space left on device")), is_disk_full(OSError(errno.EIO, "I/O error"))
+    (True, False)
+    """
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return full or getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
+
+
 class Journal:
     """The log in a directory: one writer, any number of readers."""
 
@@ -73,6 +84,7 @@ class Journal:
         self.group = group
         self.sync_s = sync_s
         self.broken = ""
+        self.disk_full = False  # that is why it is broken
         self.files = Snapshots(folder, () if lock is None else (lock,))
         self._lock = lock
         self._writing = threading.RLock()  # a transaction, or the end of a checkpoint
@@ -185,8 +197,7 @@ class Journal:
             self.commit()
 
     def commit(self) -> None:
-        if self.broken:
-            raise StorageError(self.broken)
+        self._check_intact()
         if not self._inside:
             return
         try:
@@ -328,8 +339,7 @@ class Journal:
 
     # --------------------------------------------------------------------------------------------------------------------
     def _write(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        if self.broken:
-            raise StorageError(self.broken)
+        self._check_intact()
         try:
             with self._writing:
                 if not self._inside:
@@ -344,8 +354,13 @@ class Journal:
             f"{self.folder}: the trace cannot be written ({error}); what was acknowledged before is safe: "
             f"fix this, then resume the crawl"
         )
+        self.disk_full = is_disk_full(error)
         self._undo()
-        raise StorageError(self.broken) from None
+        raise (DiskFull if self.disk_full else StorageError)(self.broken) from None
+
+    def _check_intact(self) -> None:
+        if self.broken:
+            raise (DiskFull if self.disk_full else StorageError)(self.broken)
 
     def _undo(self) -> None:
         """Take back what is not committed: a transaction that stays open would lock the file for whoever recovers the crawl."""
@@ -381,6 +396,7 @@ class Journal:
                 self.broken = (
                     f"{self.folder}: the trace cannot be handed to the disk ({error}); fix this, then resume the crawl"
                 )
+                self.disk_full = is_disk_full(error)
                 return
 
     def _checkpoint(self) -> None:
@@ -467,6 +483,6 @@ class Sentences:
         if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
             raise StorageError(f"{self.folder}: this crawl is closed; recover it to continue") from None
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise StorageError(
+        raise (DiskFull if is_disk_full(error) else StorageError)(
             f"{self.folder}: the trace of the crawl cannot be {self.doing} ({reason}); fix this and try again"
         ) from None

@@ -19,7 +19,8 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -27,17 +28,18 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.crawl.journal import FILE, UNBORN, Journal
+from frontrank.crawl.journal import FILE, UNBORN, Journal, is_disk_full
 from frontrank.crawl.needs import check_live
 from frontrank.crawl.numbered import checked_share
 from frontrank.crawl.ranking import BACKGROUND
-from frontrank.errors import FrontrankError, InputError, StorageError, TooMany, UnknownCrawl, nearest
+from frontrank.errors import DiskFull, FrontrankError, InputError, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
 from frontrank.service.options import ServeOptions
-from frontrank.web.files import locked, written_beside
+from frontrank.service.reopening import Reopener, has_room
+from frontrank.web.files import locked, replaced
 
 DEFAULT = "DEFAULT"
 SETTINGS, LOCK = "service.json", ".lock"  # a directory of a crawl has no dot in its name
@@ -85,8 +87,12 @@ class Crawls:
         self.kept: list[str] = []  # what was asked for, and does not hold for a crawl that is there
         self.clock, self.sync_s = clock, sync_s
         self._alone = threading.RLock()
+        self._left = threading.Condition(self._alone)
+        self._leaving: set[str] = set()  # crawls that are being deleted
         self._crawls: dict[str, Crawl] = {}
         self.broken: dict[str, str] = {}
+        self._reopening = threading.Lock()  # while a crawl is opened again, or goes for good
+        self._reopener = Reopener(self._reopen)
         self._lock = self._entered()
         try:
             stored = self._read()
@@ -119,14 +125,26 @@ class Crawls:
         """The crawl of this ID, None if there is none."""
         with self._alone:
             self._check_whole(crawl_id(given))
-            return self._crawls.get(crawl_id(given))
+            found = self._crawls.get(crawl_id(given))
+            if found is not None:
+                self._check_written(crawl_id(given), found)
+            return found
+
+    def has_trouble(self) -> bool:
+        """Whether a crawl could not be opened, or cannot be written. It waits for nobody."""
+        stuck = [name for name, crawl in list(self._crawls.items()) if crawl.broken]
+        for name in stuck:
+            self._reopener.add(name)
+        return bool(stuck or self.broken)
 
     def made(self, given: str = DEFAULT, policy: Policy | str | None = None) -> Crawl:
         """The crawl of this ID. It is started if it is not there: with this ordering, or the one that is set for the ID."""
         name = crawl_id(given)
         with self._alone:
+            self._left.wait_for(lambda: name not in self._leaving)
             found = self._crawls.get(name)
             if found is not None:
+                self._check_written(name, found)
                 return found
             self._check_open()
             self._check_whole(name)
@@ -153,23 +171,47 @@ class Crawls:
         except OSError as error:
             raise StorageError(f"{folder}: a crawl cannot be begun there ({error.strerror or error})") from None
 
+    @contextmanager
+    def put_into(self, given: str = DEFAULT) -> Iterator[Crawl]:
+        """The crawl of this ID, for events that share a commit. If it was deleted just before, they go to a new one."""
+        with ExitStack() as block:
+            while True:
+                crawl = self.made(given)
+                try:
+                    block.enter_context(crawl.together())
+                    break
+                except StorageError:
+                    with self._alone:
+                        if self._crawls.get(crawl_id(given)) is crawl:
+                            raise
+            yield crawl
+
     def all_orderings(self) -> list[Policy]:
         """Those of crawls that are there, and of those that may come."""
         with self._alone:
             return [self.policy, *self.orderings.values(), *(crawl.policy for crawl in self._crawls.values())]
 
     # What is done to them ---------------------------------------------------------------------------------------------------
-    def delete(self, given: str = DEFAULT) -> None:
-        """Forget a crawl, and remove its directory."""
-        with self._alone:
-            crawl = self.get(given)
-            del self._crawls[crawl_id(given)]
+    def delete(self, given: str = DEFAULT) -> int:
+        """Forget a crawl, and remove its directory. Returns how many of its pages were not done with."""
+        name = crawl_id(given)
+        with self._reopening, self._alone:
+            crawl = self._crawls[name] if name in self._crawls else self.get(given)  # one on a full disk may go, too
+            del self._crawls[name]
+            self._leaving.add(name)
+        # Renamed first, which is done or not: what dies half-way through a removal is removed by the next start.
+        beside = self.folder / f"{DELETED}{secrets.token_hex(8)}"
+        try:
+            active = 0 if crawl.broken else crawl.counts().active
             crawl.abandon()
-            # Renamed first, which is done or not: what dies half-way through a removal is removed by the next start.
-            beside = self.folder / f"{DELETED}{secrets.token_hex(8)}"
             os.rename(_folder_of(crawl), beside)
+        finally:
+            with self._alone:
+                self._leaving.discard(name)
+                self._left.notify_all()
         shutil.rmtree(beside, ignore_errors=True)
-        logger.info("crawl %r is deleted", crawl_id(given))
+        logger.info("crawl %r is deleted", name)
+        return active
 
     @property
     def active(self) -> bool:
@@ -202,6 +244,7 @@ class Crawls:
 
     def close(self) -> None:
         """Let all crawls and the folder go."""
+        self._reopener.close()
         with self._alone:
             crawls, self._crawls = self._crawls, {}
             for crawl in crawls.values():
@@ -263,10 +306,12 @@ class Crawls:
             "policy": to_data(self.policy),
             "politeness": self.politeness.json(),
         }
-        with written_beside(self.folder / SETTINGS) as beside, open(beside, "w", encoding="utf-8") as file:
-            json.dump(stored, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with replaced(self.folder / SETTINGS, durable=True) as beside:
+                beside.write_text(json.dumps(stored, indent=1), encoding="utf-8")
+        except OSError as error:
+            kind = DiskFull if is_disk_full(error) else StorageError
+            raise kind(f"{self.folder / SETTINGS}: cannot be written ({error.strerror or error})") from None
 
     def _open_all(self) -> None:
         for path in sorted(self.folder.iterdir()):
@@ -296,6 +341,31 @@ class Crawls:
         why = self.broken.get(name) or self.broken.get(unquote(directory_of(name)))
         if why is not None:
             raise StorageError(f"crawl {name!r} could not be opened: {why}")
+
+    def _check_written(self, name: str, crawl: Crawl) -> None:
+        """What is in memory of a crawl that cannot be written is more than what is stored, so nobody may see it."""
+        if crawl.broken:
+            self._reopener.add(name)
+            raise (DiskFull if crawl.disk_full else StorageError)(crawl.broken)
+
+    def _reopen(self, name: str) -> bool:
+        """Open a crawl that cannot be written as it is stored. False if that does not work yet."""
+        with self._reopening:
+            old = self._crawls.get(name)
+            if old is None or not old.broken:
+                return True
+            folder = _folder_of(old)
+            if not has_room(folder):
+                return False
+            old.abandon()
+            try:
+                crawl = self._recovered(folder)
+            except Exception as error:  # whatever it is, the next attempt may be better
+                logger.warning("crawl %r cannot be opened again yet: %s", name, error)
+                return False
+            self._crawls[name] = crawl
+            logger.warning("crawl %r is opened again as it is stored; before, %s", name, old.broken)
+            return True
 
     def _recovered(self, path: Path) -> Crawl:
         """A crawl that is there, with the ordering that it has or, if that is asked for, the one that is given for it."""

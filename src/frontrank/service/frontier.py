@@ -8,9 +8,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.errors import InputError, NotFound
+from frontrank.errors import InputError, NotFound, StorageError, UnknownCrawl
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED
 from frontrank.service import counters as counted
 from frontrank.service import wire
@@ -53,12 +54,10 @@ class FrontierService:
         return wire.StringList(values=[name for name, crawl in self._all() if crawl.counts().known])
 
     def delete_crawl(self, asked: wire.DeleteCrawlMessage) -> wire.Long:
-        crawl = self.crawls.find(asked.value)
-        if crawl is None:
+        try:
+            return wire.Long(value=self.crawls.delete(asked.value))
+        except UnknownCrawl:
             return wire.Long(value=0)
-        active = crawl.counts().active
-        self.crawls.delete(asked.value)
-        return wire.Long(value=active)
 
     # URLs in and out ----------------------------------------------------------------------------------------------------------
     def put_urls(self, items: Sequence[wire.URLItem]) -> list[wire.AckMessage]:
@@ -122,6 +121,8 @@ class FrontierService:
     def get_stats(self, asked: wire.QueueWithinCrawlParams) -> wire.Stats:
         crawl, made = self.crawls.find(asked.crawlID), wire.Stats(crawlID=crawl_id(asked.crawlID))
         counts = None if crawl is None else crawl.queue_counts(asked.key) if asked.key else crawl.counts()
+        if crawl is not None and crawl.broken:  # since it was found: they would count URLs that are not stored
+            self.crawls.find(asked.crawlID)
         if counts is not None:
             made.size, made.inProcess, made.numberOfQueues = counts.active, counts.leased, counts.queues
         made.counts["completed"] = counts.completed if counts is not None else 0
@@ -248,5 +249,9 @@ class FrontierService:
         return wire.Empty()
 
     def _all(self) -> list[tuple[str, Crawl]]:
-        found = ((name, self.crawls.find(name)) for name in self.crawls.ids())
+        """Those that can be read."""
+        found = []
+        for name in self.crawls.ids():
+            with suppress(StorageError):
+                found.append((name, self.crawls.find(name)))
         return [(name, crawl) for name, crawl in found if crawl is not None]

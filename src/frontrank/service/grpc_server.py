@@ -18,6 +18,7 @@ from frontrank.errors import FrontrankError, InputError, NotFound, StorageError,
 from frontrank.service import wire
 from frontrank.service.counters import PUT_CALLS, PUT_DISCOVERED_CALLS
 from frontrank.service.frontier import FrontierService
+from frontrank.service.refusals import sentence_for
 from frontrank.service.rpc import Headers, Method, Refused, Server, Status, bearer
 from frontrank.service.security import Security
 
@@ -30,7 +31,6 @@ STATUSES: tuple[tuple[type[Exception], Status], ...] = (  # the first that fits
     (StorageError, Status.UNAVAILABLE),
     (FrontrankError, Status.INVALID_ARGUMENT),
 )
-BROKEN = "the crawl cannot be read or written at the moment; the service's own output says why"
 
 
 class GrpcServer:
@@ -141,4 +141,4 @@ def _sentences() -> Iterator[None]:
         status = next(status for kind, status in STATUSES if isinstance(error, kind))
         if status == Status.UNAVAILABLE:
             print(f"frontrank: {error}", file=sys.stderr, flush=True)
-        raise Refused(status, BROKEN if status == Status.UNAVAILABLE else str(error)) from None
+        raise Refused(status, sentence_for(error) if isinstance(error, StorageError) else str(error)) from None

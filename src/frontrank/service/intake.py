@@ -36,8 +36,7 @@ class Intake:
         answers = [wire.AckMessage(ID=item.ID or _info(item).url, status=SKIPPED) for item in items]
         keyless = {place for place, item in enumerate(items) if not _info(item).key}  # before keys are made of hosts
         for name, places in _by_crawl(map(_info, items)).items():
-            crawl = self.crawls.made(name)
-            with crawl.together():
+            with self.crawls.put_into(name) as crawl:
                 self._put(crawl, items, places, answers, keyless)
         self._count(
             len(items), [answer.status for item, answer in zip(items, answers, strict=True) if item.HasField("discovered")]
@@ -74,8 +73,7 @@ class Intake:
         infos = [info for batch in batches for info in batch.items]
         statuses: list[wire.AckMessage.Status] = [SKIPPED] * len(infos)
         for name, places in _by_crawl(infos).items():
-            crawl = self.crawls.made(name)
-            with crawl.together():
+            with self.crawls.put_into(name) as crawl:
                 found = self._discover(crawl, [infos[place] for place in places])
             for place, status in zip(places, found, strict=True):
                 statuses[place] = status

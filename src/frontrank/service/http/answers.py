@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from frontrank import __version__
 from frontrank.crawl.kernels import UNLINKED
-from frontrank.errors import InputError, NotFound, TooMany, UnknownCrawl, nearest
+from frontrank.errors import InputError, NotFound, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.fetching.crawler.job import asked_for
 from frontrank.fetching.crawler.pace import time_left
 from frontrank.frontiers.frontier import BEYOND
@@ -59,7 +59,7 @@ class Asked:
 def crawls(asked: Asked) -> shapes.CrawlList:
     made: list[shapes.Listed] = []
     for name in asked.desk.ids():
-        with suppress(UnknownCrawl):  # it was deleted a moment ago
+        with suppress(UnknownCrawl, StorageError):  # it was deleted a moment ago, or cannot be read: others are
             told = {
                 **asked.desk.source(name).ask("overview"),
                 "id": name,
@@ -92,7 +92,7 @@ def statuses(desk: Desk) -> list[shapes.Status]:
     """Of all crawls that are there."""
     made: list[shapes.Status] = []
     for name in desk.ids():
-        with suppress(UnknownCrawl):
+        with suppress(UnknownCrawl, StorageError):
             made.append(status_of(desk, name))
     return made
 

@@ -29,6 +29,7 @@ from frontrank.service.http.answers import Asked, NotKnown
 from frontrank.service.http.desk import Busy, Desk
 from frontrank.service.http.routes import API, EVENTS, OPERATIONS, Operation
 from frontrank.service.http.stream import Streams
+from frontrank.service.refusals import sentence_for
 
 T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -50,7 +51,6 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
     (StorageError, 503),
     (FrontrankError, 400),
 )
-BROKEN = "the crawl cannot be read or written at the moment; the service's own output says why"
 
 
 class App:
@@ -105,7 +105,7 @@ class App:
                 status = next(status for kind, status in STATUSES if isinstance(error, kind))
                 if status == 503:
                     print(f"frontrank: {error}", file=sys.stderr, flush=True)
-                return _error(status, BROKEN if status == 503 else str(error))
+                return _error(status, sentence_for(error) if isinstance(error, StorageError) else str(error))
             except (TooLong, Died, Closed):
                 return _error(503, "the answer took too long, and was given up; ask for less")
 

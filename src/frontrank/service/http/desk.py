@@ -43,6 +43,7 @@ class Registry(Protocol):
     @property
     def broken(self) -> Mapping[str, str]: ...  # those that could not be opened, and why
     def ids(self) -> list[str]: ...
+    def has_trouble(self) -> bool: ...
     def find(self, given: str) -> Crawl | None: ...
 
 
@@ -139,12 +140,7 @@ class Desk:
 
     def trouble(self) -> bool:
         """Whether a crawl could not be opened, or its journal cannot be written any more."""
-        if self.crawls is None:
-            return False
-        if self.crawls.broken:
-            return True
-        found = (self.crawls.find(name) for name in self.crawls.ids())
-        return any(crawl is not None and crawl.broken for crawl in found)
+        return self.crawls is not None and self.crawls.has_trouble()
 
     def slowly(self, function: Callable[..., T], *given: Any) -> T:
         """A question that takes a replay."""
