@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import socket
 import struct
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 from frontrank.service.rpc import (
     LEAVING,
     MOST_BYTES,
+    MOST_CONNECTIONS,
     MOST_HELD,
     MOST_STREAMS,
     WINDOW,
@@ -299,6 +301,25 @@ def test_connections_without_a_call_are_closed(running: Running, channel: grpc.C
         assert channel.unary_unary("/t.T/One")(b"again", timeout=PATIENCE_S) == b"again", "the client opens another"
     finally:
         server.admitted_s, server.idle_s = 10.0, 300.0
+
+
+def test_where_there_are_many_connections_a_new_one_takes_the_place_of_an_idle_one(running: Running) -> None:
+    server = running.server
+    eventually(lambda: not server.connections)
+    server.max_connections = 2
+    try:
+        with contextlib.ExitStack() as lines:
+            quiet = []
+            for _ in range(2):
+                quiet.append(lines.enter_context(socket.create_connection(("127.0.0.1", running.port), timeout=PATIENCE_S)))
+                eventually(lambda: len(server.connections) == len(quiet))
+            with grpc.insecure_channel(f"127.0.0.1:{running.port}") as channel:
+                assert channel.unary_unary("/t.T/One")(b"one", timeout=PATIENCE_S) == b"one"
+            with contextlib.suppress(ConnectionError):
+                while quiet[0].recv(65_536):
+                    pass  # the older one is closed
+    finally:
+        server.max_connections = MOST_CONNECTIONS
 
 
 HEADS = [(":method", "POST"), (":scheme", "http"), (":path", "/t.T/Many"), (":authority", "x")]

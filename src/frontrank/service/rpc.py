@@ -124,6 +124,7 @@ class Server:
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="frontrank-rpc")
         self.connections: set[Connection] = set()
         self.admitted_s, self.idle_s = ADMITTED_S, IDLE_S
+        self.max_connections = MOST_CONNECTIONS
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> int:
@@ -164,13 +165,14 @@ class Connection(asyncio.Protocol):
         self.writable.set()
         self.leaving = False
         self.held = 0  # bytes of its calls
+        self.idle_since = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
     # The transport's side -----------------------------------------------------------------------------------------------
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
-        if len(self.server.connections) >= MOST_CONNECTIONS:
+        if len(self.server.connections) >= self.server.max_connections and not self._replace_idle():
             transport.abort()
             return
         self.server.connections.add(self)
@@ -182,9 +184,19 @@ class Connection(asyncio.Protocol):
         self.flush()
         self.close_in(self.server.admitted_s)
 
+    def _replace_idle(self) -> bool:
+        """Close the connection that has been without a call for longest; False if all have calls."""
+        idle = min((other for other in self.server.connections if not other.calls), key=lambda it: it.idle_since, default=None)
+        if idle is None or idle.transport is None:
+            return False
+        self.server.connections.discard(idle)
+        idle.transport.abort()
+        return True
+
     def close_in(self, seconds: float) -> None:
         """Close the connection after so long, unless a call is admitted before."""
         self.stay()
+        self.idle_since = asyncio.get_running_loop().time()
         self._timer = asyncio.get_running_loop().call_later(seconds, self._leave)
 
     def stay(self) -> None:

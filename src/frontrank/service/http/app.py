@@ -34,6 +34,7 @@ from frontrank.service.refusals import sentence_for
 T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
 QUICK, APART, SLOW = 8, 8, 8  # threads
+MAX_WAITING = 48  # questions of a kind, for a thread: all of them together leave connections for others
 BODY_S = 30.0  # for the body of an action to come
 PAGE = {
     "dashboard.html": "text/html; charset=utf-8",
@@ -93,6 +94,8 @@ class App:
             key = (asked.crawl, operation.name, *sorted(asked.given.items()))
             make = partial(self.desk.kept, key, operation.keep_s, make)
         limiter = self._slow if operation.slow else self._apart if operation.apart else self._quick
+        if limiter.statistics().tasks_waiting >= MAX_WAITING:
+            raise Busy("too many questions wait to be answered; ask again in a while")
         return await to_thread.run_sync(make, limiter=limiter)
 
     def _told(self, endpoint: Endpoint) -> Endpoint:
@@ -124,8 +127,7 @@ class App:
         return StreamingResponse(self.streams.of(status), media_type="text/event-stream")
 
     async def health(self, request: Request) -> Response:
-        told = await to_thread.run_sync(self.desk.trouble, limiter=self._quick)
-        if told:
+        if self.desk.trouble():  # here, in no thread: it is answered whatever threads wait for
             return _error(
                 503, "a crawl could not be opened, or its journal cannot be written; the service's own output says why"
             )
