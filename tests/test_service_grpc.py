@@ -58,7 +58,7 @@ class Service:
     def call(self, name: str, message: Any) -> Any:
         """A call as it is, without a client of ours between."""
         answers = self.client._calls
-        made = answers._methods[name](message, timeout=PATIENCE_S)
+        made = answers._methods[name](message, timeout=PATIENCE_S, metadata=answers.metadata)
         return list(made) if SERVICE.methods_by_name[name].server_streaming else made
 
     def close(self) -> None:
@@ -359,10 +359,12 @@ def test_nothing_is_handed_out_while_paused(service: Service) -> None:
     assert client.active() and len(client.get()) == 2
 
 
-def test_the_rest_of_the_protocol_answers(service: Service) -> None:
-    assert list(service.call("ListNodes", wire.Empty()).values) == [service.server.address]
-    for level in range(5):
-        service.call("SetLogLevel", wire.LogLevelParams(package="root", level=level))  # type: ignore[arg-type]
+def test_the_rest_of_the_protocol_answers(tmp_path: Path) -> None:
+    with served(tmp_path, security=Security(TOKEN)) as service:
+        service.client._calls.metadata = (("authorization", f"Bearer {TOKEN}"),)
+        assert list(service.call("ListNodes", wire.Empty()).values) == [service.server.address]
+        for level in range(5):
+            service.call("SetLogLevel", wire.LogLevelParams(package="root", level=level))  # type: ignore[arg-type]
 
 
 def test_calls_and_urls_are_counted(service: Service) -> None:

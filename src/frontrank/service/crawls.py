@@ -107,7 +107,7 @@ class Crawls:
     # What is there ----------------------------------------------------------------------------------------------------------
     def ids(self) -> list[str]:
         """The IDs of all crawls, in alphabetical order. It waits for nobody."""
-        return sorted(list(self._crawls))
+        return sorted(self._crawls)
 
     def __contains__(self, given: str) -> bool:
         with self._alone:

@@ -23,8 +23,6 @@ import contextlib
 import logging
 import ssl
 import struct
-import sys
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -79,6 +77,7 @@ class Status(IntEnum):
     UNKNOWN = 2
     INVALID_ARGUMENT = 3
     NOT_FOUND = 5
+    PERMISSION_DENIED = 7
     RESOURCE_EXHAUSTED = 8
     UNIMPLEMENTED = 12
     INTERNAL = 13
@@ -379,7 +378,7 @@ class Call:
         except asyncio.CancelledError:
             return
         except Exception:  # a defect of ours: the log has it, the client learns nothing of our files
-            traceback.print_exc(file=sys.stderr)
+            logger.exception("a call failed")
             end = Refused(Status.INTERNAL, "the service failed to answer; its log says why")
         self.connection.close_stream(self.stream, end, self.begun, self.ended)
 

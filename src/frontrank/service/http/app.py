@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
-import traceback
+import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib.resources import files
@@ -31,6 +30,7 @@ from frontrank.service.http.routes import API, EVENTS, OPERATIONS, Operation
 from frontrank.service.http.stream import Streams
 from frontrank.service.refusals import sentence_for
 
+logger = logging.getLogger("frontrank.service")
 T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
 QUICK, APART, SLOW = 8, 8, 8  # threads
@@ -107,7 +107,7 @@ class App:
             except FrontrankError as error:
                 status = next(status for kind, status in STATUSES if isinstance(error, kind))
                 if status == 503:
-                    print(f"frontrank: {error}", file=sys.stderr, flush=True)
+                    logger.error("a crawl cannot be read or written: %s", error)
                 return _error(status, sentence_for(error) if isinstance(error, StorageError) else str(error))
             except (TooLong, Died, Closed):
                 return _error(503, "the answer took too long, and was given up; ask for less")
@@ -219,5 +219,5 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    traceback.print_exception(error, file=sys.stderr)
+    logger.error("a request failed", exc_info=error)
     return _error(500, "something went wrong in the service; its own output says what")
