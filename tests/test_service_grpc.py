@@ -448,6 +448,17 @@ def test_urls_that_do_not_fit_are_skipped_and_others_are_not(service: Service) -
     assert statuses(service, infos) == [0, 1, 1, 1, 1, 0, 1, 1, 0]
 
 
+def test_urls_of_one_message_are_answered_in_their_order_however_many_and_of_whatever_crawls(service: Service) -> None:
+    def batch(first: int) -> wire.DiscoveredBatch:
+        urls = [wire.URLInfo(url=f"http://a.org/{n}", key="a", crawlID=f"c{n % 2}") for n in range(first, first + 5_000)]
+        return wire.DiscoveredBatch(ID="all", items=urls)
+
+    for first, new in ((0, 5_000), (2_500, 2_500)):
+        (answer,) = service.call("PutDiscovered", iter([batch(first)]))
+        assert list(answer.statuses) == [wire.AckMessage.SKIPPED] * (5_000 - new) + [wire.AckMessage.OK] * new
+    assert service.named("c0").count() == service.named("c1").count() == 3_750
+
+
 def test_an_item_that_is_nothing_is_skipped(service: Service) -> None:
     (answer,) = service.call("PutURLs", iter([wire.URLItem(ID="x")]))
     assert (answer.ID, answer.status) == ("x", wire.AckMessage.SKIPPED)

@@ -6,13 +6,16 @@ back was fetched: with date 0 it is done with, else it comes back at that date; 
 on. If its metadata say so it was not: it failed, will be tried again at that date, or was given back (``reports``). ``ip`` is
 the address that it was fetched from: its queue becomes part of the group of that address, if there is one.
 
-What is acknowledged survives the end of the process: all URLs of one crawl that came together share one commit.
+What is acknowledged survives the end of the process: URLs of one crawl that came together share a commit. Where there are many,
+or many rules to be tried on them, they are taken in by parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+import time
+from collections.abc import Container, Iterable, Iterator, Sequence
 
+from frontrank.crawl.control import YIELD_S
 from frontrank.crawl.crawl import Crawl
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN
 from frontrank.service import counters as counted
@@ -32,10 +35,10 @@ class Intake:
         self.crawls, self.counters = crawls, counters
 
     def put_urls(self, items: Sequence[wire.URLItem]) -> list[wire.AckMessage]:
-        """One answer an item. Those of one crawl share a commit."""
+        """One answer an item. Those of one crawl share a commit, unless they are many."""
         answers = [wire.AckMessage(ID=item.ID or _info(item).url, status=SKIPPED) for item in items]
         keyless = {place for place, item in enumerate(items) if not _info(item).key}  # before keys are made of hosts
-        for name, places in _by_crawl(map(_info, items)).items():
+        for name, places in self._parts(list(map(_info, items))):
             with self.crawls.put_into(name) as crawl:
                 self._put(crawl, items, places, answers, keyless)
         self._count(
@@ -69,10 +72,10 @@ class Intake:
                 answers[place].status = OK
 
     def put_discovered(self, batches: Sequence[wire.DiscoveredBatch]) -> list[wire.BatchAck]:
-        """One answer a batch. All share one commit."""
+        """One answer a batch. Those of one crawl share a commit, unless they are many."""
         infos = [info for batch in batches for info in batch.items]
         statuses: list[wire.AckMessage.Status] = [SKIPPED] * len(infos)
-        for name, places in _by_crawl(infos).items():
+        for name, places in self._parts(infos):
             with self.crawls.put_into(name) as crawl:
                 found = self._discover(crawl, [infos[place] for place in places])
             for place, status in zip(places, found, strict=True):
@@ -84,6 +87,14 @@ class Intake:
             first = stop
         self._count(len(infos), statuses)
         return answers
+
+    def _parts(self, infos: Sequence[wire.URLInfo]) -> Iterator[tuple[str, list[int]]]:
+        """The places of URLs by crawl, in parts: between two of them, others get to a crawl."""
+        for name, places in _by_crawl(infos).items():
+            for number, part in enumerate(self.crawls.made(name).rules.parts([infos[place].url for place in places])):
+                if number:
+                    time.sleep(YIELD_S)
+                yield name, places[part]
 
     def _count(self, came: int, discovered: Sequence[wire.AckMessage.Status]) -> None:
         self.counters.add(counted.PUT_URLS, came)
