@@ -35,7 +35,7 @@ from frontrank.crawl.log import COLUMNS, Row, Snapshot
 from frontrank.crawl.snapshots import Snapshots
 from frontrank.errors import DiskFull, InputError, StorageError
 from frontrank.kernels.jit import Array
-from frontrank.web.files import IMPORTED, locked, replaced
+from frontrank.web.files import IMPORTED, PRIVATE_FOLDER, locked, private, replaced
 
 VERSION = 2  # 1: orderings as specifications, politeness as "manners", rankings that follow from counting
 FORMAT = "frontrank-crawl"
@@ -107,7 +107,7 @@ class Journal:
         if folder.is_file():
             raise StorageError(f"{folder}: is a file; give a new directory for the crawl")
         with Sentences(folder, "written"):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
             held = sorted({entry.name for entry in folder.iterdir()} - UNBORN)
             if FILE in held:
                 raise StorageError(f"{folder}: already contains a crawl; resume it, or give another directory")
@@ -117,6 +117,7 @@ class Journal:
             for left in (NEW, NEW + "-journal"):
                 (folder / left).unlink(missing_ok=True)
             with replaced(folder / FILE, durable=True, beside=folder / NEW) as beside:
+                os.close(private(str(beside), os.O_CREAT | os.O_EXCL))  # its WAL has the same rights
                 db = sqlite3.connect(beside, isolation_level=None)
                 db.executescript(SCHEMA + LATER)
                 stored = {"format": FORMAT, "version": VERSION, **notes}

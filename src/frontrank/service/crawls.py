@@ -39,7 +39,7 @@ from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
 from frontrank.service.options import ServeOptions
 from frontrank.service.reopening import Reopener, has_room
-from frontrank.web.files import locked, replaced
+from frontrank.web.files import PRIVATE_FOLDER, locked, private, replaced
 
 DEFAULT = "DEFAULT"
 SETTINGS, LOCK = "service.json", ".lock"  # a directory of a crawl has no dot in its name
@@ -266,7 +266,7 @@ class Crawls:
                 f"move the crawl one level down, to {self.folder}/{DEFAULT}, or give another folder"
             )
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
             foreign = [path.name for path in self.folder.iterdir() if path.name not in (LOCK, SETTINGS)]
             if foreign and not (self.folder / SETTINGS).exists() and not all(map(self._is_crawl, foreign)):
                 raise StorageError(f"{self.folder}: is not empty (it contains {sorted(foreign)[0]}); give a new folder")
@@ -306,8 +306,9 @@ class Crawls:
             "politeness": self.politeness.json(),
         }
         try:
-            with replaced(self.folder / SETTINGS, durable=True) as beside:
-                beside.write_text(json.dumps(stored, indent=1), encoding="utf-8")
+            path = self.folder / SETTINGS
+            with replaced(path, durable=True) as beside, open(beside, "w", encoding="utf-8", opener=private) as file:
+                json.dump(stored, file, indent=1)
         except OSError as error:
             kind = DiskFull if is_disk_full(error) else StorageError
             raise kind(f"{self.folder / SETTINGS}: cannot be written ({error.strerror or error})") from None

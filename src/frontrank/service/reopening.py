@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from frontrank.web.files import private
+
 MIN_PAUSE_S, MAX_PAUSE_S = 0.1, 10.0
 ROOM = 2**20  # bytes that must fit on the disk before a crawl is opened again
 PROBE = "room.tmp"
@@ -69,7 +71,7 @@ def has_room(folder: Path) -> bool:
     """Whether the disk takes what is written: asked first, as opening a large crawl takes seconds."""
     probe = folder / PROBE
     try:
-        with open(probe, "wb", opener=_private) as file:
+        with open(probe, "wb", opener=private) as file:
             file.write(bytes(ROOM))
             file.flush()
             os.fsync(file.fileno())
@@ -78,7 +80,3 @@ def has_room(folder: Path) -> bool:
         return False
     finally:
         probe.unlink(missing_ok=True)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
