@@ -312,3 +312,16 @@ def test_a_crawl_begins_anew_once_the_one_before_is_deleted(tmp_path: Path) -> N
         deleting.join()
         putting.join()
         assert crawls.get("news") is not old and crawls.get("news").waiting == 1
+
+
+def test_snapshots_that_take_too_long_are_given_up_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frontrank.crawl.snapshots._write", lambda *_: threading.Event().wait())
+    monkeypatch.setattr("frontrank.crawl.crawl.SNAPSHOT_ROWS", 1)
+    crawls = Crawls(tmp_path, "bfs")
+    for name in ("a", "b", "c"):
+        crawls.made(name).seed(["http://a.org/", "http://b.org/"])
+    crawls.close(max_s=0.1)
+    with Crawls(tmp_path) as crawls:
+        assert [crawls.get(name).waiting for name in crawls.ids()] == [2, 2, 2]
+        monkeypatch.undo()
+    assert not list(tmp_path.rglob("*.npz"))

@@ -63,9 +63,9 @@ class Snapshots:
                 self.child = 0
         return bool(self.child)
 
-    def close(self) -> None:
+    def close(self, patience_s: float = PATIENCE_S) -> None:
         """Wait for the child, which has little to do; one that hangs is ended: what it wrote beside is never read."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + patience_s
         while self.busy():
             if time.monotonic() > end:
                 os.kill(self.child, signal.SIGKILL)

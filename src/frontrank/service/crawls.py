@@ -20,6 +20,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -47,6 +48,7 @@ FORMAT, VERSION = "frontrank-service", 1
 LONGEST_ID = 1_000  # characters
 LONGEST_NAME = 120  # of a directory; file systems hold 255 bytes
 DELETED = ".deleted-"
+CLOSING_S, CLOSERS = 1.0, 8  # snapshots are written in this time, so many at once
 POLITE = Politeness(delay_s=ServeOptions.delay)
 
 logger = logging.getLogger("frontrank.service")
@@ -241,13 +243,14 @@ class Crawls:
         for crawl in crawls:
             crawl.behave(replace(crawl.politeness, delay_s=delay_s))
 
-    def close(self) -> None:
-        """Let all crawls and the folder go."""
+    def close(self, max_s: float = CLOSING_S) -> None:
+        """Let all crawls and the folder go. Snapshots that are not written in this time are given up: the journals have it all."""
+        until = time.monotonic() + max_s
         self._reopener.close()
         with self._alone:
             crawls, self._crawls = self._crawls, {}
-            for crawl in crawls.values():
-                crawl.close()
+            with ThreadPoolExecutor(CLOSERS) as pool:
+                list(pool.map(lambda crawl: crawl.close(max(0.0, until - time.monotonic())), crawls.values()))
             if self._lock >= 0:
                 os.close(self._lock)
                 self._lock = -1

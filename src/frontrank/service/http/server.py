@@ -17,7 +17,7 @@ from frontrank.service.http.guard import LONGEST_TARGET
 
 CONNECTIONS = 256
 RESERVE = 64  # more for new ones while all of those are being answered
-CLOSING_S = 2
+CLOSING_S = 1
 REQUEST_S = 10.0  # for the head of a request to come; then the connection is closed
 
 
