@@ -244,7 +244,7 @@ class Crawls:
             crawl.behave(replace(crawl.politeness, delay_s=delay_s))
 
     def close(self, max_s: float = CLOSING_S) -> None:
-        """Let all crawls and the folder go. Snapshots that are not written in this time are given up: the journals have it all."""
+        """Let all crawls and the folder go. Snapshots that take longer are given up: the journals have it all."""
         until = time.monotonic() + max_s
         self._reopener.close()
         with self._alone:
