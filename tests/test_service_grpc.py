@@ -673,3 +673,18 @@ def test_a_crawl_on_a_full_disk_can_be_deleted(service: Service, monkeypatch: py
         service.client.put([f"http://b.org/{n}" for n in range(5_000)])
     service.client.delete_crawl()
     assert service.client.put(["http://a.org/"]) == [True]
+
+
+def test_what_is_asked_of_a_crawl_that_was_just_deleted_is_answered(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    find = service.crawls.find
+    for ask, answer in (
+        (lambda: service.client.get(), []),
+        (lambda: service.client.urls(), []),
+        (lambda: service.client.block("a.org", NOW + 9), None),
+    ):
+        service.client.put(["http://a.org/"])
+        found_before = iter([service.crawls.get()])  # by who asks: it is deleted before anything is read
+        service.client.delete_crawl()
+        with monkeypatch.context() as patched:
+            patched.setattr(service.crawls, "find", lambda name, found=found_before: next(found, None) or find(name))
+            assert ask() == answer

@@ -5,7 +5,8 @@
     │   ├── SourceError       a web cannot be read: missing, truncated, of another format
     │   ├── SeedError         a seed is not a page of the web
     │   ├── StorageError      a crawl's directory cannot be written, read or shared
-    │   │   └── DiskFull      the disk has no room for it
+    │   │   ├── DiskFull      the disk has no room for it
+    │   │   └── CrawlClosed   it was closed, or deleted
     │   ├── TooMany           there is no room for another one
     │   └── NotFound          what was asked for is not there
     │       └── UnknownCrawl  a service has no crawl of this ID
@@ -73,6 +74,10 @@ class StorageError(InputError):
 
 class DiskFull(StorageError):
     """The disk that a crawl is stored on has no room left."""
+
+
+class CrawlClosed(StorageError):
+    """A crawl was closed, or deleted, by somebody else."""
 
 
 class TooMany(InputError):

@@ -33,7 +33,7 @@ from weakref import WeakSet
 from frontrank.crawl.events import storable
 from frontrank.crawl.log import COLUMNS, Row, Snapshot
 from frontrank.crawl.snapshots import Snapshots
-from frontrank.errors import DiskFull, InputError, StorageError
+from frontrank.errors import CrawlClosed, DiskFull, InputError, StorageError
 from frontrank.kernels.jit import Array
 from frontrank.web.files import IMPORTED, PRIVATE_FOLDER, locked, private, replaced
 
@@ -357,11 +357,16 @@ class Journal:
         )
         self.disk_full = is_disk_full(error)
         self._undo()
-        raise (DiskFull if self.disk_full else StorageError)(self.broken) from None
+        raise self.refusal(self.broken) from None
 
     def _check_intact(self) -> None:
         if self.broken:
-            raise (DiskFull if self.disk_full else StorageError)(self.broken)
+            raise self.refusal(self.broken)
+
+    @property
+    def refusal(self) -> type[StorageError]:
+        """Of what kind it is that nothing can be stored any more."""
+        return CrawlClosed if self._closing.is_set() else DiskFull if self.disk_full else StorageError
 
     def _undo(self) -> None:
         """Take back what is not committed: a transaction that stays open would lock the file for whoever recovers the crawl."""
@@ -482,7 +487,7 @@ class Sentences:
         if not isinstance(error, sqlite3.Error | OSError):
             return
         if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
-            raise StorageError(f"{self.folder}: this crawl is closed; recover it to continue") from None
+            raise CrawlClosed(f"{self.folder}: this crawl is closed; recover it to continue") from None
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise (DiskFull if is_disk_full(error) else StorageError)(
             f"{self.folder}: the trace of the crawl cannot be {self.doing} ({reason}); fix this and try again"

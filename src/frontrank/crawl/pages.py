@@ -173,7 +173,7 @@ class Known:
     def _check_open(self) -> None:
         """Nothing changes in a crawl that is closed, or whose log cannot be written."""
         if self.log.broken:
-            raise StorageError(self.log.broken)
+            raise getattr(self.log, "refusal", StorageError)(self.log.broken)
 
     def _queues_of(
         self, first: int, urls: Sequence[str], queues: Sequence[str | None] | None, hosts: Sequence[str] | None

@@ -33,7 +33,7 @@ from frontrank.crawl.journal import FILE, UNBORN, Journal, is_disk_full
 from frontrank.crawl.needs import check_live
 from frontrank.crawl.numbered import checked_share
 from frontrank.crawl.ranking import BACKGROUND
-from frontrank.errors import DiskFull, FrontrankError, InputError, StorageError, TooMany, UnknownCrawl, nearest
+from frontrank.errors import CrawlClosed, DiskFull, FrontrankError, InputError, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
@@ -181,10 +181,9 @@ class Crawls:
                 try:
                     block.enter_context(crawl.together())
                     break
-                except StorageError:
-                    with self._alone:
-                        if self._crawls.get(crawl_id(given)) is crawl:
-                            raise
+                except CrawlClosed:
+                    if self._lock < 0:
+                        raise
             yield crawl
 
     def all_orderings(self) -> list[Policy]:

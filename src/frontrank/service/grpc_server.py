@@ -14,7 +14,7 @@ from typing import Any
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import DecodeError, Message
 
-from frontrank.errors import FrontrankError, InputError, NotFound, StorageError, TooMany
+from frontrank.errors import CrawlClosed, FrontrankError, InputError, NotFound, StorageError, TooMany
 from frontrank.service import wire
 from frontrank.service.counters import PUT_CALLS, PUT_DISCOVERED_CALLS
 from frontrank.service.frontier import FrontierService
@@ -128,12 +128,17 @@ def _many(call: Callable[[list[Any]], Sequence[Message]], asked: type[Message], 
 
 
 def _one(call: Callable[[Any], Message], asked: type[Message], messages: Sequence[bytes]) -> list[list[bytes]]:
+    message = _parsed(asked, messages[0])
     with _sentences():
-        return [[call(_parsed(asked, messages[0])).SerializeToString()]]
+        try:
+            answer = call(message)
+        except CrawlClosed:  # it was deleted, or opened again, since it was found
+            answer = call(message)
+        return [[answer.SerializeToString()]]
 
 
 def _told(chunks: Iterable[Sequence[bytes]]) -> Iterator[Sequence[bytes]]:
-    with _sentences():
+    with _sentences(), contextlib.suppress(CrawlClosed):  # of a crawl that is deleted meanwhile, nothing is left to tell
         yield from chunks
 
 
