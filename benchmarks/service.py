@@ -96,7 +96,19 @@ def made(first: int, count: int, queues: int, crawl: str, linked: bool = False) 
 
 @contextmanager
 def ours(folder: str) -> Iterator[Side]:
-    command = [sys.executable, "-m", "frontrank", "serve", f"{folder}/served", "--port", "0", "--json", "--delay", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "frontrank",
+        "serve",
+        f"{folder}/served",
+        "--port",
+        "0",
+        "--no-http",
+        "--json",
+        "--delay",
+        "0",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None

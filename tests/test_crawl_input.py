@@ -283,3 +283,18 @@ def test_queries_and_frequencies_may_be_lists(tmp_path: Path) -> None:
         crawl.seed([A])
     with Crawl.recover(tmp_path / "crawl") as again:
         assert again.take() == [A]
+
+
+@pytest.mark.parametrize("pages", [[[]], [[0], [0, 0]], np.zeros((1, 1), int)])
+def test_pages_in_nested_lists_are_refused(tmp_path: Path, pages: Any) -> None:
+    crawl = begun(tmp_path / "c")
+    with pytest.raises(InputError, match="pages must be a flat list of numbers of pages, got"):
+        crawl.give_back(pages)
+    goes_on(crawl, tmp_path / "c")
+
+
+@pytest.mark.parametrize("spec", ["pagerank:every=7", "rw:every=7", "rw-eg:every=7"])
+def test_an_empty_crawl_has_nothing_to_rank(caplog: pytest.LogCaptureFixture, spec: str) -> None:
+    crawl = Crawl(spec)
+    crawl.rescore()
+    assert crawl.take() == [] and caplog.messages == []

@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 import threading
@@ -18,12 +19,15 @@ from pathlib import Path
 
 import pytest
 
+from frontrank.crawl import inbox
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.events import Fetched
 from frontrank.crawl.journal import FILE, Journal
 from frontrank.errors import InputError, StorageError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
+from frontrank.pages.warc_writer import Warc
+from frontrank.service.crawls import Crawls
 from tests.patience import PATIENCE_S
 
 KILLS = int(os.environ.get("FRONTRANK_KILLS", "25"))
@@ -449,3 +453,25 @@ def test_the_log_is_moved_into_the_database_while_the_crawl_goes_on(tmp_path: Pa
     crawl.abandon()
     with Crawl.recover(tmp_path / "c") as again:
         assert again.fetched_count == 301
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o777 & ~0o700])
+def test_a_crawl_is_its_owners_alone_whatever_the_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        with Crawls(tmp_path / "service", "bfs") as crawls:
+            crawl = crawls.made("news")
+            crawl.seed([page(0)])
+            crawl.snapshot()
+            crawls.delay(2.0)
+            inbox._write(tmp_path / "service" / "news" / inbox.FOLDER, {"verb": "pause", "given": {}})
+            warc = Warc(tmp_path / "service" / "news" / "warc")
+            warc.write(page(0), 200, [], b"body")
+            warc.close()
+            made = [tmp_path / "service", *sorted((tmp_path / "service").rglob("*"))]
+            modes = {path.name: (path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in made}
+    finally:
+        os.umask(before)
+    assert {path.name for path in made} >= {".lock", "service.json", "lock", "trace.db", "trace.db-wal", "trace.db-shm"}
+    assert {path.suffix for path in made} >= {".npz", ".gz", ".json"}
+    assert all(mode == (0o700 if is_folder else 0o600) for is_folder, mode in modes.values()), modes

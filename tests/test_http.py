@@ -438,6 +438,40 @@ def test_connections_that_ask_nothing_are_closed(asked: Asked, monkeypatch: pyte
         assert (b"200 OK" in heard) == said.endswith(b"\r\n\r\n")
 
 
+def test_half_requests_make_room_for_whole_ones_the_oldest_first(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Impatient, "max_connections", 3)
+    where = urlsplit(asked.url)
+    head = b"POST " + (API + "/pause").encode() + b" HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    with contextlib.ExitStack() as lines:
+        opened = []
+        for said in (b"GET /health HT", head + b"Content-Length: 100\r\n\r\n{", b""):
+            line = lines.enter_context(socket.create_connection((where.hostname, where.port), timeout=PATIENCE_S))
+            line.sendall(said)
+            opened.append(line)
+            eventually(lambda: len(asked.server.server.server_state.connections) == len(opened))
+        for line in opened[:2]:
+            assert asked.get("/health")[0] == 200
+            with contextlib.suppress(ConnectionError):
+                assert line.recv(1) == b""
+            eventually(lambda: len(asked.server.server.server_state.connections) < 3)
+            lines.enter_context(socket.create_connection((where.hostname, where.port), timeout=PATIENCE_S))
+            eventually(lambda: len(asked.server.server.server_state.connections) == 3)
+        opened[2].sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert opened[2].recv(12) == b"HTTP/1.1 200"
+
+
+def test_health_waits_for_no_thread_and_no_crawl(own: tuple[Crawls, Asked]) -> None:
+    crawls, asked = own
+    with crawls.get()._lock, crawls._alone:  # all that a busy service may hold
+        waiting = [threading.Thread(target=asked.get, args=(API + "/next",), kwargs={"n": n}) for n in range(1, 13)]
+        for thread in waiting:
+            thread.start()
+        eventually(lambda: asked.server.app._quick.borrowed_tokens == asked.server.app._quick.total_tokens)
+        assert asked.get("/health")[0] == 200
+    for thread in waiting:
+        thread.join()
+
+
 def test_many_who_search_hold_up_nobody_else(own: tuple[Crawls, Asked]) -> None:
     _, asked = own
     searching = asked.server.app.desk.searching

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank import order as simulated
-from frontrank.crawl import told
+from frontrank.crawl import control, rules, told
 from frontrank.crawl.crawl import Crawl as AnyCrawl
 from frontrank.crawl.memory_log import MemoryLog
 from frontrank.crawl.status import events
@@ -707,3 +707,30 @@ def test_bad_groups_are_told_in_one_sentence(tmp_path: Path, lines: str, says: s
 def test_groups_are_read_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "groups").write_text("a.org B.org # one machine\n\nc.org\n")
     assert read_groups(str(tmp_path / "groups")) == {"a.org": "a.org", "b.org": "a.org", "c.org": "c.org"}
+
+
+def test_a_call_tries_so_many_expressions_and_the_next_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "MAX_WORK", 100)
+    crawl = Crawl("bfs")
+    crawl.discover([f"http://a{n}.org/held" for n in range(100)] + ["http://b.org/"], now=1.0)
+    for n in range(10):
+        crawl.limit_family(f"held|{n}x", delay_s=1e6, now=1.0)
+    taken = crawl.take_queues(10, 1, now=1.0)
+    held_up = len(crawl.held_up)
+    assert taken == [0] and held_up == 9
+    while not taken or taken == [0]:
+        taken = crawl.take_queues(10, 1, now=1.0)
+        assert held_up <= len(crawl.held_up) <= held_up + 10
+        held_up = len(crawl.held_up)
+    assert taken == [100] and held_up == 99
+
+
+def test_a_boost_with_many_others_changes_priorities_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control, "MAX_WORK", 50)
+    crawl = Crawl("bfs")
+    crawl.discover([f"http://a{n}.org/{'last' if n == 99 else ''}" for n in range(100)], now=1.0)
+    parts = []
+    boost_part = crawl._boost_part
+    monkeypatch.setattr(crawl, "_boost_part", lambda *given: parts.append(boost_part(*given)) or parts[-1])
+    assert crawl.boost("org", 1) == 100 and crawl.boost("last", 1) == 1
+    assert len(parts) > 4 and crawl.take(1) == ["http://a99.org/last"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import signal
 import subprocess
@@ -14,12 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from frontrank.errors import FrontrankError, ServiceError
+from frontrank.errors import FrontrankError, NotFound, ServiceError
 from frontrank.service import Client, wire
 from frontrank.service.asks import Ask
 from frontrank.service.crawls import Crawls
 from frontrank.web.files import MAX_FILES
 from tests.patience import PATIENCE_S, eventually
+from tests.test_service_security import TOKEN
 
 COMMAND = [sys.executable, "-m", "frontrank", "serve"]
 
@@ -61,15 +63,31 @@ def test_it_may_open_as_many_files_as_the_system_lets_it(tmp_path: Path) -> None
 
 
 def test_what_the_service_says_of_itself_follows_the_level_that_is_set(tmp_path: Path) -> None:
-    with serving(tmp_path / "served", "--no-http") as (server, where):
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "token").chmod(0o600)
+    with serving(tmp_path / "served", "--no-http", "--token-file", str(tmp_path / "token")) as (server, where):
         for name, level in (("quiet", None), ("told", wire.LogLevelParams.INFO), ("quiet again", wire.LogLevelParams.ERROR)):
-            with Client(where["grpc"], name, timeout_s=PATIENCE_S) as client:
+            with Client(where["grpc"], name, token=TOKEN, timeout_s=PATIENCE_S) as client:
                 if level is not None:
                     client._do(Ask("SetLogLevel", wire.LogLevelParams(level=level), lambda found: None))
                 client.put(["http://a.org/"])
         server.send_signal(signal.SIGTERM)
         said = server.communicate(timeout=PATIENCE_S)[1]
     assert "INFO crawl 'told' begins with bfs" in said and "quiet" not in said
+
+
+def test_the_log_level_is_not_for_callers_without_a_token_and_the_log_does_not_grow_without_bound(tmp_path: Path) -> None:
+    with serving(tmp_path / "served", "--no-http", "--log-level", "debug") as (server, where):
+        with Client(where["grpc"], timeout_s=PATIENCE_S) as client:
+            with pytest.raises(ServiceError, match="--log-level, or with --token-file"):
+                client._do(Ask("SetLogLevel", wire.LogLevelParams(level=wire.LogLevelParams.TRACE), lambda found: None))
+            for _ in range(300):
+                with pytest.raises(NotFound):
+                    client.status("http://unknown.example/")
+        server.send_signal(signal.SIGTERM)
+        said = server.communicate(timeout=PATIENCE_S)[1]
+    omitted = sum(int(count) for count in re.findall(r"(\d+) more lines like those before were left out", said))
+    assert said.count("a call is refused: NOT_FOUND") + omitted == 300 and "PERMISSION_DENIED" in said
 
 
 def test_a_damaged_crawl_is_named_and_the_others_are_served(tmp_path: Path) -> None:

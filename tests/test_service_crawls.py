@@ -7,8 +7,9 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -417,3 +418,42 @@ def test_there_may_be_more_crawls_than_files_for_them(tmp_path: Path) -> None:
         [sys.executable, "-c", FEW_FILES_MANY_CRAWLS, str(tmp_path)], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == [f"http://c{n}.org/" for n in range(24)], "each once: then it is leased"
+
+
+def test_what_is_put_into_a_crawl_that_was_just_deleted_begins_it_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Crawls(tmp_path, "bfs") as crawls:
+        old, use = crawls.made("news"), crawls.use_or_start
+        found_before = iter([nullcontext(old)])  # by whoever puts: it is deleted before the first event
+        monkeypatch.setattr(crawls, "use_or_start", lambda name: next(found_before, None) or use(name))
+        crawls.delete("news")
+        with crawls.put_into("news") as crawl:
+            crawl.discover(["http://a.org/"])
+        assert crawl is not old and crawls.get("news").waiting == 1
+
+
+def test_a_crawl_begins_anew_once_the_one_before_is_deleted(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs") as crawls:
+        old = crawls.made("news")
+        with old.together():  # nobody else gets to it
+            deleting = threading.Thread(target=crawls.delete, args=("news",))
+            deleting.start()
+            eventually(lambda: crawls.find("news") is None)
+            putting = threading.Thread(target=lambda: crawls.made("news").seed("http://a.org/"))
+            putting.start()
+            crawls.made("other").seed("http://b.org/")  # nor does anybody wait but for this one
+        deleting.join()
+        putting.join()
+        assert crawls.get("news") is not old and crawls.get("news").waiting == 1
+
+
+def test_snapshots_that_take_too_long_are_given_up_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frontrank.crawl.snapshots._write", lambda *_: threading.Event().wait())
+    monkeypatch.setattr("frontrank.crawl.crawl.SNAPSHOT_ROWS", 1)
+    crawls = Crawls(tmp_path, "bfs")
+    for name in ("a", "b", "c"):
+        crawls.made(name).seed(["http://a.org/", "http://b.org/"])
+    crawls.close(max_s=0.1)
+    with Crawls(tmp_path) as crawls:
+        assert [crawls.get(name).waiting for name in crawls.ids()] == [2, 2, 2]
+        monkeypatch.undo()
+    assert not list(tmp_path.rglob("*.npz"))

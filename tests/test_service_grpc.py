@@ -8,9 +8,10 @@ import itertools
 import os
 import random
 import socket
+import threading
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.errors import InputError, NotFound, ServiceError
+from frontrank.errors import InputError, NotFound, ServiceAway, ServiceError
 from frontrank.service import asks, wire
 from frontrank.service.async_client import AsyncClient
 from frontrank.service.client import Client
@@ -29,6 +30,7 @@ from frontrank.service.crawls import Crawls
 from frontrank.service.frontier import PIECE, PIECE_BYTES, FrontierService
 from frontrank.service.grpc_server import SERVICE, GrpcServer
 from frontrank.service.limits import LONGEST_KEY, LONGEST_URL, MOST_METADATA
+from frontrank.service.reopening import has_room
 from frontrank.service.rpc import framed
 from frontrank.service.security import Security
 from tests.patience import PATIENCE_S, eventually
@@ -62,7 +64,7 @@ class Service:
     def call(self, name: str, message: Any) -> Any:
         """A call as it is, without a client of ours between."""
         answers = self.client._calls
-        made = answers._methods[name](message, timeout=PATIENCE_S)
+        made = answers._methods[name](message, timeout=PATIENCE_S, metadata=answers.metadata)
         return list(made) if SERVICE.methods_by_name[name].server_streaming else made
 
     def close(self) -> None:
@@ -363,10 +365,12 @@ def test_nothing_is_handed_out_while_paused(service: Service) -> None:
     assert client.active() and len(client.get()) == 2
 
 
-def test_the_rest_of_the_protocol_answers(service: Service) -> None:
-    assert list(service.call("ListNodes", wire.Empty()).values) == [service.server.address]
-    for level in range(5):
-        service.call("SetLogLevel", wire.LogLevelParams(package="root", level=level))  # type: ignore[arg-type]
+def test_the_rest_of_the_protocol_answers(tmp_path: Path) -> None:
+    with served(tmp_path, security=Security(TOKEN)) as service:
+        service.client._calls.metadata = (("authorization", f"Bearer {TOKEN}"),)
+        assert list(service.call("ListNodes", wire.Empty()).values) == [service.server.address]
+        for level in range(5):
+            service.call("SetLogLevel", wire.LogLevelParams(package="root", level=level))  # type: ignore[arg-type]
 
 
 def test_calls_and_urls_are_counted(service: Service) -> None:
@@ -448,6 +452,17 @@ def test_urls_that_do_not_fit_are_skipped_and_others_are_not(service: Service) -
         wire.URLInfo(url="not a URL at all"),
     ]
     assert statuses(service, infos) == [0, 1, 1, 1, 1, 0, 1, 1, 0]
+
+
+def test_urls_of_one_message_are_answered_in_their_order_however_many_and_of_whatever_crawls(service: Service) -> None:
+    def batch(first: int) -> wire.DiscoveredBatch:
+        urls = [wire.URLInfo(url=f"http://a.org/{n}", key="a", crawlID=f"c{n % 2}") for n in range(first, first + 5_000)]
+        return wire.DiscoveredBatch(ID="all", items=urls)
+
+    for first, new in ((0, 5_000), (2_500, 2_500)):
+        (answer,) = service.call("PutDiscovered", iter([batch(first)]))
+        assert list(answer.statuses) == [wire.AckMessage.SKIPPED] * (5_000 - new) + [wire.AckMessage.OK] * new
+    assert service.named("c0").count() == service.named("c1").count() == 3_750
 
 
 def test_an_item_that_is_nothing_is_skipped(service: Service) -> None:
@@ -731,3 +746,56 @@ def test_a_broken_crawl_is_refused_with_its_reason_and_the_others_are_served(tmp
         assert [one.status for one in service.frontier.put_urls(items)] == [wire.AckMessage.FAIL, wire.AckMessage.OK]
         (answer,) = service.frontier.put_discovered([wire.DiscoveredBatch(ID="1", items=infos)])
         assert list(answer.statuses) == [wire.AckMessage.FAIL, wire.AckMessage.SKIPPED]
+
+
+# Where nothing can be stored ---------------------------------------------------------------------------------------
+def test_a_crawl_goes_on_by_itself_when_the_disk_has_room_again(
+    service: Service, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    room = threading.Event()
+    monkeypatch.setattr("frontrank.service.pool.has_room", lambda folder: room.is_set() and has_room(folder))
+    client = service.client
+    client.put([f"http://a.org/{n}" for n in range(10)])
+    crawl = service.crawls.get()
+    pages = crawl.log.db.execute("PRAGMA page_count").fetchone()[0]
+    crawl.log.db.execute(f"PRAGMA max_page_count = {pages + 2}")
+    full = pytest.raises(ServiceAway, match=rf"^{service.server.address}: the disk of the service is full")
+    with full:
+        client.put([f"http://b.org/{n}" for n in range(5_000)])
+    with full:
+        client.stats()  # they would count what is not stored
+    with full:
+        client.get()
+    with service.named("other") as other:
+        assert other.put(["http://a.org/"]) == [True] and other.crawls() == ["other"]
+    room.set()
+    eventually(lambda: not service.crawls.has_trouble())
+    stored = client.stats().active
+    assert 10 <= stored < 5_010 and stored == client.count()
+    assert client.put(["http://c.org/"]) == [True] and client.stats().active == stored + 1
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_crawl_on_a_full_disk_can_be_deleted(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frontrank.service.pool.has_room", lambda folder: False)
+    service.client.put(["http://a.org/"])
+    service.crawls.get().log.db.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(ServiceAway, match="full"):
+        service.client.put([f"http://b.org/{n}" for n in range(5_000)])
+    service.client.delete_crawl()
+    assert service.client.put(["http://a.org/"]) == [True]
+
+
+def test_what_is_asked_of_a_crawl_that_was_just_deleted_is_answered(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    use = service.crawls.use
+    for ask, answer in (
+        (lambda: service.client.get(), []),
+        (lambda: service.client.urls(), []),
+        (lambda: service.client.block("a.org", NOW + 9), None),
+    ):
+        service.client.put(["http://a.org/"])
+        found_before = iter([nullcontext(service.crawls.get())])  # by who asks: it is deleted before anything is read
+        service.client.delete_crawl()
+        with monkeypatch.context() as patched:
+            patched.setattr(service.crawls, "use", lambda name, found=found_before: next(found, None) or use(name))
+            assert ask() == answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import socket
 import struct
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 from frontrank.service.rpc import (
     LEAVING,
     MOST_BYTES,
+    MOST_CONNECTIONS,
     MOST_HELD,
     MOST_STREAMS,
     WINDOW,
@@ -150,12 +152,12 @@ def test_nobody_waits_for_calls_that_may_take_long(running: Running, channel: gr
     assert {call.result() for call in long} == {b"long"}
 
 
-def test_refusals_have_a_status_and_a_sentence(channel: grpc.Channel, capfd: pytest.CaptureFixture[str]) -> None:
+def test_refusals_have_a_status_and_a_sentence(channel: grpc.Channel, caplog: pytest.LogCaptureFixture) -> None:
     fail = channel.unary_unary("/t.T/Fail")
     assert refusal(lambda: fail(b"", timeout=PATIENCE_S)) == (grpc.StatusCode.NOT_FOUND, "kein Käse: 100% of it\nis gone")
     code, sentence = refusal(lambda: fail(b"bug", timeout=PATIENCE_S))
     assert code == grpc.StatusCode.INTERNAL and "secret" not in sentence
-    assert "/secret/path" in capfd.readouterr().err, "the log has it"
+    assert "/secret/path" in caplog.text, "the log has it"
 
 
 def test_unknown_methods(channel: grpc.Channel) -> None:
@@ -313,6 +315,25 @@ def test_connections_without_a_call_are_closed(running: Running, channel: grpc.C
         assert channel.unary_unary("/t.T/One")(b"again", timeout=PATIENCE_S) == b"again", "the client opens another"
     finally:
         server.admitted_s, server.idle_s = 10.0, 300.0
+
+
+def test_where_there_are_many_connections_a_new_one_takes_the_place_of_an_idle_one(running: Running) -> None:
+    server = running.server
+    eventually(lambda: not server.connections)
+    server.max_connections = 2
+    try:
+        with contextlib.ExitStack() as lines:
+            quiet = []
+            for _ in range(2):
+                quiet.append(lines.enter_context(socket.create_connection(("127.0.0.1", running.port), timeout=PATIENCE_S)))
+                eventually(lambda: len(server.connections) == len(quiet))
+            with grpc.insecure_channel(f"127.0.0.1:{running.port}") as channel:
+                assert channel.unary_unary("/t.T/One")(b"one", timeout=PATIENCE_S) == b"one"
+            with contextlib.suppress(ConnectionError):
+                while quiet[0].recv(65_536):
+                    pass  # the older one is closed
+    finally:
+        server.max_connections = MOST_CONNECTIONS
 
 
 HEADS = [(":method", "POST"), (":scheme", "http"), (":path", "/t.T/Many"), (":authority", "x")]

@@ -5,7 +5,9 @@
     │   ├── SourceError       a web cannot be read: missing, truncated, of another format
     │   ├── SeedError         a seed is not a page of the web
     │   ├── StorageError      a crawl's directory cannot be written, read or shared
-    │   │   └── BrokenCrawl   a crawl of a service could not be opened; the others are served
+    │   │   ├── BrokenCrawl   a crawl of a service could not be opened; the others are served
+    │   │   ├── DiskFull      the disk has no room for it
+    │   │   └── CrawlClosed   it was closed, or deleted
     │   ├── TooMany           there is no room for another one
     │   └── NotFound          what was asked for is not there
     │       └── UnknownCrawl  a service has no crawl of this ID
@@ -77,6 +79,14 @@ class BrokenCrawl(StorageError):
     def __init__(self, crawl: str, reason: str) -> None:
         super().__init__(f"crawl {crawl!r} could not be opened: {reason}")
         self.reason = reason
+
+
+class DiskFull(StorageError):
+    """The disk that a crawl is stored on has no room left."""
+
+
+class CrawlClosed(StorageError):
+    """A crawl was closed, or deleted, by somebody else."""
 
 
 class TooMany(InputError):

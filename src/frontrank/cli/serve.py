@@ -51,7 +51,7 @@ def command(directory: str, as_json: bool, **given: Any) -> None:
     protected = security(**protection)
     for port in (asked.port, *(() if asked.no_http else (asked.http_port,))):
         check_address(host, port)
-    _log()
+    _log(asked.log_level)
     with _crawls(directory, given) as crawls, stopping.gracefully(stop.set), ExitStack() as parts:
         where = {
             "grpc": parts.enter_context(GrpcServer(FrontierService(crawls, counters), host, asked.port, protected)).address
@@ -64,13 +64,12 @@ def command(directory: str, as_json: bool, **given: Any) -> None:
         stop.wait()
 
 
-def _log() -> None:
-    """What the service says of itself goes to standard error: warnings, and more if SetLogLevel asks for it."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    logger = logging.getLogger("frontrank")
-    logger.addHandler(handler)
-    logger.setLevel(logging.WARNING)
+def _log(level: str) -> None:
+    """What the service, and the packages that it uses, say goes to standard error."""
+    from frontrank.service.bounded_log import BoundedHandler
+
+    logging.getLogger().addHandler(BoundedHandler())
+    logging.getLogger("frontrank").setLevel(level.upper())
 
 
 def _crawls(directory: str, given: dict[str, Any]) -> Crawls:

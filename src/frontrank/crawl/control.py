@@ -6,8 +6,9 @@ Everything here is an event: it survives the process, and is told by ``frontrank
 from __future__ import annotations
 
 import threading
+import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from frontrank.crawl import events, given, inbox, status
 from frontrank.crawl.live import Live, alone
 from frontrank.crawl.own_queues import OwnQueues
-from frontrank.crawl.rules import Rule
+from frontrank.crawl.rules import MAX_WORK, Rule, tries
 from frontrank.errors import InputError, NotFound, nearest
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
@@ -25,6 +26,7 @@ from frontrank.pages.patterns import Search, searcher
 from frontrank.pages.urls import registered_domain
 
 PART = 2_000  # pages that get a priority, or whose names are read, at once: 2 to 10 ms
+YIELD_S = 0.001  # between two parts: a lock that is taken again at once is never free for others
 PAUSED_S = 0.5  # a paused crawl looks again
 MOST_PAGES = 2**31 - 1  # as frontiers count them: a larger limit is none
 MOST_HELD = 10_000  # pages whose families may not go, in one call of take: about 0.2 s, once
@@ -268,24 +270,33 @@ class Control(Live):
             return 0
         with self._lock:
             known = self.known
-        for first in range(0, known, PART):
-            with self._lock:
-                urls = next(iter(self.log.urls(first, min(PART, known - first))), ([], []))[0]
-            matching = {page: url for page, url in enumerate(urls, first) if matches(url)}  # others may call meanwhile
-            found += self._boost_part(matching, now)
+        first = 0
+        while first < known:
+            matching, first = self._boost_part(matches, first, min(first + PART, known), now)
+            found += matching
+            time.sleep(YIELD_S)
         with self._lock:
             self.log.commit()
         return found
 
     @alone
-    def _boost_part(self, matching: Mapping[int, str], now: float | None) -> int:
+    def _boost_part(self, matches: Callable[[str], object], first: int, stop: int, now: float | None) -> tuple[int, int]:
+        """How many pages match, and the first that was not looked at: many rules take their time."""
+        urls = next(iter(self.log.urls(first, stop - first)), ([], []))[0]
         changed: dict[int, list[int]] = {}
-        for page, url in matching.items():
-            changed.setdefault(self.rules.priority(url), []).append(page)
+        work = 0
+        for page, url in enumerate(urls, first):
+            if work >= MAX_WORK:
+                stop = page
+                break
+            work += tries(url)
+            if matches(url):
+                work += len(self.rules.boosting) * tries(url)
+                changed.setdefault(self.rules.priority(url), []).append(page)
         for priority, pages in changed.items():
             self._do(events.PrioritisedAll(self._tick(now), np.array(pages, np.int32), priority))
         self._acknowledge()
-        return sum(map(len, changed.values()))
+        return sum(map(len, changed.values())), stop
 
     def limit_family(
         self, pattern: str, *, budget: int | None = None, delay_s: float | None = None, now: float | None = None
@@ -335,10 +346,11 @@ class Control(Live):
             turns = self.rules.turns([url for url, _ in self.log.names(taken)], at)
             for page in taken:
                 self.frontier.back(page)  # as they lie in the log: first those that wait, then those that go
-            for page, turn in zip(taken, turns, strict=True):
+            judged = list(zip(taken, turns, strict=False))  # the others stay where they are
+            for page, turn in judged:
                 if turn > at:
                     self._do(events.Held(at, page, turn))
-            allowed = [page for page, turn in zip(taken, turns, strict=True) if turn <= at]
+            allowed = [page for page, turn in judged if turn <= at]
         if allowed:
             self._do((events.Taken if until is None else events.TakenTogether)(at, allowed, until))
         return allowed

@@ -269,22 +269,24 @@ class Crawl(Shown):
         recovery.snapshot(self, wait)
 
     @alone
-    def close(self) -> None:
-        """Leave a snapshot, so that the next start is quick, and let the directory go."""
+    def close(self, max_s: float | None = None) -> None:
+        """Leave a snapshot, so that the next start is quick, and let the directory go. One that takes longer is given up."""
         try:
-            usable = self.log.writable and not self.log.broken
+            usable = self.log.writable and not self.log.broken and (max_s is None or max_s > 0)
             if usable and self.log.seq - self.snapshot_seq >= SNAPSHOT_ROWS:
-                recovery.snapshot(self)
+                recovery.snapshot(self, wait=max_s is None)
         finally:
-            self._let_go()
+            self._let_go(max_s)
 
     @alone
     def abandon(self) -> None:
         """Let the directory go as it is, without a snapshot: as quickly as the end of the process would."""
-        self._let_go()
+        self._let_go(0.0)
 
-    def _let_go(self) -> None:
+    def _let_go(self, snapshot_s: float | None) -> None:
         self._ended.set()
+        if snapshot_s is not None and isinstance(self.log, Journal):
+            self.log.files.close(snapshot_s)
         self.log.close()
         for scoring in self.scoring.values():
             scoring.close()

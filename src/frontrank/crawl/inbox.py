@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from frontrank.crawl.journal import Journal, check_crawl, is_locked
 from frontrank.errors import FrontrankError, InputError, StorageError
-from frontrank.web.files import replaced
+from frontrank.web.files import PRIVATE_FOLDER, private, replaced
 from frontrank.web.view import workload_from
 
 if TYPE_CHECKING:
@@ -94,15 +94,15 @@ def _check(folder: Path, verb: str, given: dict[str, Any]) -> None:
 
 def _write(folder: Path, said: dict[str, Any]) -> Path:
     try:
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
         name = f"{time.time_ns():020d}-{secrets.token_hex(4)}"
         text = json.dumps(said)
         if len(text) > LONGEST:
             raise InputError(
                 f"a message to a running crawl must have at most {LONGEST:,} bytes, got {len(text):,}; send it in parts"
             )
-        with replaced(folder / f"{name}.json") as beside:
-            beside.write_text(text, encoding="utf-8")
+        with replaced(folder / f"{name}.json") as beside, open(beside, "w", encoding="utf-8", opener=private) as file:
+            file.write(text)
     except OSError as error:
         raise StorageError(f"{folder}: cannot be written ({error.strerror}); run it as the user whose crawl it is") from None
     return folder / f"{name}.json"

@@ -18,6 +18,7 @@ thread moves the log into the database file (a checkpoint), so that no commit ha
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
@@ -32,9 +33,9 @@ from weakref import WeakSet
 from frontrank.crawl.events import storable
 from frontrank.crawl.log import COLUMNS, Row, Snapshot
 from frontrank.crawl.snapshots import Snapshots
-from frontrank.errors import InputError, StorageError
+from frontrank.errors import CrawlClosed, DiskFull, InputError, StorageError
 from frontrank.kernels.jit import Array
-from frontrank.web.files import IMPORTED, locked, replaced
+from frontrank.web.files import IMPORTED, PRIVATE_FOLDER, locked, private, replaced
 
 VERSION = 2  # 1: orderings as specifications, politeness as "manners", rankings that follow from counting
 FORMAT = "frontrank-crawl"
@@ -64,6 +65,16 @@ _journals: WeakSet[Journal] = WeakSet()  # of this process
 _journals_lock = threading.Lock()  # threads of a service open crawls at the same time
 
 
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether SQLite or the system says that the disk, or the share of it that this user may fill, has no room left.
+
+    >>> is_disk_full(OSError(errno.ENOSPC, "No space left on device")), is_disk_full(OSError(errno.EIO, "I/O error"))
+    (True, False)
+    """
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return full or getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
+
+
 class Journal:
     """The log in a directory: one writer, any number of readers."""
 
@@ -74,6 +85,7 @@ class Journal:
         self.group = group
         self.sync_s = sync_s
         self.broken = ""
+        self.disk_full = False  # that is why it is broken
         self.files = Snapshots(folder, () if lock is None else (lock,))
         self._lock = lock
         self._writing = threading.RLock()  # a transaction, or the end of a checkpoint
@@ -96,7 +108,7 @@ class Journal:
         if folder.is_file():
             raise StorageError(f"{folder}: is a file; give a new directory for the crawl")
         with Sentences(folder, "written"):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
             held = sorted({entry.name for entry in folder.iterdir()} - UNBORN)
             if FILE in held:
                 raise StorageError(f"{folder}: already contains a crawl; resume it, or give another directory")
@@ -106,6 +118,7 @@ class Journal:
             for left in (NEW, NEW + "-journal"):
                 (folder / left).unlink(missing_ok=True)
             with replaced(folder / FILE, durable=True, beside=folder / NEW) as beside:
+                os.close(private(str(beside), os.O_CREAT | os.O_EXCL))  # its WAL has the same rights
                 db = sqlite3.connect(beside, isolation_level=None)
                 db.executescript(SCHEMA + LATER)
                 stored = {"format": FORMAT, "version": VERSION, **notes}
@@ -188,8 +201,7 @@ class Journal:
             self.commit()
 
     def commit(self) -> None:
-        if self.broken:
-            raise StorageError(self.broken)
+        self._check_intact()
         if not self._inside:
             return
         try:
@@ -331,8 +343,7 @@ class Journal:
 
     # --------------------------------------------------------------------------------------------------------------------
     def _write(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        if self.broken:
-            raise StorageError(self.broken)
+        self._check_intact()
         try:
             with self._writing:
                 if not self._inside:
@@ -347,8 +358,18 @@ class Journal:
             f"{self.folder}: the trace cannot be written ({error}); what was acknowledged before is safe: "
             f"fix this, then resume the crawl"
         )
+        self.disk_full = is_disk_full(error)
         self._undo()
-        raise StorageError(self.broken) from None
+        raise self.refusal(self.broken) from None
+
+    def _check_intact(self) -> None:
+        if self.broken:
+            raise self.refusal(self.broken)
+
+    @property
+    def refusal(self) -> type[StorageError]:
+        """Of what kind it is that nothing can be stored any more."""
+        return CrawlClosed if self._closing.is_set() else DiskFull if self.disk_full else StorageError
 
     def _undo(self) -> None:
         """Take back what is not committed: a transaction that stays open would lock the file for whoever recovers the crawl."""
@@ -384,6 +405,7 @@ class Journal:
                 self.broken = (
                     f"{self.folder}: the trace cannot be handed to the disk ({error}); fix this, then resume the crawl"
                 )
+                self.disk_full = is_disk_full(error)
                 return
 
     def _checkpoint(self) -> None:
@@ -470,8 +492,8 @@ class Sentences:
         if not isinstance(error, sqlite3.Error | OSError):
             return
         if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
-            raise StorageError(f"{self.folder}: this crawl is closed; recover it to continue") from None
+            raise CrawlClosed(f"{self.folder}: this crawl is closed; recover it to continue") from None
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise StorageError(
+        raise (DiskFull if is_disk_full(error) else StorageError)(
             f"{self.folder}: the trace of the crawl cannot be {self.doing} ({reason}); fix this and try again"
         ) from None

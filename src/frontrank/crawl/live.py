@@ -190,6 +190,7 @@ class Live(Known):
     def together(self) -> Iterator[None]:
         """All events inside share one commit, and are acknowledged by it. No other thread comes between them."""
         with self._lock:
+            self._check_open()
             self._held += 1
             try:
                 yield

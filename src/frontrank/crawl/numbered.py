@@ -47,6 +47,8 @@ class Numbered(Queues):
         while len(allowed) < n and tried < n + MOST_HELD and (taken := self._draw(n - len(allowed), at)):
             tried += len(taken)
             allowed += self._taken(taken, at)
+            if self.rules.is_spent:
+                break
         return allowed, tried
 
     def _draw(self, n: int, at: float) -> list[int]:

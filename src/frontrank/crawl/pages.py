@@ -7,6 +7,7 @@ frontier's 29 bytes and the ordering's own columns that is about 100 bytes of me
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -117,7 +118,9 @@ class Known:
         """The same for many: one comparison, and a second look only to say which of them is not known."""
         if not isinstance(pages, Iterable):
             raise InputError(f"pages must be numbers of pages, got {pages!r}")
-        found = np.asarray(pages if isinstance(pages, np.ndarray) else list(pages))
+        found = pages if isinstance(pages, np.ndarray) else _flat_array(list(pages))
+        if found.ndim != 1:
+            raise InputError(f"pages must be a flat list of numbers of pages, got {pages!r}")
         if found.size and not (found.dtype.kind in "iu" and found.min() >= 0 and found.max() < self.known):
             for page in found.tolist():
                 self.check_page(page)
@@ -170,7 +173,7 @@ class Known:
     def _check_open(self) -> None:
         """Nothing changes in a crawl that is closed, or whose log cannot be written."""
         if self.log.broken:
-            raise StorageError(self.log.broken)
+            raise getattr(self.log, "refusal", StorageError)(self.log.broken)
 
     def _queues_of(
         self, first: int, urls: Sequence[str], queues: Sequence[str | None] | None, hosts: Sequence[str] | None
@@ -334,6 +337,17 @@ class Known:
         self.links.start[page], self.links.stop[page] = self.used, end
         self.used = end
         self._out_for(len(targets))
+
+
+def _flat_array(values: list[Any]) -> Array:
+    """
+    >>> _flat_array([1, 2]).tolist(), _flat_array([[]]).ndim, _flat_array([[1], [2, 3]]).ndim
+    ([1, 2], 2, 0)
+    """
+    try:
+        return np.asarray(values)
+    except ValueError:  # lists of several lengths
+        return np.asarray(None)
 
 
 def _first_places(numbers: Sequence[int], new: int) -> list[int]:

@@ -260,7 +260,7 @@ class Queues(Control):
             allowed += some
             gave.update(host_of[page] for page in some)
             tried += len(fresh)
-            if len(some) == len(fresh):
+            if len(some) == len(fresh) or self.rules.is_spent:
                 break
         return allowed
 

@@ -114,7 +114,9 @@ class Ranking:
         self._worth = crawl.worth.copy() if crawl.worth.size and (crawl.searchers is None or crawl.impact_by) else None
 
     def _made(self) -> Array | None:
-        """The scores; None if the ordering cannot give any."""
+        """The scores; None if there is no page to score, or the ordering fails."""
+        if not len(self.view.pages):
+            return None
         try:
             if self.crawl.searchers is not None:
                 self.crawl.searchers.look(self.view)

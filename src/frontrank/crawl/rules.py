@@ -17,17 +17,21 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from frontrank.errors import InputError
-from frontrank.pages.patterns import Search, parse, searcher
+from frontrank.pages.patterns import MOST_SIGNS, Search, parse, searcher
 
 logger = logging.getLogger("frontrank.crawl")
 
 MOST_PATTERN = 1_000  # characters
 MOST_BOOST = 1_000_000
+MAX_WORK = 100_000  # expressions tried on URLs while a crawl is locked, times their length: some 50 ms, or 0.6 s at worst
+WORK_LENGTH = 100  # characters of a URL that count as one try
+MAX_AT_ONCE = 2_000  # URLs
 
 
 @dataclass(frozen=True)
@@ -101,11 +105,14 @@ class Rules:
     def __init__(self) -> None:
         self.families: dict[str, Family] = {}
         self._ahead: Counter[str] = Counter()  # by pattern: pages that were held up in this call of take
+        self._matching: dict[str, list[Family]] = {}  # by URL: limiting families, in this call of take
+        self._work = 0  # of this call of take
         self._derive()
 
     def _derive(self) -> None:
         families = self.families.values()
         self.boosting = [family for family in families if family.rule.boost]
+        self._matching = {}
         self.limiting = [family for family in families if family.rule.budget or family.rule.delay_s]
 
     def set(self, rule: Rule) -> None:
@@ -128,9 +135,38 @@ class Rules:
     def begin(self) -> None:
         """A call of take begins."""
         self._ahead.clear()
+        self._matching.clear()
+        self._work = 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether this call of take has tried so many expressions that others should have their turn."""
+        return self._work >= MAX_WORK
+
+    def parts(self, urls: Sequence[str]) -> Iterator[slice]:
+        """URLs in parts that boosting rules are tried on in a moment.
+
+        >>> rules = Rules()
+        >>> list(rules.parts(["a"] * 5_000))
+        [slice(0, 2000, None), slice(2000, 4000, None), slice(4000, 5000, None)]
+        >>> for n in range(1_000):
+        ...     rules.set(Rule(str(n), boost=1))
+        >>> list(rules.parts(["a"] * 150 + ["a" * 2000] * 5))[:3]
+        [slice(0, 100, None), slice(100, 152, None), slice(152, 155, None)]
+        """
+        first = work = 0
+        for place, url in enumerate(urls):
+            more = len(self.boosting) * tries(url)
+            if place > first and (work + more > MAX_WORK or place - first == MAX_AT_ONCE):
+                yield slice(first, place)
+                first, work = place, 0
+            work += more
+        if first < len(urls):
+            yield slice(first, len(urls))
 
     def turns(self, urls: Sequence[str], now: float) -> list[float]:
-        """When each of these pages, best first, may go, if those that may go now do; not after now: it may.
+        """When each of these pages, best first, may go, if those that may go now do; not after now: it may. Of some only, once
+        too many expressions were tried (``is_spent``).
 
         >>> rules = Rules()
         >>> rules.set(Rule("a", delay_s=10.0)), rules.set(Rule("b", budget=1))
@@ -139,26 +175,28 @@ class Rules:
         [100.0, 100.0, 110.0, 100.0, 120.0, inf]
         """
         before = [(family.taken, family.ready_at) for family in self.limiting]
-        found = [self._turn(url, now) for url in urls]
+        found = [self._turn(url, now) for url in takewhile(lambda _: not self.is_spent, urls)]
         for family, (taken, ready_at) in zip(self.limiting, before, strict=True):  # what happens is told by events
             family.taken, family.ready_at = taken, ready_at
         return found
 
     def _turn(self, url: str, now: float) -> float:
-        if self.free_at(url) <= now:
+        families = self._matching[url] = [family for family in self.limiting if family.matches(url)]
+        self._work += len(self.limiting) * tries(url)
+        if all(family.free_at() <= now for family in families):
             self.take(url, now)
             return now
         turn = now
-        for family in self.limiting:
-            if family.matches(url):
-                turn = max(turn, family.free_at() + self._ahead[family.rule.pattern] * family.rule.delay_s)
-                self._ahead[family.rule.pattern] += 1
+        for family in families:
+            turn = max(turn, family.free_at() + self._ahead[family.rule.pattern] * family.rule.delay_s)
+            self._ahead[family.rule.pattern] += 1
         return turn
 
     def take(self, url: str, now: float) -> None:
         """A page is taken: it counts in its families."""
-        for family in self.limiting:
-            if family.matches(url):
+        known = self._matching.get(url)
+        for family in self.limiting if known is None else known:
+            if known is not None or family.matches(url):
                 family.taken += 1
                 family.ready_at = now + family.rule.delay_s
 
@@ -174,3 +212,8 @@ class Rules:
         made = [(Rule(**rule), taken, -math.inf if at is None else at) for rule, taken, at in saved]
         self.families = {rule.pattern: Family(rule, taken, at) for rule, taken, at in made}
         self._derive()
+
+
+def tries(url: str) -> int:
+    """How many tries of an expression on a short URL one on this URL is worth."""
+    return 1 + min(len(url), MOST_SIGNS) // WORK_LENGTH

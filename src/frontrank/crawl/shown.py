@@ -47,6 +47,11 @@ class Shown(Demand):
         """Why nothing can be stored any more; empty if all is well."""
         return self.log.broken
 
+    @property
+    def disk_full(self) -> bool:
+        """Whether nothing can be stored because the disk has no room."""
+        return bool(getattr(self.log, "disk_full", False))
+
     @alone
     def find(self, url: str, key: int | None = None) -> int:
         return super().find(url, key)

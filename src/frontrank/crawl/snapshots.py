@@ -29,7 +29,7 @@ import numpy as np
 from frontrank.crawl.log import Snapshot
 from frontrank.errors import StorageError
 from frontrank.kernels.jit import Array
-from frontrank.web.files import replaced
+from frontrank.web.files import PRIVATE_FOLDER, private, replaced
 
 FOLDER = "snapshots"
 KEPT = 2  # of the newest
@@ -63,9 +63,9 @@ class Snapshots:
                 self.child = 0
         return bool(self.child)
 
-    def close(self) -> None:
+    def close(self, patience_s: float = PATIENCE_S) -> None:
         """Wait for the child, which has little to do; one that hangs is ended: what it wrote beside is never read."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + patience_s
         while self.busy():
             if time.monotonic() > end:
                 os.kill(self.child, signal.SIGKILL)
@@ -104,10 +104,11 @@ def _write(folder: Path, head: dict[str, Any], arrays: dict[str, Array]) -> None
     where = folder / FOLDER
     final = where / f"{head['seq']:012d}.npz"
     try:
-        where.mkdir(exist_ok=True)
+        where.mkdir(PRIVATE_FOLDER, exist_ok=True)
         for left in where.glob("[0-9]*.tmp"):  # by a process that was killed while it wrote
             left.unlink(missing_ok=True)
-        with replaced(final, durable=True, beside=final.with_suffix(".tmp")) as beside, open(beside, "wb") as file:
+        beside = final.with_suffix(".tmp")
+        with replaced(final, durable=True, beside=beside), open(beside, "wb", opener=private) as file:
             np.savez(file, head=np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
         for old in _files(folder)[KEPT:]:
             old.unlink(missing_ok=True)

@@ -75,7 +75,7 @@ class Warc:
         self.folder, self.prefix, self.most_bytes = os.fspath(folder), prefix, most_bytes
         self.software = software or f"frontrank/{_version()}"
         try:
-            os.makedirs(self.folder, exist_ok=True)
+            os.makedirs(self.folder, 0o700, exist_ok=True)
             self.number = 1 + max(_numbers(os.listdir(self.folder), prefix), default=-1) if first is None else first
         except OSError as error:
             raise InputError(f"{self.folder}: cannot hold WARC files ({error.strerror or error})") from None
@@ -188,7 +188,7 @@ class Warc:
         name = f"{self.prefix}-{self.number:05d}.warc.gz"
         path = os.path.join(self.folder, name)
         try:
-            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise self._refused(error, name) from None
         with self._lock:

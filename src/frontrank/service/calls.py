@@ -10,6 +10,7 @@ from google.protobuf.descriptor import MethodDescriptor
 from frontrank.errors import InputError, NotFound, ServiceAway, ServiceError, ServiceFailed
 from frontrank.service import wire
 from frontrank.service.asks import Ask
+from frontrank.service.refusals import SENTENCES
 from frontrank.service.security import SYSTEM, check_token_is_safe
 
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")  # a crawl in the same process forks; gRPC has no part in its children
@@ -63,6 +64,8 @@ class Calls:
             return InputError(sentence)
         if code == grpc.StatusCode.NOT_FOUND:
             return NotFound(sentence or "the service does not know it")
+        if code == grpc.StatusCode.UNAVAILABLE and sentence in SENTENCES:  # it answers: it cannot do what it is asked for now
+            return ServiceAway(f"{self.address}: {sentence}")
         if code == grpc.StatusCode.UNAVAILABLE:
             return ServiceAway(
                 f"{self.address} does not answer ({sentence}); is the service running there? frontrank serve DIR"

@@ -20,7 +20,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -28,18 +28,19 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.crawl.journal import FILE, UNBORN, Journal
+from frontrank.crawl.journal import FILE, UNBORN, Journal, is_disk_full
 from frontrank.crawl.needs import check_live
 from frontrank.crawl.numbered import checked_share
 from frontrank.crawl.ranking import BACKGROUND
-from frontrank.errors import InputError, StorageError, TooMany, UnknownCrawl, nearest
+from frontrank.errors import CrawlClosed, DiskFull, InputError, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data
 from frontrank.service.options import ServeOptions
 from frontrank.service.pool import FILES, CrawlPool, Summary
-from frontrank.web.files import file_limit, locked, written_beside
+from frontrank.service.reopening import Reopener
+from frontrank.web.files import PRIVATE_FOLDER, file_limit, locked, private, replaced
 
 DEFAULT = "DEFAULT"
 SETTINGS, LOCK = "service.json", ".lock"  # a directory of a crawl has no dot in its name
@@ -47,6 +48,7 @@ FORMAT, VERSION = "frontrank-service", 1
 LONGEST_ID = 1_000  # characters
 LONGEST_NAME = 120  # of a directory; file systems hold 255 bytes
 DELETED = ".deleted-"
+CLOSING_S = 1.0  # snapshots are written in this time
 POLITE = Politeness(delay_s=ServeOptions.delay)
 
 logger = logging.getLogger("frontrank.service")
@@ -91,7 +93,11 @@ class Crawls:
         self.kept: list[str] = []  # what was asked for, and does not hold for a crawl that is there
         self.clock, self.sync_s = clock, sync_s
         self._alone = threading.RLock()  # while a crawl is started or deleted, or settings change
-        self._pool = CrawlPool(self._recovered, max(1, file_limit() // 2 // FILES) if max_open is None else max_open)
+        self._left = threading.Condition(self._alone)
+        self._leaving: set[str] = set()  # crawls that are being deleted
+        max_open = max(1, file_limit() // 2 // FILES) if max_open is None else max_open
+        self._pool = CrawlPool(self._recovered, self._check_written, max_open)
+        self._reopener = Reopener(self._pool.reopen)
         self._lock = self._entered()
         try:
             stored = self._read()
@@ -105,7 +111,7 @@ class Crawls:
 
     # What is there ----------------------------------------------------------------------------------------------------------
     def ids(self) -> list[str]:
-        """The IDs of all crawls that are served, in alphabetical order."""
+        """The IDs of all crawls that are served, in alphabetical order. It waits for nobody."""
         return self._pool.names()
 
     @property
@@ -158,6 +164,13 @@ class Crawls:
         with self.use(given) as crawl:
             return crawl
 
+    def has_trouble(self) -> bool:
+        """Whether a crawl could not be opened, or cannot be written. It waits for nobody."""
+        unwritten = self._pool.unwritten()
+        for name in unwritten:
+            self._reopener.add(name)
+        return bool(unwritten or self.broken)
+
     def made(self, given: str = DEFAULT, policy: Policy | str | None = None) -> Crawl:
         """The crawl of this ID. It is started if it is not there: with this ordering, or the one that is set for the ID."""
         with self.use_or_start(given, policy) as crawl:
@@ -165,6 +178,7 @@ class Crawls:
 
     def _start(self, name: str, policy: Policy | str | None) -> None:
         with self._alone:
+            self._left.wait_for(lambda: name not in self._leaving)
             self._check_open()
             if self._pool.find(self._key(name)) is not None:
                 return
@@ -198,20 +212,47 @@ class Crawls:
         except OSError as error:
             raise StorageError(f"{folder}: a crawl cannot be begun there ({error.strerror or error})") from None
 
+    @contextmanager
+    def put_into(self, given: str = DEFAULT) -> Iterator[Crawl]:
+        """The crawl of this ID, for events that share a commit. If it was deleted just before, they go to a new one."""
+        with ExitStack() as block:
+            while True:
+                with ExitStack() as attempt, suppress(CrawlClosed, UnknownCrawl):
+                    self._check_open()
+                    crawl = attempt.enter_context(self.use_or_start(given))
+                    attempt.enter_context(crawl.together())
+                    block.push(attempt.pop_all())
+                    break
+            yield crawl
+
     def all_orderings(self) -> list[Policy]:
         """Those of crawls that are there, and of those that may come."""
         return [self.policy, *self.orderings.values(), *self._pool.policies()]
 
     # What is done to them ---------------------------------------------------------------------------------------------------
-    def delete(self, given: str = DEFAULT) -> None:
-        """Forget a crawl, and remove its directory."""
+    def delete(self, given: str = DEFAULT) -> int:
+        """Forget a crawl, and remove its directory. Returns how many of its pages were not done with."""
+        name = self._key(crawl_id(given))
         with self._alone:
-            self.get(given)
-            # Renamed first, which is done or not: what dies half-way through a removal is removed by the next start.
-            beside = self.folder / f"{DELETED}{secrets.token_hex(8)}"
-            os.rename(self._pool.remove(self._key(crawl_id(given))), beside)
+            entry = self._pool.find(name)
+            if entry is None or entry.reason:
+                self.get(given)
+                entry = self._pool.find(name)
+            assert entry is not None  # or ``get`` has said why not
+            self._pool.withdraw(entry)
+            self._leaving.add(name)
+        # Renamed first, which is done or not: what dies half-way through a removal is removed by the next start.
+        beside = self.folder / f"{DELETED}{secrets.token_hex(8)}"
+        try:
+            active = self._pool.abandon(entry)
+            os.rename(entry.folder, beside)
+        finally:
+            with self._alone:
+                self._leaving.discard(name)
+                self._left.notify_all()
         shutil.rmtree(beside, ignore_errors=True)
-        logger.info("crawl %r is deleted", crawl_id(given))
+        logger.info("crawl %r is deleted", name)
+        return active
 
     @property
     def active(self) -> bool:
@@ -242,11 +283,13 @@ class Crawls:
                 if crawl is not None:
                     crawl.behave(replace(crawl.politeness, delay_s=delay_s))
 
-    def close(self) -> None:
-        """Let all crawls and the folder go."""
+    def close(self, max_s: float = CLOSING_S) -> None:
+        """Let all crawls and the folder go. Snapshots that take longer are given up: the journals have it all."""
+        until = time.monotonic() + max_s
+        self._reopener.close()
         with self._alone:
             try:
-                self._pool.close()
+                self._pool.close(until)
             finally:
                 if self._lock >= 0:
                     os.close(self._lock)
@@ -266,7 +309,7 @@ class Crawls:
                 f"move the crawl one level down, to {self.folder}/{DEFAULT}, or give another folder"
             )
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
             foreign = [path.name for path in self.folder.iterdir() if path.name not in (LOCK, SETTINGS)]
             if foreign and not (self.folder / SETTINGS).exists() and not all(map(self._is_crawl, foreign)):
                 raise StorageError(f"{self.folder}: is not empty (it contains {sorted(foreign)[0]}); give a new folder")
@@ -305,10 +348,13 @@ class Crawls:
             "policy": to_data(self.policy),
             "politeness": self.politeness.json(),
         }
-        with written_beside(self.folder / SETTINGS) as beside, open(beside, "w", encoding="utf-8") as file:
-            json.dump(stored, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            path = self.folder / SETTINGS
+            with replaced(path, durable=True) as beside, open(beside, "w", encoding="utf-8", opener=private) as file:
+                json.dump(stored, file, indent=1)
+        except OSError as error:
+            kind = DiskFull if is_disk_full(error) else StorageError
+            raise kind(f"{self.folder / SETTINGS}: cannot be written ({error.strerror or error})") from None
 
     def _open_all(self) -> None:
         for path in sorted(self.folder.iterdir()):
@@ -343,6 +389,12 @@ class Crawls:
 
     def _wanted(self, name: str) -> Policy | None:
         return self.orderings.get(name, self.policy if self._for_all else None)
+
+    def _check_written(self, name: str, crawl: Crawl) -> None:
+        """What is in memory of a crawl that cannot be written is more than what is stored, so nobody may see it."""
+        if crawl.broken:
+            self._reopener.add(name)
+            raise (DiskFull if crawl.disk_full else StorageError)(crawl.broken)
 
     def _recovered(self, path: Path) -> Crawl:
         """A crawl that is there, with the ordering that it has or, if that is asked for, the one that is given for it."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.errors import BrokenCrawl, InputError, NotFound
+from frontrank.errors import BrokenCrawl, InputError, NotFound, StorageError, UnknownCrawl
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED
 from frontrank.service import counters as counted
 from frontrank.service import wire
@@ -60,17 +60,15 @@ class FrontierService:
         summary = self.crawls.summary(name)
         if summary is not None:
             return summary.counts.known > 0
-        with suppress(BrokenCrawl), self.crawls.use(name) as crawl:
+        with suppress(StorageError), self.crawls.use(name) as crawl:
             return crawl is not None and crawl.counts().known > 0
         return False
 
     def delete_crawl(self, asked: wire.DeleteCrawlMessage) -> wire.Long:
-        with self.crawls.use(asked.value) as crawl:
-            if crawl is None:
-                return wire.Long(value=0)
-            active = crawl.counts().active
-        self.crawls.delete(asked.value)
-        return wire.Long(value=active)
+        try:
+            return wire.Long(value=self.crawls.delete(asked.value))
+        except UnknownCrawl:
+            return wire.Long(value=0)
 
     # URLs in and out ----------------------------------------------------------------------------------------------------------
     def put_urls(self, items: Sequence[wire.URLItem]) -> list[wire.AckMessage]:
@@ -160,6 +158,8 @@ class FrontierService:
         made = wire.Stats(crawlID=crawl_id(asked.crawlID))
         with self.crawls.use(asked.crawlID) as crawl:
             counts = None if crawl is None else crawl.queue_counts(asked.key) if asked.key else crawl.counts()
+        if crawl is not None and crawl.broken:  # since it was found: they would count URLs that are not stored
+            self.crawls.find(asked.crawlID)
         if counts is not None:
             made.size, made.inProcess, made.numberOfQueues = counts.active, counts.leased, counts.queues
         made.counts["completed"] = counts.completed if counts is not None else 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
+import logging
 import re
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -14,14 +14,16 @@ from typing import Any
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import DecodeError, Message
 
-from frontrank.errors import BrokenCrawl, FrontrankError, InputError, NotFound, StorageError, TooMany
+from frontrank.errors import BrokenCrawl, CrawlClosed, FrontrankError, InputError, NotFound, StorageError, TooMany
 from frontrank.service import wire
 from frontrank.service.counters import PUT_CALLS, PUT_DISCOVERED_CALLS
 from frontrank.service.frontier import FrontierService
+from frontrank.service.refusals import sentence_for
 from frontrank.service.rpc import Headers, Method, Refused, Server, Status, bearer
 from frontrank.service.security import Security
 
 PORT = 7071
+logger = logging.getLogger("frontrank.service")
 SERVICE = wire.DESCRIPTOR.services_by_name["URLFrontier"]
 BATCHES, ITEMS = 2, 200  # of discovered URLs, and URLs alone, which one call answers: others wait meanwhile
 APART = ("ListURLs", "CountURLs")  # they may look at all URLs of a crawl
@@ -32,7 +34,6 @@ STATUSES: tuple[tuple[type[Exception], Status], ...] = (  # the first that fits
     (StorageError, Status.UNAVAILABLE),
     (FrontrankError, Status.INVALID_ARGUMENT),
 )
-BROKEN = "the crawl cannot be read or written at the moment; the service's own output says why"
 
 
 class GrpcServer:
@@ -44,7 +45,7 @@ class GrpcServer:
         self.frontier, self.host, self.port = frontier, host, port
         self.security = security or Security()
         self._loop = asyncio.new_event_loop()
-        self._server = Server(methods(frontier), self._admit)
+        self._server = Server(methods(frontier, bool(self.security.token)), self._admit)
         self._thread: threading.Thread | None = None
 
     @property
@@ -87,9 +88,20 @@ class GrpcServer:
             raise Refused(Status.UNAUTHENTICATED, "a token is needed: send it as metadata authorization: Bearer TOKEN")
 
 
-def methods(frontier: FrontierService) -> dict[str, Method]:
-    """All methods of the protocol, by their path."""
-    return {f"/{SERVICE.full_name}/{method.name}": _method(frontier, method) for method in SERVICE.methods}
+def methods(frontier: FrontierService, has_token: bool = False) -> dict[str, Method]:
+    """All methods of the protocol, by their path. Where no token is needed anybody may call: nobody sets the log level then."""
+    made = {f"/{SERVICE.full_name}/{method.name}": _method(frontier, method) for method in SERVICE.methods}
+    if not has_token:
+        made[f"/{SERVICE.full_name}/SetLogLevel"] = Method(_refuse_log_level)
+    return made
+
+
+def _refuse_log_level(messages: Sequence[bytes]) -> list[list[bytes]]:
+    raise Refused(
+        Status.PERMISSION_DENIED,
+        "the log level is set by whoever has the service's token, and this service has none; "
+        "start it with --log-level, or with --token-file",
+    )
 
 
 def verb(name: str) -> str:
@@ -118,12 +130,17 @@ def _many(call: Callable[[list[Any]], Sequence[Message]], asked: type[Message], 
 
 
 def _one(call: Callable[[Any], Message], asked: type[Message], messages: Sequence[bytes]) -> list[list[bytes]]:
+    message = _parsed(asked, messages[0])
     with _sentences():
-        return [[call(_parsed(asked, messages[0])).SerializeToString()]]
+        try:
+            answer = call(message)
+        except CrawlClosed:  # it was deleted, or opened again, since it was found
+            answer = call(message)
+        return [[answer.SerializeToString()]]
 
 
 def _told(chunks: Iterable[Sequence[bytes]]) -> Iterator[Sequence[bytes]]:
-    with _sentences():
+    with _sentences(), contextlib.suppress(CrawlClosed):  # of a crawl that is deleted meanwhile, nothing is left to tell
         yield from chunks
 
 
@@ -142,5 +159,5 @@ def _sentences() -> Iterator[None]:
     except FrontrankError as error:
         status = next(status for kind, status in STATUSES if isinstance(error, kind))
         if status == Status.UNAVAILABLE:
-            print(f"frontrank: {error}", file=sys.stderr, flush=True)
-        raise Refused(status, BROKEN if status == Status.UNAVAILABLE else str(error)) from None
+            logger.error("a crawl cannot be read or written: %s", error)
+        raise Refused(status, sentence_for(error) if isinstance(error, StorageError) else str(error)) from None

@@ -6,13 +6,16 @@ back was fetched: with date 0 it is done with, else it comes back at that date; 
 on. If its metadata say so it was not: it failed, will be tried again at that date, or was given back (``reports``). ``ip`` is
 the address that it was fetched from: its queue becomes part of the group of that address, if there is one.
 
-What is acknowledged survives the end of the process: all URLs of one crawl that came together share one commit.
+What is acknowledged survives the end of the process: URLs of one crawl that came together share a commit. Where there are many,
+or many rules to be tried on them, they are taken in by parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+import time
+from collections.abc import Callable, Container, Iterable, Sequence
 
+from frontrank.crawl.control import YIELD_S
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import BrokenCrawl
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN
@@ -33,19 +36,15 @@ class Intake:
         self.crawls, self.counters = crawls, counters
 
     def put_urls(self, items: Sequence[wire.URLItem]) -> list[wire.AckMessage]:
-        """One answer an item. Those of one crawl share a commit."""
+        """One answer an item. Those of one crawl share a commit, unless they are many."""
         answers = [wire.AckMessage(ID=item.ID or _info(item).url, status=SKIPPED) for item in items]
         keyless = {place for place, item in enumerate(items) if not _info(item).key}  # before keys are made of hosts
-        by_crawl = _by_crawl(map(_info, items))
-        for name, places in by_crawl.items():
-            try:
-                with self.crawls.use_or_start(name) as crawl, crawl.together():
-                    self._put(crawl, items, places, answers, keyless)
-            except BrokenCrawl:
-                if len(by_crawl) == 1:
-                    raise
-                for place in places:
-                    answers[place].status = FAIL
+
+        def put(crawl: Crawl, places: list[int]) -> None:
+            self._put(crawl, items, places, answers, keyless)
+
+        for place in self._put_in_parts(list(map(_info, items)), put):
+            answers[place].status = FAIL
         self._count(
             len(items), [answer.status for item, answer in zip(items, answers, strict=True) if item.HasField("discovered")]
         )
@@ -77,20 +76,16 @@ class Intake:
                 answers[place].status = OK
 
     def put_discovered(self, batches: Sequence[wire.DiscoveredBatch]) -> list[wire.BatchAck]:
-        """One answer a batch. All share one commit."""
+        """One answer a batch. Those of one crawl share a commit, unless they are many."""
         infos = [info for batch in batches for info in batch.items]
         statuses: list[wire.AckMessage.Status] = [SKIPPED] * len(infos)
-        by_crawl = _by_crawl(infos)
-        for name, places in by_crawl.items():
-            found: Sequence[wire.AckMessage.Status] = [FAIL] * len(places)
-            try:
-                with self.crawls.use_or_start(name) as crawl, crawl.together():
-                    found = self._discover(crawl, [infos[place] for place in places])
-            except BrokenCrawl:
-                if len(by_crawl) == 1:
-                    raise
-            for place, status in zip(places, found, strict=True):
+
+        def put(crawl: Crawl, places: list[int]) -> None:
+            for place, status in zip(places, self._discover(crawl, [infos[place] for place in places]), strict=True):
                 statuses[place] = status
+
+        for place in self._put_in_parts(infos, put):
+            statuses[place] = FAIL
         answers, first = [], 0
         for batch in batches:
             stop = first + len(batch.items)
@@ -98,6 +93,26 @@ class Intake:
             first = stop
         self._count(len(infos), statuses)
         return answers
+
+    def _put_in_parts(self, infos: Sequence[wire.URLInfo], put: Callable[[Crawl, list[int]], None]) -> list[int]:
+        """Have URLs put into their crawls, by their places, in parts: between two of them, others get to a crawl.
+
+        Returns the places of those whose crawl cannot be opened; if that is the only one, whoever calls is told why.
+        """
+        failed: list[int] = []
+        by_crawl = _by_crawl(infos)
+        for name, places in by_crawl.items():
+            try:
+                for number, part in enumerate(self.crawls.made(name).rules.parts([infos[place].url for place in places])):
+                    if number:
+                        time.sleep(YIELD_S)
+                    with self.crawls.put_into(name) as crawl:
+                        put(crawl, places[part])
+            except BrokenCrawl:
+                if len(by_crawl) == 1:
+                    raise
+                failed += places
+        return failed
 
     def _count(self, came: int, discovered: Sequence[wire.AckMessage.Status]) -> None:
         self.counters.add(counted.PUT_URLS, came)

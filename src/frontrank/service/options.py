@@ -8,6 +8,7 @@ from frontrank.options import TIME, option
 from frontrank.orderings import DEFAULT_ORDERING
 
 PORTS = 65_535
+LOG_LEVELS = ("error", "warning", "info", "debug")
 
 
 @dataclass(frozen=True)
@@ -20,4 +21,5 @@ class ServeOptions:
     revisit_share: float | None = option(None, "The share of revisits in what is handed out.", metavar="SHARE", most=1.0)
     port: int = option(7071, "Port of gRPC; 0 picks a free one.", metavar="N", most=PORTS)
     http_port: int = option(7072, "Port of HTTP, with the dashboard; 0 picks a free one.", metavar="N", most=PORTS)
+    log_level: str = option("warning", "What is written to standard error.", metavar="LEVEL", choices=LOG_LEVELS)
     no_http: bool = option(False, "gRPC alone.", no=False)

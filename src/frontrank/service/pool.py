@@ -18,6 +18,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,10 +28,12 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.queues import QueueCounts
 from frontrank.errors import BrokenCrawl, FrontrankError, UnknownCrawl
 from frontrank.orderings.policy import Policy
+from frontrank.service.reopening import has_room
 
 FILES = 8  # the database, its log twice, its index and the lock; three more for a moment
 RETRY_S, RETRY_FACTOR = 1.0, 10.0  # a broken crawl is not opened again before so long, or so many times what the attempt took
 MAX_REASON = 500  # characters
+CLOSERS = 8  # threads
 
 logger = logging.getLogger("frontrank.service")
 
@@ -68,10 +71,10 @@ class Entry:
 
 
 class CrawlPool:
-    """``recover`` opens the crawl of a directory."""
+    """``recover`` opens the crawl of a directory; ``check`` raises an error if an open one is not to be used."""
 
-    def __init__(self, recover: Callable[[Path], Crawl], max_open: int) -> None:
-        self.recover, self.max_open = recover, max_open
+    def __init__(self, recover: Callable[[Path], Crawl], check: Callable[[str, Crawl], None], max_open: int) -> None:
+        self.recover, self.check, self.max_open = recover, check, max_open
         self._lock = threading.Lock()
         self._entries: dict[str, Entry] = {}
         self._uses = itertools.count(1)
@@ -121,8 +124,9 @@ class CrawlPool:
             yield None
             return
         try:
-            crawl = entry.crawl
-            yield self._opened(entry) if crawl is None else crawl  # with a user, one that is open stays open
+            crawl = entry.crawl or self._opened(entry)  # with a user, one that is open stays open
+            self.check(name, crawl)
+            yield crawl
         finally:
             with self._lock:
                 entry.users -= 1
@@ -158,29 +162,64 @@ class CrawlPool:
         with self._lock:
             self._entries[name] = Entry(name, folder, reason=reason_of(error, folder))
 
-    def remove(self, name: str) -> Path:
-        """Let a crawl go as it is; returns its directory. Calls that are under way are told that it is closed."""
-        entry = self._entries[name]
-        with entry.lock:
-            with self._lock:
-                del self._entries[name]
-                crawl, entry.crawl = entry.crawl, None
-            if crawl is not None:
-                crawl.abandon()
-        return entry.folder
+    def withdraw(self, entry: Entry) -> None:
+        """There is no such crawl any more; calls that are under way go on until ``abandon``."""
+        with self._lock:
+            del self._entries[entry.name]
 
-    def close(self) -> None:
-        self._closed, failed = True, None
-        for entry in list(self._entries.values()):
-            with entry.lock:
-                crawl, entry.crawl = entry.crawl, None
-                try:
-                    if crawl is not None:
-                        crawl.close()
-                except FrontrankError as error:  # the others are closed all the same
-                    failed = failed or error
-        if failed is not None:
-            raise failed
+    def abandon(self, entry: Entry) -> int:
+        """Let a withdrawn crawl go as it is; returns how many pages were not done with. Calls under way are told so."""
+        with entry.lock:
+            crawl, entry.crawl = entry.crawl, None
+            if crawl is None:
+                return entry.summary.counts.active if entry.summary is not None else 0
+            active = 0 if crawl.broken else crawl.counts().active
+            crawl.abandon()
+            return active
+
+    def unwritten(self) -> list[str]:
+        """Open crawls that cannot be written."""
+        with self._lock:
+            return [name for name, entry in self._entries.items() if entry.crawl is not None and entry.crawl.broken]
+
+    def reopen(self, name: str) -> bool:
+        """Open a crawl that cannot be written as it is stored. False if that does not work yet."""
+        entry = self._entries.get(name)
+        if entry is None:
+            return True
+        with entry.lock:
+            old = entry.crawl
+            if old is None or not old.broken:
+                return True
+            if not has_room(entry.folder):
+                return False
+            old.abandon()
+            try:
+                crawl = self.recover(entry.folder)
+            except Exception as error:  # whatever it is, the next attempt may be better
+                logger.warning("crawl %r cannot be opened again yet: %s", name, error)
+                return False
+            entry.crawl, entry.policy = crawl, crawl.policy
+            logger.warning("crawl %r is opened again as it is stored; before, %s", name, old.broken)
+            return True
+
+    def close(self, until: float) -> None:
+        """Let all crawls go; snapshots that are not written by then, on the monotonic clock, are given up."""
+        self._closed = True
+        with ThreadPoolExecutor(CLOSERS) as threads:
+            failures = list(threads.map(lambda entry: self._close(entry, until), list(self._entries.values())))
+        for error in filter(None, failures):
+            raise error
+
+    def _close(self, entry: Entry, until: float) -> FrontrankError | None:
+        with entry.lock:
+            crawl, entry.crawl = entry.crawl, None
+            try:
+                if crawl is not None:
+                    crawl.close(max(0.0, until - time.monotonic()))
+            except FrontrankError as error:  # the others are closed all the same
+                return error
+        return None
 
     # Room -------------------------------------------------------------------------------------------------------------------
     def make_room(self) -> None:
@@ -198,7 +237,7 @@ class CrawlPool:
         try:
             with self._lock:
                 crawl = entry.crawl
-                if crawl is None or entry.users or crawl.ranking.under_way:
+                if crawl is None or entry.users or crawl.broken or crawl.ranking.under_way:
                     return False
                 entry.crawl = entry.summary = None  # whoever wants it now waits for its lock, and opens it again
             with suppress(FrontrankError):

@@ -23,8 +23,6 @@ import contextlib
 import logging
 import ssl
 import struct
-import sys
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -58,7 +56,7 @@ FRAME = 2**18
 AT_ONCE = 1_024  # messages of a stream that are answered by one call
 READ = 2**16
 THREADS_APART = 2  # for calls that may take long
-GRACE_S = 2.0
+GRACE_S = 1.0
 MOST_HELD = 32 * 2**20  # bytes of all streams of a connection that wait to be worked on
 ADMITTED_S, IDLE_S = 10.0, 300.0
 SETTINGS = {
@@ -80,6 +78,7 @@ class Status(IntEnum):
     UNKNOWN = 2
     INVALID_ARGUMENT = 3
     NOT_FOUND = 5
+    PERMISSION_DENIED = 7
     RESOURCE_EXHAUSTED = 8
     FAILED_PRECONDITION = 9
     UNIMPLEMENTED = 12
@@ -129,6 +128,7 @@ class Server:
         self.apart = ThreadPoolExecutor(THREADS_APART, thread_name_prefix="frontrank-rpc-apart")
         self.connections: set[Connection] = set()
         self.admitted_s, self.idle_s = ADMITTED_S, IDLE_S
+        self.max_connections = MOST_CONNECTIONS
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> int:
@@ -170,13 +170,14 @@ class Connection(asyncio.Protocol):
         self.writable.set()
         self.leaving = False
         self.held = 0  # bytes of its calls
+        self.idle_since = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
     # The transport's side -----------------------------------------------------------------------------------------------
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
-        if len(self.server.connections) >= MOST_CONNECTIONS:
+        if len(self.server.connections) >= self.server.max_connections and not self._replace_idle():
             transport.abort()
             return
         self.server.connections.add(self)
@@ -188,9 +189,19 @@ class Connection(asyncio.Protocol):
         self.flush()
         self.close_in(self.server.admitted_s)
 
+    def _replace_idle(self) -> bool:
+        """Close the connection that has been without a call for longest; False if all have calls."""
+        idle = min((other for other in self.server.connections if not other.calls), key=lambda it: it.idle_since, default=None)
+        if idle is None or idle.transport is None:
+            return False
+        self.server.connections.discard(idle)
+        idle.transport.abort()
+        return True
+
     def close_in(self, seconds: float) -> None:
         """Close the connection after so long, unless a call is admitted before."""
         self.stay()
+        self.idle_since = asyncio.get_running_loop().time()
         self._timer = asyncio.get_running_loop().call_later(seconds, self._leave)
 
     def stay(self) -> None:
@@ -373,7 +384,7 @@ class Call:
         except asyncio.CancelledError:
             return
         except Exception:  # a defect of ours: the log has it, the client learns nothing of our files
-            traceback.print_exc(file=sys.stderr)
+            logger.exception("a call failed")
             end = Refused(Status.INTERNAL, "the service failed to answer; its log says why")
         self.connection.close_stream(self.stream, end, self.begun, self.ended)
 

@@ -32,6 +32,7 @@ from frontrank.pages.codings import GZIP_MAGIC
 
 LONGEST_LINE = 64 * 2**20
 MAX_FILES = 2**20  # more are never open; some systems allow a billion, and whoever closes all would take minutes
+PRIVATE, PRIVATE_FOLDER = 0o600, 0o700  # of crawls: pages that were fetched with somebody's rights are not for everybody
 IMPORTED = "crawl.json"  # in a directory with this file is an imported crawl: a web, and no events
 Where = str | os.PathLike[str]
 Progress = Callable[[str], None]  # is told in a few words what is being done
@@ -39,7 +40,7 @@ Progress = Callable[[str], None]  # is told in a few words what is being done
 
 def locked(path: Path, busy: str, create: bool = True) -> int:
     """A descriptor that holds the lock of this file for as long as it is open; StorageError(busy) if another process has it."""
-    lock = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o644)
+    lock = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), PRIVATE)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -62,6 +63,11 @@ def raise_file_limit() -> int:
         with suppress(OSError, ValueError):  # systems with limits that they do not tell of
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     return file_limit()
+
+
+def private(path: str, flags: int) -> int:
+    """How ``open`` makes a file of a crawl (its ``opener``): for its owner alone, whatever the umask."""
+    return os.open(path, flags | os.O_CLOEXEC, PRIVATE)
 
 
 # --- in ---

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from frontrank import __version__
 from frontrank.crawl.kernels import UNLINKED
-from frontrank.errors import BrokenCrawl, InputError, NotFound, TooMany, UnknownCrawl, nearest
+from frontrank.errors import BrokenCrawl, InputError, NotFound, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.fetching.crawler.job import asked_for
 from frontrank.fetching.crawler.pace import time_left
 from frontrank.frontiers.frontier import BEYOND
@@ -67,6 +67,8 @@ def crawls(asked: Asked) -> shapes.CrawlList:
             pass
         except BrokenCrawl as error:
             broken[name] = error.reason
+        except StorageError as error:  # it cannot be written
+            broken[name] = str(error)
     broken |= asked.desk.broken()
     rows: list[shapes.Broken] = [{"id": name, "reason": reason} for name, reason in sorted(broken.items())]
     return {"version": __version__, "active": asked.desk.active, "crawls": made, "broken": rows}
@@ -96,7 +98,7 @@ def statuses(desk: Desk) -> list[shapes.Status]:
     """Of all crawls that are there."""
     made: list[shapes.Status] = []
     for name in desk.ids():
-        with suppress(UnknownCrawl, BrokenCrawl):
+        with suppress(UnknownCrawl, StorageError):
             made.append(status_of(desk, name))
     return made
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
-import traceback
+import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib.resources import files
@@ -21,7 +20,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from frontrank import __version__
-from frontrank.errors import BrokenCrawl, FrontrankError, InputError, NotFound, StorageError, TooMany
+from frontrank.errors import FrontrankError, InputError, NotFound, StorageError, TooMany
 from frontrank.pages.workers import Closed, Died, TooLong
 from frontrank.service.counters import Counters
 from frontrank.service.http import answers, fields, guard, metrics, openapi
@@ -29,10 +28,13 @@ from frontrank.service.http.answers import Asked, NotKnown
 from frontrank.service.http.desk import Busy, Desk
 from frontrank.service.http.routes import API, EVENTS, OPERATIONS, Operation
 from frontrank.service.http.stream import Streams
+from frontrank.service.refusals import sentence_for
 
+logger = logging.getLogger("frontrank.service")
 T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
 QUICK, APART, SLOW = 8, 8, 8  # threads
+MAX_WAITING = 48  # questions of a kind, for a thread: all of them together leave connections for others
 BODY_S = 30.0  # for the body of an action to come
 PAGE = {
     "dashboard.html": "text/html; charset=utf-8",
@@ -50,7 +52,6 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
     (StorageError, 503),
     (FrontrankError, 400),
 )
-BROKEN = "the crawl cannot be read or written at the moment; the service's own output says why"
 
 
 class App:
@@ -93,6 +94,8 @@ class App:
             key = (asked.crawl, operation.name, *sorted(asked.given.items()))
             make = partial(self.desk.kept, key, operation.keep_s, make)
         limiter = self._slow if operation.slow else self._apart if operation.apart else self._quick
+        if limiter.statistics().tasks_waiting >= MAX_WAITING:
+            raise Busy("too many questions wait to be answered; ask again in a while")
         return await to_thread.run_sync(make, limiter=limiter)
 
     def _told(self, endpoint: Endpoint) -> Endpoint:
@@ -101,13 +104,11 @@ class App:
         async def told(request: Request) -> Response:
             try:
                 return await endpoint(request)
-            except BrokenCrawl as error:
-                return _error(503, str(error))
             except FrontrankError as error:
                 status = next(status for kind, status in STATUSES if isinstance(error, kind))
                 if status == 503:
-                    print(f"frontrank: {error}", file=sys.stderr, flush=True)
-                return _error(status, BROKEN if status == 503 else str(error))
+                    logger.error("a crawl cannot be read or written: %s", error)
+                return _error(status, sentence_for(error) if isinstance(error, StorageError) else str(error))
             except (TooLong, Died, Closed):
                 return _error(503, "the answer took too long, and was given up; ask for less")
 
@@ -126,8 +127,7 @@ class App:
         return StreamingResponse(self.streams.of(status), media_type="text/event-stream")
 
     async def health(self, request: Request) -> Response:
-        told = await to_thread.run_sync(self.desk.trouble, limiter=self._quick)
-        if told:
+        if self.desk.trouble():  # here, in no thread: it is answered whatever threads wait for
             return _error(
                 503, "a crawl could not be opened, or its journal cannot be written; the service's own output says why"
             )
@@ -219,5 +219,5 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    traceback.print_exception(error, file=sys.stderr)
+    logger.error("a request failed", exc_info=error)
     return _error(500, "something went wrong in the service; its own output says what")

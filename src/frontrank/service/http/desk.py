@@ -45,6 +45,7 @@ class Registry(Protocol):
     @property
     def broken(self) -> Mapping[str, str]: ...  # those that could not be opened, and why
     def ids(self) -> list[str]: ...
+    def has_trouble(self) -> bool: ...
     def use(self, given: str) -> AbstractContextManager[Crawl | None]: ...
     def folder_of(self, given: str) -> Path | None: ...
     def summary(self, given: str) -> Summary | None: ...
@@ -171,11 +172,7 @@ class Desk:
 
     def trouble(self) -> bool:
         """Whether a crawl could not be opened, or its journal cannot be written any more."""
-        if self.crawls is None:
-            return False
-        if self.crawls.broken:
-            return True
-        return any(crawl.broken for crawl in self.crawls.open_crawls())
+        return self.crawls is not None and self.crawls.has_trouble()
 
     def broken(self) -> dict[str, str]:
         """Crawls that cannot be opened, and why."""

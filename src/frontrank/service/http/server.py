@@ -16,19 +16,37 @@ from frontrank.service.http.app import App
 from frontrank.service.http.guard import LONGEST_TARGET
 
 CONNECTIONS = 256
-CLOSING_S = 2
+RESERVE = 64  # more for new ones while all of those are being answered
+CLOSING_S = 1
 REQUEST_S = 10.0  # for the head of a request to come; then the connection is closed
 
 
 class Impatient(H11Protocol):
-    """uvicorn's own, which waits for the first request of a connection, and for the rest of a head, without end."""
+    """uvicorn's own, which waits for the first request of a connection, and for the rest of a request, without end.
+
+    Where there are ``max_connections``, a new one takes the place of the one that has been waiting for a request, or for the
+    rest of one, for longest.
+    """
 
     waits: asyncio.TimerHandle | None = None
+    waiting_since = 0.0
     request_s = REQUEST_S
+    max_connections = CONNECTIONS
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        others = [other for other in self.connections if isinstance(other, Impatient) and not other.transport.is_closing()]
         super().connection_made(transport)
+        if len(others) >= self.max_connections:
+            idle = [other for other in others if other.is_waiting()]
+            if idle:
+                min(idle, key=lambda other: other.waiting_since).transport.abort()
+            elif len(others) >= self.max_connections + RESERVE:
+                transport.abort()
         self._wait()
+
+    def is_waiting(self) -> bool:
+        """Whether the client has more to send before there is something to answer."""
+        return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -47,6 +65,7 @@ class Impatient(H11Protocol):
         super().connection_lost(exc)
 
     def _wait(self) -> None:
+        self.waiting_since = self.loop.time()
         self.waits = self.loop.call_later(self.request_s, self._give_up)
 
     def _stop(self) -> None:
@@ -79,7 +98,6 @@ class HttpServer:
             h11_max_incomplete_event_size=2 * LONGEST_TARGET,
             loop="asyncio",
             server_header=False,
-            limit_concurrency=CONNECTIONS,
             timeout_graceful_shutdown=CLOSING_S,
             **options,
         )

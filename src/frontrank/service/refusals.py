@@ -1,0 +1,24 @@
+"""What a caller is told of a crawl that cannot be read or written: why, without a path of this machine. Clients know these
+sentences, to tell a service that refuses from one that does not answer.
+"""
+
+from __future__ import annotations
+
+from frontrank.errors import BrokenCrawl, DiskFull, StorageError
+
+DISK_FULL = (
+    "the disk of the service is full: what was acknowledged is safe, nothing else is taken in or handed out; "
+    "it goes on by itself once there is room"
+)
+BROKEN = "the crawl cannot be read or written at the moment; the service's own output says why"
+SENTENCES = (DISK_FULL, BROKEN)
+
+
+def sentence_for(error: StorageError) -> str:
+    """
+    >>> sentence_for(StorageError("/srv/crawls/news: the trace cannot be read (disk I/O error)")) == BROKEN
+    True
+    """
+    if isinstance(error, BrokenCrawl):  # its reason is made for callers
+        return str(error)
+    return DISK_FULL if isinstance(error, DiskFull) else BROKEN
