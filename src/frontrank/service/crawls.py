@@ -35,7 +35,7 @@ from frontrank.errors import FrontrankError, InputError, StorageError, TooMany, 
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
-from frontrank.orderings.stored import to_data
+from frontrank.orderings.stored import to_data, trusted, trusting
 from frontrank.service.options import ServeOptions
 from frontrank.web.files import locked, written_beside
 
@@ -84,6 +84,7 @@ class Crawls:
         self.revisit_share = None if revisit_share is None else checked_share(revisit_share)
         self.kept: list[str] = []  # what was asked for, and does not hold for a crawl that is there
         self.clock, self.sync_s = clock, sync_s
+        self.trusted = trusted()  # crawls may be opened in another thread
         self._alone = threading.RLock()
         self._crawls: dict[str, Crawl] = {}
         self.broken: dict[str, str] = {}
@@ -303,7 +304,8 @@ class Crawls:
         name = crawl_id(str(log.notes.get("crawl_id", unquote(path.name))))
         wanted = self.orderings.get(name, self.policy if self._for_all else None)
         policy = wanted if self.rescore else None
-        crawl = Crawl.recover(log, policy, rescore=self.rescore, clock=self.clock, ranking=BACKGROUND, keep_leases=True)
+        with trusting(self.trusted):
+            crawl = Crawl.recover(log, policy, rescore=self.rescore, clock=self.clock, ranking=BACKGROUND, keep_leases=True)
         if wanted is not None and crawl.policy != wanted:
             self.kept.append(f"crawl {name!r} keeps {crawl.policy.spec()}; --rescore would give it {wanted.spec()}")
         if self.revisit_share is not None and crawl.revisit_share != self.revisit_share:
