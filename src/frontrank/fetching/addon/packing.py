@@ -31,9 +31,10 @@ LOST = b"lost"
 SIGNED = b"signed\0"
 PICKLE = b"\x80"  # how a pickle of any protocol since 2 begins
 PLAIN = Request("http://plain.invalid/").to_dict()
-EXACT = (str, int, float, bool, type(None))  # not what is derived from them: it would be read back as another type
+EXACT = frozenset((str, int, float, bool, type(None)))  # not what is derived from them: it would be read back as another type
 OF_SCRAPY = "scrapy.http.request."  # Request classes that anybody's JSON may name
 NOT_JSON = (TypeError, ValueError, RecursionError)
+_encode = json.JSONEncoder(separators=(",", ":")).encode  # made once: that takes as long as a request
 CANNOT_PACK = (ValueError, TypeError, AttributeError, RecursionError, pickle.PicklingError, InputError)
 
 
@@ -50,7 +51,7 @@ def pack(request: Request, spider: Spider) -> bytes:
     try:
         if not str(parts.get("_class", OF_SCRAPY)).startswith(OF_SCRAPY):
             raise TypeError("a class of the project")
-        return json.dumps(_as_json(parts), separators=(",", ":")).encode()
+        return _encode(_as_json(parts)).encode()
     except NOT_JSON:
         return signed(pickle.dumps(parts, protocol=5))
 
@@ -114,9 +115,12 @@ def _as_json(value: Any) -> Any:
         return value
     if kind is list:
         return [_as_json(one) for one in value]
-    if kind is dict and all(type(key) is str and not key.startswith("$") for key in value):
-        return {key: _as_json(one) for key, one in value.items()}
     if kind is dict:
+        for key in value:
+            if type(key) is not str or key[:1] == "$":
+                break
+        else:
+            return {key: one if type(one) in EXACT else _as_json(one) for key, one in value.items()}
         return {"$dict": [[_as_json(key), _as_json(one)] for key, one in value.items()]}
     if kind is tuple:
         return {"$tuple": [_as_json(one) for one in value]}
@@ -130,10 +134,11 @@ def _from_json(value: Any) -> Any:
         return [_from_json(one) for one in value]
     if not isinstance(value, dict):
         return value
-    if value.keys() == {"$bytes"}:
-        return base64.b64decode(value["$bytes"], validate=True)
-    if value.keys() == {"$tuple"}:
-        return tuple(map(_from_json, value["$tuple"]))
-    if value.keys() == {"$dict"}:
-        return {_from_json(key): _from_json(one) for key, one in value["$dict"]}
-    return {key: _from_json(one) for key, one in value.items()}
+    if len(value) == 1:
+        if "$bytes" in value:
+            return base64.b64decode(value["$bytes"], validate=True)
+        if "$tuple" in value:
+            return tuple(map(_from_json, value["$tuple"]))
+        if "$dict" in value:
+            return {_from_json(key): _from_json(one) for key, one in value["$dict"]}
+    return {key: one if type(one) in EXACT else _from_json(one) for key, one in value.items()}
