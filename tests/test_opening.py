@@ -347,3 +347,16 @@ def test_stored_spec_needs_no_code(here: Path) -> None:
     finally:
         journal.close()
     assert not (here / "pwned").exists()
+
+
+@pytest.mark.parametrize("name", ["crawl.log", "warc/crawl-00000.warc.gz"])
+def test_a_resumed_crawl_changes_no_file_outside_of_its_directory(
+    name: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = made_by({"name": "bfs", "fields": {}}, here / "crawl", "bfs")
+    (folder / "warc").mkdir()
+    (here / "profile").write_text("export A=1\n", encoding="utf-8")
+    (folder / name).symlink_to(here / "profile")
+    code, said = run(capsys, "crawl", "--resume", folder, "-q")
+    assert code == 2 and f"{name}: is a symbolic link" in said
+    assert (here / "profile").read_text(encoding="utf-8") == "export A=1\n"

@@ -116,6 +116,7 @@ def again(
 ) -> Job:
     """The crawl of a directory, as it was left; with other options, if they are given, from now on."""
     check_installed()
+    _check_links(Path(out))
     before = stored_options(out, (changes or {}).get("policy"))
     options = before.with_changes(changes or {})
     policy = _checked(options, truth, impact)
@@ -140,6 +141,15 @@ def again(
         crawl.close()
         raise
     return Job(crawl, options, warc)
+
+
+def _check_links(folder: Path) -> None:
+    """Raise StorageError if a file that is appended to, or cut, is a link: in a directory from elsewhere, to any file of ours."""
+    for path in (folder / LOG, *sorted((folder / WARCS).glob("*"))):
+        if path.is_symlink():
+            raise StorageError(
+                f"{path}: is a symbolic link, and what it points to would be changed; remove it, or copy the file"
+            )
 
 
 def _checked(options: Options, truth: Value | None, impact: Value | None) -> Policy:
