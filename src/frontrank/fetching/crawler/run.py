@@ -144,7 +144,7 @@ def again(
 
 
 def _check_links(folder: Path) -> None:
-    """Raise StorageError if a file that is appended to, or cut, is a link: in a directory from elsewhere, to any file of ours."""
+    """Raise StorageError if a file that is appended to, or cut, is a link: in a directory from elsewhere, to any file."""
     for path in (folder / LOG, *sorted((folder / WARCS).glob("*"))):
         if path.is_symlink():
             raise StorageError(
