@@ -290,6 +290,16 @@ def test_a_duckdb_file_needs_the_duckdb_package_or_is_read(tmp_path: Path) -> No
     assert found.web.clicks.tolist() == [3, 1, 0, 0, 0]
 
 
+def test_a_view_in_a_duckdb_file_reads_no_other_file(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    named = write(tmp_path, **TABLES)
+    with duckdb.connect(str(tmp_path / "crawl.duckdb")) as database:
+        for name in ("pages", "links"):
+            database.execute(f"CREATE VIEW {name} AS SELECT * FROM read_csv('{named[name]}')")
+    with pytest.raises(InputError, match=r"crawl\.duckdb: not a readable DuckDB database \(.*disabled by configuration"):
+        read_observed(str(tmp_path / "crawl.duckdb"), str(tmp_path / "crawl.duckdb"))
+
+
 # --- bad input ---
 
 

@@ -30,7 +30,7 @@ from frontrank.orderings.policy import Policy
 from frontrank.orderings.rank_file import RankFile
 from frontrank.orderings.ranker import Periodic, Ranker
 from frontrank.orderings.registry import REGISTRY, as_policy, parameters, parse, parse_ranker
-from frontrank.orderings.stored import from_data, to_data
+from frontrank.orderings.stored import from_data, to_data, trusting
 from frontrank.orderings.trust import NO_TRUST, Trust
 from frontrank.search.visibility import Visibility
 from frontrank.simulation.replayed import Replay
@@ -223,7 +223,7 @@ def test_a_class_of_a_function_says_that_it_cannot_be_found() -> None:
     ],
 )
 def test_damaged_data_is_refused_with_a_sentence(data: Any, says: str) -> None:
-    with pytest.raises(SpecError, match=says):
+    with trusting(), pytest.raises(SpecError, match=says):
         from_data(data)
 
 

@@ -15,6 +15,7 @@
     │   ├── ServiceAway       it does not answer now; it may later
     │   └── ServiceFailed     a call broke off; made again it may succeed
     ├── SpecError             an ordering, parameter or web specification is not understood
+    │   └── NotTrusted        a file names code that is not part of frontrank (a StorageError, too)
     └── MissingExtra          what was asked for needs a package that this installation came without
 
 A message says what was given, what was expected, and what to do. Kernels never raise.
@@ -115,6 +116,10 @@ class ServiceFailed(ServiceError):
 
 class SpecError(FrontrankError):
     """An ordering, parameter or web specification is not understood."""
+
+
+class NotTrusted(SpecError, StorageError):
+    """A file names code that is not part of frontrank, and nobody said that it may be loaded."""
 
 
 class MissingExtra(FrontrankError):

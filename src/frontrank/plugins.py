@@ -9,6 +9,9 @@ A package adds its own by entry points, groups ``frontrank.orderings``, ``frontr
 Which packages are installed is read only when a name is not built in, or when names are listed. Built-in names win. A
 plug-in that cannot be loaded is named on standard error (the log of ``frontrank``) and passed over, unless it is the very
 one that was asked for.
+
+Names that come from files (``loading(False)``) load no module, so that opening somebody else's directory runs none of its code.
+Which files are trusted is decided in ``frontrank.orderings.stored``.
 """
 
 from __future__ import annotations
@@ -16,10 +19,12 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from frontrank.errors import SpecError, nearest
+from frontrank.errors import NotTrusted, SpecError, nearest
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -27,6 +32,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 NAME = re.compile(r"\w[\w-]*")  # no sign that means something in a specification
 log = logging.getLogger("frontrank")
+_loads: ContextVar[bool] = ContextVar("frontrank_loads_code", default=True)
+
+
+@contextmanager
+def loading(allowed: bool) -> Iterator[None]:
+    """In this block, whether ``package.module:Thing`` may be loaded: not where the name comes from a file of somebody else."""
+    before = _loads.set(allowed)
+    try:
+        yield
+    finally:
+        _loads.reset(before)
 
 
 class Registry(Generic[T]):
@@ -39,6 +55,7 @@ class Registry(Generic[T]):
         self._known: dict[str, T] = {}
         self._built_in: tuple[str, ...] = ()
         self._installed: dict[str, EntryPoint] | None = None
+        self._requested: set[str] = set()  # package.module:Thing that the user of this process has named
 
     def build_in(self, things: Mapping[str, T]) -> None:
         """The things that come with frontrank: their names cannot be taken."""
@@ -60,8 +77,16 @@ class Registry(Generic[T]):
         first, colon, rest = name.partition(":")
         if colon and first in self:
             raise SpecError(f"{name}: parameters must be KEY=VALUE, got {rest!r}")
+        if colon and not (_loads.get() or name in self._requested):
+            shown = name if name.isprintable() else repr(name)
+            raise NotTrusted(
+                f"made with the {self.kind} {shown}, code that is not part of frontrank; "
+                f"if you trust this directory, pass --trust (in Python: trust=True)"
+            )
         if colon:
-            return self.accept(name, located(name, self.kind))
+            accepted = self.accept(name, located(name, self.kind))
+            self._requested.add(name)
+            return accepted
         entry = self._outside().get(name)
         if entry is None:
             raise SpecError(f"unknown {self.kind} {name!r}{nearest(name, self.names())}")

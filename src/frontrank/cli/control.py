@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from frontrank.cli.options import number
+from frontrank.cli.options import number, trust_option
 from frontrank.options import TIME
 
 ADDRESS = re.compile(r"(https?://)?[^/\\]+:\d+/?$")
@@ -27,6 +27,7 @@ def to_target(command: Callable[..., None]) -> Any:
         click.option("--token-file", metavar="FILE", help="The token of a service."),
         click.option("--tls-ca", default="", metavar="FILE", help="Certificate (PEM) of a service to trust, or: system."),
         click.option("--insecure", is_flag=True, help="Send the token beyond this machine without TLS."),
+        trust_option,
         click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON."),
     )
 

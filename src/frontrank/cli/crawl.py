@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.options import asked_in, given_of
+from frontrank.cli.options import asked_in, given_of, trust_option
 from frontrank.cli.screen import own_name, show_json
 from frontrank.fetching.crawler.options import Options, options
 
@@ -44,6 +44,7 @@ class Grouped(click.Command):
 @click.option("--seeds", "seed_file", metavar="FILE", help="More URLs to start from, one per line.")
 @asked_in(Options, without=("seeds",))
 @click.option("--rescore", is_flag=True, help="With --resume and --policy: continue with another ordering.")
+@trust_option
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing while the crawl runs.")
 def command(
@@ -120,7 +121,7 @@ def _resume(folder: str, filed: dict[str, Any], chosen: dict[str, Any], rescore:
     from frontrank.fetching.crawler import run
     from frontrank.fetching.crawler.display import watching
 
-    stored = run.stored_options(folder)
+    stored = run.stored_options(folder, {**filed, **chosen}.get("policy"))
     if rescore and "policy" not in {**filed, **chosen}:
         raise InputError("--rescore was given without --policy; name the ordering to continue with")
     base = {"include": stored.include, "exclude": stored.exclude, **filed}

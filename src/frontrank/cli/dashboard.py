@@ -11,7 +11,7 @@ import click
 
 from frontrank import stopping
 from frontrank.cli.listening import protection_options
-from frontrank.cli.options import listening_port
+from frontrank.cli.options import listening_port, trust_option
 from frontrank.service.options import ServeOptions
 
 
@@ -19,6 +19,7 @@ from frontrank.service.options import ServeOptions
 @click.argument("directories", metavar="DIR...", nargs=-1, required=True)
 @listening_port("--port", ServeOptions.http_port, "Port")
 @protection_options
+@trust_option
 @click.option("--json", "as_json", is_flag=True, help="Print the address as one line of JSON.")
 def command(directories: tuple[str, ...], port: int, as_json: bool, **protection: Any) -> None:
     """Show the crawls in DIR... on a web page until Ctrl-C, whether they are running or not.
@@ -28,12 +29,14 @@ def command(directories: tuple[str, ...], port: int, as_json: bool, **protection
     frontrank dashboard monday tuesday --port 8000
     """
     from frontrank.crawl.journal import check_crawl
+    from frontrank.crawl.recovery import check_trusted
     from frontrank.service.http import http_server
     from frontrank.service.security import security
 
     folders = {given: Path(given) for given in directories}
     for folder in folders.values():
         check_crawl(folder)
+        check_trusted(folder)
     protected = security(**protection)
     stop = threading.Event()
     made = http_server(folders=folders, host=protection["host"], port=port, token=protected.token, tls=protected.tls)

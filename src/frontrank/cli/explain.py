@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from frontrank.cli.options import trust_option
 from frontrank.cli.screen import percent, printable, progress, say, show_json
 
 ROUNDING = 1e-9  # of a priority: parts of it that are computed apart add up no better
@@ -15,6 +16,7 @@ ROUNDING = 1e-9  # of a priority: parts of it that are computed apart add up no 
 @click.argument("crawl")
 @click.argument("url")
 @click.option("--policy", "--ranker", "specs", multiple=True, metavar="R", help="NAME or NAME:KEY=VALUE,...; repeatable.")
+@trust_option
 @click.option("--json", "as_json", is_flag=True, help="Print the explanation as JSON.")
 def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None:
     """Explain why the waiting page URL of CRAWL is where it is in the queue.

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from frontrank.cli.options import trust_option
+
 
 @click.command(name="mcp")
 @click.argument("directory", metavar="[DIR]", required=False)
@@ -16,6 +18,7 @@ import click
 @click.option("--token-file", metavar="FILE", help="The token of the service.")
 @click.option("--tls-ca", default="", metavar="FILE", help="Certificate (PEM) of the service to trust, or: system.")
 @click.option("--insecure", is_flag=True, help="Send the token beyond this machine without TLS.")
+@trust_option
 @click.option("--json", "as_json", is_flag=True, help="List the tools as JSON, and exit.")
 def command(
     directory: str | None,
@@ -37,6 +40,7 @@ def command(
     """
     from frontrank.cli.screen import show_json
     from frontrank.crawl.journal import check_crawl
+    from frontrank.crawl.recovery import check_trusted
     from frontrank.errors import InputError
     from frontrank.service.http.asking import Service
     from frontrank.service.http.desk import Desk
@@ -51,6 +55,7 @@ def command(
     else:
         folder = Path(directory or "")
         check_crawl(folder)
+        check_trusted(folder)
         desk = Desk(folders={folder.name or "crawl": folder})
         tools = tools_of_directory(desk)
     if as_json:

@@ -66,6 +66,19 @@ def _click_option(one: Option, default: Any = None) -> Callable[[F], F]:
     return click.option(one.flag, one.field, callback=read, **about)
 
 
+def trust_option(command: F) -> F:
+    """``--trust``, for a command that opens what somebody else may have written; it holds until the command has ended."""
+
+    def read(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+        if value:
+            from frontrank.orderings.stored import trusting
+
+            ctx.with_resource(trusting())
+
+    text = "Load the code that DIR names for its ordering. Only for directories of people you trust."
+    return click.option("--trust", is_flag=True, expose_value=False, callback=read, help=text)(command)
+
+
 def listening_port(flag: str, default: int, what: str) -> Callable[[F], F]:
     """Where a command listens."""
     return number(flag, default, f"{what}; 0 picks a free one.", most=65_535)

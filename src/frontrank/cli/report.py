@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from frontrank.cli.options import given_of
+from frontrank.cli.options import given_of, trust_option
 from frontrank.cli.screen import show_json
 from frontrank.cli.simulate import run, run_options
 
@@ -15,6 +15,7 @@ from frontrank.cli.simulate import run, run_options
 @click.argument("web")
 @run_options
 @click.option("--out", default="report.html", show_default=True, metavar="FILE", help="Where the page goes.")
+@trust_option
 @click.option("--json", "as_json", is_flag=True, help="Also print the figures as JSON.")
 def command(web: str, policies: tuple[str, ...], out: str, as_json: bool, **options: Any) -> None:
     """Compare orderings on WEB (or those in a directory that simulate --out wrote) in one self-contained page."""

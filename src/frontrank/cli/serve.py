@@ -14,7 +14,7 @@ import click
 
 from frontrank import stopping
 from frontrank.cli.listening import NAMES, protection_options
-from frontrank.cli.options import asked_in, given_of
+from frontrank.cli.options import asked_in, given_of, trust_option
 from frontrank.cli.screen import progress
 from frontrank.errors import InputError, need
 from frontrank.service.options import ServeOptions
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @click.argument("directory", metavar="DIR")
 @asked_in(ServeOptions)
 @protection_options
+@trust_option
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as one line of JSON.")
 def command(directory: str, as_json: bool, **given: Any) -> None:
     """Serve the crawls in DIR until Ctrl-C: over gRPC, in URLFrontier's protocol, which StormCrawler speaks, and over HTTP.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from frontrank.cli.options import trust_option
 from frontrank.cli.screen import moment, percent, printable, show_json, show_table, terminal_height
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ AROUND = 5  # lines that are neither facts nor pages: the first, blanks, the hea
 @click.command(name="status")
 @click.argument("directory", metavar="DIR")
 @click.option("--queue", metavar="FILE", help="Write all waiting pages in order: .csv, .parquet or .json.")
+@trust_option
 @click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
 def command(directory: str, queue: str | None, as_json: bool) -> None:
     """Show the state of the crawl in DIR: budget, rate, time left, pages by state, failures by reason, the next URLs.

@@ -46,7 +46,7 @@ from frontrank.kernels import hashtable as names
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
-from frontrank.orderings.stored import to_data
+from frontrank.orderings.stored import to_data, trusting
 from frontrank.pages.groups import DOMAIN, HOST, IP, Groups
 from frontrank.pages.scorers import Judged
 from frontrank.web.view import Workload, workload_notes
@@ -137,6 +137,7 @@ class Crawl(Shown):
         frontier: Callable[[Politeness], Frontier] = PoliteFrontier,
         workload: Workload | None = None,
         names_of: Crawl | None = None,
+        trust: bool = False,
     ) -> Crawl:
         """The crawl of a directory (or log), as it was after its last acknowledged event; leases of the dead process return.
 
@@ -144,7 +145,8 @@ class Crawl(Shown):
         it see everything that happened. ``politeness`` holds from now on, if it is given. ``read_only`` looks at a crawl,
         which may be running, and changes nothing. ``keep_leases``: they belong to fetchers elsewhere, and hold until they end.
         ``workload``: what searchers ask from now on; another policy may need queries that the crawl was started without.
-        ``names_of``: a crawl of the same log, whose names need not be read again.
+        ``names_of``: a crawl of the same log, whose names need not be read again. ``trust``: load the code that the stored
+        ordering names; not needed for one that is part of frontrank or of an installed plug-in, nor for the policy given here.
         """
         clock = given.clock(clock)
         _check_ways(group, sync_s, ranking, truth, frontier)
@@ -158,7 +160,8 @@ class Crawl(Shown):
             crawl = cls.__new__(cls)
             wanted = None if policy is None else as_policy(policy)
             how = (rescore, truth, clock, read_only, ranking, keep_leases, frontier, workload, names_of)
-            recovery.restore(crawl, log, wanted, *how)
+            with trusting(trust):
+                recovery.restore(crawl, log, wanted, *how)
             if workload is not None:
                 crawl.ask(workload)
             if politeness is not None and politeness != crawl.politeness:

@@ -13,6 +13,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,10 +22,10 @@ import frontrank
 from frontrank.crawl import events, snapshots
 from frontrank.crawl.drivers import Fused
 from frontrank.crawl.events import Expired, Failed, Fetched, Reordered, Rescored, Retried, Taken
-from frontrank.crawl.journal import VERSION
+from frontrank.crawl.journal import VERSION, Journal
 from frontrank.crawl.log import Log, Row, Snapshot
 from frontrank.crawl.needs import check_live
-from frontrank.errors import InputError, SpecError, StorageError
+from frontrank.errors import InputError, NotTrusted, SpecError, StorageError
 from frontrank.frontiers.frontier import Frontier
 from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
@@ -33,7 +34,7 @@ from frontrank.kernels.growing import rooted
 from frontrank.kernels.jit import Array, by_size, fingerprint
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
-from frontrank.orderings.stored import from_data, spec_of, to_data
+from frontrank.orderings.stored import from_data, spec_of, stored_names, to_data
 from frontrank.pages.groups import DOMAIN
 from frontrank.web.links import Links
 from frontrank.web.view import Workload, workload_from, workload_notes
@@ -112,21 +113,40 @@ def _go_on(crawl: Live, log: Log, policy: Policy, changed: bool, keep_leases: bo
 def stored_policy(log: Log) -> Policy:
     """The ordering that a crawl was started with. Format 1 has its specification."""
     stored = log.notes.get("policy")
-    if isinstance(stored, str):
-        return as_policy(stored)
     try:
+        if isinstance(stored, str):
+            with stored_names(stored):
+                return as_policy(stored)
         policy = from_data(stored or {})
+    except NotTrusted as error:
+        raise NotTrusted(f"this crawl was {error}") from None
     except SpecError as error:
         raise StorageError(f"the ordering of this crawl cannot be made again: {error}") from None
-    assert isinstance(policy, Policy)
+    if not isinstance(policy, Policy):
+        raise StorageError(f"the ordering of this crawl cannot be made again: {policy.spec()} is a Ranker, expected a Policy")
     return policy
 
 
+def check_trusted(folder: Path) -> None:
+    """Raise NotTrusted if the ordering of a crawl is code that may not be loaded here."""
+    journal = Journal.open(folder, read_only=True)
+    try:
+        stored_policy(journal)
+    except NotTrusted:
+        raise
+    except StorageError:  # it is said when the ordering is needed
+        pass
+    finally:
+        journal.close()
+
+
 def _is_stored(policy: Policy, log: Log) -> bool:
+    if to_data(policy) == log.notes.get("policy"):
+        return True
     try:
         return policy == stored_policy(log)
-    except StorageError:  # a class that only the caller has, or of a package that is not installed here
-        return bool(to_data(policy) == log.notes.get("policy"))
+    except StorageError:  # a class of a package that is not installed here, or not trusted
+        return False
 
 
 def stored_spec(log: Log) -> str:

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.errors import FrontrankError, InputError, SpecError, need
+from frontrank.errors import FrontrankError, InputError, NotTrusted, SpecError, need
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.threads import cores
 from frontrank.lab.frame import Column, Frame, Tabular, check_table_target, write_table
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy, orderings, parse
-from frontrank.orderings.stored import from_data, to_data
+from frontrank.orderings.stored import from_data, stored_names, to_data
 from frontrank.orderings.trust import trust_of
 from frontrank.simulation.engine import check_needs
 from frontrank.simulation.plan import ALL, Budget, Given, Plan, Stop
@@ -94,8 +94,9 @@ def as_crawled(web: Web, stop: Stop = ALL) -> Run | None:
     if not spec or web.seeds is None:
         return None
     try:
-        policy = parse(spec)
-    except SpecError:  # of a package that is not installed here: what it fetched can be judged all the same
+        with stored_names():
+            policy = parse(spec)
+    except SpecError:  # not installed here, or not trusted: what it fetched can be judged all the same
         policy = Policy()
     trace = Trace(web.seeds, np.arange(stop.pages(web.pages), dtype=np.int32))
     return Run(policy, trace, None, 0.0, spec, crawled=True)
@@ -261,10 +262,15 @@ class Runs(Sequence[Run], Tabular):
                 ids = np.load(Path(path) / f"order-{at}.npy").tolist()
                 order = np.array([web.page_of(str(page)) for page in ids], np.int32)
                 trace = Trace(seeds, order, one["ended"], one["gauges"])
-                policy = as_policy(from_data(one["ordering"]) if "ordering" in one else one["policy"])
+                with stored_names():
+                    policy = as_policy(from_data(one["ordering"]) if "ordering" in one else one["policy"])
                 given = one["spec"].removesuffix(" (crawled)")  # older ones said it there alone
                 crawled = one.get("crawled", given != one["spec"])
                 runs.append(Run(policy, trace, None, one["seconds"], given, crawled))
+            with stored_names():
+                parse_metric(record["metric"])
+        except NotTrusted as error:
+            raise NotTrusted(f"{os.fspath(path)}: these runs were {error}") from None
         except (OSError, ValueError, KeyError) as error:
             raise InputError(f"{os.fspath(path)}: the saved runs cannot be read ({error})") from None
         return cls(web, tuple(runs), record["metric"], record["source"], record["command"])

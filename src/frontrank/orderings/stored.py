@@ -7,12 +7,21 @@ Every field is there, defaults too: a later version with other defaults makes th
 JSON bit by bit, as both sides use the shortest digits that give the same float. An ordering inside another is such a value
 itself, and so is what was read from a file (``trust``): the file is not read again. Classes without a name in the registry
 are stored as ``module:Class``.
+
+This module decides which code a stored name may load, for every reader of stored data:
+
+    built in, or an entry point of an installed package     always: whoever installed it has chosen it
+    a class that this process has loaded already            always: nothing is imported
+    package.module:Thing that the user of this process named (--policy, FRONTRANK_POLICY, ``parse``)      that very name
+    any other                                               NotTrusted, unless inside ``trusting()``: --trust, trust=True
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields
 from typing import Any
 
@@ -22,7 +31,7 @@ from frontrank.orderings.rank_file import RankFile
 from frontrank.orderings.ranker import Periodic, Ranker
 from frontrank.orderings.registry import REGISTRY
 from frontrank.orderings.trust import Trust
-from frontrank.plugins import located
+from frontrank.plugins import loading, located
 from frontrank.specs import text_of, write
 
 # Classes that no specification names, under names that outlive a move to another module.
@@ -34,6 +43,34 @@ INNER: dict[str, type[Parameters] | str] = {
     "replay": "frontrank.simulation.replayed:Replay",
 }
 PLAIN = (bool, int, float, str, type(None))
+Trusted = bool | Mapping[str, Any] | str  # everything, nothing, or one ordering as it is stored
+_trusted: ContextVar[Trusted] = ContextVar("frontrank_trusted", default=False)
+
+
+@contextmanager
+def trusting(what: Trusted = True) -> Iterator[None]:
+    """In this block, stored data may load the code that it names; ``False`` leaves it as it is.
+
+    Threads do not inherit it: what opens crawls later keeps ``trusted()``.
+    """
+    before = _trusted.set(what or _trusted.get())
+    try:
+        yield
+    finally:
+        _trusted.reset(before)
+
+
+def trusted() -> Trusted:
+    """What may load code here."""
+    return _trusted.get()
+
+
+@contextmanager
+def stored_names(ordering: Mapping[str, Any] | str | None = None) -> Iterator[None]:
+    """In this block, names come from stored data, of this ordering if it is one: what is not trusted loads no code."""
+    what = _trusted.get()
+    with loading(what is True or (what is not False and what == ordering)):
+        yield
 
 
 def to_data(ordering: Parameters) -> dict[str, Any]:
@@ -54,6 +91,11 @@ def from_data(data: Mapping[str, Any]) -> Policy | Ranker:
     >>> from_data({"name": "fpr", "fields": {"d": 0.5}}).spec()
     'fpr:d=0.5'
     """
+    with stored_names(data):
+        return _from_data(data)
+
+
+def _from_data(data: Mapping[str, Any]) -> Policy | Ranker:
     if not isinstance(data, Mapping) or not isinstance(data.get("name"), str) or not isinstance(data.get("fields"), Mapping):
         raise SpecError(f'a stored ordering must be {{"name": ..., "fields": {{...}}}}, got {data!r}')
     made = _class(data["name"])
@@ -63,7 +105,7 @@ def from_data(data: Mapping[str, Any]) -> Policy | Ranker:
             raise SpecError(f"stored ordering {data['name']}: no field {name!r} in this version; known: {', '.join(known)}")
     try:
         ordering: Policy | Ranker = made(**{name: _restored(value) for name, value in data["fields"].items()})
-    except TypeError as error:
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise SpecError(f"stored ordering {data['name']}: {error}; expected what to_data wrote") from None
     return ordering
 
@@ -77,8 +119,11 @@ def spec_of(data: Mapping[str, Any]) -> str:
     try:
         return from_data(data).spec()
     except SpecError:
+        if not isinstance(data, Mapping) or not isinstance(data.get("fields", {}), Mapping):
+            return "an unknown ordering"
         plain = {name: value for name, value in data.get("fields", {}).items() if isinstance(value, bool | int | float | str)}
-        return write(str(data.get("name", "an unknown ordering")), {name: text_of(value) for name, value in plain.items()})
+        name = str(data.get("name", "an unknown ordering"))
+        return write(name if name.isprintable() else repr(name), {name: text_of(value) for name, value in plain.items()})
 
 
 def _name(ordering: type[Parameters]) -> str:
@@ -96,10 +141,19 @@ def _class(name: str) -> Any:
         raise SpecError(
             f"stored ordering {name}: a class of a script or function cannot be found again; give the ordering itself"
         )
-    thing = located(inner, "ordering") if inner is not None else REGISTRY.find(name)
+    thing = located(inner, "ordering") if inner is not None else _loaded(name) or REGISTRY.find(name)
     if not (isinstance(thing, type) and issubclass(thing, Policy | Ranker)):
         raise SpecError(f"stored ordering {name} must name a subclass of Policy or Ranker, got {thing!r}")
     return thing
+
+
+def _loaded(name: str) -> type[Policy] | type[Ranker] | None:
+    """The ordering of this name, if its module was loaded before; nothing is run, not even a module's ``__getattr__``."""
+    module, _, inside = name.partition(":")
+    thing: Any = sys.modules.get(module)
+    for part in inside.split("."):
+        thing = getattr(thing, "__dict__", {}).get(part)
+    return thing if isinstance(thing, type) and issubclass(thing, Policy | Ranker) else None
 
 
 def _in_this_script(name: str) -> bool:
@@ -119,7 +173,7 @@ def _stored(ordering: Parameters, name: str, value: Any) -> Any:
 
 def _restored(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return from_data(value)
+        return _from_data(value)
     if isinstance(value, list):
         return tuple(_restored(one) for one in value)
     return value

@@ -36,7 +36,7 @@ from frontrank.errors import CrawlClosed, DiskFull, InputError, StorageError, To
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
-from frontrank.orderings.stored import to_data
+from frontrank.orderings.stored import to_data, trusted, trusting
 from frontrank.service.options import ServeOptions
 from frontrank.service.pool import FILES, CrawlPool, Summary
 from frontrank.service.reopening import Reopener
@@ -92,6 +92,7 @@ class Crawls:
         self.revisit_share = None if revisit_share is None else checked_share(revisit_share)
         self.kept: list[str] = []  # what was asked for, and does not hold for a crawl that is there
         self.clock, self.sync_s = clock, sync_s
+        self.trusted = trusted()  # crawls may be opened in another thread
         self._alone = threading.RLock()  # while a crawl is started or deleted, or settings change
         self._left = threading.Condition(self._alone)
         self._leaving: set[str] = set()  # crawls that are being deleted
@@ -402,7 +403,8 @@ class Crawls:
         try:
             wanted = self._wanted(_id_of(log.notes, path))
             policy = wanted if self.rescore else None
-            crawl = Crawl.recover(log, policy, rescore=self.rescore, clock=self.clock, ranking=BACKGROUND, keep_leases=True)
+            with trusting(self.trusted):
+                crawl = Crawl.recover(log, policy, rescore=self.rescore, clock=self.clock, ranking=BACKGROUND, keep_leases=True)
             if self.revisit_share is not None and crawl.revisit_share != self.revisit_share:
                 crawl.share_revisits(self.revisit_share)
         except BaseException:

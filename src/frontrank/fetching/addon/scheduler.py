@@ -32,8 +32,8 @@ from frontrank.fetching.addon.engine import PAGE, CrawlScheduler
 from frontrank.fetching.addon.leases import PATIENCE_S, Lease, Seeds
 from frontrank.fetching.addon.middlewares import Downloads, Failures, Links
 from frontrank.fetching.addon.parsing import ThreadedParsing
-from frontrank.fetching.addon.requests import Requests
-from frontrank.fetching.addon.settings import UNASKED, budget_of, directory_of, open_crawl, priority_of
+from frontrank.fetching.addon.requests import Missing, Requests
+from frontrank.fetching.addon.settings import UNASKED, budget_of, directory_of, open_crawl, priority_of, trust_of
 from frontrank.fetching.retry_after import rest_s
 from frontrank.frontiers.frontier import ABSENT
 from frontrank.pages import html
@@ -94,7 +94,7 @@ class Scheduler(CrawlScheduler):
                 found.scheduler = self
 
     def _open_crawl(self) -> None:
-        self.budget = budget_of(self.settings)
+        self.budget, trust = budget_of(self.settings), trust_of(self.settings)
         self.crawl, self.resumed = open_crawl(self.settings)
         self.opened = True
         self.unasked = self.crawl.notes.get(UNASKED, 0)
@@ -103,7 +103,9 @@ class Scheduler(CrawlScheduler):
         self.reads_anchors = durable or "anchors" in self.crawl.policy.needs()
         self.throttled = self.settings.getbool("AUTOTHROTTLE_ENABLED")
         debug = self.settings.getbool("SCHEDULER_DEBUG")
-        self.requests = Requests(self.crawl, self.spider, self.crawler.stats, durable, debug)
+        self.requests = Requests(self.crawl, self.spider, self.crawler.stats, durable, debug, trust=trust)
+        if trust and self.resumed:
+            self.requests.sign_all()
         for host, slot in self.settings.getdict("DOWNLOAD_SLOTS").items():
             self.crawl.host(host, delay_s=slot.get("delay"), concurrency=slot.get("concurrency"))
         if hasattr(signals, "robots_parsed"):  # Scrapy 2.18
@@ -232,9 +234,10 @@ class Scheduler(CrawlScheduler):
         while not self._budget_spent():
             pages = self.crawl.take_pages(1)
             if pages:
-                request = self.requests.take(pages[0])
-                if request is None:
-                    self._fail(pages[0], "its request was in the memory of an earlier process", asked=False)
+                try:
+                    request = self.requests.take(pages[0])
+                except Missing as reason:
+                    self._fail(pages[0], str(reason), asked=False)
                     continue
                 request.meta[PAGE] = pages[0]
                 self.leases[pages[0]] = Lease(pages[0], request)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 GROUP = 1000  # events to a commit; each take commits too
 FOREVER_S = 1e9  # leases end when the engine lets a request go, not by the clock
 WITHOUT_END = 1_000_000  # Scrapy's RetryMiddleware decides how often
-KNOWN = ("FRONTRANK_POLICY", "FRONTRANK_BUDGET", "FRONTRANK_DIR", "FRONTRANK_RESCORE")
+KNOWN = ("FRONTRANK_POLICY", "FRONTRANK_BUDGET", "FRONTRANK_DIR", "FRONTRANK_RESCORE", "FRONTRANK_TRUST")
 UNASKED = "scrapy_unasked"  # a note of the crawl: how many of its pages were taken and never asked for
 
 
@@ -61,10 +61,19 @@ def budget_of(settings: BaseSettings) -> int:
 
 def rescore_of(settings: BaseSettings) -> bool:
     """Whether a crawl may go on with another ordering."""
+    return _switch(settings, "FRONTRANK_RESCORE")
+
+
+def trust_of(settings: BaseSettings) -> bool:
+    """Whether requests of the directory may be read that somebody else has pickled."""
+    return _switch(settings, "FRONTRANK_TRUST")
+
+
+def _switch(settings: BaseSettings, name: str) -> bool:
     try:
-        return settings.getbool("FRONTRANK_RESCORE")
+        return settings.getbool(name)
     except ValueError:
-        raise InputError(f"FRONTRANK_RESCORE must be True or False, got {settings['FRONTRANK_RESCORE']!r}") from None
+        raise InputError(f"{name} must be True or False, got {settings[name]!r}") from None
 
 
 def priority_of(request: Request, settings: BaseSettings) -> int:

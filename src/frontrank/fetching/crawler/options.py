@@ -314,7 +314,7 @@ class Options:
     def with_changes(self, changes: Mapping[str, Any]) -> Options:
         """The same crawl, resumed with these options."""
         made = dict(changes)
-        if "policy" in made and "until" not in made and self.until is not None and not _stops(made["policy"], self.until):
+        if "policy" in made and "until" not in made and self.until is not None and not stops(made["policy"], self.until):
             made["until"] = None  # a rule of the ordering that is left
         new = replace(self, **made)
         object.__setattr__(new, "policy", made.get("policy", self.policy))  # even if it is the one that a goal replaces
@@ -347,7 +347,8 @@ def check_stop(policy: str, until: str | None) -> None:
     Stop(until=until).given_to(parse(policy))
 
 
-def _stops(policy: str, until: str) -> bool:
+def stops(policy: str, until: str | None) -> bool:
+    """Whether an ordering can stop by this rule."""
     try:
         check_stop(policy, until)
     except FrontrankError:

@@ -23,14 +23,15 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.needs import check_asked, check_live
 from frontrank.crawl.ranking import BACKGROUND
-from frontrank.errors import StorageError, need
+from frontrank.errors import NotTrusted, StorageError, need
 from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler.job import Job
-from frontrank.fetching.crawler.options import Options
+from frontrank.fetching.crawler.options import Options, stops
 from frontrank.fetching.crawler.scope import drop_out_of_reach, scope_of
 from frontrank.fetching.crawler.summary import Summary, summarise
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import parse
+from frontrank.orderings.stored import stored_names
 from frontrank.orderings.trust import written_out
 from frontrank.pages.groups import read_groups
 from frontrank.pages.warc_writer import Warc
@@ -115,7 +116,8 @@ def again(
 ) -> Job:
     """The crawl of a directory, as it was left; with other options, if they are given, from now on."""
     check_installed()
-    before = stored_options(out)
+    _check_links(Path(out))
+    before = stored_options(out, (changes or {}).get("policy"))
     options = before.with_changes(changes or {})
     policy = _checked(options, truth, impact)
     asked = None
@@ -141,6 +143,15 @@ def again(
     return Job(crawl, options, warc)
 
 
+def _check_links(folder: Path) -> None:
+    """Raise StorageError if a file that is appended to, or cut, is a link: in a directory from elsewhere, to any file."""
+    for path in (folder / LOG, *sorted((folder / WARCS).glob("*"))):
+        if path.is_symlink():
+            raise StorageError(
+                f"{path}: is a symbolic link, and what it points to would be changed; remove it, or copy the file"
+            )
+
+
 def _checked(options: Options, truth: Value | None, impact: Value | None) -> Policy:
     """The ordering, if such a crawl has what it needs."""
     policy = parse(options.policy)
@@ -148,8 +159,11 @@ def _checked(options: Options, truth: Value | None, impact: Value | None) -> Pol
     return policy
 
 
-def stored_options(out: str | os.PathLike[str]) -> Options:
-    """What the crawl of a directory was asked to do. Nothing is changed there."""
+def stored_options(out: str | os.PathLike[str], policy: str | None = None) -> Options:
+    """What the crawl of a directory was asked to do. Nothing is changed there.
+
+    ``policy``: the ordering that it is to go on with, in place of the stored one, which then need not be trusted.
+    """
     journal = Journal.open(Path(out), read_only=True)
     try:
         held = journal.notes.get("options")
@@ -157,7 +171,14 @@ def stored_options(out: str | os.PathLike[str]) -> Options:
         journal.close()
     if held is None:
         raise StorageError(f"{os.fspath(out)}: this crawl was not started by frontrank crawl; resume it where it was started")
-    return Options.of(held)
+    if policy is not None:
+        parse(policy)  # its code may be loaded: the user has named it
+        held = {**held, "policy": policy, "until": held.get("until") if stops(policy, held.get("until")) else None}
+    try:
+        with stored_names():
+            return Options.of(held)
+    except NotTrusted as error:
+        raise NotTrusted(f"this crawl was {error}") from None
 
 
 def _ends(crawl: Crawl, folder: Path) -> dict[str, int]:

@@ -156,7 +156,7 @@ def _until(moment: float, now: float) -> float:
 
 
 def explain(asked: Asked) -> shapes.Explained:
-    told = asked.desk.slowly(replays.explain, asked.folder(), asked.given["url"], asked.given["queue"] or None)
+    told = asked.desk.slowly(asked.source, replays.explain, asked.folder(), asked.given["url"], asked.given["queue"] or None)
     if told is None:
         raise NotKnown("this crawl does not know the page; give a URL that it was seeded with, or that a fetched page links to")
     made = {"place": None, "further_links": 0.0, **_standing(told)}
@@ -196,7 +196,7 @@ def coverage(asked: Asked) -> shapes.Coverage:
 def compare(asked: Asked) -> shapes.Compared:
     given = asked.given
     replays.ordering(given["policy"])  # refused at once, not after a replay
-    return asked.desk.slowly(replays.compare, asked.folder(), given["policy"], given["n"])
+    return asked.desk.slowly(asked.source, replays.compare, asked.folder(), given["policy"], given["n"])
 
 
 def simulate(asked: Asked) -> dict[str, Any]:
@@ -205,12 +205,12 @@ def simulate(asked: Asked) -> dict[str, Any]:
         raise InputError(f"policies must name 1 to {replays.MOST_TRIED} orderings, got {len(specs)}")
     for spec in specs:
         replays.ordering(spec)
-    return asked.desk.slowly(replays.simulate, asked.folder(), specs, asked.given["budget"])
+    return asked.desk.slowly(asked.source, replays.simulate, asked.folder(), specs, asked.given["budget"])
 
 
 def recommend(asked: Asked) -> dict[str, Any]:
     replays.wish(asked.given["for"])
-    return asked.desk.slowly(replays.recommend, asked.folder(), asked.given["for"])
+    return asked.desk.slowly(asked.source, replays.recommend, asked.folder(), asked.given["for"])
 
 
 def _standing(row: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from typing import Any, Protocol, TypeVar
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.inbox import do
 from frontrank.errors import BrokenCrawl, FrontrankError, InputError, StorageError, UnknownCrawl, nearest
+from frontrank.orderings.stored import Trusted, trusted
 from frontrank.pages.workers import Closed, Died, TooLong, Workers
 from frontrank.service.http import replays
 from frontrank.service.pool import Summary, reason_of
@@ -57,6 +58,12 @@ class Served:
 
     def __init__(self, name: str, crawls: Registry, folder: Path) -> None:
         self.name, self.crawls, self.folder = name, crawls, str(folder)
+
+    @property
+    def trusted(self) -> Trusted:
+        """This process has the crawl open, with this ordering."""
+        named: Trusted = self.notes().get("policy", False)
+        return named
 
     @contextmanager
     def _use(self) -> Iterator[Crawl]:
@@ -97,12 +104,12 @@ class Served:
 class Watched:
     """A crawl in a directory, which another process may be at work on. That process is told by the crawl's inbox."""
 
-    def __init__(self, name: str, folder: str, workers: Workers, telling: Workers) -> None:
-        self.name, self.folder, self.workers, self.telling = name, folder, workers, telling
+    def __init__(self, name: str, folder: str, workers: Workers, telling: Workers, trusted: Trusted) -> None:
+        self.name, self.folder, self.workers, self.telling, self.trusted = name, folder, workers, telling, trusted
 
     def ask(self, method: str, *given: Any) -> Any:
         try:
-            return self.workers.call(replays.watched, self.folder, method, given)
+            return self._opening(self.workers, replays.watched, method, given)
         except (TooLong, Closed):
             raise
         except Exception as error:
@@ -114,16 +121,20 @@ class Watched:
     def overview(self) -> dict[str, Any]:
         return dict(self.ask("overview"))
 
+    def _opening(self, workers: Workers, function: Callable[..., T], *given: Any) -> T:
+        answer: T = workers.call(replays.opening, self.trusted, function, self.folder, *given)
+        return answer
+
     def tell(self, verb: str, **given: Any) -> bool:
-        applied = self.telling.call(replays.tell, self.folder, verb, given)
+        applied: bool = self._opening(self.telling, replays.tell, verb, given)
         self.workers.call(replays.forget, self.folder)
         return applied
 
     def notes(self) -> dict[str, Any]:
-        return dict(self.workers.call(replays.notes, self.folder))
+        return dict(self._opening(self.workers, replays.notes))
 
     def as_of(self) -> float:
-        return self.workers.call(replays.as_of, self.folder)
+        return self._opening(self.workers, replays.as_of)
 
     def running(self) -> bool:
         return bool(self.workers.call(replays.running, self.folder))
@@ -137,6 +148,7 @@ class Desk:
 
     def __init__(self, crawls: Registry | None = None, folders: dict[str, Path] | None = None) -> None:
         self.crawls, self.folders = crawls, {name: str(path.resolve()) for name, path in (folders or {}).items()}
+        self.trusted = trusted()  # questions come in other threads
         self.past = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
         self.searching = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
         self.replays = Workers(1, REPLAY_S, MOST_BYTES, wall_s=2 * REPLAY_S)
@@ -153,7 +165,7 @@ class Desk:
     def source(self, name: str) -> Source:
         if self.crawls is None:
             if name in self.folders:
-                return Watched(name, self.folders[name], self.watching, self.telling)
+                return Watched(name, self.folders[name], self.watching, self.telling, self.trusted)
         else:
             folder = self.crawls.folder_of(name)
             if folder is not None:
@@ -178,12 +190,13 @@ class Desk:
         """Crawls that cannot be opened, and why."""
         return {} if self.crawls is None else dict(self.crawls.broken)
 
-    def slowly(self, function: Callable[..., T], *given: Any) -> T:
-        """A question that takes a replay."""
+    def slowly(self, source: Source, function: Callable[..., T], *given: Any) -> T:
+        """A question about a crawl that takes a replay."""
         if not self._waiting.acquire(blocking=False):
             raise Busy("too many questions wait that take a replay of a crawl; ask again in a while")
         try:
-            return self.replays.call(function, *given)
+            answer: T = self.replays.call(replays.opening, source.trusted, function, *given)
+            return answer
         finally:
             self._waiting.release()
 

@@ -11,10 +11,10 @@ import math
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -28,12 +28,14 @@ from frontrank.frontiers.frontier import FORGOTTEN
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy, orderings
+from frontrank.orderings.stored import Trusted, trusting
 from frontrank.service.http.shapes import Compared, Moved
 from frontrank.specs import split
 
 if TYPE_CHECKING:
     from frontrank.lab.recommend import Wish
 
+T = TypeVar("T")
 HERE = "DIR"  # what the directory of a crawl is called in answers
 MOST_TRIED = 8  # orderings of one simulation
 WISHES = ("importance", "coverage", "votes", "topic")  # what a recommendation may be for: others load scorers
@@ -70,6 +72,12 @@ def ordering(spec: str) -> Policy:
         if key.rpartition(".")[2] not in WORDS and not NUMBER.fullmatch(value):
             raise SpecError(f"parameter {key!r} must be a number here, got {value!r}")
     return as_policy(spec)
+
+
+def opening(what: Trusted, function: Callable[..., T], *given: Any) -> T:
+    """A function that opens a crawl, in a process that trusts what the one that asks has trusted."""
+    with trusting(what):
+        return function(*given)
 
 
 def watched(folder: str, method: str, given: tuple[Any, ...]) -> Any:

@@ -204,7 +204,8 @@ def _duckdb(path: str) -> Iterator[tuple[Any, Any]]:
     import duckdb
 
     try:
-        with duckdb.connect(path, read_only=True) as connection:
+        # A view of somebody else's file could read other files, or install extensions from the network.
+        with duckdb.connect(path, read_only=True, config={"enable_external_access": False}) as connection:
             yield connection, lambda connection, name: ""
     except duckdb.Error as error:
         raise InputError(f"{path}: not a readable DuckDB database ({str(error).splitlines()[0]})") from None
