@@ -31,6 +31,7 @@ from frontrank.orderings.policy import Policy
 FILES = 8  # the database, its log twice, its index and the lock; three more for a moment
 RETRY_S, RETRY_FACTOR = 1.0, 10.0  # a broken crawl is not opened again before so long, or so many times what the attempt took
 MAX_REASON = 500  # characters
+MAX_UNSAVED = 5_000  # pages since the last snapshot of a crawl that is closed
 
 logger = logging.getLogger("frontrank.service")
 
@@ -179,6 +180,8 @@ class CrawlPool:
                         crawl.close()
                 except FrontrankError as error:  # the others are closed all the same
                     failed = failed or error
+        with self._lock:
+            self._entries.clear()
         if failed is not None:
             raise failed
 
@@ -204,7 +207,9 @@ class CrawlPool:
             with suppress(FrontrankError):
                 entry.summary = Summary.of(crawl)
             try:
-                crawl.close()
+                with crawl:
+                    if crawl.known - (crawl.snapshot_known if crawl.snapshot_seq else 0) > MAX_UNSAVED:
+                        crawl.snapshot()  # it may have few events, each of many pages: it comes back quickly all the same
             except Exception as error:  # what was acknowledged is in its log all the same
                 logger.warning("crawl %r was closed without a snapshot (%s)", entry.name, error)
             return True
