@@ -20,6 +20,7 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.errors import BrokenCrawl, InputError, SpecError, StorageError, TooMany, UnknownCrawl
 from frontrank.frontiers.politeness import Politeness
 from frontrank.service.crawls import DEFAULT, LONGEST_ID, Crawls, crawl_id, directory_of
+from frontrank.service.pool import MAX_UNSAVED
 from tests.patience import eventually
 
 WILD = [
@@ -359,6 +360,16 @@ def test_idle_crawls_are_closed_and_come_back_with_their_leases_and_delays(tmp_p
         crawls.get("b"), crawls.get("c")
         crawls.delete("a")
         assert crawls.ids() == list("bcd") and not (tmp_path / "a").exists()
+
+
+def test_a_large_crawl_is_closed_with_a_snapshot(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs", max_open=1) as crawls:
+        crawls.made("large").discover([f"http://a.org/{n}" for n in range(MAX_UNSAVED + 1)])
+        for _ in range(2):
+            crawls.made("small")
+            assert len(list((tmp_path / "large" / "snapshots").iterdir())) == 1, "of one event; nothing has happened since"
+            assert crawls.get("large").known == MAX_UNSAVED + 1
+        assert not (tmp_path / "small" / "snapshots").exists()
 
 
 def test_many_who_use_more_crawls_than_are_open_lose_nothing(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ FILES = 8  # the database, its log twice, its index and the lock; three more for
 RETRY_S, RETRY_FACTOR = 1.0, 10.0  # a broken crawl is not opened again before so long, or so many times what the attempt took
 MAX_REASON = 500  # characters
 CLOSERS = 8  # threads
+MAX_UNSAVED = 5_000  # pages since the last snapshot of a crawl that is closed
 
 logger = logging.getLogger("frontrank.service")
 
@@ -208,6 +209,8 @@ class CrawlPool:
         self._closed = True
         with ThreadPoolExecutor(CLOSERS) as threads:
             failures = list(threads.map(lambda entry: self._close(entry, until), list(self._entries.values())))
+        with self._lock:
+            self._entries.clear()
         for error in filter(None, failures):
             raise error
 
@@ -243,7 +246,9 @@ class CrawlPool:
             with suppress(FrontrankError):
                 entry.summary = Summary.of(crawl)
             try:
-                crawl.close()
+                with crawl:
+                    if crawl.known - (crawl.snapshot_known if crawl.snapshot_seq else 0) > MAX_UNSAVED:
+                        crawl.snapshot()  # it may have few events, each of many pages: it comes back quickly all the same
             except Exception as error:  # what was acknowledged is in its log all the same
                 logger.warning("crawl %r was closed without a snapshot (%s)", entry.name, error)
             return True
