@@ -799,3 +799,8 @@ def test_what_is_asked_of_a_crawl_that_was_just_deleted_is_answered(service: Ser
         with monkeypatch.context() as patched:
             patched.setattr(service.crawls, "use", lambda name, found=found_before: next(found, None) or use(name))
             assert ask() == answer
+
+
+def test_a_refusal_that_repeats_a_long_url_is_no_longer_than_clients_take(service: Service) -> None:
+    with pytest.raises(NotFound, match=r"http://a\.org/xxx"):
+        service.client.status("http://a.org/" + "x" * 100_000)

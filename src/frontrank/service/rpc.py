@@ -50,6 +50,7 @@ logger = logging.getLogger("frontrank.service")
 MOST_BYTES = 4 * 2**20  # of one message, as in the grpc libraries
 MOST_STREAMS = 100  # of one connection
 MOST_CONNECTIONS = 1_000
+MAX_SENTENCE = 500  # characters of a refusal: what it repeats may be longer than the 8 KiB of headers that clients take
 MOST_HEADERS = 16 * 2**10  # bytes
 WINDOW = 2**20  # bytes of a stream that may be on their way; they are kept until they are worked on
 FRAME = 2**18
@@ -307,7 +308,9 @@ class Connection(asyncio.Protocol):
             logger.debug("a call is refused: %s, %s", status.name, sentence)
         trailers = [(b"grpc-status", str(int(status)).encode())]
         if sentence:
-            trailers.append((b"grpc-message", quote(sentence, safe=" !\"#$&'()*+,-./:;<=>?@[\\]^_`{|}~").encode()))
+            trailers.append(
+                (b"grpc-message", quote(sentence[:MAX_SENTENCE], safe=" !\"#$&'()*+,-./:;<=>?@[\\]^_`{|}~").encode())
+            )
         if not begun:
             trailers = [(b":status", b"200"), (b"content-type", TYPE), (b"grpc-accept-encoding", b"identity"), *trailers]
         with contextlib.suppress(ProtocolError):  # the client has closed it
