@@ -137,7 +137,8 @@ def test_a_pacer_forgets_hosts_that_may_be_asked_again_and_no_others() -> None:
     delays = {"slow.example": 600.0}
     pacer = Pacer(lambda host: (host, delays.get(host, 1.0)), clock=lambda: now[0])
 
-    async def request(sent: Callable[[], None]) -> None:
+    async def request(sent: Callable[[], None] | None) -> None:
+        assert sent is not None
         sent()
 
     async def main() -> None:
@@ -157,7 +158,8 @@ def test_a_host_that_joins_or_leaves_a_group_rests_for_what_was_sent_to_it() -> 
     queues: dict[str, str] = {}
     pacer = Pacer(lambda host: (queues.get(host, host), 5.0), clock=lambda: 0.0)
 
-    async def request(sent: Callable[[], None]) -> None:
+    async def request(sent: Callable[[], None] | None) -> None:
+        assert sent is not None
         sent()
 
     async def main() -> None:

@@ -23,7 +23,7 @@ from frontrank.pages.urls import host_of
 
 T = TypeVar("T")
 Sent = Callable[[], None]
-Request = Callable[[Sent], Awaitable[T]]
+Request = Callable[[Sent | None], Awaitable[T]]
 
 MAX_WAIT_S = 0.25  # a page that would wait longer for its turn waits in the frontier, not among those in flight
 MAX_LOOK_S = 1.0  # a delay may be changed while a request waits
@@ -92,7 +92,10 @@ class Pacer:
         host = host_of(url)
         queue, delay_s = self.pace_of(host)
         if delay_s <= 0:
-            return await request(lambda: self._note(queue, host))
+            try:  # fetchers need not tell; should there be a delay soon, it begins when the answer came
+                return await request(None)
+            finally:
+                self._note(queue, host)
         self.check(url, max_wait_s)
         turns = self._of(queue)
         turns.users += 1

@@ -115,17 +115,19 @@ class Client:
         target = f"http://{url.host}{url.pathname}{url.search}" if absolute else f"{url.pathname}{url.search}"
         extra = self.proxy.headers if absolute and self.proxy is not None else []
         request = head_of(b"GET", target, [*asked, *extra])
-        connection = self._kept(via) or await self._connected(via)
+        connection = await self._kept(via) or await self._connected(via)
         await connection.ask(request, coming, sent)
         self._keep(via, connection, idle_s(coming.headers))
         return connection
 
     # Connections -----------------------------------------------------------------------------------------------------------
-    def _kept(self, place: Place) -> Connection | None:
-        held, proven = self._by_place.get(place), place in self._proven
-        while held:
-            if not proven and asyncio.get_running_loop().time() < held[0].idle_since + PROBATION_S:
-                return None
+    async def _kept(self, place: Place) -> Connection | None:
+        while held := self._by_place.get(place):
+            proven = place in self._proven
+            wait = held[0].idle_since + PROBATION_S - asyncio.get_running_loop().time()
+            if not proven and held[0].open and wait > 0:
+                await asyncio.sleep(wait)
+                continue
             connection = held.pop(-1 if proven else 0)
             _, timer = self._idle.pop(connection)
             timer.cancel()
