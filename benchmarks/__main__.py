@@ -12,6 +12,7 @@ from benchmarks import (
     fetchers,
     frontier,
     hostile,
+    integrity,
     large,
     loading,
     memory,
@@ -49,6 +50,7 @@ def live(folder: Path, small: bool) -> list[Result]:
     results += durable.memory(folder, 100_000 if small else 1_000_000)
     results += memory.waiting(folder, 100_000 if small else 300_000)
     results += durable.recovery(folder, 100_000 if small else 1_000_000)
+    results += integrity.checks(folder)
     results += stalls.stalls(folder, 100_000 if small else 1_000_000)
     results += robots.reading()
     results += stalls.recovery_after_kill(folder, 120_000 if small else 1_200_000)

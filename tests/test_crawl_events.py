@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from frontrank.crawl import recovery, status
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import VERSION, Journal
+from frontrank.crawl.log import Row
 from frontrank.crawl.memory_log import MemoryLog
 from frontrank.errors import InputError, StorageError
 from frontrank.frontiers.politeness import Politeness
@@ -518,7 +519,7 @@ def test_an_event_of_a_kind_to_come_is_refused(tmp_path: Path) -> None:
     crawl.seed(page(0))
     crawl.close()
     log = Journal.open(tmp_path / "c")
-    log.db.execute("INSERT INTO event(seq, kind, page, time) VALUES(99, 77, -1, 0.0)")
+    log.append([Row(0, 77, -1, 0.0)])
     log.close()
     with pytest.raises(StorageError, match="kind 77"):
         Crawl.recover(tmp_path / "c")

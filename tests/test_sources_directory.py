@@ -117,7 +117,11 @@ def test_strings_of_many_row_groups_keep_their_order(tmp_path: Path) -> None:
 
 def test_web_json_says_what_is_there(tmp_path: Path) -> None:
     save(a_web(titles=None), tmp_path / "web")
-    assert json.loads((tmp_path / "web" / "web.json").read_text()) == {
+    said = json.loads((tmp_path / "web" / "web.json").read_text())
+    assert said.pop("digest") and set(said.pop("digests")) == {entry.name for entry in (tmp_path / "web").iterdir()} - {
+        "web.json"
+    }
+    assert said == {
         "format": "frontrank-web",
         "version": 1,
         "name": "small",
@@ -239,13 +243,19 @@ def test_strings_that_were_changed_on_disk_are_not_read_as_others(tmp_path: Path
     data = bytearray(path.read_bytes())
     data[data.index(b"http://a/")] ^= 1
     path.write_bytes(data)
+    with pytest.raises(SourceError, match=r"pages\.parquet: damaged, the digest of url"):
+        list(load(tmp_path / "web").urls or ())
+    edit_json(tmp_path / "web")
     with pytest.raises(SourceError, match=r"pages\.parquet: column url cannot be read"):
         list(load(tmp_path / "web").urls or ())
 
 
 def edit_json(where: Path, **changes: Any) -> None:
+    """As an earlier version might have written it: without digests."""
     path = where / "web.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    held = json.loads(path.read_text())
+    del held["digest"], held["digests"]
+    path.write_text(json.dumps({**held, **changes}))
 
 
 @pytest.mark.parametrize(
@@ -335,6 +345,9 @@ def test_a_damaged_string_column_is_noticed_when_it_is_asked_for(tmp_path: Path)
 def test_arrays_that_cannot_be_are_refused(tmp_path: Path, name: str, array: np.ndarray, message: str) -> None:
     save(a_web(), tmp_path / "web")
     np.save(tmp_path / "web" / f"{name}.npy", array, allow_pickle=True)
+    with pytest.raises(SourceError, match=rf"{name}\.npy: "):
+        load(tmp_path / "web")
+    edit_json(tmp_path / "web")
     with pytest.raises(SourceError, match=rf"{name}\.npy: .*{message}"):
         load(tmp_path / "web")
 

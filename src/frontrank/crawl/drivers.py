@@ -22,6 +22,7 @@ from frontrank.web.links import Links
 if TYPE_CHECKING:
     from frontrank.crawl.live import Live
 
+PART = 500  # events that are applied in one call: interpreted, half a second
 TAKEN, RETRIED, EXPIRED = Taken.kind, Retried.kind, Expired.kind
 
 
@@ -89,8 +90,10 @@ class Fused:
         self._arrive_again.call(crawl.state, self.frontier.queue, crawl.links, crawl.depths, page, crawl.out)
 
     def relive(self, crawl: Live, kinds: Array, pages: Array, times: Array) -> None:
-        """Many events of the most frequent kinds, in one call. Who waits for which time is the caller's to remember."""
-        self._apply_all.call(crawl.state, self.frontier.queue, crawl.links, crawl.depths, kinds, pages, times, crawl.out)
+        """Many events of the most frequent kinds, in few calls. Who waits for which time is the caller's to remember."""
+        for first in range(0, kinds.size, PART):
+            part = (column[first : first + PART] for column in (kinds, pages, times))
+            self._apply_all.call(crawl.state, self.frontier.queue, crawl.links, crawl.depths, *part, crawl.out)
 
 
 class Stepwise:

@@ -1,14 +1,17 @@
 """The journal of a live crawl: its log in one SQLite file, which survives what the machine does not.
 
-    DIR/trace.db    url(id, url, key)             one row a page, in the order in which pages became known
+    DIR/trace.db    url(id, url, key, crc)        one row a page, in the order in which pages became known
                     event(seq, kind, page, ...)   one row an event; the columns of a fetched page say what it had
                     place(page, queue)            of pages whose queue is not their host
                     born(first, time)             when pages became known, from the first of each second on
                     payload(page, data)           what an integration keeps with a page until it is settled
                     body(page, text)              the text of a fetched page, where an ordering reads texts
                     meta(key, value)              format version, ordering, politeness, notes
-    DIR/lock        locked by the one process that writes
+    DIR/lock        locked by the one process that writes; how many events there are (``integrity``)
     DIR/snapshots   see ``snapshots``
+
+Every table has a column ``crc``: a checksum of the row (``integrity``), which is compared when the row is read. The key of a
+URL is one too, so its row has another only where the key is not made of the URL.
 
 Tables url and event only grow. There is no index beside the row numbers: the order of pages lives in memory, and is made
 again by replaying the events. SQLite runs in WAL mode. What was committed survives a killed process at once; a thread
@@ -20,9 +23,11 @@ from __future__ import annotations
 
 import errno
 import json
+import logging
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -30,38 +35,45 @@ from types import TracebackType
 from typing import Any, NoReturn
 from weakref import WeakSet
 
+from frontrank.crawl import integrity
 from frontrank.crawl.events import storable
+from frontrank.crawl.integrity import RESTORE, Witness, checksum, checksum_of, width_of
 from frontrank.crawl.log import COLUMNS, Row, Snapshot
 from frontrank.crawl.snapshots import Snapshots
 from frontrank.errors import CrawlClosed, DiskFull, InputError, StorageError
+from frontrank.kernels import hashtable
 from frontrank.kernels.jit import Array
 from frontrank.web.files import IMPORTED, PRIVATE_FOLDER, locked, private, replaced
 
-VERSION = 2  # 1: orderings as specifications, politeness as "manners", rankings that follow from counting
+VERSION = 3  # 2: no checksums. 1: orderings as specifications, politeness as "manners", rankings that follow from counting
+UNCHECKED = "unchecked"  # a note, if rows of earlier versions are there: how many events and URLs have no checksums
 FORMAT = "frontrank-crawl"
 FILE = "trace.db"
 NEW = FILE + ".new"
 UNBORN = {"lock", NEW, NEW + "-journal"}  # what a crawl leaves whose process died while it was created
 SCHEMA = """
-    CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-    CREATE TABLE url(id INTEGER PRIMARY KEY, url TEXT NOT NULL, key INTEGER NOT NULL);
+    CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT, crc INTEGER) WITHOUT ROWID;
+    CREATE TABLE url(id INTEGER PRIMARY KEY, url TEXT NOT NULL, key INTEGER NOT NULL, crc INTEGER);
     CREATE TABLE event(seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, page INTEGER NOT NULL, time REAL NOT NULL,
         status INTEGER, links BLOB, anchors TEXT, title TEXT, impact REAL, file TEXT, start INTEGER, length INTEGER,
-        until REAL, note TEXT);
-    CREATE TABLE payload(page INTEGER PRIMARY KEY, data BLOB NOT NULL);
-    CREATE TABLE body(page INTEGER PRIMARY KEY, text TEXT NOT NULL);
+        until REAL, note TEXT, crc INTEGER);
+    CREATE TABLE payload(page INTEGER PRIMARY KEY, data BLOB NOT NULL, crc INTEGER);
+    CREATE TABLE body(page INTEGER PRIMARY KEY, text TEXT NOT NULL, crc INTEGER);
 """
 LATER = """
-    CREATE TABLE IF NOT EXISTS place(page INTEGER PRIMARY KEY, queue TEXT NOT NULL);
-    CREATE TABLE IF NOT EXISTS born(first INTEGER PRIMARY KEY, time REAL NOT NULL);
+    CREATE TABLE IF NOT EXISTS place(page INTEGER PRIMARY KEY, queue TEXT NOT NULL, crc INTEGER);
+    CREATE TABLE IF NOT EXISTS born(first INTEGER PRIMARY KEY, time REAL NOT NULL, crc INTEGER);
 """  # tables that a directory of an earlier version lacks
-INSERTS = [f"INSERT INTO event({', '.join(COLUMNS[:n])}) VALUES({', '.join('?' * n)})" for n in range(len(COLUMNS) + 1)]
+TABLES = ("meta", "url", "event", "payload", "body", "place", "born")
+INSERTS = [f"INSERT INTO event({', '.join(COLUMNS[:n])}, crc) VALUES({', '.join('?' * n)}, ?)" for n in range(len(COLUMNS) + 1)]
 MOST_ASKED = 500  # rows asked for at once
 CHECKPOINT_BYTES = 16 * 2**20  # of the WAL
+WITNESS_S = 0.01  # between two notes of how many events there are: each takes as long as a tenth of a commit
 FEW_FRAMES, PASSES = 250, 20  # a checkpoint goes on beside the crawl until so few frames are left, or for so many passes
 
 
 _journals: WeakSet[Journal] = WeakSet()  # of this process
+logger = logging.getLogger("frontrank.crawl")
 _journals_lock = threading.Lock()  # threads of a service open crawls at the same time
 
 
@@ -96,11 +108,19 @@ class Journal:
         self._wal = -1
         self.before_sync: Callable[[], None] = lambda: None  # files that events point to must be on the disk before them
         self._syncer: threading.Thread | None = None
+        self._witness = None if lock is None else Witness(lock)
         self.seq: int = self.db.execute("SELECT max(seq) FROM event").fetchone()[0] or 0
-        self._places = any(self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'place'")) and any(
-            self.db.execute("SELECT 1 FROM place LIMIT 1")
-        )
-        self.notes: dict[str, Any] = {key: json.loads(value) for key, value in self.db.execute("SELECT key, value FROM meta")}
+        self._committed = self.seq
+        self._witnessed = 0.0  # when the lock file was last told of a commit
+        self._checked = 0  # the rows up to this one are known to be whole
+        tables = {name for (name,) in self.db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        self._places = "place" in tables and any(self.db.execute("SELECT 1 FROM place LIMIT 1"))
+        self._born = "born" in tables
+        columns = {name for (name,) in self.db.execute("SELECT name FROM pragma_table_info('meta')")}
+        self._crc = "crc" if "crc" in columns else "NULL"
+        self.notes: dict[str, Any] = self._read_notes()
+        # how many events and URLs have no checksums, and whether any table has rows without
+        self._unchecked: tuple[int, int] = tuple(self.notes.pop(UNCHECKED, (0, 0) if self._crc == "crc" else (2**62, 2**62)))
 
     @classmethod
     def create(cls, folder: Path, notes: dict[str, Any], group: int = 1, sync_s: float = 1.0) -> Journal:
@@ -122,7 +142,8 @@ class Journal:
                 db = sqlite3.connect(beside, isolation_level=None)
                 db.executescript(SCHEMA + LATER)
                 stored = {"format": FORMAT, "version": VERSION, **notes}
-                db.executemany("INSERT INTO meta VALUES(?, ?)", [(key, json.dumps(value)) for key, value in stored.items()])
+                rows = [(key, json.dumps(value)) for key, value in stored.items()]
+                db.executemany("INSERT INTO meta VALUES(?, ?, ?)", [(*row, checksum(row)) for row in rows])
                 db.close()
             made = cls(folder, _connected(folder, sync_s), lock, group, sync_s)
             with _journals_lock:
@@ -133,6 +154,7 @@ class Journal:
     def open(cls, folder: Path, group: int = 1, sync_s: float = 1.0, read_only: bool = False) -> Journal:
         """Go on with the journal of a directory, or only look at it."""
         check_crawl(folder)
+        witness = Witness.read(folder / "lock")  # before the database: it may be running
         with Sentences(folder, "read" if read_only else "written"):
             lock = None if read_only else _locked(folder)
             with ExitStack() as held:
@@ -140,17 +162,87 @@ class Journal:
                     held.callback(os.close, lock)
                 db = held.enter_context(closing(_connected(folder, sync_s, read_only)))
                 made = cls(folder, db, lock, group, sync_s)
-                if made.notes.get("format") != FORMAT:
-                    raise StorageError(f"{folder}/{FILE}: not the trace of a crawl; name the directory of one")
-                if made.notes["version"] > VERSION:
-                    raise StorageError(
-                        f"{folder}/{FILE}: written by a newer frontrank (format {made.notes['version']}, this one reads up to "
-                        f"{VERSION}); use that version"
-                    )
+                made._check_end(witness)
+                if not read_only:
+                    made._add_checksums()
                 held.pop_all()  # they are the journal's now
             with _journals_lock:
                 _journals.add(made)
             return made
+
+    def _read_notes(self) -> dict[str, Any]:
+        rows = self.db.execute(f"SELECT key, value, {self._crc} FROM meta").fetchall()
+        format_of = {key: value for key, value, _ in rows}
+        if format_of.get("format") != json.dumps(FORMAT):
+            raise StorageError(f"{self.folder}/{FILE}: not the trace of a crawl; name the directory of one")
+        self._check_format(format_of.get("version"))
+        unchecked = self._crc == "NULL" or UNCHECKED in format_of
+        for key, value, crc in rows:
+            if crc != checksum((key, value)) and not (crc is None and unchecked):
+                raise StorageError(f"{self.folder}/{FILE}: the note {key!r} is damaged, its checksum does not match; {RESTORE}")
+        try:
+            return {key: json.loads(value) for key, value, _ in rows}
+        except (TypeError, ValueError):
+            raise StorageError(f"{self.folder}/{FILE}: its notes are no JSON; {RESTORE}") from None
+
+    def _check_format(self, stored: Any) -> None:
+        """A newer format may have other checksums, so this comes first."""
+        try:
+            version = int(stored)
+        except (TypeError, ValueError):
+            raise StorageError(f"{self.folder}/{FILE}: its format is {stored!r}, expected a number; {RESTORE}") from None
+        if version > VERSION:
+            raise StorageError(
+                f"{self.folder}/{FILE}: written by a newer frontrank (format {version}, this one reads up to "
+                f"{VERSION}); use that version"
+            )
+        if version >= 3 and self._crc == "NULL":
+            raise StorageError(f"{self.folder}/{FILE}: its tables have no checksums, which format {version} has; {RESTORE}")
+
+    def _check_end(self, witness: tuple[int, int] | None) -> None:
+        """SQLite drops the damaged end of a write-ahead log without a word."""
+        if witness is None:
+            logger.warning(
+                "%s/lock: is damaged, so nothing says how many events there were; if %s-wal is damaged too, the newest events "
+                "are lost: the crawl is as it was after event %s",
+                self.folder,
+                FILE,
+                f"{self.seq:,}",
+            )
+            return
+        committed, synced = witness
+        if self.seq >= committed:
+            return
+        ends = f"{self.folder}/{FILE}: ends with event {self.seq:,}, but {committed:,} were committed"
+        if self.seq < synced:
+            raise StorageError(
+                f"{ends}, and {synced:,} of them were on the disk: {FILE} or {FILE}-wal is damaged or of another time. Restore "
+                f"the directory from a copy; or, to go on with the {self.seq:,} events that are left, remove {self.folder}/lock"
+            )
+        logger.warning(
+            "%s: the newest %s are lost (%s-wal is damaged, or the machine stopped before they were on the disk); "
+            "the crawl is as it was after event %s",
+            ends,
+            f"{committed - self.seq:,} events",
+            FILE,
+            f"{self.seq:,}",
+        )
+
+    def _add_checksums(self) -> None:
+        """To the tables of an earlier version: rows from now on have them."""
+        if self._crc == "crc":
+            return
+        pages = self.db.execute("SELECT max(id) + 1 FROM url").fetchone()[0] or 0
+        self.db.execute("BEGIN")
+        for table in TABLES:
+            if not any(self.db.execute(f"SELECT 1 FROM pragma_table_info('{table}') WHERE name = 'crc'")):
+                self.db.execute(f"ALTER TABLE {table} ADD COLUMN crc INTEGER")
+        self._crc, self._unchecked = "crc", (self.seq, pages)
+        said = {UNCHECKED: list(self._unchecked)} | ({"version": VERSION} if self.notes["version"] == 2 else {})
+        rows = [(key, json.dumps(value)) for key, value in said.items()]
+        self.db.executemany("INSERT OR REPLACE INTO meta VALUES(?, ?, ?)", [(*row, checksum(row)) for row in rows])
+        self.db.execute("COMMIT")
+        self.notes["version"] = VERSION if self.notes["version"] == 2 else self.notes["version"]
 
     @property
     def writable(self) -> bool:
@@ -158,43 +250,58 @@ class Journal:
 
     # Writing ------------------------------------------------------------------------------------------------------------
     def add_urls(self, first: int, urls: Sequence[str], keys: Sequence[int]) -> None:
-        kept = urls if all(map(str.isascii, urls)) else map(storable, urls)
-        rows = zip(range(first, first + len(urls)), kept, keys, strict=True)
-        self._write("INSERT INTO url VALUES(?, ?, ?)", rows)
+        kept = urls if all(map(str.isascii, urls)) else list(map(storable, urls))
+        self._write(
+            "INSERT INTO url(id, url, key) VALUES(?, ?, ?)", zip(range(first, first + len(urls)), kept, keys, strict=True)
+        )
+        if len(urls) == 1 or kept is not urls:  # keys of another kind come one at a time
+            rows = list(zip(range(first, first + len(urls)), kept, keys, strict=True))
+            own = [rows[place] for place in integrity.wrong_urls(kept, keys)]
+            self._write("UPDATE url SET crc = ? WHERE id = ?", [(checksum(row), row[0]) for row in own])
 
     def append(self, rows: Iterable[Row]) -> None:
         given = list(rows)
         if not given:
             return
-        width = max(map(_width, given)) if len(given) > 1 else _width(given[0])
-        numbered = [(seq, *row[1:width]) for seq, row in enumerate(given, self.seq + 1)]
+        if len(given) == 1:
+            widest = width_of(given[0])
+            values = (self.seq + 1, *given[0][1:widest])
+            numbered = [(*values, checksum_of(values))]
+        else:
+            widest = max(map(width_of, given))
+            numbered = [_with_checksum(seq, row, widest) for seq, row in enumerate(given, self.seq + 1)]
+        if self._checked == self.seq:
+            self._checked += len(numbered)
         self.seq += len(numbered)
         self._pending += len(numbered)
-        self._write(INSERTS[width], numbered)
+        self._write(INSERTS[widest], numbered)
 
     def place(self, queues: Mapping[int, str]) -> None:
         self._places = True
-        self._write("INSERT OR REPLACE INTO place VALUES(?, ?)", ((page, storable(queue)) for page, queue in queues.items()))
+        self._put("place", ((page, storable(queue)) for page, queue in queues.items()))
 
     def born(self, first: int, time: float) -> None:
-        self._write("INSERT OR REPLACE INTO born VALUES(?, ?)", ((first, time),))
+        self._put("born", ((first, float(time) + 0.0),))
 
     def attach(self, page: int, payload: bytes) -> None:
-        self._write("INSERT OR REPLACE INTO payload VALUES(?, ?)", ((page, payload),))
+        self._put("payload", ((page, payload),))
 
     def attach_all(self, payloads: Mapping[int, bytes]) -> None:
-        self._write("INSERT OR REPLACE INTO payload VALUES(?, ?)", payloads.items())
+        self._put("payload", payloads.items())
 
     def detach(self, page: int) -> None:
         self._write("DELETE FROM payload WHERE page = ?", ((page,),))
 
     def keep_text(self, page: int, text: str) -> None:
-        self._write("INSERT OR REPLACE INTO body VALUES(?, ?)", ((page, storable(text)),))
+        self._put("body", ((page, storable(text)),))
 
     def note(self, key: str, value: Any) -> None:
         self.notes[key] = value
-        self._write("INSERT OR REPLACE INTO meta VALUES(?, ?)", ((key, json.dumps(value)),))
+        self._put("meta", ((key, json.dumps(value)),))
         self.commit()
+
+    def _put(self, table: str, rows: Iterable[tuple[Any, Any]]) -> None:
+        self._write(f"INSERT OR REPLACE INTO {table} VALUES(?, ?, ?)", ((*row, checksum(row)) for row in rows))
 
     def acknowledge(self) -> None:
         if self._pending >= self.group:
@@ -209,6 +316,10 @@ class Journal:
                 self._cursor.execute("COMMIT")
             self._inside = False
             self._pending = 0
+            self._committed = self.seq
+            if (now := time.monotonic()) - self._witnessed > WITNESS_S and self._witness is not None:
+                self._witnessed = now
+                self._witness.committed(self.seq)
             if self.sync_s > 0:
                 self._sync_soon()
             else:
@@ -249,13 +360,30 @@ class Journal:
 
     # Reading ------------------------------------------------------------------------------------------------------------
     def rows(self, after: int = 0, batch: int = 1000) -> Iterator[list[Row]]:
+        """Every row is compared with its checksum, and its numbers are checked: what is given here is safe for kernels."""
+        file = self.folder / FILE
         with Sentences(self.folder, "read"):
-            found = self.db.execute(f"SELECT {', '.join(COLUMNS)} FROM event WHERE seq > ? ORDER BY seq", (after,))
+            end = self.seq
+            known = self.db.execute("SELECT max(id) + 1 FROM url").fetchone()[0] or 0
+            query = f"SELECT {', '.join(COLUMNS)}, {self._crc} FROM event WHERE seq > ? ORDER BY seq"
+            found = self.db.execute(query, (after,))
+            first = after
             while some := found.fetchmany(batch):
-                yield list(map(Row._make, some))
+                integrity.check_checksums(file, some, after, self._unchecked[0])
+                rows = [Row._make(row[:-1]) for row in some]
+                integrity.check_rows(file, rows, known)
+                after += len(rows)
+                if first <= self._checked:
+                    self._checked = max(self._checked, after)
+                yield rows
+            if after < end:
+                raise StorageError(f"{file}: the events after {after:,} cannot be found; {RESTORE}")
 
     def select(self, columns: Sequence[str], kinds: Collection[int], after: int = 0) -> Iterator[tuple[Any, ...]]:
         assert set(columns) <= set(COLUMNS)
+        if self._checked < self.seq:  # once: a row may be damaged where it says of which kind it is
+            for _ in self.rows(self._checked):
+                pass
         marks = ", ".join("?" * len(kinds))
         with Sentences(self.folder, "read"):
             query = f"SELECT {', '.join(columns)} FROM event WHERE seq > ? AND kind IN ({marks}) ORDER BY seq"
@@ -263,28 +391,57 @@ class Journal:
 
     def url(self, page: int) -> str:
         with Sentences(self.folder, "read"):
-            found: tuple[str] = self.db.execute("SELECT url FROM url WHERE id = ?", (page,)).fetchone()
-        return found[0]
+            row = self.db.execute("SELECT url, key FROM url WHERE id = ?", (page,)).fetchone()
+        if row is not None and hashtable.fingerprint(row[0]) == row[1]:
+            url: str = row[0]
+            return url
+        return self.names([page])[0][0]  # its key is of another kind, or it is damaged
 
     def urls(self, first: int = 0, batch: int = 1000) -> Iterator[tuple[list[str], list[int]]]:
+        """Every URL is compared with its key, which is a fingerprint of it."""
         with Sentences(self.folder, "read"):
-            rows = self.db.execute("SELECT url, key FROM url WHERE id >= ? ORDER BY id", (first,))
+            last = self.db.execute("SELECT max(id) FROM url").fetchone()[0]
+            rows = self.db.execute(f"SELECT id, url, key, {self._crc} FROM url WHERE id >= ? ORDER BY id", (first,))
             while some := rows.fetchmany(batch):
-                urls, keys = zip(*some, strict=True)
+                numbers, urls, keys, _ = zip(*some, strict=True)
+                if numbers != tuple(range(first, first + len(some))):
+                    missing = next(page for page, number in enumerate(numbers, first) if page != number)
+                    raise StorageError(f"{self.folder}/{FILE}: the URL of page {missing:,} is missing; {RESTORE}")
+                self._check_named([some[place] for place in integrity.wrong_urls(urls, keys)])
+                first += len(some)
                 yield list(urls), list(keys)
+            if last is not None and first <= last:
+                raise StorageError(f"{self.folder}/{FILE}: the URLs after page {first - 1:,} cannot be found; {RESTORE}")
+
+    def _check_named(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Of pages whose key is not their URL's: it is that of the URL in its queue, or there is a checksum."""
+        own = [row for row in rows if row[3] != checksum(row[:3]) and not (row[3] is None and row[0] < self._unchecked[1])]
+        if not own:
+            return
+        queues = self._queues_of([row[0] for row in own])
+        for page, url, key, crc in own:
+            if crc is not None or page not in queues or hashtable.fingerprint(f"{queues[page]}\0{url}") != key:
+                why = f"the URL of page {page:,} is damaged, its key is not its fingerprint: {url!r}"
+                raise StorageError(f"{self.folder}/{FILE}: {why}; {RESTORE}")
 
     def find_urls(self, text: str, first: int = 0, most: int = 100) -> list[tuple[int, str]]:
-        query = "SELECT id, url FROM url WHERE id >= ? AND instr(lower(url), lower(?)) ORDER BY id LIMIT ?"
+        query = "SELECT id FROM url WHERE id >= ? AND instr(lower(url), lower(?)) ORDER BY id LIMIT ?"
         with Sentences(self.folder, "read"):
-            return list(self.db.execute(query, (first, storable(text), most)))
+            pages = [page for (page,) in self.db.execute(query, (first, storable(text), most))]
+        return [(page, url) for page, (url, _) in zip(pages, self.names(pages), strict=True)]
 
     def names(self, pages: Sequence[int]) -> list[tuple[str, str | None]]:
-        asked = "url, queue FROM url LEFT JOIN place ON page = id" if self._places else "url, NULL FROM url"
-        found = {page: (url, queue) for page, url, queue in self._among(f"SELECT id, {asked} WHERE id", pages)}
-        return [found[page] for page in pages]
+        rows = {row[0]: row for row in self._among(f"SELECT id, url, key, {self._crc} FROM url WHERE id", pages)}
+        missing = next((page for page in pages if page not in rows), None)
+        if missing is not None:
+            raise StorageError(f"{self.folder}/{FILE}: the URL of page {missing:,} is missing; {RESTORE}")
+        found = list(rows.values())
+        self._check_named([found[at] for at in integrity.wrong_urls([row[1] for row in found], [row[2] for row in found])])
+        queues = self._queues_of(pages)
+        return [(rows[page][1], queues.get(page)) for page in pages]
 
     def attached_all(self, pages: Sequence[int]) -> dict[int, bytes]:
-        return dict(self._among("SELECT page, data FROM payload WHERE page", pages))
+        return self._whole("payload", self._among(f"SELECT page, data, {self._crc} FROM payload WHERE page", pages))
 
     def _among(self, query: str, pages: Sequence[int]) -> Iterator[Any]:
         with Sentences(self.folder, "read"):
@@ -292,35 +449,65 @@ class Journal:
                 some = pages[begin : begin + MOST_ASKED]
                 yield from self.db.execute(f"{query} IN ({', '.join('?' * len(some))})", some)
 
+    def _whole(self, table: str, rows: Iterable[tuple[Any, Any, int | None]]) -> dict[Any, Any]:
+        """By page what a table holds of it, each compared with its checksum."""
+        found = {}
+        with Sentences(self.folder, "read"):
+            for number, value, crc in rows:
+                if crc != checksum((number, value)) and not (crc is None and any(self._unchecked)):
+                    why = f"row {number:,} of table {table} is damaged, its checksum does not match"
+                    raise StorageError(f"{self.folder}/{FILE}: {why}; {RESTORE}")
+                found[number] = value
+        return found
+
+    def _queues_of(self, pages: Sequence[int]) -> dict[int, str]:
+        if not self._places:
+            return {}
+        return self._whole("place", self._among(f"SELECT page, queue, {self._crc} FROM place WHERE page", pages))
+
     def queues(self, first: int, stop: int) -> dict[int, str]:
         if not self._places:
             return {}
+        query = f"SELECT page, queue, {self._crc} FROM place WHERE page >= ? AND page < ?"
         with Sentences(self.folder, "read"):
-            return dict(self.db.execute("SELECT page, queue FROM place WHERE page >= ? AND page < ?", (first, stop)))
+            return self._whole("place", self.db.execute(query, (first, stop)))
 
     def born_at(self, page: int) -> float:
+        if not self._born:
+            return 0.0
+        query = f"SELECT first, time, {self._crc} FROM born WHERE first <= ? ORDER BY first DESC LIMIT 1"
         with Sentences(self.folder, "read"):
-            found = self.db.execute("SELECT time FROM born WHERE first <= ? ORDER BY first DESC LIMIT 1", (page,)).fetchone()
-        return float(found[0]) if found else 0.0
+            found = self._whole("born", self.db.execute(query, (page,)))
+        return float(next(iter(found.values()), 0.0))
 
     def born_before(self, time: float) -> int:
+        if not self._born:
+            return self._known()
+        query = f"SELECT first, time, {self._crc} FROM born WHERE time >= ? ORDER BY first LIMIT 1"
         with Sentences(self.folder, "read"):
-            first = self.db.execute("SELECT min(first) FROM born WHERE time >= ?", (time,)).fetchone()[0]
-            return int(self.db.execute("SELECT count(*) FROM url").fetchone()[0] if first is None else first)
+            found = self._whole("born", self.db.execute(query, (time,)))
+            return next(iter(found), self._known())
+
+    def _known(self) -> int:
+        return int(self.db.execute("SELECT count(*) FROM url").fetchone()[0])
 
     def attached(self, page: int) -> bytes | None:
-        found = self.db.execute("SELECT data FROM payload WHERE page = ?", (page,)).fetchone()
-        return found[0] if found else None
+        query = f"SELECT page, data, {self._crc} FROM payload WHERE page = ?"
+        with Sentences(self.folder, "read"):
+            return self._whole("payload", self.db.execute(query, (page,))).get(page)
 
     def has_payloads(self) -> bool:
-        return self.db.execute("SELECT 1 FROM payload LIMIT 1").fetchone() is not None
+        with Sentences(self.folder, "read"):
+            return self.db.execute("SELECT 1 FROM payload LIMIT 1").fetchone() is not None
 
     def has_texts(self) -> bool:
-        return self.db.execute("SELECT 1 FROM body LIMIT 1").fetchone() is not None
+        with Sentences(self.folder, "read"):
+            return self.db.execute("SELECT 1 FROM body LIMIT 1").fetchone() is not None
 
     def texts(self, pages: Iterable[int]) -> list[str]:
-        found = (self.db.execute("SELECT text FROM body WHERE page = ?", (page,)).fetchone() for page in pages)
-        return [row[0] if row else "" for row in found]
+        query = f"SELECT page, text, {self._crc} FROM body WHERE page = ?"
+        with Sentences(self.folder, "read"):
+            return [self._whole("body", self.db.execute(query, (page,))).get(page, "") for page in pages]
 
     # Snapshots ----------------------------------------------------------------------------------------------------------
     def save_snapshot(self, head: dict[str, Any], arrays: dict[str, Array], wait: bool = True) -> bool:
@@ -332,13 +519,13 @@ class Journal:
 
     def snapshots(self) -> Iterator[Snapshot]:
         for head, arrays in self.files.load():
-            if head["seq"] <= self.seq and head["stamp"] == self._stamp(head["seq"]):
+            if 0 < head["seq"] <= self.seq and head.get("stamp") == self._stamp(head["seq"]):
                 yield head, arrays
 
     def _stamp(self, seq: int) -> str:
         """What tells an event from another that later bore the same number, after a power cut took back the first."""
         with Sentences(self.folder, "read"):
-            row = self.db.execute("SELECT kind, page, time FROM event WHERE seq = ?", (seq,)).fetchone()
+            row = self.db.execute(f"SELECT kind, page, time, {self._crc} FROM event WHERE seq = ?", (seq,)).fetchone()
         return repr(row)
 
     # --------------------------------------------------------------------------------------------------------------------
@@ -379,10 +566,14 @@ class Journal:
 
     # The disk ------------------------------------------------------------------------------------------------------------
     def _sync_wal(self) -> None:
+        seq = self._committed
         self.before_sync()
         if self._wal < 0:
             self._wal = os.open(self.folder / (FILE + "-wal"), os.O_RDONLY)
         os.fsync(self._wal)
+        if self._witness is not None:
+            self._witness.committed(seq)
+            self._witness.synced(seq)
 
     def _sync_soon(self) -> None:
         if not self._unsynced.is_set():  # else what was just committed goes with what was before
@@ -441,12 +632,10 @@ def _connected(folder: Path, sync_s: float, read_only: bool = False) -> sqlite3.
     return db
 
 
-def _width(row: Row) -> int:
-    """How many columns of a row are to be written: those at its end that say nothing took half the time of all."""
-    width = len(row)
-    while row[width - 1] is None:
-        width -= 1
-    return width
+def _with_checksum(seq: int, row: Row, widest: int) -> tuple[Any, ...]:
+    width = width_of(row)
+    values = (seq, *row[1:width])
+    return (*values, checksum_of(values)) if width == widest else (*values, *(None,) * (widest - width), checksum_of(values))
 
 
 def check_crawl(folder: Path) -> None:

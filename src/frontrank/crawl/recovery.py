@@ -8,6 +8,7 @@ leased, delays of hosts, attempts and retries.
 from __future__ import annotations
 
 import gc
+import logging
 import threading
 import time
 from array import array
@@ -22,9 +23,11 @@ import frontrank
 from frontrank.crawl import events, snapshots
 from frontrank.crawl.drivers import Fused
 from frontrank.crawl.events import Expired, Failed, Fetched, Reordered, Rescored, Retried, Taken
+from frontrank.crawl.integrity import sentences
 from frontrank.crawl.journal import VERSION, Journal
 from frontrank.crawl.log import Log, Row, Snapshot
 from frontrank.crawl.needs import check_live
+from frontrank.crawl.snapshot_checks import check_snapshot
 from frontrank.errors import InputError, NotTrusted, SpecError, StorageError
 from frontrank.frontiers.frontier import Frontier
 from frontrank.frontiers.polite_frontier import PoliteFrontier
@@ -42,10 +45,13 @@ from frontrank.web.view import Workload, workload_from, workload_notes
 if TYPE_CHECKING:
     from frontrank.crawl.live import Live
 
+logger = logging.getLogger("frontrank.crawl")
+
 BATCH = 20_000  # rows applied together, URLs read together
 SMALL = 64  # pages: what is allocated before a snapshot brings its own arrays
 QUICK = (Taken.kind, Fetched.kind, Failed.kind, Retried.kind, Expired.kind)  # what the kernel applies
 _paused, _pausing = 0, threading.Lock()  # replays under way without collections: threads of a service open crawls at once
+COUNTLESS = 2  # the first format in which each ranking is a row
 COUNTED = "rankings_by_count_until"  # a note: format 1 has no rows for rankings, they follow from counting
 
 
@@ -64,32 +70,40 @@ def restore(
     names_of: Live | None = None,
 ) -> None:
     """Make crawl what the log says it was. ``asked``: for an ordering that needs queries, if there were none so far."""
-    wanted = stored_policy(log) if policy is None else policy
-    changed = policy is not None and not _is_stored(policy, log)
+    with sentences(log):
+        wanted = stored_policy(log) if policy is None else policy
+        changed = policy is not None and not _is_stored(policy, log)
+        politeness, stored_workload = stored_politeness(log), first_workload(log)
     if changed and not rescore:
         given = stored_spec(log)
         raise InputError(
             f"this crawl was started with {given}, {wanted.spec()} given; continue with {given}, or allow rescore "
             f"(--rescore) to rank everything that waits by {wanted.spec()}"
         )
-    workload = first_workload(log) or (asked if changed or "queries" in wanted.needs() else None)
+    workload = stored_workload or (asked if changed or "queries" in wanted.needs() else None)
     if not read_only:
         check_live(wanted, queries=workload is not None, truth=truth is not None)
-    crawl._begin(wanted, log, stored_politeness(log), SMALL, truth, workload, clock, ranking, frontier)
-    after = 0 if changed else _from_snapshot(crawl, log)
+
+    def begin() -> None:
+        with sentences(log):
+            crawl._begin(wanted, log, politeness, SMALL, truth, workload, clock, ranking, frontier)
+
+    begin()
+    after = 0 if changed else _from_snapshot(crawl, log, begin)
     crawl.replaying = True
-    with _no_collections():
+    with _no_collections(), sentences(log):
         replay(crawl, log, after, names_of=names_of)
     crawl.replaying = False
     crawl.snapshot_seq, crawl.snapshot_known = after, crawl.known
     crawl.resumed = not read_only
     if not read_only:
         fresh = asked if workload is asked else None  # the ordering has seen everything with these queries
-        _go_on(crawl, log, wanted, changed, keep_leases, fresh)
+        with sentences(log):
+            _go_on(crawl, log, wanted, changed, keep_leases, fresh)
 
 
 def _go_on(crawl: Live, log: Log, policy: Policy, changed: bool, keep_leases: bool, asked: Workload | None = None) -> None:
-    if log.notes.get("version", VERSION) < VERSION:
+    if log.notes.get("version", VERSION) < COUNTLESS:
         for key, value in (
             (COUNTED, log.seq),
             ("policy", to_data(policy)),
@@ -232,7 +246,7 @@ class LogReplay:
         driver = crawl.driver
         self.fused = driver if fused and isinstance(driver, Fused) and not crawl.policy.stepwise() else None
         self.interval = crawl.policy.interval()
-        self.counted = notes.get(COUNTED, 0) if notes.get("version", VERSION) >= VERSION else np.inf
+        self.counted = notes.get(COUNTED, 0) if notes.get("version", VERSION) >= COUNTLESS else np.inf
         self.seeds: list[Row] = []
 
     def batch(self, rows: list[Row]) -> None:
@@ -448,13 +462,21 @@ def _wanted(crawl: Live) -> dict[str, Any]:
     }
 
 
-def _from_snapshot(crawl: Live, log: Log) -> int:
-    """Take over the newest snapshot that is of use; returns the row it was made after, 0 if there is none."""
+def _from_snapshot(crawl: Live, log: Log, begin: Callable[[], None]) -> int:
+    """Take over the newest snapshot that is of use; returns the row it was made after, 0 if there is none.
+
+    ``begin`` makes the crawl as it was before: one that fails midway leaves nothing behind.
+    """
     wanted = _wanted(crawl)
     for head, arrays in log.snapshots():
         if all(head.get(key) == value for key, value in wanted.items()):
-            _load(crawl, (head, arrays))
-            return int(head["seq"])
+            try:
+                check_snapshot(crawl, head, arrays)
+                _load(crawl, (head, arrays))
+                return int(head["seq"])
+            except Exception as error:  # whatever is wrong with it: the journal has all that it has
+                logger.warning("a snapshot of event %s is passed over (%s: %s)", head["seq"], type(error).__name__, error)
+                begin()
     return 0
 
 
@@ -483,7 +505,8 @@ def _load(crawl: Live, saved: Snapshot) -> None:
     crawl.leases = dict(zip(held["leased"].tolist(), held["lease_ends"].tolist(), strict=True))
     crawl.held_up = set(held["held_up"].tolist())
     crawl.attempts = dict(zip(held["tried"].tolist(), held["attempts"].tolist(), strict=True))
-    crawl.state = crawl.policy.enlarge(crawl.state, crawl.links.start.size, crawl.host_page.size)
+    # one more than there is room for: numbers that count from 1 may be as large as that
+    crawl.state = crawl.policy.enlarge(crawl.state, crawl.links.start.size + 1, crawl.host_page.size + 1)
     longest = int((crawl.links.stop[: crawl.known] - crawl.links.start[: crawl.known]).max(initial=0))
     crawl._out_for(longest)
     if head["viewed"]:

@@ -18,8 +18,6 @@ import os
 import signal
 import time
 import warnings
-import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -95,9 +93,12 @@ class Snapshots:
             try:
                 with open(file, "rb") as raw, np.load(raw, allow_pickle=False) as held:
                     head = json.loads(held["head"].tobytes())
-                    yield head, {name: held[name] for name in held.files if name != "head"}
-            except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError):
+                    arrays = {name: held[name] for name in held.files if name != "head"}
+                    if head["arrays"] != sorted(arrays) or type(head["seq"]) is not int:
+                        continue
+            except Exception:  # whatever a damaged zip file, a header that is Python source, or JSON may raise
                 continue
+            yield head, arrays
 
 
 def _write(folder: Path, head: dict[str, Any], arrays: dict[str, Array]) -> None:
@@ -109,7 +110,8 @@ def _write(folder: Path, head: dict[str, Any], arrays: dict[str, Array]) -> None
             left.unlink(missing_ok=True)
         beside = final.with_suffix(".tmp")
         with replaced(final, durable=True, beside=beside), open(beside, "wb", opener=private) as file:
-            np.savez(file, head=np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
+            said = json.dumps({**head, "arrays": sorted(arrays)}).encode()  # zip has no checksum of the names of arrays
+            np.savez(file, head=np.frombuffer(said, np.uint8), **arrays)  # type: ignore[arg-type]
         for old in _files(folder)[KEPT:]:
             old.unlink(missing_ok=True)
     except OSError as error:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontrank.crawl import events as kinds
+from frontrank.crawl.integrity import sentences
 from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.kernels import count_depths
 from frontrank.crawl.log import Row
@@ -254,7 +255,9 @@ def events(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     try:
         for rows in log.rows():
             for row in kinds.apart(rows):
-                yield shown(row, log.url(row.page) if row.page >= 0 else None)
+                with sentences(log):
+                    event = shown(row, log.url(row.page) if row.page >= 0 else None)
+                yield event
     finally:
         log.close()
 

@@ -154,6 +154,7 @@ class Policy(Parameters):
     columns: ClassVar[dict[str, Column]] = {}
     queue: ClassVar[str] = "heap"  # or "fifo", "lifo", when the order follows from discovery alone
     reach: ClassVar[str] = "links"  # or "known": on_fetch may touch pages beyond the links of the fetched one
+    counters: ClassVar[dict[str, tuple[int, ...]]] = {}  # slots of columns that are no index: a snapshot may hold any number
     per_link: ClassVar[tuple[str, ...]] = ()  # columns that on_fetch touches for links; a simulation lays them together
     stops: ClassVar[dict[str, str]] = {}  # stopping rules: a gauge, and the parameter at which it stops the crawl
     rereads: ClassVar[bool] = True  # whether on_fetch reads links of pages fetched earlier; a live crawl forgets them if not

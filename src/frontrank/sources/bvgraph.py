@@ -41,6 +41,7 @@ ALLOWED = {
     "RESIDUALS": (GAMMA, ZETA, DELTA, NIBBLE, GOLOMB),
     "OFFSETS": (GAMMA, DELTA),  # of the .offsets file, which is not read
 }
+BITS = {f"bitsfor{part}" for part in ("outdegrees", "references", "blocks", "intervals", "residuals")}  # of the whole stream
 PARTS = ("OUTDEGREES", "REFERENCES", "BLOCK_COUNT", "BLOCKS", "INTERVALS", "RESIDUALS")
 
 
@@ -149,6 +150,7 @@ def read_shape(path: str) -> Shape:
         min_interval=_number(given, path, "minintervallength", 4, 0),
         zeta_k=_number(given, path, "zetak", 3, 1),
         codes=_codes(given.get("compressionflags", ""), path),
+        bits=sum(_number(given, path, key, None, 0) for key in BITS) if given.keys() >= BITS else None,
     )
 
 

@@ -39,6 +39,7 @@ COMPLAINTS = {
 PIECE = 2**24  # bytes of the file at a time; a multiple of 8
 ROWS = 2**20  # of a block
 LINKS = 2**23  # of a block
+PADDING = 8  # bytes that may follow the last node
 
 
 class Shape(NamedTuple):
@@ -50,6 +51,7 @@ class Shape(NamedTuple):
     min_interval: int
     zeta_k: int
     codes: Array
+    bits: int | None = None  # of the stream, if they say so
 
 
 class Block(NamedTuple):
@@ -101,6 +103,19 @@ def blocks(path: str, shape: Shape) -> Iterator[Block]:
         node = after
     if done != shape.arcs:
         raise SourceError(f"{path}: {done:,} arcs decoded, but the properties say {shape.arcs:,}")
+    _check_end(path, 8 * begin + pos, bits, shape)
+
+
+def _check_end(path: str, end: int, bits: int, shape: Shape) -> None:
+    """Nothing follows the last node but zeros up to a whole byte; and the properties may say how many bits there are."""
+    with open(path, "rb") as file:
+        file.seek(end // 8)
+        rest = file.read(PADDING + 2)
+    left = int.from_bytes(rest, "big") & ((1 << (8 * len(rest) - end % 8)) - 1)
+    if bits - end > 8 * PADDING or left:
+        raise SourceError(f"{path}: {bits - end:,} bits follow those of the last node; the file or its properties are damaged")
+    if shape.bits not in (None, end):
+        raise SourceError(f"{path}: {end:,} bits decoded, but the properties say {shape.bits:,}; fetch both files again")
 
 
 def _keep(indptr: Array, targets: Array, rows: int, window: int) -> int:

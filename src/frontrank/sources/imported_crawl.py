@@ -29,7 +29,16 @@ from frontrank.kernels.jit import Array
 from frontrank.sources.live_crawl import is_crawled, load_crawled
 from frontrank.sources.search_team.searchlog import Observed, ResultTable
 from frontrank.sources.web_directory import FILES as WEB_FILES
-from frontrank.sources.web_directory import check_range, is_web_directory, load_directory, mapped, read_columns, write_web
+from frontrank.sources.web_directory import (
+    check_digest,
+    check_range,
+    is_web_directory,
+    load_directory,
+    mapped,
+    read_columns,
+    write_digested,
+    write_web,
+)
 from frontrank.web.dates import AskedOn, SeenOn
 from frontrank.web.files import IMPORTED, check_target, written_beside
 from frontrank.web.room import check_copy
@@ -167,9 +176,7 @@ def write_manifest(
 ) -> None:
     """crawl.json: numbers of rows."""
     manifest = {"format": FORMAT, "version": VERSION, "fetched": fetched, "queries": queries, "results": results, **dated}
-    with open(os.path.join(where, IMPORTED), "w", encoding="utf-8") as file:
-        json.dump(manifest, file, indent=2)
-        file.write("\n")
+    write_digested(os.path.join(where, IMPORTED), manifest, FILES - WEB_FILES)
 
 
 # --- reading ---
@@ -182,7 +189,7 @@ def load_crawl(path: str | os.PathLike[str]) -> CrawlTables:
         return _live(where)
     manifest = _manifest(os.path.join(where, IMPORTED))
     web = load_directory(where)
-    fetched = mapped(where, "fetched", np.int32, manifest["fetched"])
+    fetched = mapped(where, "fetched", np.int32, manifest["fetched"], manifest["digests"])
     check_range(fetched, web.pages, f"{where}/fetched.npy", "page")
     if not bool(np.all(fetched[1:] > fetched[:-1])) and np.unique(fetched).size != fetched.size:
         raise SourceError(f"{where}/fetched.npy: a page is there twice; import the crawl again")
@@ -192,11 +199,11 @@ def load_crawl(path: str | os.PathLike[str]) -> CrawlTables:
             raise SourceError(f"{where}/{name}.npy: a number is negative or not finite; import the crawl again")
     queries = frequency = results = None
     if manifest["queries"] is not None:
-        columns = _columns(where, "queries", manifest["queries"], {"query": "string", "frequency": "float64"})
+        columns = _columns(where, "queries", manifest, {"query": "string", "frequency": "float64"})
         queries, frequency = tuple(columns["query"].to_pylist()), _numbers(columns["frequency"])
     if manifest["results"] is not None:
         kinds = {"query": "int32", "page": "int32", "rank": "int32", "score": "float64"}
-        columns = _columns(where, "results", manifest["results"], kinds)
+        columns = _columns(where, "results", manifest, kinds)
         results = ResultTable(**{name: _numbers(column) for name, column in columns.items()})
         check_range(results.query, len(queries or ()), f"{where}/results.parquet", "query")
         check_range(results.page, web.pages, f"{where}/results.parquet", "page")
@@ -214,7 +221,7 @@ def _asked_on(where: str, manifest: dict[str, Any], queries: int) -> AskedOn | N
     if manifest.get("asked_on") is None:
         return None
     kinds = {"query": "int32", "time": "float64", "frequency": "float64"}
-    columns = _columns(where, "asked_on", manifest["asked_on"], kinds)
+    columns = _columns(where, "asked_on", manifest, kinds)
     found = AskedOn(**{name: _numbers(column) for name, column in columns.items()})
     check_range(found.query, queries, f"{where}/asked_on.parquet", "query")
     return found
@@ -232,7 +239,7 @@ def _seen_on(where: str, manifest: dict[str, Any], pages: int) -> SeenOn | None:
     except (OSError, ValueError) as error:
         raise SourceError(f"{where}/seen_on.parquet: cannot be read ({error}); import the crawl again") from None
     kinds |= {name: "float64" for name in IMPACTS if name in there}
-    columns = _columns(where, "seen_on", manifest["seen_on"], kinds)
+    columns = _columns(where, "seen_on", manifest, kinds)
     held = {name: _numbers(column) for name, column in columns.items()}
     check_range(held["page"], pages, f"{where}/seen_on.parquet", "page")
     return SeenOn(held["page"], held["time"], held.get("views"), held.get("clicks"))
@@ -263,6 +270,7 @@ def _manifest(path: str) -> dict[str, Any]:
     version: Any = manifest.get("version")
     if not _is_count(version) or version > VERSION:
         raise SourceError(f"{path}: version {version!r}, but this frontrank reads up to {VERSION}; update frontrank")
+    check_digest(path, manifest)
     for key in ("fetched", "queries", "results", *DATED):
         held = manifest.get(key)
         if not (_is_count(held) or (held is None and key != "fetched")):
@@ -276,12 +284,12 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _columns(where: str, name: str, rows: int, kinds: dict[str, str]) -> dict[str, Any]:
+def _columns(where: str, name: str, manifest: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
     need("pyarrow")
     import pyarrow as pa
 
-    path = f"{where}/{name}.parquet"
-    table = read_columns(path, list(kinds), rows)
+    path, rows = f"{where}/{name}.parquet", manifest[name]
+    table = read_columns(path, list(kinds), rows, manifest["digests"])
     try:
         columns = {column: table[column].cast(pa.type_for_alias(kind)).combine_chunks() for column, kind in kinds.items()}
     except pa.ArrowException as error:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontrank.crawl.events import UNCHANGED, Asked, Failed, Fetched, Seeded, Valued
+from frontrank.crawl.integrity import sentences
 from frontrank.crawl.journal import FILE, Journal
 from frontrank.crawl.recovery import stored_spec
 from frontrank.errors import SourceError, need
@@ -35,7 +36,8 @@ def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
     folder = Path(where)
     journal = Journal.open(folder, read_only=True)
     try:
-        found = _read(journal)
+        with sentences(journal):
+            found = _read(journal)
         if not found.pages:
             raise SourceError(f"{folder}: this crawl has fetched no page yet; there is nothing to simulate on")
         names = [url for urls, _ in journal.urls() for url in urls]

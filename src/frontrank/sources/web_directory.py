@@ -11,6 +11,9 @@
 Only web.json, indptr and targets must be there; ``columns`` lists the others. Arrays are memory-mapped; strings are
 read column by column at their first use. Opening checks shapes, types and ranges, in one pass over the links.
 
+web.json has a digest of each file (``digests``: of a Parquet file one for its footer and for each column), and of itself.
+Those of arrays are compared when the web is opened, those of columns when they are read. Webs of earlier versions have none.
+
 The mapping is copy-on-write ("c"): a read-only array is another type to numba, so every kernel would be compiled twice.
 """
 
@@ -18,7 +21,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,7 +30,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError, need
 from frontrank.kernels.jit import Array
-from frontrank.web.files import IMPORTED, check_target, written_beside
+from frontrank.web.files import IMPORTED, check_target, digest, written_beside
 from frontrank.web.strings import Deferred, Packed, Texts
 from frontrank.web.web import Web
 
@@ -35,6 +39,8 @@ VERSION = 1
 MANIFEST = "web.json"
 TABLES = ("pages", "hosts", "anchors")
 PARQUET_MAGIC = b"PAR1"
+FOOTER = "(footer)"  # its digest, beside those of columns
+AGAIN = "restore it from a copy, or write it again"
 ROWS = 16_384  # of a row group: a few hundred MB of text at most
 ARRAYS: dict[str, Any] = {"hosts": np.int32, "ids": np.int64, "seeds": None, "views": np.float64, "clicks": np.float64}
 STRINGS = {"urls": ("pages", "url"), "titles": ("pages", "title"), "texts": ("pages", "text")}
@@ -100,9 +106,47 @@ def write_manifest(
         "hosts": hosts,
         "columns": list(columns),
     }
-    with open(os.path.join(where, MANIFEST), "w", encoding="utf-8") as file:
+    write_digested(os.path.join(where, MANIFEST), manifest, FILES)
+
+
+def write_digested(path: str, manifest: dict[str, Any], names: Iterable[str]) -> None:
+    """A manifest, with digests of those of these files that are there, and of itself."""
+    folder = os.path.dirname(path)
+    there = sorted(name for name in names if name.endswith((".npy", ".parquet")) and os.path.exists(os.path.join(folder, name)))
+    manifest = {**manifest, "digests": {name: _digests_of(os.path.join(folder, name)) for name in there}}
+    manifest["digest"] = _own_digest(manifest)
+    with open(path, "w", encoding="utf-8") as file:
         json.dump(manifest, file, indent=2)
         file.write("\n")
+
+
+def _digests_of(path: str) -> str | dict[str, str]:
+    return _parquet_digests(path) if path.endswith(".parquet") else digest(path)
+
+
+def _own_digest(manifest: dict[str, Any]) -> str:
+    said = json.dumps({key: value for key, value in manifest.items() if key != "digest"}, sort_keys=True)
+    return f"{zlib.crc32(said.encode()):08x}"
+
+
+def _parquet_digests(path: str, columns: Sequence[str] | None = None) -> dict[str, str]:
+    """Of its footer, and of the chunks of each column (or of these columns): what reading them reads."""
+    import pyarrow.parquet as pq
+
+    says = pq.read_metadata(path)
+    size = os.path.getsize(path)
+    footer = says.serialized_size + 8
+    found = {FOOTER: digest(path, [(size - footer, footer)])}
+    groups = [says.row_group(i) for i in range(says.num_row_groups)]
+    for at, name in enumerate(says.schema.names):
+        if columns is None or name in columns:
+            found[name] = digest(path, [_span(group.column(at)) for group in groups])
+    return found
+
+
+def _span(chunk: Any) -> tuple[int, int]:
+    first = chunk.data_page_offset if chunk.dictionary_page_offset is None else chunk.dictionary_page_offset
+    return min(first, chunk.data_page_offset), chunk.total_compressed_size
 
 
 def _write_strings(where: str, name: str, columns: dict[str, Sequence[str]]) -> None:
@@ -161,13 +205,14 @@ def load_directory(path: str | os.PathLike[str]) -> Web:
     where = os.fspath(path)
     manifest = _read_manifest(os.path.join(where, MANIFEST))
     pages, links, columns = manifest["pages"], manifest["links"], manifest["columns"]
-    indptr = mapped(where, "indptr", np.int64, pages + 1)
-    targets = mapped(where, "targets", np.int32, links)
+    digests = manifest["digests"]
+    indptr = mapped(where, "indptr", np.int64, pages + 1, digests)
+    targets = mapped(where, "targets", np.int32, links, digests)
     if indptr[0] != 0 or indptr[-1] != links or not bool(np.all(indptr[1:] >= indptr[:-1])):
         raise SourceError(f"{where}/indptr.npy: expected numbers that go up from 0 to {links:,}; write the web again")
     check_range(targets, pages, f"{where}/targets.npy", "page")
     found: dict[str, Any] = {
-        name: mapped(where, name, dtype, None if name == "seeds" else pages)
+        name: mapped(where, name, dtype, None if name == "seeds" else pages, digests)
         for name, dtype in ARRAYS.items()
         if name in columns
     }
@@ -175,11 +220,11 @@ def load_directory(path: str | os.PathLike[str]) -> Web:
         check_range(found["seeds"], pages, f"{where}/seeds.npy", "page")
     for name, (file, column) in STRINGS.items():
         if name in columns:
-            found[name] = _column(where, file, column, pages)
+            found[name] = _column(where, file, column, pages, digests)
     if "anchors" in columns:
-        found["anchors"] = _column(where, "anchors", "anchor", links)
+        found["anchors"] = _column(where, "anchors", "anchor", links, digests)
     if manifest["hosts"] is not None:
-        found["host_names"] = _column(where, "hosts", "host", manifest["hosts"])
+        found["host_names"] = _column(where, "hosts", "host", manifest["hosts"], digests)
         if "hosts" in found:
             check_range(found["hosts"], manifest["hosts"], f"{where}/hosts.npy", "host")
     return Web(indptr, targets, name=manifest["name"], **found)
@@ -200,6 +245,7 @@ def _read_manifest(path: str) -> dict[str, Any]:
         raise SourceError(f"{path}: version is {version!r}, expected {VERSION}")
     if version > VERSION:
         raise SourceError(f"{path}: version {version}, but this frontrank reads up to {VERSION}; update frontrank")
+    check_digest(path, manifest)
     manifest.setdefault("hosts", None)
     for key in ("pages", "links"):
         if not _is_count(manifest.get(key)):
@@ -218,7 +264,20 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def mapped(where: str, name: str, dtype: Any, length: int | None) -> Array:
+def check_digest(path: str, manifest: dict[str, Any]) -> None:
+    """Raise SourceError if a manifest is not what was written; one without digests is of an earlier version."""
+    given = manifest.setdefault("digests", {})
+    if ("digest" in manifest or given) and manifest.get("digest") != _own_digest(manifest):
+        raise SourceError(f"{path}: damaged, its digest does not match what it says; {AGAIN}")
+
+
+def _check_file(path: str, digests: dict[str, Any]) -> None:
+    expected = digests.get(os.path.basename(path))
+    if expected is not None and digest(path) != expected:
+        raise SourceError(f"{path}: damaged, its digest is not that of the file that was written; {AGAIN}")
+
+
+def mapped(where: str, name: str, dtype: Any, length: int | None, digests: dict[str, Any] | None = None) -> Array:
     """An array of the directory, mapped; a plain ndarray, so that kernels are compiled for one type only."""
     path = f"{where}/{name}.npy"
     try:
@@ -231,6 +290,7 @@ def mapped(where: str, name: str, dtype: Any, length: int | None) -> Array:
     if array.ndim != 1 or not of_type or length not in (None, array.size):
         wanted = f"{'' if length is None else f'{length:,} '}{'integers' if dtype is None else np.dtype(dtype).name}"
         raise SourceError(f"{path}: {array.dtype} of shape {array.shape}, expected {wanted}; write the web again")
+    _check_file(path, digests or {})
     return array
 
 
@@ -240,7 +300,7 @@ def check_range(numbers: Array, limit: int, path: str, what: str) -> None:
         raise SourceError(f"{path}: a {what} number is outside 0 to {limit - 1:,}; write the web again")
 
 
-def _column(where: str, file: str, column: str, length: int) -> Deferred:
+def _column(where: str, file: str, column: str, length: int, digests: dict[str, Any]) -> Deferred:
     path = f"{where}/{file}.parquet"
     try:
         with open(path, "rb") as file_:
@@ -251,29 +311,35 @@ def _column(where: str, file: str, column: str, length: int) -> Deferred:
         raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
     if not whole:
         raise SourceError(f"{path}: truncated or not a Parquet file; write the web again")
-    return Deferred(length, partial(_read_column, path, column, mark, length), f"{path}, column {column}")
+    return Deferred(length, partial(_read_column, path, column, mark, length, digests), f"{path}, column {column}")
 
 
 def _mark(found: os.stat_result) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _read_column(path: str, column: str, mark: tuple[int, ...], rows: int) -> Any:
+def _read_column(path: str, column: str, mark: tuple[int, ...], rows: int, digests: dict[str, Any]) -> Any:
     try:
         if _mark(os.stat(path)) != mark:  # another web was saved here: its strings belong to other pages
             raise SourceError(f"{path}: replaced since the web was opened; load the web again")
     except OSError as error:
         raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
-    return read_columns(path, [column], rows)[column]
+    return read_columns(path, [column], rows, digests)[column]
 
 
-def read_columns(path: str, columns: list[str], rows: int) -> Any:
+def read_columns(path: str, columns: list[str], rows: int, digests: dict[str, Any] | None = None) -> Any:
     """Columns of a Parquet file as an Arrow table. What a damaged file says of itself is checked before it is believed."""
     need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    expected = (digests or {}).get(os.path.basename(path))
     try:
+        if expected is not None:
+            found = _parquet_digests(path, columns)
+            wrong = next((name for name in (FOOTER, *columns) if found.get(name) != expected.get(name)), None)
+            if wrong is not None:
+                raise SourceError(f"{path}: damaged, the digest of {wrong} is not that of what was written; {AGAIN}")
         with pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
             says, groups = file.metadata, range(file.metadata.num_row_groups)
             held = sum(says.row_group(i).num_rows for i in groups)

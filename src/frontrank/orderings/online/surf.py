@@ -362,6 +362,7 @@ class Surf(Policy):
         "weights": Column(per="crawl"),
         "count": Column(np.int64, per="crawl", slots=9),
     }
+    counters = {"count": (TURN, FETCHED, STARTS, SMALLNESS)}
 
     def validate(self) -> None:
         self.require(_auto_or(self.l, lambda l: 0 <= l <= 1), "l", "a number from 0 to 1, or auto")  # noqa: E741

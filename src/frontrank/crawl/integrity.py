@@ -1,0 +1,217 @@
+"""What tells a damaged row of a journal from a whole one, and how many rows a journal should have.
+
+Each row has a checksum of all its columns in a column of its own; the row of a URL has its key, which is a fingerprint of it.
+Directories of earlier versions have no checksums: their rows are checked by type and range alone, those written since fully.
+
+What is checked before a kernel is given it: page numbers (of the row and of its links) are those of pages with a URL, times
+are finite, links are whole int32. In bulk; ``benchmarks/integrity.py`` measures it.
+
+SQLite drops the end of a damaged write-ahead log without a word. So the lock file says how many events were committed (to a
+hundredth of a second), and how many of these were handed to the disk (``Witness``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from marshal import dumps
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from frontrank.crawl.events import KINDS, Expired, Failed, Fetched, Held, Prioritised, Retried, Scheduled, Seeded, Taken, Valued
+from frontrank.crawl.events.event import Noted
+from frontrank.crawl.log import COLUMNS, Log, Row
+from frontrank.errors import FrontrankError, StorageError
+from frontrank.kernels import hashtable as names
+from frontrank.kernels.jit import Array
+
+FORM = 2  # of marshal: values alone, whoever else refers to them; tests/test_integrity.py pins what it writes
+RESTORE = "restore the directory from a copy, or start the crawl anew in another one"
+
+
+TYPES = (int, int, int, float, int, bytes, str, str, float, str, int, int, float, str)  # of the columns of an event
+_exact: set[tuple[type, ...]] = set()  # types of rows that are theirs
+
+
+def checksum(values: tuple[Any, ...]) -> int:
+    """Of a row as SQLite gives it back; of an event, without the columns at its end that say nothing."""
+    return crc32(dumps(values, FORM))
+
+
+def checksum_of(values: tuple[Any, ...]) -> int:
+    """The same of an event that is about to be written: what SQLite will make of its values is done first."""
+    if tuple(map(type, values)) not in _exact or 0.0 in values:
+        values = _as_stored(values)
+    return crc32(dumps(values, FORM))
+
+
+def _as_stored(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """As SQLite gives them back: a subclass as what it is stored as, 5 as 5.0 in a column of floats, and no -0.0."""
+    kinds: tuple[Any, ...] = TYPES
+    values = tuple(
+        None if value is None else (float(value) + 0.0 if kind is float else kind(value))
+        for value, kind in zip(values, kinds, strict=False)
+    )
+    _exact.add(tuple(map(type, values)))
+    return values
+
+
+NOTHING = (None,) * (len(TYPES) - 6)
+
+
+def width_of(row: Sequence[Any]) -> int:
+    """How many columns of a row are to be written: those at its end that say nothing took half the time of all."""
+    if row[6:] == NOTHING:  # nearly always: a page that was taken, or fetched
+        return 6 if row[5] is not None else 5 if row[4] is not None else 4
+    width = len(row)
+    while row[width - 1] is None:
+        width -= 1
+    return width
+
+
+def check_checksums(file: Path, rows: Sequence[tuple[Any, ...]], after: int, unchecked: int) -> None:
+    """Raise StorageError unless these rows follow that one, each with its checksum; up to ``unchecked`` there may be none."""
+    for seq, row in enumerate(rows, after + 1):
+        if row[0] != seq:
+            raise StorageError(f"{file}: event {seq:,} is missing; {_kept(seq)}")
+        if row[-1] is None and seq <= unchecked:
+            continue
+        if row[-1] != crc32(dumps(row[: width_of(row[:-1])], FORM)):
+            raise StorageError(f"{file}: event {seq:,} is damaged, its checksum does not match; {_kept(seq)}")
+
+
+def _kept(seq: int) -> str:
+    return f"the {seq - 1:,} before it can still be read; {RESTORE}"
+
+
+_OF_PAGE = (Seeded, Taken, Fetched, Failed, Retried, Expired, Prioritised, Valued, Scheduled, Held)  # never of -1
+_OF_PAGE_KINDS = [event.kind for event in _OF_PAGE]
+
+
+def check_rows(where: Path | str, rows: Sequence[Row], known: int) -> None:
+    """Raise StorageError if a row holds what no event writes: kernels trust its numbers. ``known``: pages with a URL."""
+    try:
+        wrong = _wrong_row(rows, known)
+    except (TypeError, ValueError, OverflowError) as error:
+        wrong = next((row for row in rows if _fails(row, known)), rows[0])
+        raise StorageError(f"{where}: event {wrong.seq} holds what no event writes ({error}); {RESTORE}") from None
+    if wrong is not None and wrong.kind not in KINDS:
+        why = f"event {wrong.seq:,} is of kind {wrong.kind}, which this frontrank does not know"
+        raise StorageError(f"{where}: {why}; use a newer one")
+    if wrong is not None:
+        raise StorageError(
+            f"{where}: event {wrong.seq:,} names a page, a time or a note that cannot be (page {wrong.page}, time "
+            f"{wrong.time}, {len(wrong.links or b'') // 4:,} links, {known:,} pages known); {RESTORE}"
+        )
+
+
+def _wrong_row(rows: Sequence[Row], known: int) -> Row | None:
+    columns = list(zip(*rows, strict=True))
+    for name, kind, column in zip(COLUMNS, TYPES, columns, strict=True):
+        if not {kind, type(None)}.issuperset(map(type, column)):
+            raise TypeError(f"{name} is not of type {kind.__name__}")
+    kinds, pages = (np.array(column, np.int64) for column in columns[1:3])
+    times, blobs = np.array(columns[3], np.float64), list(filter(None, columns[5]))
+    wrong = (pages < _least(kinds)) | (pages >= known) | ~np.isfinite(times)
+    if wrong.any():
+        return rows[int(np.flatnonzero(wrong)[0])]
+    targets = np.frombuffer(b"".join(blobs), "<u4")
+    if any(len(blob) & 3 for blob in blobs) or (targets.size and int(targets.max()) >= known):
+        return next(row for row in rows if row.links and _wrong_links(row.links, known))
+    noted = [place for place, note in enumerate(columns[-1]) if note is not None]
+    noted += np.flatnonzero(kinds == Retried.kind).tolist()
+    return next((rows[place] for place in noted if _wrong_text(rows[place])), None)
+
+
+def _least(kinds: Array) -> Array:
+    """The lowest page of each kind of event: 0, or -1 where there may be none; beyond all pages for unknown kinds."""
+    least = np.full(256, 2**62)
+    least[list(KINDS)] = -1
+    least[_OF_PAGE_KINDS] = 0
+    found: Array = least[np.where((kinds >= 0) & (kinds < 256), kinds, 255)]
+    return found
+
+
+def _wrong_links(links: bytes, known: int) -> bool:
+    return len(links) & 3 != 0 or int(np.frombuffer(links, "<u4").max()) >= known
+
+
+def _wrong_text(row: Row) -> bool:
+    """Whether a number of attempts is none, or a note is not what its kind of event writes."""
+    if row.kind == Retried.kind:
+        return not 0 < (row.status or 1) < 2**31
+    if row.kind == Fetched.kind or issubclass(KINDS[row.kind], Noted):
+        return not isinstance(json.loads(row.note or "{}"), dict)
+    return False
+
+
+def _fails(row: Row, known: int) -> bool:
+    try:
+        return _wrong_row([row], known) is not None
+    except (TypeError, ValueError, OverflowError):
+        return True
+
+
+def wrong_urls(urls: Sequence[str], keys: Sequence[int]) -> list[int]:
+    """The places of URLs whose key is not their fingerprint."""
+    found: list[int] = np.flatnonzero(names.fingerprints(urls) != np.array(keys, np.int64)).tolist()
+    return found
+
+
+@contextmanager
+def sentences(log: Log) -> Iterator[None]:
+    """Whatever is raised while stored data is read, as a sentence: a trace may hold anything."""
+    try:
+        yield
+    except FrontrankError:
+        raise
+    except Exception as error:
+        raise StorageError(
+            f"{log.folder or 'the log'}: the trace of the crawl cannot be replayed ({type(error).__name__}: {error}); it is "
+            "damaged, or its ordering was changed: restore it from a copy, or start the crawl anew in another directory"
+        ) from error
+
+
+MIXED = 0x66726F6E7472616E
+PAIR = struct.Struct("<qq")
+_pair = PAIR.pack
+
+
+class Witness:
+    """How many events there are, beside the database, in the lock file.
+
+        8 bytes     events that were committed       8 bytes     the same, mixed with a constant
+        8 bytes     those handed to the disk         8 bytes     the same, mixed with a constant
+
+    An empty file says nothing, and neither do zeros.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def committed(self, seq: int) -> None:
+        os.pwrite(self.number, _pair(seq, seq ^ MIXED), 0)
+
+    def synced(self, seq: int) -> None:
+        os.pwrite(self.number, _pair(seq, seq ^ MIXED), PAIR.size)
+
+    @classmethod
+    def read(cls, path: Path) -> tuple[int, int] | None:
+        """How many events were committed, and how many are on the disk; 0 where nothing is known, None for a damaged file."""
+        try:
+            with open(path, "rb") as file:
+                data = file.read(2 * PAIR.size)
+        except OSError:
+            return 0, 0
+        if not data:
+            return 0, 0  # of an earlier version, or nothing was committed
+        pairs = list(PAIR.iter_unpack(data.ljust(2 * PAIR.size, b"\0")))
+        if any(number ^ MIXED != twin and (number or twin) for number, twin in pairs):
+            return None
+        return pairs[0][0], pairs[1][0]
