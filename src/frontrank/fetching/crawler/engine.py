@@ -101,9 +101,9 @@ class Engine:
             wait = job.wait_s()
             if wait > 0:
                 return wait
-            pages = self.crawl.take_pages(job.room())
+            pages = job.take()
             if not pages:
-                at = self.crawl.next_at()
+                at = job.next_at()
                 return inf if at is None else max(at - self.crawl.clock(), 0.001)
             job.took()
             for page in pages:

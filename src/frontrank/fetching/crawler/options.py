@@ -252,6 +252,9 @@ class Options:
         changes=False,
         wrong=_wrong_goal,
     )
+    seeds_first: bool = option(
+        True, START, "Fetch every seed before pages that links lead to; --no-seeds-first leaves seeds to the ordering."
+    )
 
     def __post_init__(self) -> None:
         from frontrank.pages.urls import usable_seed
