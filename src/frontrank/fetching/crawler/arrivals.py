@@ -171,12 +171,14 @@ class Arrivals:
         scores: Scores | None = None,
     ) -> None:
         impact = self.impact(url) if self.impact else 0.0
+        first_new = self.job.crawl.known
         self.hops.pop(page, None)
         told: dict[str, Any] = {"status": answer.status, "where": where, "scores": scores or {}}
         if self.revisiting is not None:
             self.revisiting.fetched(page, url, answer, links, title, text, impact, **told)
         else:
             self.job.crawl.fetched(url, links, title, text, impact, **told)
+        self.job.traps.fetched(page, url, title, links, first_new)
 
     def _followed(self, page: int, links: Iterable[Link]) -> list[Link]:
         """Those that belong to the crawl; the others are counted."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from frontrank.fetching.crawler.scope import OUT_OF_REACH
 from frontrank.fetching.crawler.seeds import Seeds
+from frontrank.fetching.crawler.traps import Traps
 from frontrank.simulation.plan import Stop
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Job:
         self.nudge: Callable[[], None] = lambda: None  # has the engine ask for the next page
         self.stop = Stop(until=options.until)
         self.seeds = Seeds(crawl, options)
+        self.traps = Traps(crawl, options)
         self._noted = self.begun
         self._taken = -math.inf  # when the last page was taken
 
