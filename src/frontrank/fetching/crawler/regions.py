@@ -36,7 +36,7 @@ MIN_NEW, MAX_NEW_OUTSIDE, ALIKE = 0.5, 0.2, 0.9
 MAX_NEW = 16  # that one page counts for: a list of a thousand pages is no sign that there will be more
 RECENT = 1 / 32  # weight of the newest page in a running mean
 NONE, UNLINKED = 0, 255
-ENDING = "..."  # what lies beneath a region, in its name
+ENDING = "<...>"  # what lies beneath a region, in its name; no URL has such signs
 
 
 class Region:
@@ -207,9 +207,9 @@ class Regions:
 def expression(name: str) -> str:
     """A regular expression that matches the URLs of a region and no others.
 
-    >>> print(expression("a.example/cal/#/..."), expression("a.example/x/...?..."))
+    >>> print(expression("a.example/cal/#/<...>"), expression("a.example/x/<...>?<...>"))
     ://a\\.example/cal/[0-9]+/ ://a\\.example/x/[^?]*\\?
     """
     place, _, rest = name.partition(ENDING)
-    path = re.escape(place).replace(r"\#", "[0-9]+").replace("#", "[0-9]+").replace(r"\*", "[0-9a-fA-F-]+")
+    path = re.escape(place).replace(r"\#", "[0-9]+").replace("#", "[0-9]+").replace(r"\*", "[0-9a-fA-F*-]+")
     return f"://{path}" + (r"[^?]*\?" if rest else "")
