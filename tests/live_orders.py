@@ -57,6 +57,7 @@ async def one(web: Web, server: Server, spec: str) -> dict[str, int]:
     options = Options(
         seeds=tuple(urls[page] for page in SEEDS),
         policy=spec,
+        seeds_first=False,  # as in a simulation
         scope="any",
         delay=0.0,
         per_host=0,

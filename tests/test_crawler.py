@@ -30,7 +30,6 @@ from frontrank.crawl import status
 from frontrank.crawl.events import Expired, Fetched, Seeded, Taken
 from frontrank.fetching.crawler import run
 from frontrank.fetching.crawler.options import AGENT, Options
-from frontrank.fetching.crawler.traps import families
 from frontrank.lab.webserver import run_in_process
 from tests import live_orders
 from tests.conftest import ROOT
@@ -722,36 +721,12 @@ def test_a_crawl_that_comes_to_nothing_says_so_and_fails(tmp_path: Path) -> None
     assert "no page was fetched, every seed failed" in said and "try them again with" in said
 
 
-def test_a_trap_is_reported_with_the_command_that_leaves_it_out(tmp_path: Path) -> None:
-    out = tmp_path / "it's a crawl"
-    with served(Wide) as url:
-        done = subprocess.run(
-            command(f"{url}/", "--out", out, *LOCAL, "--no-robots", "--policy", "bfs", "--budget", "130"),
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            check=True,
-        )
-        (line,) = [line.strip() for line in done.stdout.splitlines() if "--exclude" in line and "/a/" in line] or [""]
-        *program, name, do, _ = shlex.split(line)[: shlex.split(line).index("--resume") + 1]
-        assert (program[-1:], name, do) == (["-m"], "frontrank", "crawl"), "as it was called"
-        told = crawl(*shlex.split(line)[len(program) + 2 :], "--budget", "0")
-    assert told["failures"]["excluded"] > 0
-    assert all(len(row) <= 80 for row in done.stdout.splitlines() if "--resume" not in row and not row.startswith("report:"))
-
-
 # Parts -----------------------------------------------------------------------------------------------------------------------
 def test_crawls_follow_each_other_in_one_process(web: tuple[str, list[str]], tmp_path: Path) -> None:
     proxy, seeds = web
     asked = Options(tuple(seeds), "bfs", 5, scope="any", delay=0.0, per_host=0, robots=False, proxy=proxy)
     assert [run.crawl(asked, tmp_path / name).fetched for name in ("one", "two")] == [5, 5]
     assert run.resume(tmp_path / "one", {"budget": 8}).fetched == 8
-
-
-def test_a_family_of_alike_urls_is_told_and_a_varied_site_is_not() -> None:
-    calendar = [f"http://a.example/calendar/{2000 + i}/{i % 12}/" for i in range(80)]
-    varied = [f"http://b.example/{'abcdefghij'[i % 10]}{'klmnopqrst'[i // 10]}" for i in range(100)]
-    assert [family.pattern for family in families([*calendar, *varied])] == ["a.example/calendar/#/#/"]
 
 
 def test_nothing_is_drawn_in_a_pipe(web: tuple[str, list[str]], tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
 from frontrank.errors import SpecError
-from frontrank.fetching.crawler.traps import families
 from frontrank.service.http import past, replays
 from frontrank.service.http.past import Alikes, Past, Timeline
 from tests.served import CALENDAR, grow
@@ -109,14 +108,27 @@ def test_the_calendar_s_expression_matches_its_pages_alone(tmp_path: Path) -> No
     assert sum(bool(re.search(family["regex"], url)) for url in urls) == CALENDAR
 
 
-def test_a_possible_trap_is_what_the_summary_of_a_crawl_calls_one() -> None:
-    """A family is judged by what was fetched of it: a site of numbered pages that only waits is none."""
+def test_a_family_that_nobody_has_watched_is_judged_by_what_was_fetched_of_it() -> None:
+    """A site of numbered pages that only waits is no possible trap."""
     pages = [f"http://a.example/cal/{day}" for day in range(90)] + [f"http://a.example/about/{word}" for word in "abc"]
     alikes = Alikes()
     alikes.meet(pages)
+    told = []
     for settled in (0, 49, 50, 93):
         for page in range(settled):
             alikes.settle(page)
-        told = [one["pattern"] for one in alikes.largest(9) if one["possible_trap"]]
-        assert told == [family.pattern for family in families(pages[:settled])]
-    assert told == ["a.example/cal/#"]
+        told.append([one["pattern"] for one in alikes.largest(9) if one["possible_trap"]])
+    assert told == [[], [], ["a.example/cal/#"], ["a.example/cal/#"]]
+
+
+def test_of_a_crawl_that_looks_for_traps_those_it_found_are_marked(tmp_path: Path) -> None:
+    with Crawl("bfs", tmp_path) as crawl:
+        crawl.note("options", {})
+        crawl.seed(f"http://a.example/{place}/{day}" for place in ("cal", "news") for day in range(60))
+        while crawl.take():
+            crawl.fetched(crawl.url(len(crawl.order)), [])
+        found = []
+        for traps in ({}, {"://a.example/cal/": {}}):
+            crawl.note("traps", traps)
+            found.append([one["pattern"] for one in past.families(str(tmp_path), 9)["families"] if one["possible_trap"]])
+    assert found == [[], ["a.example/cal/#"]]

@@ -134,6 +134,15 @@ class NaiveFrontier:
             self.lease(taken[-1], now)
         return taken
 
+    def pop_prioritised(self, now: float, priority: int, n: int = 1) -> list[int]:
+        taken: list[int] = []
+        while len(taken) < n and (free := self._free(now, list(range(len(self.limits))))):
+            if self.priorities.get(free[0], 0) < priority:
+                break
+            taken.append(free[0])
+            self.lease(taken[-1], now)
+        return taken
+
     def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
         self.release(now)
         return self.pop_queues(now, most, each, host)

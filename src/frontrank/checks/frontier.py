@@ -241,6 +241,17 @@ class FrontierContract:
         frontier.prioritise(2, 0)
         assert frontier.take(4, 0.0) == [1, 0, 2, 3]
 
+    def test_pages_with_a_priority_can_be_taken_alone(self) -> None:
+        frontier = self.made([0, 0, 1, 1], Politeness(delay_s=5.0))
+        for page, priority in enumerate((0, 3, 2, 0)):
+            frontier.put(page, float(page))
+            frontier.prioritise(page, priority)
+        assert frontier.pop_prioritised(0.0, 3, 9) == [1]
+        assert frontier.pop_prioritised(0.0, 2, 9) == [2]
+        frontier.settle(2)
+        assert frontier.pop_prioritised(5.0, 1, 9) == [], "what is left has none"
+        assert frontier.take(9, 5.0) == [3, 0]
+
     def test_marks_keys_and_places_are_told_of_many_pages(self) -> None:
         frontier = self.made([0, 1, 1, 0])
         frontier.put(2, 5.0)

@@ -85,6 +85,7 @@ class AsyncCrawl:
 
     # What is controlled -----------------------------------------------------------------------------------------------------
     prioritise = _verb(Crawl.prioritise)
+    prioritise_pages = _verb(Crawl.prioritise_pages)
     host = _verb(Crawl.host)
     join = _verb(Crawl.join)
     group = _verb(Crawl.group)
@@ -153,6 +154,10 @@ class AsyncCrawl:
     async def take_pages(self, n: int = 1, now: float | None = None) -> list[int]:
         """The same by number."""
         return [page for page, _ in await self._take(n, now)]
+
+    async def take_prioritised(self, n: int, priority: int, now: float | None = None) -> list[int]:
+        """As ``take_pages``, but only pages with at least this priority."""
+        return await self.run(partial(self.crawl.take_prioritised, n, priority, now), self.crawl.give_back)
 
     async def take_queues(
         self,

@@ -48,6 +48,15 @@ class Control(Live):
         self._acknowledge()
 
     @alone
+    def prioritise_pages(self, pages: Sequence[int] | Array, priority: int, now: float | None = None) -> None:
+        """The same for several pages, as one event."""
+        pages = self.check_pages(pages)
+        priority = given.whole(priority, "a priority", least=-given.LARGEST)
+        if pages:
+            self._do(events.PrioritisedAll(self._tick(now), np.array(pages, np.int32), priority))
+        self._acknowledge()
+
+    @alone
     def host(
         self,
         name: str,

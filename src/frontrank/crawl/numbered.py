@@ -36,6 +36,20 @@ class Numbered(Queues):
             self.log.commit()
         return taken
 
+    @alone
+    def take_prioritised(self, n: int, priority: int, now: float | None = None) -> list[int]:
+        """As ``take_pages``, but only pages with at least this priority."""
+        n, priority = given.whole(n, "n", of=" of pages"), given.whole(priority, "a priority", least=-given.LARGEST)
+        at = self._tick(now)
+        drawn: list[int] = []
+        if self._may_take(at):
+            self.frontier.release(at, None if self.revisit_share is None else self.state.fetched)
+            drawn = self.frontier.pop_prioritised(at, priority, n)
+        taken = self._taken(drawn, at)
+        if drawn and not self._held:
+            self.log.commit()
+        return taken
+
     def _take(self, n: int, now: float | None) -> tuple[list[int], int]:
         """Pages that may go, and how many were looked at: if any were, there is something to commit."""
         n = given.whole(n, "n", of=" of pages")

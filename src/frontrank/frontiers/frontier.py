@@ -91,6 +91,9 @@ class Frontier(Protocol):
     def pop(self, now: float, n: int = 1) -> list[int]:
         """As ``take``, without pages whose time has come since they were last released."""
 
+    def pop_prioritised(self, now: float, priority: int, n: int = 1) -> list[int]:
+        """As ``pop``, but only pages with at least this priority."""
+
     def take_returning(self, now: float) -> int:
         """Lease, of the pages that wait apart, the one due for longest whose host may be asked; -1 if there is none."""
 

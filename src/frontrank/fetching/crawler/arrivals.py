@@ -60,6 +60,7 @@ class Arrivals:
                 self.failed(page, url, answer.error.reason, answer.error.retry)
             else:
                 self._settle(page, url, answer, scores)
+            job.settled(page)
             job.note()
 
     @contextmanager
@@ -123,11 +124,13 @@ class Arrivals:
             links.append((target, ""))
         else:
             links = self._followed(page, [(target, "")])
-        self._fetched(page, url, answer, links, where=where)
-        for target, _ in links:
-            number = self.job.crawl.find(target)
-            if self.job.crawl.mark(number) != GONE:
-                self.hops[number] = hops
+        with self.job.crawl.together():
+            self._fetched(page, url, answer, links, where=where)
+            for target, _ in links:
+                number = self.job.crawl.find(target)
+                if self.job.crawl.mark(number) != GONE:
+                    self.hops[number] = hops
+                    self.job.seeds.redirected(page, number)
 
     def _moved(self, page: int, target: str) -> bool:
         """A seed that says it has moved to another host takes the scope along: that is the site that was meant."""
@@ -168,12 +171,14 @@ class Arrivals:
         scores: Scores | None = None,
     ) -> None:
         impact = self.impact(url) if self.impact else 0.0
+        first_new = self.job.crawl.known
         self.hops.pop(page, None)
         told: dict[str, Any] = {"status": answer.status, "where": where, "scores": scores or {}}
         if self.revisiting is not None:
             self.revisiting.fetched(page, url, answer, links, title, text, impact, **told)
         else:
             self.job.crawl.fetched(url, links, title, text, impact, **told)
+        self.job.traps.fetched(page, url, title, links, first_new)
 
     def _followed(self, page: int, links: Iterable[Link]) -> list[Link]:
         """Those that belong to the crawl; the others are counted."""

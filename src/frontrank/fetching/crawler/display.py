@@ -72,6 +72,10 @@ def panel(job: Job, pace: Pace, width: int) -> Any:
     counted = Counter({f"failed: {reason}": count for reason, count in job.failures.items()}) + job.counts
     if counted:
         parts.append(Text("; ".join(f"{reason} {count:,}" for reason, count in counted.most_common(REASONS)), style="dim"))
+    parts += [
+        Text(f"possible trap {trap['pattern']}", style="dim", no_wrap=True, overflow="ellipsis")
+        for trap in list(job.traps.found.values())[:NEXT]
+    ]
     parts += [Text(f"next {url}", style="dim", no_wrap=True, overflow="ellipsis") for url in _next(job)]
     minutes, seconds = divmod(int(job.elapsed_s), 60)
     title = f"frontrank crawl  {job.crawl.policy.spec()}  {minutes}:{seconds:02}"

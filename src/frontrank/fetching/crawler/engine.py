@@ -108,9 +108,9 @@ class Engine:
             wait = max(job.wait_s(), self.pacer.rest_s(self.crawl.politeness.delay_s))
             if wait > 0:
                 return wait
-            pages = self.crawl.take_pages(job.room())
+            pages = job.take()
             if not pages:
-                at = self.crawl.next_at()
+                at = job.next_at()
                 return inf if at is None else max(at - self.crawl.clock(), 0.001)
             job.took()
             for page in pages:

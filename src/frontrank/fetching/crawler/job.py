@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from frontrank.fetching.crawler.scope import OUT_OF_REACH
+from frontrank.fetching.crawler.seeds import Seeds
+from frontrank.fetching.crawler.traps import Traps
 from frontrank.simulation.plan import Stop
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ class Job:
         self.abandon: Callable[[], None] = lambda: None  # ends it without waiting for the pages that are out
         self.nudge: Callable[[], None] = lambda: None  # has the engine ask for the next page
         self.stop = Stop(until=options.until)
+        self.seeds = Seeds(crawl, options)
+        self.traps = Traps(crawl, options)
         self._noted = self.begun
         self._taken = -math.inf  # when the last page was taken
 
@@ -92,6 +96,19 @@ class Job:
         if self.options.budget:
             room = min(room, self.options.budget - self.asked - self.crawl.leased)
         return max(room, 1)
+
+    def take(self) -> list[int]:
+        """The next pages to fetch; ``may_take`` was asked."""
+        left = self.options.budget - self.asked - self.crawl.leased if self.options.budget else math.inf
+        return self.seeds.take(self.room(), left)
+
+    def next_at(self) -> float | None:
+        """When another page may be taken; None if none ever may."""
+        return self.crawl.next_at() if self.seeds.next_at is None else self.seeds.next_at
+
+    def settled(self, page: int) -> None:
+        """A page arrived, or did not."""
+        self.seeds.settled(page)
 
     def took(self) -> None:
         self._taken = time.monotonic()

@@ -252,6 +252,16 @@ class Options:
         changes=False,
         wrong=_wrong_goal,
     )
+    trap_share: float = option(
+        0.05,
+        REACH,
+        "Share of the pages fetched that a possible trap may have; 1: traps are only reported.",
+        metavar="SHARE",
+        most=1.0,
+    )
+    seeds_first: bool = option(
+        True, START, "Fetch every seed before pages that links lead to; --no-seeds-first leaves seeds to the ordering."
+    )
 
     def __post_init__(self) -> None:
         from frontrank.pages.urls import usable_seed

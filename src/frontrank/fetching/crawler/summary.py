@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontrank.fetching.crawler import job as state
-from frontrank.fetching.crawler.traps import Family, families, limited_hosts
+from frontrank.fetching.crawler.traps import Family, limited_hosts
 from frontrank.kernels.jit import Array
 from frontrank.orderings.trust import trust_of
 
@@ -107,6 +107,10 @@ class Summary:
         """The command that goes on without these URLs."""
         return f"{self.resume} {shlex.join(['--exclude', family.exclude])}"
 
+    def lift(self, family: Family) -> str:
+        """The command that lets these URLs have as many pages as others."""
+        return shlex.join(["frontrank", "limit", self.folder, "--family", family.exclude, "--budget", "0"])
+
     def fruitless(self, program: str = "frontrank") -> str:
         """Why the crawl has come to nothing; empty if it has not. ``program``: as for ``text``."""
         came = self.fetched or self.revisits  # a seed that failed and came when it was asked again is a revisit
@@ -158,6 +162,11 @@ class Summary:
                 lines += [f"  {page.score:.3f}  {page.url}", *([f"         {page.title[: WIDTH - 9]}"] if page.title else [])]
         for one in self.traps[:TRAPS_TOLD]:
             lines += [f"possible trap: {one.pages:,} pages, {one.share:.0%} of their host, with URLs like", f"  {one.pattern}"]
+            lines += (
+                ["  held to their share of the crawl; to lift this:", f"  {_called(program, self.lift(one))}"]
+                if one.limited
+                else []
+            )
             lines += ["  to continue without them:", f"  {_called(program, self.without(one))}"] if self.goes_on else []
         if self.goes_on:
             lines += ["to continue:", f"  {_called(program, self.resume)}"]
@@ -192,7 +201,7 @@ def summarise(job: Job) -> Summary:
         gauges=crawl.gauges(),
         unscored=dict(history.unscored().most_common()),
         hosts=_hosts(job),
-        traps=[family for family in families(history.fetched_urls()) if family.exclude not in job.options.exclude],
+        traps=[family for family in job.traps.families() if family.exclude not in job.options.exclude],
         spent_hosts=spent,
         deep_hosts=deep,
         seeds=tuple(job.options.seeds),

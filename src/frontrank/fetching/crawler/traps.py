@@ -1,26 +1,32 @@
-"""Crawler traps: what bounds them while a crawl runs, and what points at them when it has ended.
+"""Crawler traps: what bounds them while a crawl runs, and what is reported of them.
 
-A site that invents pages without end is bounded by the depth of links (--max-depth), the pages of a host (--host-budget), and
-paths that go in circles, which are never followed. Afterwards URLs that differ only in numbers and ids are counted together:
-a family with at least LEAST pages that makes up at least SHARE of its host is a possible trap. It may also be a
-well-kept archive, so it is reported, with the --exclude that leaves it out, and dropped only if a person says so.
+A site that invents pages without end is bounded by the depth of links (--max-depth), the pages of a host (--host-budget),
+paths that go in circles, which are never followed, and ``Traps``: a region that discovers nothing but itself (``regions``) is a
+possible trap, and gets a share of the crawl (--trap-share). That is the rule of a family, as ``limit_family`` sets it: stored,
+shown, and lifted by whoever knows better; then it is not set again.
 """
 
 from __future__ import annotations
 
+import logging
 import re
-from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from frontrank.pages.urls import host_of, pattern
+from frontrank.fetching.crawler.regions import ENDING, Regions, expression
+from frontrank.pages.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from frontrank.crawl.crawl import Crawl
+    from frontrank.fetching.crawler.options import Options
+    from frontrank.fetching.crawler.regions import Region
 
-LEAST, SHARE, TOLD = 50, 0.05, 20
-MOST_PATTERNS = 200_000  # beyond that many different ones, those seen once are forgotten
+logger = logging.getLogger("frontrank.fetching.crawler")
+
+NOTE = "traps"  # with the crawl: what was found, by expression
+CHECKED_EVERY = 50  # pages fetched, between two looks at whether the shares have grown
+LEAST, SHARE = 50, 0.05
 
 
 class Family(NamedTuple):
@@ -29,6 +35,7 @@ class Family(NamedTuple):
     pattern: str
     pages: int
     share: float  # of the pages fetched from their host
+    limited: bool = False  # to its share of the crawl
 
     @classmethod
     def of(cls, shape: str, pages: int, on_host: Mapping[str, int]) -> Family:
@@ -46,33 +53,86 @@ class Family(NamedTuple):
         >>> print(Family("a.example/cal/#-#/*?day", 60, 1.0).exclude)
         ://a\\.example/cal/[0-9]+\\-[0-9]+/[0-9a-fA-F*-]+\\?day(=[^&]*)?$
         """
+        if ENDING in self.pattern:
+            return expression(self.pattern)
         path, mark, keys = self.pattern.partition("?")
         path = re.escape(path).replace(r"\#", "[0-9]+").replace(r"\*", "[0-9a-fA-F*-]+")
         query = "&".join(f"{re.escape(key)}(=[^&]*)?" for key in keys.split("&"))
         return f"://{path}\\?{query}$" if mark else f"://{path}$"
 
 
-def families(urls: Iterable[str]) -> list[Family]:
-    """The families that may be traps, largest first.
+class Traps:
+    """The possible traps of one crawl, and their limits."""
 
-    >>> families(f"http://a.example/cal/{day}" for day in range(60))
-    [Family(pattern='a.example/cal/#', pages=60, share=1.0)]
-    """
-    alike: Counter[str] = Counter()
-    on_host: Counter[str] = Counter()
-    for url in urls:
-        alike[pattern(url)] += 1
-        on_host[host_of(url)] += 1
-        if len(alike) > MOST_PATTERNS:
-            alike = Counter({shape: count for shape, count in alike.items() if count > 1})
-    found: list[Family] = []
-    for shape, pages in alike.most_common():
-        if pages < LEAST or len(found) == TOLD:
-            break
-        family = Family.of(shape, pages, on_host)
-        if family.possible_trap:
-            found.append(family)
-    return found
+    def __init__(self, crawl: Crawl, options: Options) -> None:
+        self.crawl, self.share = crawl, options.trap_share
+        self.regions = Regions(options.seeds)
+        self.found: dict[str, dict[str, Any]] = dict(crawl.notes.get(NOTE, {}))
+        self._settled = len(crawl.order)
+
+    def fetched(self, page: int, url: str, title: str, links: Iterable[tuple[str, str]], first_new: int) -> None:
+        """A page has arrived with these links; pages from ``first_new`` on became known with it."""
+        crawl = self.crawl
+        if len(crawl.order) == self._settled:  # it has come back
+            return
+        self._settled = len(crawl.order)
+        targets = crawl.links.target[crawl.links.start[page] : crawl.links.stop[page]].tolist()
+        urls = dict.fromkeys(target for target, _ in links)  # in the same order, each once, without the page itself
+        urls.pop(url, None)
+        if len(urls) == len(targets):
+            for region in self.regions.fetched(page, url, title, dict(zip(targets, urls, strict=True)), first_new):
+                self._suspect(region, url)
+        if self.found and self._settled % CHECKED_EVERY == 0:
+            self._raise_limits()
+
+    def _suspect(self, region: Region, url: str) -> None:
+        if any(re.search(known, url) for known in self.found):
+            return
+        pattern = expression(region.name)
+        if pattern in self.crawl.rules.families:  # somebody has a rule for it already
+            return
+        budget = self._budget(region.fetched) if self.share < 1 else 0
+        logger.warning("possible trap, %d pages so far: %s", region.fetched, region.name)
+        with self.crawl.together():
+            if budget:
+                self.crawl.limit_family(pattern, budget=budget)
+            self._note(pattern, {"pattern": region.name, "before": region.fetched, "budget": budget})
+
+    def _budget(self, before: int) -> int:
+        """How many more pages a trap may have of which so many were fetched before it was known as one."""
+        return max(int(self.share * self.crawl.fetched_count) - before, 1)
+
+    def _raise_limits(self) -> None:
+        """Double the limits whose share has doubled: each time all pages that wait for one are looked at again."""
+        for pattern, trap in list(self.found.items()):
+            budget = self._budget(trap["before"])
+            if self.limited(pattern) and self.share < 1 and budget >= 2 * trap["budget"]:
+                with self.crawl.together():
+                    self.crawl.limit_family(pattern, budget=budget)
+                    self._note(pattern, {**trap, "budget": budget})
+
+    def _note(self, pattern: str, trap: dict[str, Any]) -> None:
+        self.found[pattern] = trap
+        self.crawl.note(NOTE, self.found)
+
+    def limited(self, pattern: str) -> bool:
+        """Whether the limit is the one that was set here."""
+        family = self.crawl.rules.families.get(pattern)
+        return family is not None and 0 < family.rule.budget == self.found[pattern]["budget"]
+
+    def families(self) -> list[Family]:
+        """What was found, largest first, with the pages that the journal has of it."""
+        pages = dict.fromkeys(self.found, 0)
+        searchers = {pattern: re.compile(pattern).search for pattern in self.found}
+        for url in self.crawl.history.fetched_urls() if self.found else ():
+            for pattern, search in searchers.items():
+                pages[pattern] += search(url) is not None
+        on_host = {host["host"]: host["settled"] for host in self.crawl.hosts()} if self.found else {}
+        made = [
+            Family.of(self.found[one]["pattern"], count, on_host)._replace(limited=self.limited(one))
+            for one, count in pages.items()
+        ]
+        return sorted(made, key=lambda family: -family.pages)
 
 
 def limited_hosts(crawl: Crawl, max_depth: int) -> tuple[list[str], list[str]]:

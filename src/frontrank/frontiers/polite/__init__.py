@@ -61,7 +61,7 @@ from frontrank.frontiers.polite.pages import (
     settle,
     take,
 )
-from frontrank.frontiers.polite.turns import pop, pop_some, take_queue, take_queues
+from frontrank.frontiers.polite.turns import pop, pop_above, pop_some, take_queue, take_queues
 from frontrank.frontiers.polite.upcoming import best
 
 __all__ = [
@@ -87,6 +87,7 @@ __all__ = [
     "part",
     "place_all",
     "pop",
+    "pop_above",
     "pop_some",
     "prioritise",
     "put",

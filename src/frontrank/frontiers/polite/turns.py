@@ -35,6 +35,19 @@ def pop_some(queue: Polite, now: float, pages: Array) -> int:
 
 
 @lean
+def pop_above(queue: Polite, now: float, least: float, pages: Array) -> int:
+    """The same for pages whose key is at least this one."""
+    wake(queue, now)
+    for i in range(pages.size):
+        if queue.counts[READY] == 0 or queue.ready_node[queue.ready_items[0]]["key"] < least:
+            return i
+        pages[i] = pop(queue, now)
+        if pages[i] < 0:
+            return i
+    return int(pages.size)
+
+
+@lean
 def take_queues(queue: Polite, now: float, most: int, each: int, pages: Array, visited: Array) -> int:
     """Lease up to ``each`` pages of up to ``most`` hosts, the host with the best page first; 0 is any number.
 

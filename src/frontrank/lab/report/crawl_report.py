@@ -62,7 +62,7 @@ def _traps(told: Summary) -> list[Any]:
     rows: list[list[Value]] = [[family.pattern, family.pages, f"{family.share:.0%}"] for family in told.traps]
     made = []
     if rows:
-        text = "URLs that are alike but for numbers and ids, many of one host."
+        text = "URLs that lead to nothing but more of their kind, and that little else links to."
         made.append(Section("Possible traps", text, table=HtmlTable(["URLs", "pages", "of the host"], rows)))
         if told.goes_on:
             commands = "\n".join(told.without(family) for family in told.traps)

@@ -10,9 +10,10 @@ families, and five bytes for each page.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter, OrderedDict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 from frontrank.crawl.events import Failed, Fetched, Retried
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.log import Log
+from frontrank.fetching.crawler.traps import NOTE as TRAPS
 from frontrank.fetching.crawler.traps import Family as Alike
 from frontrank.pages.urls import host_of, pattern
 from frontrank.service.http.shapes import Errors, Failure, Families, Family, Point, Reason, Series
@@ -96,6 +98,7 @@ class Alikes:
         self.of_page = array("i")
         self.done = bytearray()  # of each page, whether it was settled: one that comes back is counted once
         self.host: list[str] = []  # of each shape
+        self.example = array("l")  # the first page of each shape
         self.on_host: Counter[str] = Counter()
         self.settled_on_host: Counter[str] = Counter()
 
@@ -111,6 +114,7 @@ class Alikes:
                     self.known.append(0)
                     self.settled.append(0)
                     self.host.append(host)
+                    self.example.append(len(self.of_page))
             self.known[at] += 1
             self.of_page.append(at)
             self.done.append(0)
@@ -122,19 +126,21 @@ class Alikes:
             self.settled[at] += 1
             self.settled_on_host[self.host[at]] += 1
 
-    def largest(self, most: int) -> list[Family]:
+    def largest(self, most: int, is_trap: Callable[[int], bool] | None = None) -> list[Family]:
+        """``is_trap`` says whether a page lies in a trap that was found; without it, families are judged by numbers alone."""
         named = sorted(self.number.items(), key=lambda one: -self.known[one[1]])
         several = (one for one in named if one[0] != OTHER and self.known[one[1]] > 1)
-        return [self._told(shape, at) for shape, at in islice(several, most)]
+        return [self._told(shape, at, is_trap) for shape, at in islice(several, most)]
 
-    def _told(self, shape: str, at: int) -> Family:
+    def _told(self, shape: str, at: int, is_trap: Callable[[int], bool] | None) -> Family:
         alike = Alike.of(shape, self.known[at], self.on_host)
+        by_number = Alike.of(shape, self.settled[at], self.settled_on_host).possible_trap
         return {
             "pattern": shape,
             "known": alike.pages,
             "settled": self.settled[at],
             "share": alike.share,
-            "possible_trap": Alike.of(shape, self.settled[at], self.settled_on_host).possible_trap,
+            "possible_trap": by_number if is_trap is None else is_trap(self.example[at]),
             "regex": alike.exclude,
         }
 
@@ -238,8 +244,17 @@ def errors(folder: str) -> Errors:
 
 def families(folder: str, most: int) -> Families:
     past, log = _read(folder)
+    found = past.alikes.largest(most, _trap_finder(log))
     log.close()
-    return {"patterns": len(past.alikes.number), "families": past.alikes.largest(most), "complete": past.complete}
+    return {"patterns": len(past.alikes.number), "families": found, "complete": past.complete}
+
+
+def _trap_finder(log: Log) -> Callable[[int], bool] | None:
+    """Whether a page lies in a trap, as ``frontrank crawl`` has found them; None for crawls in which nobody looks for traps."""
+    if "options" not in log.notes:
+        return None
+    searchers = [re.compile(pattern).search for pattern in log.notes.get(TRAPS, {})]
+    return lambda page: any(search(log.url(page)) for search in searchers)
 
 
 def search(folder: str, text: str, first: int, most: int) -> list[tuple[int, str]]:
