@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from frontrank.fetching.crawler.scope import OUT_OF_REACH
+from frontrank.fetching.failures import NEVER_SENT
+from frontrank.fetching.host_trouble import HostTrouble
 from frontrank.simulation.plan import Stop
 
 if TYPE_CHECKING:
@@ -23,12 +25,13 @@ if TYPE_CHECKING:
 NOTED_EVERY_S = 5.0
 WORKED = "worked_s"  # a note: for how long the crawl has been at work, in all runs together
 NOT_ASKED = (  # reasons for which a page was never asked for: they use up no budget
-    *("robots.txt", "robots.txt unreachable", "private address"),
+    *("robots.txt", "robots.txt unreachable", "private address", *NEVER_SENT),
     *("url too long", "bad url", "unsupported scheme", "not a URL"),
     *OUT_OF_REACH,
 )
 
 INTERRUPTED, BUDGET, TIME, RULE, EMPTY, FAILED = "interrupted", "budget", "time", "stopping rule", "frontier empty", "failed"
+GIVEN_UP = "hosts given up"  # nothing else may be fetched: pages wait on hosts that do not answer
 
 
 def asked_for(fetched: int, revisits: int, failures: Mapping[str, int]) -> int:
@@ -42,7 +45,8 @@ class Job:
         self.counts: Counter[str] = Counter(crawl.notes.get("counts", {}))
         self.failures: Counter[str] = crawl.history.reasons()
         self.begun = time.monotonic()
-        self.settled_before = len(crawl.order) + crawl.revisits
+        self.trouble = HostTrouble(lambda: crawl.politeness)
+        self.settled_before = self.settled
         self.worked_before = float(crawl.notes.get(WORKED, 0.0))
         self.reading = options.sitemaps and "sitemaps" not in crawl.notes  # sitemaps
         self.held = self.reading  # nothing is taken yet: the hosts whose sitemaps come first are not known
@@ -63,6 +67,11 @@ class Job:
     @property
     def elapsed_s(self) -> float:
         return time.monotonic() - self.begun
+
+    @property
+    def settled(self) -> int:
+        """Pages settled, revisits too."""
+        return len(self.crawl.order) - len(self.crawl.reopened) + self.crawl.revisits
 
     @property
     def asked(self) -> int:
