@@ -9,8 +9,8 @@
 What speaks against a page: the host answered others since the page failed, and the page fails again; from then on its failures
 are its own, unless pages fail that nothing spoke against. Or it alone has failed, again and again for ``DOUBT_S``.
 
-A host that answered once and then does not for ``host_patience_s`` is given up; one that never answered, after one try more than
-a page has. Its pages wait.
+A host that answered once and then does not for ``host_patience_s`` is given up; one that never answered, after one try more
+than a page has. Its pages wait.
 
 Only counts are kept here, of at most ``MAX_HOSTS`` hosts: pauses begin anew in a new process.
 """
