@@ -395,7 +395,7 @@ def test_seeds_that_failed_are_tried_again_if_no_page_ever_came(tmp_path: Path) 
     assert re.search(rf"try them again with \S+ -m frontrank crawl --resume {re.escape(str(out))}", crawl(*asked, code=1))
     with served(Site, port):
         told = crawl("--resume", out)
-    assert told["failures"]["connection refused"] == 1
+    assert "connection refused" not in told["failures"], "its host was given up, and the page waited"
     assert len(fetched(out)) == len(set(fetched(out))) > 3 and fetched(out)[0] == f"{url}/"
 
 

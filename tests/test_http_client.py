@@ -325,7 +325,7 @@ def test_https(tls: ssl.SSLContext) -> None:
             for n in range(3):
                 assert (await own.get(f"https://localhost:{port}/{n}")).body == b"page"
                 await asyncio.sleep(PROBATION_S)
-            with pytest.raises(NotFetched, match="network error"):
+            with pytest.raises(NotFetched, match="TLS failure"):
                 await own.get(f"https://127.0.0.1:{plain}/")
             own.close()
         assert [len(mine) for mine in serve.asked] == [3]
@@ -381,7 +381,7 @@ def test_a_proxy_gets_http_whole_and_tunnels_https(tls: ssl.SSLContext, outer: b
                     response = await own.get(f"https://public.example/{n}")
                     assert response.body == b"page" and response.address is None
                     await asyncio.sleep(PROBATION_S)
-                with pytest.raises(NotFetched, match=r"network error.*403"):
+                with pytest.raises(NotFetched, match=r"proxy: http 403"):
                     await own.get("https://refused.example/")
                 own.close()
         assert relay.asked[0].startswith(b"GET http://public.example/a?b HTTP/1.1\r\n")

@@ -44,6 +44,13 @@ class Grouped(click.Command):
 @click.option("--seeds", "seed_file", metavar="FILE", help="More URLs to start from, one per line.")
 @asked_in(Options, without=("seeds",))
 @click.option("--rescore", is_flag=True, help="With --resume and --policy: continue with another ordering.")
+@click.option(
+    "--retry-failed",
+    is_flag=False,
+    flag_value="",
+    metavar="[REASON]",
+    help="With --resume: try pages that failed again, all or those of a reason such as 'connection refused'.",
+)
 @trust_option
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing while the crawl runs.")
@@ -54,6 +61,7 @@ def command(
     config: str | None,
     seed_file: str | None,
     rescore: bool,
+    retry_failed: str | None,
     as_json: bool,
     quiet: bool,
     **given: Any,
@@ -79,6 +87,8 @@ def command(
     raise_file_limit()
     if rescore and not resume_dir:
         raise InputError("--rescore was given without --resume; it changes the ordering of a crawl that has begun")
+    if retry_failed is not None and not resume_dir:
+        raise InputError("--retry-failed was given without --resume; it is about the pages of a crawl that has begun")
     if out and resume_dir:
         raise InputError("--out and --resume were both given; a crawl is resumed in its own directory: drop --out")
     if not out and not resume_dir:
@@ -87,7 +97,8 @@ def command(
     chosen = given_of(given)
     if seeds or seed_file:
         chosen["seeds"] = (*seeds, *(read_seeds(seed_file) if seed_file else ()))
-    told = _resume(resume_dir, filed, chosen, rescore, quiet) if resume_dir else _start(str(out), filed, chosen, quiet)
+    how = {"rescore": rescore, "retry_failed": retry_failed}
+    told = _resume(resume_dir, filed, chosen, how, quiet) if resume_dir else _start(str(out), filed, chosen, quiet)
     _show(told, as_json)
 
 
@@ -116,17 +127,17 @@ def _start(out: str, filed: dict[str, Any], chosen: dict[str, Any], quiet: bool)
         return run.run(lambda: run.work(job, watch=watch))
 
 
-def _resume(folder: str, filed: dict[str, Any], chosen: dict[str, Any], rescore: bool, quiet: bool) -> Summary:
+def _resume(folder: str, filed: dict[str, Any], chosen: dict[str, Any], how: dict[str, Any], quiet: bool) -> Summary:
     from frontrank.errors import InputError
     from frontrank.fetching.crawler import run
     from frontrank.fetching.crawler.display import watching
 
     stored = run.stored_options(folder, {**filed, **chosen}.get("policy"))
-    if rescore and "policy" not in {**filed, **chosen}:
+    if how["rescore"] and "policy" not in {**filed, **chosen}:
         raise InputError("--rescore was given without --policy; name the ordering to continue with")
     base = {"include": stored.include, "exclude": stored.exclude, **filed}
     with watching(quiet) as watch:
-        return run.resume(folder, _over(base, chosen), rescore=rescore, watch=watch)
+        return run.resume(folder, _over(base, chosen), **how, watch=watch)
 
 
 def _show(told: Summary, as_json: bool) -> None:

@@ -17,10 +17,11 @@ from frontrank.options import TIME
 
 USED = (  # of the options of frontrank crawl
     *("budget", "scope", "include", "exclude", "max_links", "max_size", "per_host", "in_flight", "robots", "contact"),
-    *("user_agent", "retries", "timeout", "proxy", "fetchers", "revisit", "allow_private"),
+    *("user_agent", "retries", "give_up_after", "timeout", "proxy", "fetchers", "revisit", "allow_private"),
 )
 HELP = {  # what is stored and counted with a crawl there is this process's own here
     "budget": "Stop this fetcher after N pages, those that fail included. 0: no limit.",
+    "give_up_after": "Ask a host only once an hour that has not answered for S seconds, or 30m, 6h, 1d. 0: never.",
     "proxy": "Send all requests through this HTTP proxy.",
     "fetchers": "Processes that fetch and parse, through one connection to the service. 1: this process alone.",
     "per_host": "Most requests in flight to one host, if the service has no delay; with one: 1. 0: no limit.",

@@ -91,6 +91,7 @@ def _queue(rows: list[dict[str, Any]]) -> Frame:
 
 
 def _facts(told: dict[str, Any]) -> list[tuple[str, str]]:
+    from frontrank.fetching.crawler.display import rests
     from frontrank.fetching.crawler.pace import spoken
 
     hosts, rate = told["hosts"], told["pages_per_s"]
@@ -100,6 +101,9 @@ def _facts(told: dict[str, Any]) -> list[tuple[str, str]]:
     if told["revisits"]:
         made.append(("revisits", f"{told['revisits']:,}; {told['scheduled']:,} pages scheduled"))
     made.append(("hosts", f"{hosts['known']:,}; {hosts['with_waiting']:,} with waiting pages, {hosts['resting']:,} resting"))
+    resting = [(row["host"], row["reason"], row["next_try_s"]) for row in told["trouble"] if row["next_try_s"] is not None]
+    if trouble := rests(resting, len(told["trouble"]) - len(resting)):
+        made.append(("trouble", trouble))
     if told["budget"]:
         left = f", about {spoken(told['left_s'])} left" if told["left_s"] is not None else ""
         spent = told["asked"] / told["budget"]

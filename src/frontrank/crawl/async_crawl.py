@@ -94,6 +94,7 @@ class AsyncCrawl:
     ungroup = _verb(Crawl.ungroup)
     behave = _verb(Crawl.behave)
     block = _verb(Crawl.block)
+    retry_failed = _verb(Crawl.retry_failed)
     block_until = _verb(Crawl.block_until)
     pause = _verb(Crawl.pause)
     resume = _verb(Crawl.resume)

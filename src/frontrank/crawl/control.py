@@ -236,21 +236,22 @@ class Control(Live):
             self._acknowledge()
 
     @alone
-    def block(self, name: str, seconds: float, now: float | None = None) -> None:
-        """Take nothing from this host for so long, as its Retry-After asks."""
+    def block(self, name: str, seconds: float, now: float | None = None, *, reason: str = "") -> None:
+        """Take nothing from this host for so long, as its Retry-After asks. ``reason``: why, if it does not answer."""
         at = self._tick(now)
         host = self.find_host(self._group(given.text(name, "a host")))  # a call that may be refused makes no host known
         seconds = given.seconds(seconds, "a host must be blocked for", finite=False)
-        self._block(at, name, at + seconds if host < 0 else max(at + seconds, self.frontier.blocked(host)))
+        until = at + seconds if host < 0 else max(at + seconds, self.frontier.blocked(host))
+        self._block(at, name, until, given.text(reason, "a reason"))
 
     @alone
     def block_until(self, name: str, until: float, now: float | None = None) -> None:
         """Take nothing from this host before that time, whatever was said before; a time that is past ends a block."""
         self._block(self._tick(now), name, until)
 
-    def _block(self, at: float, name: str, until: float) -> None:
+    def _block(self, at: float, name: str, until: float, reason: str = "") -> None:
         until = given.seconds(until, "a host must be blocked until", finite=False)
-        self._do(events.Blocked(at, given.text(name, "a host"), until))
+        self._do(events.Blocked(at, given.text(name, "a host"), until, reason=reason))
         self._acknowledge()
 
     @alone

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, cast
 
@@ -248,6 +248,21 @@ class Crawl(Shown):
         if page < 0:
             raise InputError(f"page {url!r} cannot be dropped: this crawl does not know it")
         self.drop_page(page, reason, now)
+
+    @alone
+    def retry_failed(self, reason: str = "", *, but: Collection[str] = (), now: float | None = None) -> int:
+        """Pages that failed for this reason (or one that begins so), and never came, wait again; returns how many.
+
+        ``but``: not those that failed for one of these. They have all their attempts, and no longer count as failed.
+        """
+        given.text(reason, "a reason")
+        at = self._tick(now)
+        failed = ((page, why) for page, why in self.history.failed().items() if why.startswith(reason) and why not in but)
+        found = [page for page, _ in failed if self.completed(page)]
+        for page in found:
+            self._do(events.Scheduled(at, page, at, reopened=True))
+        self._acknowledge()
+        return len(found)
 
     def _of(self, url: str) -> int:
         page = self.find_page(given.url(url, "a page"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frontrank.crawl.events import Failed, Fetched, Retried
+from frontrank.crawl.events import Blocked, Failed, Fetched, Retried, Scheduled
 from frontrank.kernels.jit import Array
 
 if TYPE_CHECKING:
@@ -25,8 +25,36 @@ class History:
         return Counter(status for (status,) in self.log.select(("status",), (Fetched.kind,)))
 
     def reasons(self) -> Counter[str]:
-        """How many pages failed for good, by reason."""
-        return Counter(reason or "failed" for (reason,) in self.log.select(("note",), (Failed.kind,)))
+        """How many pages failed for good, by reason; not those that wait again."""
+        found: Counter[str] = Counter()
+        last: dict[int, str] = {}
+        for page, kind, note, reopened in self.log.select(("page", "kind", "note", "status"), (Failed.kind, Scheduled.kind)):
+            if kind == Failed.kind:
+                last[page] = note or "failed"
+                found[last[page]] += 1
+            elif reopened:
+                found[last.pop(page)] -= 1
+        return +found
+
+    def failed(self) -> dict[int, str]:
+        """The pages that failed for good and never came, and why."""
+        found: dict[int, str] = {}
+        came: set[int] = set()
+        kinds = (Fetched.kind, Failed.kind, Scheduled.kind)
+        for page, kind, note, reopened in self.log.select(("page", "kind", "note", "status"), kinds):
+            if kind == Failed.kind and page not in came:
+                found[page] = note or "failed"
+            elif kind == Fetched.kind or reopened:
+                found.pop(page, None)
+                came.update((page,) if kind == Fetched.kind else ())
+        return found
+
+    def resting(self, now: float) -> list[tuple[str, str, float]]:
+        """Hosts that do not answer, why, and when they are asked again; infinity: they were given up."""
+        last: dict[str, tuple[str, float]] = {}
+        for host, reason, until in self.log.select(("note", "title", "until"), (Blocked.kind,)):
+            last[host] = reason or "", until if until is not None else 0.0
+        return [(host, reason, until) for host, (reason, until) in last.items() if reason and until > now]
 
     def unscored(self) -> Counter[str]:
         """How many pages a scorer failed on, by scorer and reason."""
@@ -75,7 +103,14 @@ class History:
             first += len(urls)
 
     def failed_pages(self) -> Array:
-        return np.array([page for (page,) in self.log.select(("page",), (Failed.kind,))], np.int64)
+        """Each as often as it failed and was not reopened."""
+        found: Counter[int] = Counter()
+        for page, kind, reopened in self.log.select(("page", "kind", "status"), (Failed.kind, Scheduled.kind)):
+            if kind == Failed.kind:
+                found[page] += 1
+            elif reopened:
+                found[page] -= 1
+        return np.array(list(found.elements()), np.int64)
 
     def records(self) -> Iterator[tuple[str, int, int]]:
         """File, offset and length of every record that an event points to."""

@@ -75,6 +75,7 @@ class Live(Known):
         self.shift = 0.0
         self.order = array("i")  # pages in the order in which they were settled
         self.failed_count = 0
+        self.reopened: set[int] = set()  # pages that had failed, and wait again
         self.revisits = 0  # pages that arrived again
         self.leases: dict[int, float] = {}  # page -> when the lease ends
         self._lease_ends: list[tuple[float, int]] = []  # a heap; some of them hold no more
@@ -233,6 +234,19 @@ class Live(Known):
         if not self.state.fetched[page]:
             self.order.append(page)
         self.driver.arrive(self, page)
+
+    def _reopen(self, page: int) -> None:
+        """A page that has failed is to be tried again: it counts as waiting until it is settled anew."""
+        if page not in self.reopened:
+            self.reopened.add(page)
+            self.failed_count -= 1
+
+    def _close(self, page: int) -> bool:
+        """A page is settled. Whether it had been reopened."""
+        if page not in self.reopened:
+            return False
+        self.reopened.discard(page)
+        return True
 
     def _settle_again(self, page: int, links_changed: bool) -> None:
         """A page that had arrived before is done with once more."""

@@ -170,16 +170,18 @@ class Numbered(Queues):
         retry_s: float | None = None,
         where: Where | None = None,
         now: float | None = None,
+        attempted: bool = True,
     ) -> bool:
+        """``attempted=False``: it is no fault of the page, which waits again and has as many attempts left as before."""
         page = self.check_page(page)
         reason, where = given.text(reason, "a reason"), given.where(where)
         if retry_s is not None:
             retry_s = given.seconds(retry_s, "a page must be tried again after")
         at = self._tick(now)
         self._check_leased(page)
-        attempt = self.attempts.get(page, 0) + 1
-        if retry and attempt <= self.politeness.retries:
-            due = at + (self.politeness.pause(attempt) if retry_s is None else retry_s)
+        attempt = self.attempts.get(page, 0) + bool(attempted)
+        if retry and (attempt <= self.politeness.retries or not attempted):
+            due = at + (self.politeness.pause(max(attempt, 1)) if retry_s is None else retry_s)
             self._do(events.Retried(at, page, attempt, due, reason, where))
             self._acknowledge()
             return True

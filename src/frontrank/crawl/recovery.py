@@ -420,6 +420,7 @@ def snapshot(crawl: Live, wait: bool = True) -> None:
         "leased": np.array(list(crawl.leases), np.int32),
         "lease_ends": np.array(list(crawl.leases.values()), np.float64),
         "held_up": np.array(sorted(crawl.held_up), np.int32),
+        "reopened": np.array(sorted(crawl.reopened), np.int32),
         "tried": np.array(list(crawl.attempts), np.int32),
         "attempts": np.array(list(crawl.attempts.values()), np.int32),
         **_pending(crawl),
@@ -504,6 +505,7 @@ def _load(crawl: Live, saved: Snapshot) -> None:
     _restore_pending(crawl, held)
     crawl.leases = dict(zip(held["leased"].tolist(), held["lease_ends"].tolist(), strict=True))
     crawl.held_up = set(held["held_up"].tolist())
+    crawl.reopened = set(held["reopened"].tolist()) if "reopened" in held else set()
     crawl.attempts = dict(zip(held["tried"].tolist(), held["attempts"].tolist(), strict=True))
     # one more than there is room for: numbers that count from 1 may be as large as that
     crawl.state = crawl.policy.enlarge(crawl.state, crawl.links.start.size + 1, crawl.host_page.size + 1)

@@ -35,7 +35,7 @@ class Shown(Demand):
 
     @property
     def fetched_count(self) -> int:
-        return len(self.order) - self.failed_count
+        return len(self.order) - self.failed_count - len(self.reopened)
 
     @property
     def folder(self) -> Path | None:

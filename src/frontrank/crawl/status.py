@@ -221,7 +221,7 @@ def groups(crawl: Live) -> list[dict[str, Any]]:
         row = crawl.frontier.hosts(crawl.find_host(name))[0]
         counts = {field: row[field].item() for field in ("waiting", "leased", "done", "taken")}
         limits = {field: row[field].item() for field in ("concurrency", "budget", "limit")} | {"delay_s": float(row["delay"])}
-        blocked = float(row["blocked"]) if row["blocked"] > now else None
+        blocked = float(row["blocked"]) if now < row["blocked"] < np.inf else None
         made.append(
             {"group": name, "by": by, "hosts": members[name] + (by != IP), **counts, **limits, "blocked_until": blocked}
         )

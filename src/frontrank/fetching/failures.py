@@ -1,28 +1,45 @@
-"""Why a page did not come: in words fit for counting, and whether another try makes sense.
+"""Why a page did not come: in words fit for counting, whether another try makes sense, and whose trouble it is.
 
-NotFetched(reason, retry)
+NotFetched(reason, retry, detail, cause)
 ├── Refused      it was never asked for: a private address, an unusable URL
 ├── Forbidden    robots.txt does not allow it
-└── Unreachable  the host's robots.txt could not be read, so nothing of it may be fetched for now
+└── Unreachable  the host's robots.txt was answered with an error, so nothing of it may be fetched for now
+
+What a failure means for the host is decided by ``host_trouble``, from its cause.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ssl
+from enum import Enum
 
 PRIVATE = "private address"
+REFUSED, NO_NAME, NO_TLS, NETWORK = "connection refused", "host not found", "TLS failure", "network error"
+PROXY = "proxy: "  # before any of these, where it is the proxy that cannot be reached
+NEVER_SENT = tuple(f"{prefix}{reason}" for prefix in ("", PROXY) for reason in (REFUSED, NO_NAME, NO_TLS, NETWORK))
+
+
+class Cause(Enum):
+    """What a failure may say something about."""
+
+    PAGE = "page"
+    EITHER = "page or host"  # the request was sent, and no whole answer came
+    BUSY = "busy host"  # the host itself asks for patience: 429, 503
+    HOST = "host"  # no request for the page was sent
+    PROXY = "proxy"
 
 
 class NotFetched(Exception):
     """`reason` is for counting, `detail` for a log."""
 
-    def __init__(self, reason: str, retry: bool = False, detail: str = "") -> None:
+    def __init__(self, reason: str, retry: bool = False, detail: str = "", cause: Cause = Cause.PAGE) -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
-        self.reason, self.retry, self.detail = reason, retry, detail
+        self.reason, self.retry, self.detail, self.cause = reason, retry, detail, cause
+        self.retry_after: bytes | None = None  # what a server said that answered for the host
 
-    def __reduce__(self) -> tuple[type[NotFetched], tuple[str, bool, str]]:
-        return NotFetched, (self.reason, self.retry, self.detail)
+    def __reduce__(self) -> tuple[type[NotFetched], tuple[str, bool, str, Cause]]:
+        return NotFetched, (self.reason, self.retry, self.detail, self.cause)
 
 
 class Refused(NotFetched):
@@ -36,8 +53,9 @@ class Forbidden(NotFetched):
 
 
 class Unreachable(NotFetched):
-    def __init__(self, retry: bool) -> None:
-        super().__init__("robots.txt unreachable", retry)
+    def __init__(self, detail: str = "", retry_after: bytes | None = None) -> None:
+        super().__init__("robots.txt unreachable", True, detail, Cause.HOST)
+        self.retry_after = retry_after
 
 
 def bad(detail: str = "") -> NotFetched:
@@ -46,11 +64,11 @@ def bad(detail: str = "") -> NotFetched:
 
 
 def lost() -> NotFetched:
-    return NotFetched("connection lost", True)
+    return NotFetched("connection lost", True, cause=Cause.EITHER)
 
 
 def cut_short() -> NotFetched:
-    return NotFetched("cut short", True)
+    return NotFetched("cut short", True, cause=Cause.EITHER)
 
 
 def too_large(detail: str = "") -> NotFetched:
@@ -58,7 +76,7 @@ def too_large(detail: str = "") -> NotFetched:
 
 
 def host_not_found(name: str) -> NotFetched:
-    return NotFetched("host not found", True, name)
+    return NotFetched(NO_NAME, True, name, Cause.HOST)
 
 
 def of_network(error: BaseException) -> NotFetched:
@@ -70,9 +88,20 @@ def of_network(error: BaseException) -> NotFetched:
     if isinstance(error, NotFetched):
         return error
     if isinstance(error, ConnectionRefusedError):
-        return NotFetched("connection refused", True)
+        return NotFetched(REFUSED, True, cause=Cause.HOST)
     if isinstance(error, TimeoutError | asyncio.TimeoutError):
-        return NotFetched("timeout", True)
-    if isinstance(error, ConnectionError) and not isinstance(error, ssl.SSLError):
+        return NotFetched("timeout", True, cause=Cause.EITHER)
+    if isinstance(error, ssl.SSLError):
+        return NotFetched(NO_TLS, True, str(error)[:200], Cause.HOST)
+    if isinstance(error, ConnectionError):
         return lost()
-    return NotFetched("network error", True, str(error)[:200])
+    return NotFetched(NETWORK, True, str(error)[:200], Cause.HOST)
+
+
+def of_proxy(error: BaseException, proxy: str) -> NotFetched:
+    """What it comes to where the proxy could not be reached.
+
+    >>> str(of_proxy(ConnectionRefusedError(), "127.0.0.1:9"))
+    'proxy: connection refused: 127.0.0.1:9'
+    """
+    return NotFetched(PROXY + of_network(error).reason, True, proxy, Cause.PROXY)

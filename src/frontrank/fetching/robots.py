@@ -3,8 +3,8 @@
     2xx                     its rules hold for 24 hours; only the first 500 KiB are downloaded, inflated and read
     3xx                     followed five times; after that, or to nowhere, as if there were none
     4xx                     there is none: everything is allowed (but 429 asks for patience: as 5xx)
-    5xx, network errors     nothing is allowed for now: `Unreachable`, worth another try, and the host rests before that.
-                            After as many tries as a page gets, pages fail without another request for an hour
+    5xx, network errors     nothing is allowed for now: `Unreachable`, or what the network said. It is the host's trouble
+                            (``host_trouble``), which rests before the next page asks again
 
 What a file says is read and asked by ``robots_file``, in linear time whatever it holds; large ones in a thread, so that the
 pages of other hosts are served meanwhile. The memory of all files together is bounded: those of least recent use are
@@ -26,7 +26,7 @@ from urllib.parse import urljoin
 
 import can_ada
 
-from frontrank.fetching.failures import Forbidden, NotFetched, Refused, Unreachable
+from frontrank.fetching.failures import Cause, Forbidden, NotFetched, Refused, Unreachable
 from frontrank.fetching.http.message import Response
 from frontrank.fetching.robots_file import RobotsFile, product_of, read_robots
 from frontrank.frontiers.politeness import Politeness
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 MOST_HOPS = 5
 KEPT_S = 24 * 3600.0
-GIVEN_UP_S = 3600.0
 ORIGINS_KEPT = 10_000
 BYTES_KEPT = 128 * 2**20  # of memory, as `RobotsFile.size` guesses it
 LONG = 16 * 1024  # a longer file is read in a thread: 500 KiB of short rules take tenths of a second
@@ -52,8 +51,6 @@ class HostLimits(Protocol):
 
     def host(self, name: str, *, delay_s: float, at_least: bool) -> None: ...
 
-    def block(self, name: str, seconds: float) -> None: ...
-
 
 Get = Callable[[str], Awaitable[Response]]  # one robots.txt: its first robots_file.MOST_BYTES, inflated
 
@@ -66,7 +63,6 @@ class Rules:
     file: RobotsFile | None = None
     error: NotFetched | None = None
     size: int = 0  # in memory
-    tries: int = 0  # that failed, in a row
 
 
 class Kept:
@@ -148,7 +144,7 @@ class Robots:
         asked = self._asked.get(origin)
         if asked is not None:
             await asyncio.shield(asked)
-            return self._kept.last(origin) or self._failure(origin, None)
+            return self._kept.last(origin) or self._failure(Unreachable())
         asked = self._asked[origin] = asyncio.get_running_loop().create_future()
         try:
             rules = await self._ask(origin)
@@ -167,9 +163,9 @@ class Robots:
                 # A page of this origin would be refused as well; a redirect's refusal says nothing of the origin.
                 if hop == 0:
                     return Rules(self._kept.clock() + KEPT_S, error=Refused(refused.reason, origin))
-                return self._failure(origin, refused)
+                return self._failure(Unreachable(str(refused)))
             except NotFetched as error:
-                return self._failure(origin, error)
+                return self._failure(error if error.cause is not Cause.PAGE else Unreachable(str(error)))
             if response.status not in REDIRECTS:
                 return await self._rules(origin, response)
             target = redirect_of(url, response)
@@ -181,7 +177,7 @@ class Robots:
     async def _rules(self, origin: str, response: Response) -> Rules:
         status = response.status
         if status >= 500 or status == 429:
-            return self._failure(origin, None)
+            return self._failure(Unreachable(f"http {status}", response.header(b"retry-after")))
         if not 200 <= status < 300:
             return Rules(self._kept.clock() + KEPT_S)
         if len(response.body) > LONG:
@@ -192,19 +188,10 @@ class Robots:
             self._slow_down(origin, file.delay_s)
         return Rules(self._kept.clock() + KEPT_S, file, size=file.size)
 
-    def _failure(self, origin: str, error: NotFetched | None) -> Rules:
-        before = self._kept.last(origin)
-        tries = (before.tries if before else 0) + 1
+    def _failure(self, error: NotFetched) -> Rules:
+        """For all who wait now. It ends before the host has rested, so that the page that comes first then asks again."""
         politeness = self.frontier.politeness if self.frontier is not None else Politeness()
-        again = tries <= politeness.retries
-        rest_s = politeness.pause(tries) if again else GIVEN_UP_S
-        if again and self.frontier is not None:
-            self.frontier.block(host_of(origin), rest_s)
-        # A little less, so that the page that comes first after the rest asks again.
-        until = self._kept.clock() + 0.9 * rest_s
-        if error is not None and error.reason == "host not found":
-            return Rules(until, error=error, tries=tries)
-        return Rules(until, error=Unreachable(again), tries=tries)
+        return Rules(self._kept.clock() + 0.9 * politeness.pause(1), error=error)
 
     def _slow_down(self, origin: str, delay_s: float) -> None:
         if self.frontier is not None:

@@ -69,7 +69,7 @@ class PoliteFrontier:
     def pop_prioritised(self, now: float, priority: int, n: int = 1) -> list[int]:
         """The same, but only pages with at least this priority."""
         pages = np.empty(min(n, int(self.queue.counts[polite.WAIT])), np.int32)
-        taken: list[int] = pages[: compiled(polite.pop_above)(self.queue, now, key_of(priority), pages)].tolist()
+        taken: list[int] = pages[: direct(polite.pop_above).call(self.queue, now, key_of(priority), pages)].tolist()
         return taken
 
     def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:

@@ -25,6 +25,7 @@ class Politeness:
     backoff_s: float = 1.0  # before the first retry; doubles with each
     backoff_most_s: float = 300.0
     lease_s: float = 3600.0  # a page taken and not settled by then waits again
+    host_patience_s: float = 21_600.0  # a host that does not answer for so long is given up; 0: never
 
     def __post_init__(self) -> None:
         for f in fields(self):

@@ -4,6 +4,8 @@
     arrived      its links that stay in scope are told to the service, then that it is done with
     failed       it comes back after 1, 2, 4, ... seconds if the reason may pass, at most ``retries`` times; the metadata
                  ``attempts`` and ``error`` say so. Then it is done with
+    a host in    its queue is blocked for a while, and the page comes back with the attempts it had (``host_trouble``); a
+    trouble      host that is given up is asked once an hour
     revisits     if they are asked for: each page comes back, with what is known of its last copy in its metadata
     politeness   a queue is asked again after its delay, which comes with its pages and begins when a request was sent; the
                  service is told when the last one was, and hands out the next page to whichever fetcher accordingly
@@ -30,15 +32,15 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from frontrank.errors import FrontrankError, InputError, ServiceAway, ServiceFailed
-from frontrank.fetching.crawler.arrivals import MAY_PASS, MOST_HOPS, resolved
+from frontrank.fetching.crawler.arrivals import MOST_HOPS, resolved
 from frontrank.fetching.crawler.revisiting import FOR_GOOD
 from frontrank.fetching.crawler.scope import Scope
-from frontrank.fetching.failures import NotFetched
+from frontrank.fetching.failures import Cause, NotFetched
 from frontrank.fetching.fetcher import REDIRECTS, Answer, Fetcher, How
 from frontrank.fetching.fetchers import FetcherDied, Fetchers
+from frontrank.fetching.host_trouble import Failure, HostTrouble, failure_of
 from frontrank.fetching.http.message import Response
 from frontrank.fetching.pacing import MAX_WAIT_S, NotYet, Pacer
-from frontrank.fetching.retry_after import rest_s
 from frontrank.fetching.robots import Robots, refusal
 from frontrank.frontiers.politeness import Politeness
 from frontrank.pages.html import LONGEST_URL
@@ -56,6 +58,7 @@ HOSTS_KEPT = 10_000  # whose delays are known
 LOOK_S = 0.25  # between two questions to a service that has nothing to give
 LOST_S, LOST_MOST_S = 1.0, 30.0  # before a service that does not answer is asked again; doubles
 BREAKS = 3  # of one call: a message that the service cannot digest would come again for ever
+GIVEN_UP_S = 3600.0  # between two requests to a host that was given up
 PATIENCE_S = 2.0  # with pages that are on their way when a signal comes
 ATTEMPTS, HOPS = "attempts", "redirects"  # metadata of a page
 MOST_ANCHOR = 1_000  # characters that are told: a page of one link may be all anchor
@@ -78,6 +81,7 @@ class FetchPlan:
     in_flight: int = 16
     per_host: int = 1
     retries: int = 2
+    give_up_after: float = Politeness.host_patience_s
     robots: bool = True
     fetchers: int = 1
     warc: str = ""  # a directory, if pages are to be kept
@@ -111,16 +115,12 @@ class Paces:
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self.politeness = Politeness(delay_s=0.0, retries=work.plan.retries)
+        self.politeness = Politeness(retries=work.plan.retries, host_patience_s=work.plan.give_up_after)
 
     def host(self, name: str, *, delay_s: float, at_least: bool) -> None:
         queue, before = self.work.pace_of(name)
         self.work.paces[name] = queue, max(delay_s, before)
         self.work.later(lambda: self.work.client.delay(math.ceil(delay_s), queue=name, at_least=at_least))
-
-    def block(self, name: str, seconds: float) -> None:
-        until = time.time() + seconds
-        self.work.later(lambda: self.work.client.block(name, until))
 
 
 class Work:
@@ -134,7 +134,9 @@ class Work:
         self.pacer = Pacer(self.pace_of)
         self.own = Fetcher(plan.how)
         self.fetching = Fetchers(plan.how, plan.fetchers) if plan.fetchers > 1 else self.own
-        self.robots = Robots(plan.how.agent, self._robots_txt, Paces(self)) if plan.robots else None
+        self.limits = Paces(self)
+        self.trouble = HostTrouble(lambda: self.limits.politeness)
+        self.robots = Robots(plan.how.agent, self._robots_txt, self.limits) if plan.robots else None
         self.warc = Warc(plan.warc) if plan.warc else None
         self.returning = Returning(plan.revisit) if plan.revisit else None
         self.scope = lru_cache(4096)(lambda host: Scope((f"http://{host}/",), plan.scope, plan.include, plan.exclude))
@@ -257,23 +259,40 @@ class Work:
 
     # One page -----------------------------------------------------------------------------------------------------------------
     async def _one(self, page: Page) -> None:
+        asked_at = self.trouble.clock()
         try:
             answer = await self._answer(page)
         except (FetcherDied, Closed, NotYet):
             await self._give_back(page)
             return
-        if answer.error is not None:
-            await self._failed(page, answer.error.reason, answer.error.retry)
-            return
         if self.warc is not None and answer.records is not None:
             self.warc.append(*answer.records)
-        rest = rest_s(answer.status, answer.retry_after, 2.0 ** self._number(page, ATTEMPTS))
-        if rest:
-            await self._patiently(lambda: self.client.block(page.queue, time.time() + rest))
-        if answer.status >= 400 or answer.status < 200:
-            await self._failed(page, f"http {answer.status}", answer.status in MAY_PASS)
-        else:
+        failure = failure_of(answer)
+        if failure is None or (answer.error is None and failure.cause is Cause.PAGE):
+            self.trouble.answered(page.queue)
+        if failure is None:
             await self._fetched(page, answer)
+        elif failure.cause is Cause.PAGE:
+            await self._failed(page, failure.reason, failure.retry)
+        else:
+            await self._in_trouble(page, failure, asked_at)
+
+    async def _in_trouble(self, page: Page, failure: Failure, asked_at: float) -> None:
+        """It may be the host: then its queue rests, and the page comes back with the attempts it has."""
+        if sentence := self.trouble.dead_proxy(failure):
+            await self._give_back(page)
+            raise InputError(sentence)
+        verdict = self.trouble.failed(page.queue, page.url, failure, asked_at, known=False)
+        if rest := GIVEN_UP_S if verdict.given_up else verdict.rest_s:
+            until = math.ceil(time.time() + rest)  # services count in whole seconds
+            await self._patiently(lambda: self.client.block(page.queue, until))
+        if verdict.delay_s:
+            self.limits.host(page.queue, delay_s=verdict.delay_s, at_least=True)
+        if verdict.attempted:
+            await self._failed(page, failure.reason, verdict.retry)
+        else:
+            said = {ATTEMPTS: [str(self._number(page, ATTEMPTS))], ERROR: [failure.reason]}
+            await self._report(page, time.time() + verdict.wait_s, said)
 
     async def _robots_txt(self, url: str) -> Response:
         return await self.pacer.send(url, lambda sent: self.own.robots_txt(url, sent))
@@ -300,6 +319,7 @@ class Work:
         kept: dict[str, list[str]] = {}
         if self.returning is not None:
             due, kept = self.returning.fetched(page.metadata, answer, time.time())
+        self.trouble.settled(page.queue, page.url)
         await self._report(page, due, {**kept, STATUS: ["304" if answer.unchanged else str(answer.status)]})
         self.told.fetched += 1
 
@@ -331,6 +351,7 @@ class Work:
             due, said[ATTEMPTS] = time.time() + before.wait_s, ["0"]
         await self._report(page, due, said)
         if not again:
+            self.trouble.settled(page.queue, page.url)
             self.told.failures[reason] += 1
 
     async def _give_back(self, page: Page) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -54,13 +55,16 @@ class Blocked:
     host: str
     until: float
     exact: bool = True  # what was said before holds no more; in older logs the latest time that was ever said holds
+    reason: str = ""  # of a host that does not answer
 
     @classmethod
     def of(cls, row: Row) -> Blocked:
-        return cls(row.time, row.note or "", row.time if row.until is None else row.until, bool(row.status))
+        until = row.time if row.until is None else row.until
+        return cls(row.time, row.note or "", until, bool(row.status), row.title or "")
 
     def rows(self) -> list[Row]:
-        return [Row(0, self.kind, -1, self.time, status=int(self.exact), until=self.until, note=storable(self.host))]
+        said = (storable(self.reason) or None, storable(self.host))
+        return [Row(0, self.kind, -1, self.time, int(self.exact), title=said[0], until=self.until, note=said[1])]
 
     def apply(self, crawl: Live) -> None:
         host = crawl._host(self.host)
@@ -68,7 +72,8 @@ class Blocked:
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:
-        return {"host": row.note, "until": row.until}
+        reason = {"reason": row.title} if row.title else {}
+        return {"host": row.note, "until": None if row.until == math.inf else row.until, **reason}
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,8 @@ class Fetched:
 
     def apply(self, crawl: Live) -> None:
         again, unchanged = crawl._arrived(self.page), self.status == UNCHANGED
-        crawl.revisits += bool(crawl.state.fetched[self.page])
+        if not crawl._close(self.page):
+            crawl.revisits += bool(crawl.state.fetched[self.page])
         if not unchanged:
             crawl._see(self)
             crawl._note_links(self.page, self.links, self.anchors)
@@ -204,6 +205,8 @@ class Failed:
         return [stored(Row(0, self.kind, self.page, self.time, note=storable(self.reason)), self.where)]
 
     def apply(self, crawl: Live) -> None:
+        if crawl._close(self.page):
+            crawl.failed_count += 1
         if crawl.state.fetched[self.page]:  # it was there once: what it gave to others stays
             crawl._settle_again(self.page, links_changed=False)
         else:
@@ -230,7 +233,8 @@ class Retried:
 
     @classmethod
     def of(cls, row: Row) -> Retried:
-        return cls(row.time, row.page, row.status or 1, row.until or row.time, row.note or "failed")
+        attempt = 1 if row.status is None else row.status  # 0: none of the page's own was used up
+        return cls(row.time, row.page, attempt, row.until or row.time, row.note or "failed")
 
     def rows(self) -> list[Row]:
         row = Row(0, self.kind, self.page, self.time, status=self.attempt, until=self.until, note=storable(self.reason))
@@ -276,17 +280,21 @@ class Scheduled:
     time: float
     page: int
     until: float
+    reopened: bool = False  # it had failed for good, and no longer has
 
     @classmethod
     def of(cls, row: Row) -> Self:
-        return cls(row.time, row.page, np.inf if row.until is None else row.until)
+        return cls(row.time, row.page, np.inf if row.until is None else row.until, bool(row.status))
 
     def rows(self) -> list[Row]:
-        return [Row(0, self.kind, self.page, self.time, until=None if self.until == np.inf else self.until)]
+        until = None if self.until == np.inf else self.until
+        return [Row(0, self.kind, self.page, self.time, status=1 if self.reopened else None, until=until)]
 
     def apply(self, crawl: Live) -> None:
         crawl.leases.pop(self.page, None)
         crawl.held_up.discard(self.page)
+        if self.reopened:
+            crawl._reopen(self.page)
         ranked = crawl.frontier.mark(self.page) not in (ABSENT, FORGOTTEN)
         crawl.frontier.schedule(self.page, self.until, unranked_at(self.until))
         if ranked and not crawl.state.fetched[self.page]:
@@ -349,6 +357,7 @@ class Forgotten:
 
     def apply(self, crawl: Live) -> None:
         for page in self.pages.tolist():
+            crawl.failed_count += crawl._close(page)
             crawl._leave(page)
             crawl.frontier.forget(page)
 

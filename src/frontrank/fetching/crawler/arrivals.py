@@ -2,8 +2,8 @@
 
     2xx              the links of an HTML page that may be followed are its links in the crawl; all else has none
     3xx + Location   a page with one link
-    4xx, 5xx         failed; tried again if the reason may pass (408, 429, 500, 502, 503, 504), as network errors are
-    Retry-After      the host is left alone for so long
+    4xx, 5xx         failed; tried again if the reason may pass (408, 500)
+    host trouble     429, 502, 503, 504, network errors: the host rests and the page waits, as ``host_trouble`` says
 
 What came from the server is in the WARC file before the journal says where. Whatever was not followed is counted by reason.
 A page whose parser was over its deadline is stored like any other, counted, and has the links that were found.
@@ -12,17 +12,19 @@ A page whose parser was over its deadline is stored like any other, counted, and
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import can_ada
 
-from frontrank.errors import FrontrankError, StorageError
+from frontrank.errors import FrontrankError, InputError, StorageError
 from frontrank.fetching.crawler.revisiting import Revisiting
 from frontrank.fetching.crawler.scope import scope_of
+from frontrank.fetching.failures import Cause
 from frontrank.fetching.fetcher import REDIRECTS
-from frontrank.fetching.retry_after import rest_s
+from frontrank.fetching.host_trouble import Failure, failure_of
 from frontrank.frontiers.frontier import GONE, LEASED
 from frontrank.pages import html, urls
 from frontrank.pages.scorers import Judged
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("frontrank.fetching.crawler")
 
-MAY_PASS = (408, 429, 500, 502, 503, 504)
 MOST_HOPS = 10
 
 Link = tuple[str, str]
@@ -50,17 +51,27 @@ class Arrivals:
         self.revisiting = Revisiting(job.crawl, job.options) if job.options.revisit else None
         self.hops: dict[int, int] = {}  # redirects that led to a page which has not arrived yet
 
-    def settle(self, page: int, url: str, answer: Answer, scores: Scores) -> None:
+    def settle(self, page: int, url: str, answer: Answer, scores: Scores, asked_at: float) -> None:
         """A page that was taken is settled, if it is still ours; whatever goes wrong ends the crawl."""
         job = self.job
         if job.error is not None or job.closed or job.crawl.mark(page) != LEASED:  # a machine that slept outlives its leases
             return
         with self.or_end():
-            if answer.error is not None:
-                self.failed(page, url, answer.error.reason, answer.error.retry)
+            where = None
+            if job.warc is not None and answer.records is not None:
+                where = job.warc.append(*answer.records)
+            failure, host = failure_of(answer), job.crawl.group_of(urls.host_of(url))
+            if failure is None or (answer.error is None and failure.cause is Cause.PAGE):
+                self._answered(host)
+            if failure is None:
+                self._settle(page, url, answer, scores, where)
+            elif failure.cause is Cause.PAGE:
+                self.failed(page, url, failure.reason, failure.retry, where)
             else:
-                self._settle(page, url, answer, scores)
-            job.settled(page)
+                self._in_trouble(page, url, host, failure, asked_at, where)
+            if job.crawl.mark(page) == GONE:
+                job.trouble.settled(host, page)
+            job.page_settled(page)
             job.note()
 
     @contextmanager
@@ -87,28 +98,41 @@ class Arrivals:
             self.hops.pop(page, None)
             self.job.lost(reason)
 
-    def _settle(self, page: int, url: str, answer: Answer, scores: Scores) -> None:
-        status = answer.status
-        where = None
-        if self.job.warc is not None and answer.records is not None:
-            where = self.job.warc.append(*answer.records)
-        self._rest(page, url, answer)
-        if status in REDIRECTS and answer.location:
+    def _answered(self, host: str) -> None:
+        if self.job.trouble.answered(host):  # it had been given up, with pages on their way
+            self.job.crawl.block_until(host, self.job.crawl.clock())
+
+    def _in_trouble(self, page: int, url: str, host: str, failure: Failure, asked_at: float, where: Where | None) -> None:
+        """It may be the host: then it rests, or is given up, and the page waits with the attempts it has."""
+        job, crawl = self.job, self.job.crawl
+        if sentence := job.trouble.dead_proxy(failure):
+            crawl.give_back([page])
+            raise InputError(f"{sentence}, and continue with --resume {crawl.folder}")
+        known = crawl.find_host(host)
+        verdict = job.trouble.failed(
+            host, page, failure, asked_at, known=known >= 0 and bool(crawl.frontier.hosts(known)["done"][0])
+        )
+        with crawl.together():
+            if verdict.given_up or verdict.rest_s:
+                crawl.block(host, math.inf if verdict.given_up else verdict.rest_s, reason=failure.reason)
+            if verdict.delay_s:
+                crawl.host(host, delay_s=verdict.delay_s, at_least=True)
+            if verdict.attempted:
+                self.failed(page, url, failure.reason, verdict.retry, where)
+            else:
+                crawl.failed_page(page, failure.reason, retry=True, retry_s=verdict.wait_s, where=where, attempted=False)
+        if verdict.given_up:
+            logger.warning("%s: %s does not answer, and is given up", failure.reason, host, extra={"job": job})
+        elif verdict.rest_s:
+            logger.info("%s: %s rests for %.1f s: %s", failure.reason, host, verdict.rest_s, url, extra={"job": job})
+
+    def _settle(self, page: int, url: str, answer: Answer, scores: Scores, where: Where | None) -> None:
+        if answer.status in REDIRECTS and answer.location:
             self._redirected(page, url, answer, where)
-        elif status >= 400 or status < 200:
-            self.failed(page, url, f"http {status}", status in MAY_PASS, where)
         elif answer.found is not None:
             self._read(page, url, answer, answer.found, where, scores)
         else:
             self._fetched(page, url, answer, (), where=where)
-
-    def _rest(self, page: int, url: str, answer: Answer) -> None:
-        """Leave a host alone that asks for it."""
-        crawl = self.job.crawl
-        pause = crawl.politeness.pause(crawl.attempts.get(page, 0) + 1)
-        rest = rest_s(answer.status, answer.retry_after, pause)
-        if rest:
-            crawl.block(urls.host_of(url), rest)
 
     def _redirected(self, page: int, url: str, answer: Answer, where: Where | None) -> None:
         hops = self.hops.get(page, 0) + 1

@@ -76,11 +76,29 @@ def panel(job: Job, pace: Pace, width: int) -> Any:
         Text(f"possible trap {trap['pattern']}", style="dim", no_wrap=True, overflow="ellipsis")
         for trap in list(job.traps.found.values())[:NEXT]
     ]
+    if resting := rests(job.trouble.resting(), len(job.trouble.given_up)):
+        parts.append(Text(resting, style="yellow"))
     parts += [Text(f"next {url}", style="dim", no_wrap=True, overflow="ellipsis") for url in _next(job)]
     minutes, seconds = divmod(int(job.elapsed_s), 60)
     title = f"frontrank crawl  {job.crawl.policy.spec()}  {minutes}:{seconds:02}"
     shown = [part for part in parts if part is not None]
     return Panel(Group(*shown), title=title, title_align="left", subtitle=_state(job), subtitle_align="left", width=width)
+
+
+def rests(resting: list[tuple[str, str, float]], given_up: int = 0) -> str:
+    """
+    >>> rests([("a.example", "timeout", 40.2), ("b.example", "http 429", 3.0), ("c.example", "timeout", 9.0)], 1)
+    '3 hosts rest: timeout (2), http 429 (1), next try in 3 s; 1 host given up'
+    """
+    reasons = Counter(reason for _, reason, _ in resting)
+    why = ", ".join(f"{reason} ({count:,})" if len(resting) > 1 else reason for reason, count in reasons.most_common(REASONS))
+    parts = []
+    if resting:
+        soon = spoken(min(left for _, _, left in resting))
+        parts.append(f"{len(resting):,} host{'s rest' if len(resting) > 1 else ' rests'}: {why}, next try in {soon}")
+    if given_up:
+        parts.append(f"{given_up:,} host{'s' * (given_up > 1)} given up")
+    return "; ".join(parts)
 
 
 def _state(job: Job) -> str:

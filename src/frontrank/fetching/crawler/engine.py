@@ -134,6 +134,7 @@ class Engine:
             with self.arrivals.or_end():
                 self.crawl.give_back([page])
             return
+        asked_at = self.job.trouble.clock()
         try:
             answer = await self._answer(page, url)
             scores = await self._scores(url, answer)
@@ -152,7 +153,7 @@ class Engine:
                 return
             answer, scores = Answer(NotFetched("fetcher died", True)), {}
         self.deaths.pop(page, None)
-        self.arrivals.settle(page, url, answer, scores)
+        self.arrivals.settle(page, url, answer, scores, asked_at)
 
     async def _may_ask(self, host: str) -> bool:
         """Whether a host may be asked now, once it is known which others have its address."""

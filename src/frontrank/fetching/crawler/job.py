@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 from frontrank.fetching.crawler.scope import OUT_OF_REACH
 from frontrank.fetching.crawler.seeds import Seeds
 from frontrank.fetching.crawler.traps import Traps
+from frontrank.fetching.failures import NEVER_SENT
+from frontrank.fetching.host_trouble import HostTrouble
 from frontrank.simulation.plan import Stop
 
 if TYPE_CHECKING:
@@ -25,12 +27,13 @@ if TYPE_CHECKING:
 NOTED_EVERY_S = 5.0
 WORKED = "worked_s"  # a note: for how long the crawl has been at work, in all runs together
 NOT_ASKED = (  # reasons for which a page was never asked for: they use up no budget
-    *("robots.txt", "robots.txt unreachable", "private address"),
+    *("robots.txt", "robots.txt unreachable", "private address", *NEVER_SENT),
     *("url too long", "bad url", "unsupported scheme", "not a URL"),
     *OUT_OF_REACH,
 )
 
 INTERRUPTED, BUDGET, TIME, RULE, EMPTY, FAILED = "interrupted", "budget", "time", "stopping rule", "frontier empty", "failed"
+GIVEN_UP = "hosts given up"  # nothing else may be fetched: pages wait on hosts that do not answer
 
 
 def asked_for(fetched: int, revisits: int, failures: Mapping[str, int]) -> int:
@@ -44,7 +47,8 @@ class Job:
         self.counts: Counter[str] = Counter(crawl.notes.get("counts", {}))
         self.failures: Counter[str] = crawl.history.reasons()
         self.begun = time.monotonic()
-        self.settled_before = len(crawl.order) + crawl.revisits
+        self.trouble = HostTrouble(lambda: crawl.politeness)
+        self.settled_before = self.settled
         self.worked_before = float(crawl.notes.get(WORKED, 0.0))
         self.reading = options.sitemaps and "sitemaps" not in crawl.notes  # sitemaps
         self.held = self.reading  # nothing is taken yet: the hosts whose sitemaps come first are not known
@@ -67,6 +71,11 @@ class Job:
     @property
     def elapsed_s(self) -> float:
         return time.monotonic() - self.begun
+
+    @property
+    def settled(self) -> int:
+        """Pages settled, revisits too."""
+        return len(self.crawl.order) - len(self.crawl.reopened) + self.crawl.revisits
 
     @property
     def asked(self) -> int:
@@ -106,7 +115,7 @@ class Job:
         """When another page may be taken; None if none ever may."""
         return self.crawl.next_at() if self.seeds.next_at is None else self.seeds.next_at
 
-    def settled(self, page: int) -> None:
+    def page_settled(self, page: int) -> None:
         """A page arrived, or did not."""
         self.seeds.settled(page)
 

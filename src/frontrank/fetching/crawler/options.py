@@ -221,7 +221,18 @@ class Options:
         wrong=_wrong_agent,
     )
     retries: int = option(
-        2, SENDER, "Further attempts after a temporary failure, after 1, 2, 4, ... seconds.", metavar="N", most=1_000
+        2,
+        SENDER,
+        "Further attempts after a failure of the page that may pass, after 1, 2, 4, ... seconds.",
+        metavar="N",
+        most=1_000,
+    )
+    give_up_after: float = option(
+        21_600.0,
+        SENDER,
+        "Give up on a host that has not answered for S seconds, or 30m, 6h, 1d: its pages wait for --resume. 0: never.",
+        metavar="S",
+        kind=TIME,
     )
     timeout: float = option(30.0, SENDER, "Seconds for one page.", metavar="S", least=0.001, kind=TIME)
     proxy: str = option(
@@ -300,6 +311,7 @@ class Options:
             retries=self.retries,
             # Nothing is out for longer than this, however a download ends: robots.txt may be asked for first.
             lease_s=4 * self.timeout + 3600.0,
+            host_patience_s=self.give_up_after,
         )
 
     @property

@@ -12,6 +12,7 @@ import asyncio
 import logging
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,12 +24,12 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.needs import check_asked, check_live
 from frontrank.crawl.ranking import BACKGROUND
-from frontrank.errors import NotTrusted, StorageError, need
+from frontrank.errors import InputError, NotTrusted, StorageError, need
 from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options, stops
-from frontrank.fetching.crawler.scope import drop_out_of_reach, scope_of
-from frontrank.fetching.crawler.summary import Summary, summarise
+from frontrank.fetching.crawler.scope import OUT_OF_REACH, drop_out_of_reach, scope_of
+from frontrank.fetching.crawler.summary import Summary, given_up_hosts, summarise
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import parse
 from frontrank.orderings.stored import stored_names
@@ -68,12 +69,16 @@ def resume(
     changes: Mapping[str, Any] | None = None,
     *,
     rescore: bool = False,
+    retry_failed: str | None = None,
     truth: Value | None = None,
     impact: Value | None = None,
     watch: Watch | None = None,
 ) -> Summary:
-    """Go on with the crawl of a directory, exactly where it stopped."""
-    job = again(out, changes, rescore=rescore, truth=truth, impact=impact)
+    """Go on with the crawl of a directory, exactly where it stopped.
+
+    ``retry_failed``: with the pages that failed for this reason, or one that begins so; empty: for any.
+    """
+    job = again(out, changes, rescore=rescore, retry_failed=retry_failed, truth=truth, impact=impact)
     return run(lambda: work(job, impact=impact, watch=watch))
 
 
@@ -111,6 +116,7 @@ def again(
     changes: Mapping[str, Any] | None = None,
     *,
     rescore: bool = False,
+    retry_failed: str | None = None,
     truth: Value | None = None,
     impact: Value | None = None,
 ) -> Job:
@@ -127,15 +133,19 @@ def again(
     politeness = options.politeness
     crawl = Crawl.recover(out, policy, rescore=rescore, truth=truth, politeness=politeness, ranking=BACKGROUND, workload=asked)
     try:
+        if retry_failed is not None:
+            _retry_failed(crawl, retry_failed)
         if options.reach != before.reach:
             drop_out_of_reach(crawl, options)
         crawl.note("options", options.json())  # after the pages are dropped: a kill before that leaves the old options whole
         if not crawl.known:  # the first run ended before it had begun
             crawl.seed(options.seeds)
         elif not (crawl.fetched_count or crawl.revisits):  # whoever resumes has fixed what failed every page
-            for page in map(crawl.find, options.seeds):
-                if page >= 0 and crawl.completed(page):
-                    crawl.schedule_page(page, crawl.clock())
+            crawl.retry_failed(but=OUT_OF_REACH)
+        with crawl.together():
+            for host, _, until in crawl.history.resting(crawl.now):
+                if until == math.inf:  # it was given up
+                    crawl.block_until(host, crawl.clock())
         warc = Warc.resume(Path(out) / WARCS, _ends(crawl, Path(out) / WARCS)) if options.warc else None
     except BaseException:
         crawl.close()
@@ -150,6 +160,15 @@ def _check_links(folder: Path) -> None:
             raise StorageError(
                 f"{path}: is a symbolic link, and what it points to would be changed; remove it, or copy the file"
             )
+
+
+def _retry_failed(crawl: Crawl, reason: str) -> None:
+    """Have pages that failed wait again, but for those that the options ruled out: they stay so."""
+    found = crawl.retry_failed(reason, but=OUT_OF_REACH)
+    if not found and reason:
+        reasons = Counter(why for why in crawl.history.failed().values() if why not in OUT_OF_REACH).most_common()
+        listed = ", ".join(f"{why} ({count:,})" for why, count in reasons) or "no page failed"
+        raise InputError(f"--retry-failed: no page failed for a reason that begins with {reason!r}; there are: {listed}")
 
 
 def _checked(options: Options, truth: Value | None, impact: Value | None) -> Policy:
@@ -230,11 +249,11 @@ async def work(job: Job, *, impact: Value | None = None, watch: Watch | None = N
             job.begin()
             logger.info("crawling with %s, %d pages known", job.crawl.policy.spec(), job.crawl.known, extra={"job": job})
             await _crawled(job, engine.run())
-            logger.info("ended: %s", job.ended or state.EMPTY, extra={"job": job})
+            if not job.ended:
+                job.ended = state.GIVEN_UP if given_up_hosts(job.crawl) else state.EMPTY
+            logger.info("ended: %s", job.ended, extra={"job": job})
         if job.error is not None:
             raise job.error
-        if not job.ended:
-            job.ended = state.EMPTY
         job.note(now=True)
         return summarise(job)
     finally:

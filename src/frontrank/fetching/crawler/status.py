@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,10 @@ def status(path: str | os.PathLike[str], with_queue: bool = False, clock: Callab
         times, _ = crawl.history.times()
         now = clock() if running else float(told["last_event"] or 0.0)
         told["pages_per_s"] = rates(times, now, crawl.notes.get(WORKED))
+        told["trouble"] = [
+            {"host": host, "reason": reason, "next_try_s": None if until == inf else max(until - clock(), 0.0)}
+            for host, reason, until in crawl.history.resting(clock() if running else crawl.now)
+        ]
         told |= _budget(crawl.notes.get("options", {}).get("budget", 0), told)
         if with_queue:
             told["queue"] = _queue(crawl)

@@ -5,6 +5,7 @@ All but the links that were not followed is read from the journal, so that it is
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 from collections import Counter
@@ -34,6 +35,7 @@ ENDS = {
     state.TIME: "the time is up",
     state.RULE: "the stopping rule is met",
     state.EMPTY: "nothing more may be fetched",
+    state.GIVEN_UP: "all other pages wait on hosts that were given up",
 }
 
 
@@ -43,6 +45,15 @@ class Host:
     settled: int
     failed: int
     waiting: int
+
+
+@dataclass(frozen=True)
+class GivenUp:
+    """A host that does not answer, and how many pages wait for it."""
+
+    name: str
+    reason: str
+    pages: int
 
 
 @dataclass(frozen=True)
@@ -79,6 +90,7 @@ class Summary:
     remarks: list[str] = field(default_factory=list)  # what of the goal or of a trust file has come to nothing
     hosts: list[Host] = field(default_factory=list)
     traps: list[Family] = field(default_factory=list)
+    given_up: list[GivenUp] = field(default_factory=list)
     spent_hosts: list[str] = field(default_factory=list)
     deep_hosts: list[str] = field(default_factory=list)
     seeds: tuple[str, ...] = ()
@@ -91,6 +103,11 @@ class Summary:
     @property
     def pages_per_s(self) -> float:
         return self.run_pages / self.run_s if self.run_s > 0 else 0.0
+
+    @property
+    def end(self) -> str:
+        """Why it ended, for people."""
+        return waits_on(self.given_up) if self.ended == state.GIVEN_UP else ENDS.get(self.ended, self.ended)
 
     @property
     def goes_on(self) -> bool:
@@ -116,16 +133,20 @@ class Summary:
         came = self.fetched or self.revisits  # a seed that failed and came when it was asked again is a revisit
         if came or self.ended in (state.INTERRUPTED, state.TIME):
             return ""
+        reasons = Counter(self.failures)
+        for host in self.given_up:
+            reasons[host.reason] += host.pages
         advice = f"try them again with {_called(program, self.resume)}, or start from other URLs with a new directory"
-        if set(self.failures) == {"private address"}:
+        if set(reasons) == {"private address"}:
             advice = f"to fetch from private addresses: {_called(program, self.resume)} --allow-private"
-        elif "robots.txt" in self.failures:
+        elif "robots.txt" in reasons:
             advice = "robots.txt of the site does not allow them; start from other URLs, with a new directory"
-        return f"no page was fetched, every seed failed: {_listed(self.failures)}; {advice}"
+        return f"no page was fetched, every seed failed: {_listed(reasons)}; {advice}"
 
     def json(self) -> dict[str, Any]:
         made = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in PAGE_ONLY}
         made["hosts"] = [asdict(host) for host in self.hosts]
+        made["given_up"] = [asdict(host) for host in self.given_up]
         made["best"] = [asdict(page) for page in self.best]
         made["traps"] = [{**family._asdict(), "exclude": family.exclude} for family in self.traps]
         return {**made, "pages_per_s": round(self.pages_per_s, 3), "resume": self.resume}
@@ -137,7 +158,7 @@ class Summary:
         """
         lines = [
             f"{_pages(self.fetched)} fetched, {self.failed:,} failed, {self.waiting:,} waiting, {self.known:,} known",
-            f"ordered by {self.policy}; {ENDS.get(self.ended, self.ended)}",
+            f"ordered by {self.policy}; {self.end}",
             f"this run: {_pages(self.run_pages)} in {self.run_s:,.1f} s ({self.pages_per_s:,.1f} pages/s)",
         ]
         if self.revisits:
@@ -145,6 +166,10 @@ class Summary:
         lines += [f"{name}: {value:.4g}" for name, value in self.gauges.items()]
         if self.failures:
             lines.append("failed: " + _listed(self.failures))
+        if self.given_up:
+            if self.ended != state.GIVEN_UP:
+                lines.append(waits_on(self.given_up))
+            lines.append("given up: " + listed([host.name for host in self.given_up]))
         if self.unscored:
             lines.append("no score: " + _listed(self.unscored))
         lines += self.remarks
@@ -189,7 +214,7 @@ def summarise(job: Job) -> Summary:
         failed=crawl.failed_count,
         known=crawl.known,
         waiting=crawl.waiting,
-        run_pages=len(crawl.order) + crawl.revisits - job.settled_before,
+        run_pages=job.settled - job.settled_before,
         run_s=job.elapsed_s,
         budget=job.options.budget,
         revisits=crawl.revisits,
@@ -202,6 +227,7 @@ def summarise(job: Job) -> Summary:
         unscored=dict(history.unscored().most_common()),
         hosts=_hosts(job),
         traps=[family for family in job.traps.families() if family.exclude not in job.options.exclude],
+        given_up=given_up_hosts(crawl),
         spent_hosts=spent,
         deep_hosts=deep,
         seeds=tuple(job.options.seeds),
@@ -211,6 +237,27 @@ def summarise(job: Job) -> Summary:
         first=history.first(FIRST_TOLD),
         **_over_time(crawl),
     )
+
+
+def given_up_hosts(crawl: Crawl) -> list[GivenUp]:
+    """Hosts that were given up while pages wait for them, those with most pages first."""
+    found = []
+    for host, reason, until in crawl.history.resting(crawl.now):
+        number = crawl.find_host(host) if until == math.inf else -1
+        if number >= 0 and (pages := int(sum(crawl.frontier.hosts(number)[name][0] for name in ("waiting", "later")))):
+            found.append(GivenUp(host, reason, pages))
+    return sorted(found, key=lambda host: -host.pages)
+
+
+def waits_on(hosts: list[GivenUp]) -> str:
+    """
+    >>> waits_on([GivenUp("a.example", "timeout", 40), GivenUp("b.example", "timeout", 1)])
+    '41 pages wait on 2 hosts that were given up: timeout (2)'
+    """
+    pages, reasons = sum(host.pages for host in hosts), Counter(host.reason for host in hosts)
+    what = f"{_pages(pages)} wait{'s' * (pages == 1)} on {len(hosts):,} host{'s' * (len(hosts) != 1)}"
+    why = next(iter(reasons)) if len(hosts) == 1 else _listed(reasons)
+    return f"{what} that {'was' if len(hosts) == 1 else 'were'} given up: {why}"
 
 
 def _remarks(job: Job, best: list[Best]) -> list[str]:

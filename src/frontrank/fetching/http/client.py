@@ -25,7 +25,7 @@ from urllib.parse import unquote, urlsplit
 
 import can_ada
 
-from frontrank.fetching.failures import NotFetched, Refused, bad, lost, of_network
+from frontrank.fetching.failures import PROXY, Cause, NotFetched, Refused, bad, lost, of_network, of_proxy
 from frontrank.fetching.http.connection import Connection
 from frontrank.fetching.http.message import Headers, Incoming, Response, first
 from frontrank.fetching.private import Names, Sockaddr
@@ -166,9 +166,17 @@ class Client:
             self._drop(connection)
 
     async def _connected(self, place: Place) -> Connection:
-        if self.proxy is None or place == self.proxy.place:
+        if self.proxy is None:
             return await self._direct(place)
-        return await self._tunnel(place)
+        return await (self._to_proxy() if place == self.proxy.place else self._tunnel(place))
+
+    async def _to_proxy(self) -> Connection:
+        assert self.proxy is not None
+        place = self.proxy.place
+        try:
+            return await self._direct(place)
+        except (NotFetched, OSError) as error:
+            raise of_proxy(error, f"{place.host}:{place.port}") from error
 
     async def _direct(self, place: Place) -> Connection:
         addresses = await self.names.addresses(place.host)
@@ -185,13 +193,13 @@ class Client:
     async def _tunnel(self, place: Place) -> Connection:
         """A connection through the proxy, on which TLS begins when the proxy has agreed."""
         assert self.proxy is not None
-        to_proxy = await self._direct(self.proxy.place)
+        to_proxy = await self._to_proxy()
         where = f"{place.host}:{place.port}"
         coming = Tunnel()
         try:
             await to_proxy.ask(head_of(b"CONNECT", where, [(b"Host", where.encode()), *self.proxy.headers]), coming)
             if not 200 <= coming.status < 300:
-                raise NotFetched("network error", True, f"the proxy answered {coming.status}")
+                raise NotFetched(f"{PROXY}http {coming.status}", True, where, Cause.HOST)
             assert to_proxy.transport is not None
             connection = Connection()
             loop = asyncio.get_running_loop()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.fetching.crawler.summary import ENDS, HOSTS_TOLD, Summary, listed
+from frontrank.fetching.crawler.summary import HOSTS_TOLD, Summary, listed
 from frontrank.lab.report.figures import Series, lines, styles
 from frontrank.lab.report.html import HtmlTable, Section, Value, page, save
 
@@ -22,6 +22,7 @@ def write_crawl_report(told: Summary, path: str | os.PathLike[str]) -> None:
         sections.append(Section("What the ordering measures", table=HtmlTable(["gauge", "value"], rows)))
     reasons: list[list[Value]] = [["fetched", f"status {status}", count] for status, count in told.statuses.items()]
     reasons += [["failed", reason, count] for reason, count in told.failures.items()]
+    reasons += [["waiting", f"{host.name} was given up: {host.reason}", host.pages] for host in told.given_up[:HOSTS_TOLD]]
     reasons += [["link not followed", reason, count] for reason, count in told.not_followed.items()]
     sections.append(Section("What was fetched, and what was not", table=HtmlTable(["", "why", "count"], reasons)))
     hosts: list[list[Value]] = [[host.name, host.settled, host.failed, host.waiting] for host in told.hosts]
@@ -33,7 +34,7 @@ def write_crawl_report(told: Summary, path: str | os.PathLike[str]) -> None:
     facts = [("fetched", f"{told.fetched:,}"), ("failed", f"{told.failed:,}"), ("waiting", f"{told.waiting:,}")]
     facts += [("known", f"{told.known:,}"), ("ordering", told.policy), ("pages a second", f"{told.pages_per_s:,.1f}")]
     by = f"for “{told.goal}”" if told.goal else f"by {told.policy}"
-    lead = f"{told.fetched:,} pages fetched {by}: {ENDS.get(told.ended, told.ended)}."
+    lead = f"{told.fetched:,} pages fetched {by}: {told.end}."
     title = f"Crawl of {listed(list(told.seeds), 2)}"
     if told.goes_on:
         sections.append(Section("To continue", code=told.resume))
