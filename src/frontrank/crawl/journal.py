@@ -40,7 +40,8 @@ VERSION = 2  # 1: orderings as specifications, politeness as "manners", rankings
 FORMAT = "frontrank-crawl"
 FILE = "trace.db"
 NEW = FILE + ".new"
-UNBORN = {"lock", NEW, NEW + "-journal"}  # what a crawl leaves whose process died while it was created
+BESIDE = [NEW + end for end in ("", "-journal", "-wal", "-shm")]
+UNBORN = {"lock", *BESIDE}  # what a crawl leaves whose process died while it was created
 SCHEMA = """
     CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
     CREATE TABLE url(id INTEGER PRIMARY KEY, url TEXT NOT NULL, key INTEGER NOT NULL);
@@ -102,15 +103,12 @@ class Journal:
             if held:
                 raise StorageError(f"{folder}: is not empty (it contains {held[0]}); give a new directory for the crawl")
             lock = _locked(folder)
-            for left in (NEW, NEW + "-journal"):
-                (folder / left).unlink(missing_ok=True)
-            with replaced(folder / FILE, durable=True, beside=folder / NEW) as beside:
-                db = sqlite3.connect(beside, isolation_level=None)
-                db.executescript(SCHEMA + LATER)
-                stored = {"format": FORMAT, "version": VERSION, **notes}
-                db.executemany("INSERT INTO meta VALUES(?, ?)", [(key, json.dumps(value)) for key, value in stored.items()])
-                db.close()
-            made = cls(folder, _connected(folder, sync_s), lock, group, sync_s)
+            with ExitStack() as held_open:
+                held_open.callback(os.close, lock)
+                _write_new(folder, {"format": FORMAT, "version": VERSION, **notes})
+                db = held_open.enter_context(closing(_connected(folder, sync_s)))
+                made = cls(folder, db, lock, group, sync_s)
+                held_open.pop_all()  # they are the journal's now
             _journals.add(made)
             return made
 
@@ -294,17 +292,21 @@ class Journal:
             return int(self.db.execute("SELECT count(*) FROM url").fetchone()[0] if first is None else first)
 
     def attached(self, page: int) -> bytes | None:
-        found = self.db.execute("SELECT data FROM payload WHERE page = ?", (page,)).fetchone()
+        with Sentences(self.folder, "read"):
+            found = self.db.execute("SELECT data FROM payload WHERE page = ?", (page,)).fetchone()
         return found[0] if found else None
 
     def has_payloads(self) -> bool:
-        return self.db.execute("SELECT 1 FROM payload LIMIT 1").fetchone() is not None
+        with Sentences(self.folder, "read"):
+            return self.db.execute("SELECT 1 FROM payload LIMIT 1").fetchone() is not None
 
     def has_texts(self) -> bool:
-        return self.db.execute("SELECT 1 FROM body LIMIT 1").fetchone() is not None
+        with Sentences(self.folder, "read"):
+            return self.db.execute("SELECT 1 FROM body LIMIT 1").fetchone() is not None
 
     def texts(self, pages: Iterable[int]) -> list[str]:
-        found = (self.db.execute("SELECT text FROM body WHERE page = ?", (page,)).fetchone() for page in pages)
+        with Sentences(self.folder, "read"):
+            found = [self.db.execute("SELECT text FROM body WHERE page = ?", (page,)).fetchone() for page in pages]
         return [row[0] if row else "" for row in found]
 
     # Snapshots ----------------------------------------------------------------------------------------------------------
@@ -396,6 +398,18 @@ class Journal:
                 db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         finally:
             db.close()
+
+
+def _write_new(folder: Path, notes: dict[str, Any]) -> None:
+    """The database of a crawl that begins: there is none, or a whole one."""
+    for left in BESIDE:
+        (folder / left).unlink(missing_ok=True)
+    with replaced(folder / FILE, durable=True, beside=folder / NEW) as beside:
+        db = sqlite3.connect(beside, isolation_level=None)
+        db.executescript(SCHEMA + LATER)
+        db.executemany("INSERT INTO meta VALUES(?, ?)", [(key, json.dumps(value)) for key, value in notes.items()])
+        db.execute("PRAGMA journal_mode = WAL")  # here: a kill amid that would leave a file that no reader can open
+        db.close()
 
 
 def _connected(folder: Path, sync_s: float, read_only: bool = False) -> sqlite3.Connection:
