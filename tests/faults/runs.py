@@ -1,0 +1,43 @@
+"""One seed, one run."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from typing import Any
+
+import frontrank.fetching.crawler.engine
+import frontrank.fetching.crawler.sitemaps  # noqa: F401  they are imported late, and threads are replaced where they are used
+from tests.faults import clock as clocks
+from tests.faults import simulation
+from tests.faults.crawling import Crawling
+from tests.faults.simulation import KNOWN, Simulation
+
+
+def set_up() -> None:
+    simulation.install()
+
+
+def run_seed(seed: int, show: bool = False) -> dict[str, Any]:
+    sim = Simulation(seed, show)
+    begun = time.process_time()
+    wrong = []
+    try:
+        sim.close()
+        Crawling(sim).run()
+    except Exception as error:  # whatever it is: nothing may end a run
+        wrong = [f"{type(error).__name__}: {error}", *traceback.format_exception(error)]
+    finally:
+        sim.close()
+        clocks.use(None)
+    violations = [str(one) for one in sim.violations] + wrong[:1]
+    return {
+        "seed": seed,
+        "digest": sim.digest.hexdigest(),
+        "lives": sim.lives,
+        "simulated_s": round(sim.clock.now, 1),
+        "cpu_s": round(time.process_time() - begun, 3),
+        "violations": violations,
+        "known": [f"{one} ({KNOWN[one.rule]})" for one in sim.known[:1]],
+        "last": [*sim.last, *wrong[1:]],
+    }
