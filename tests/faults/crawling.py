@@ -68,17 +68,18 @@ class Crawling:
         return [(2, (site.address, 0))]
 
     def _refuses(self, host: str, port: int) -> Exception | float | None:
-        site = self.by_address[host]
-        if site.is_down(self.sim.clock.now):
+        site = self.by_address.get(host)
+        if site is not None and site.is_down(self.sim.clock.now):
             return self.sim.network.random.choice(
                 (ConnectionRefusedError(111, "Connection refused"), 100.0, OSError(113, "No route"))
             )
         return None
 
     def _sent(self, address: str, data: bytes) -> None:
-        sim, host = self.sim, self.by_address[address].name
-        if sim.dead:
+        sim = self.sim
+        if sim.dead or address not in self.by_address:
             return
+        host = self.by_address[address].name
         sim.log("sent", host, data.split(b" ", 2)[1].decode())
         if host in self.sent and sim.clock.now - self.sent[host] < self.options.delay - SLACK:
             sim.fail(

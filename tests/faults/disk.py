@@ -14,6 +14,7 @@ import io
 import os
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -220,6 +221,9 @@ def install() -> None:
     os.replace, os.rename = _moved("replace"), _moved("rename")
     os.remove = os.unlink = _remove
     os.open, os.mkdir = _open, _mkdir
+    told, unraisable = sys.excepthook, sys.unraisablehook  # what SQLite is told, it answers for
+    sys.excepthook = lambda kind, error, trace: None if isinstance(error, apsw.Error) else told(kind, error, trace)
+    sys.unraisablehook = lambda it: None if isinstance(it.exc_value, apsw.Error) else unraisable(it)
 
 
 # SQLite's calls -------------------------------------------------------------------------------------------------------------
@@ -236,9 +240,6 @@ class SqliteFile(apsw.VFSFile):
     def __init__(self, name: Any, flags: list[int]) -> None:
         self.path = name.filename() if isinstance(name, apsw.URIFilename) else str(name)
         super().__init__("", name, flags)
-
-    def excepthook(self, *error: Any) -> None:
-        """SQLite is told of it, and says what becomes of it."""
 
     def _mine(self) -> Disk | None:
         return current if current is not None and current.has(self.path) else None
@@ -274,7 +275,6 @@ class SqliteFile(apsw.VFSFile):
 
 class Vfs(apsw.VFS):
     NAME = "faults"
-    excepthook = SqliteFile.excepthook
 
     def __init__(self) -> None:
         super().__init__(self.NAME, "")

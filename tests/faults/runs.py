@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import time
 import traceback
 from typing import Any
@@ -11,7 +13,10 @@ import frontrank.fetching.crawler.sitemaps  # noqa: F401  they are imported late
 from tests.faults import clock as clocks
 from tests.faults import simulation
 from tests.faults.crawling import Crawling
+from tests.faults.serving import Serving
 from tests.faults.simulation import KNOWN, Simulation
+
+SERVED = 4  # one seed in so many is a service
 
 
 def set_up() -> None:
@@ -24,7 +29,11 @@ def run_seed(seed: int, show: bool = False) -> dict[str, Any]:
     wrong = []
     try:
         sim.close()
-        Crawling(sim).run()
+        scenario = Serving if seed % SERVED == SERVED - 1 else Crawling
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            scenario(sim).run()
+        if "Traceback" in said.getvalue():
+            sim.fail("defects", said.getvalue()[-2_000:])
     except Exception as error:  # whatever it is: nothing may end a run
         wrong = [f"{type(error).__name__}: {error}", *traceback.format_exception(error)]
     finally:

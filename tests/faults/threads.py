@@ -99,6 +99,12 @@ class Threads:
             if until():
                 self.wake(thread)
 
+    def end_named(self, prefix: str) -> None:
+        """The process that had these threads is gone."""
+        for thread in list(self.alive):
+            if thread.name.startswith(prefix) and not thread.fibre.dead:
+                thread.fibre.throw(greenlet.GreenletExit)
+
     def end_all(self) -> None:
         """The process is gone, and its threads with it."""
         for thread in list(self.alive):
