@@ -135,10 +135,12 @@ class Line(asyncio.Transport):
     """One end of a connection."""
 
     peer: Line
+    numbers = itertools.count()
 
     def __init__(self, loop: Loop, there: tuple[str, int], protocol: Any) -> None:
         super().__init__({"peername": there})
         self.loop, self.there, self.protocol = loop, there, protocol
+        self.number = next(self.numbers)
         self.on_send: Callable[[str, bytes], None] = lambda host, data: None
         self._closing = self._gone = False
         self._free_at = 0.0  # when what was sent has arrived
