@@ -138,10 +138,12 @@ class Serving(Crawling):
         fetching.LOOK_S = LOOK_S
         self.sim.live(self._main, "")
 
-    def _plan(self) -> FetchPlan:
+    def _plan(self, budget: int = 0) -> FetchPlan:
         how = How("simulated/1.0", timeout_s=2.0)
         random = self.random
-        return FetchPlan(how, f"{HOST}:{PORT}", scope="any", in_flight=random.choice((1, 4)), per_host=1, idle_s=IDLE_S)
+        return FetchPlan(
+            how, f"{HOST}:{PORT}", scope="any", in_flight=random.choice((1, 4)), per_host=1, idle_s=IDLE_S, budget=budget
+        )
 
     async def _main(self) -> None:
         sim, loop, random = self.sim, self.sim.loop, self.random
@@ -160,7 +162,10 @@ class Serving(Crawling):
         loop.on_turn = look
         serving = asyncio.ensure_future(self._serve())
         seeds = list(self.options.seeds)
-        working = [asyncio.ensure_future(self._fetch(Work(self._plan()), seeds)) for _ in range(random.choice((1, 2, 3)))]
+        working = [
+            asyncio.ensure_future(self._fetch(Work(self._plan(random.choice((0, 0, 5)))), seeds))
+            for _ in range(random.choice((1, 2, 3)))
+        ]
         if random.random() < 0.3:
             loop.call_later(random.uniform(0, 20), self._kill_fetcher)
         await asyncio.gather(*working)
@@ -197,9 +202,8 @@ class Serving(Crawling):
 
     # The end ------------------------------------------------------------------------------------------------------------------
     async def _check_end(self) -> None:
-        """All fetchers had nothing to do for longer than any lease: everything that is linked is done with."""
-        if all(work.client._calls.lost for work in self.works):  # type: ignore[attr-defined]
-            await self._fetch(Work(self._plan()), [])
+        """The last fetcher had nothing to do for longer than any lease: everything that is linked is done with."""
+        await self._fetch(Work(self._plan()), [])
         client = Client(self.sim.loop, self.random, DEFAULT)
         for _ in range(50):
             try:
