@@ -4,13 +4,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test check lint bounds core bench bench-service docs proto clean
+.PHONY: help demo test check lint bounds simulate-faults core bench bench-service docs proto clean
 
 help:
 	@echo "make demo    crawl a small generated web for real, compare eleven orderings"
 	@echo "             on it (about 3 minutes the first time)"
 	@echo "make test    linters, types and all tests"
 	@echo "make bounds  the kernels' tests once more, with numba's bounds checks"
+	@echo "make simulate-faults SEEDS=1000   crawls and a service on a disk, a network and"
+	@echo "             a clock that fail, each run from a seed"
 	@echo "make core    the core alone in an environment of its own: its size, its start,"
 	@echo "             and what it says without the extras"
 	@echo "make bench   speed and memory, beside a baseline measured in the same run"
@@ -36,6 +38,11 @@ lint: .venv/tested-with
 bounds: .venv/tested-with
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 --dist load \
 	    -k "not test_contract or growth" $$($(BIN)/python -m tests.bounds)
+
+SEEDS ?= 1000
+FROM ?= 0
+simulate-faults: .venv/tested-with
+	$(BIN)/python -m tests.faults --seeds $(SEEDS) --from $(FROM)
 
 core:
 	PYTHON=$(PYTHON) tests/core_install.sh

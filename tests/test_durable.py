@@ -475,3 +475,35 @@ def test_a_crawl_is_its_owners_alone_whatever_the_umask(tmp_path: Path, umask: i
     assert {path.name for path in made} >= {".lock", "service.json", "lock", "trace.db", "trace.db-wal", "trace.db-shm"}
     assert {path.suffix for path in made} >= {".npz", ".gz", ".json"}
     assert all(mode == (0o700 if is_folder else 0o600) for is_folder, mode in modes.values()), modes
+
+
+def test_a_crawl_killed_just_after_its_creation_can_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A switch to WAL later would go through a journal that only a writer can undo."""
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("frontrank.crawl.journal._connected", killed)
+        with pytest.raises(KeyboardInterrupt):
+            Journal.create(tmp_path / "c", {})
+    assert (tmp_path / "c" / FILE).read_bytes()[18:20] == b"\2\2", "not in WAL mode"
+
+
+def test_a_crawl_that_could_not_be_created_can_be_tried_again(tmp_path: Path) -> None:
+    with pytest.raises(TypeError):
+        Journal.create(tmp_path / "c", {"no JSON": object()})
+    Journal.create(tmp_path / "c", {}).close()
+
+
+def test_a_table_that_cannot_be_read_when_a_crawl_is_recovered_is_a_sentence(tmp_path: Path) -> None:
+    begun(tmp_path / "c", 3).close()
+    db = sqlite3.connect(tmp_path / "c" / FILE)
+    (root,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'payload'").fetchone()
+    (size,) = db.execute("PRAGMA page_size").fetchone()
+    db.close()
+    with open(tmp_path / "c" / FILE, "r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"\xff" * size)
+    with pytest.raises(StorageError, match=r"trace of the crawl cannot be read .*malformed"):
+        Crawl.recover(tmp_path / "c")

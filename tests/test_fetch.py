@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -19,14 +20,19 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from frontrank.cli.fetch import command as fetch_command
+from frontrank.errors import ServiceAway
+from frontrank.fetching.fetcher import Answer, How
 from frontrank.lab.webserver import run_in_process
+from frontrank.pages import html
 from frontrank.service import wire
+from frontrank.service.asks import Page
 from frontrank.service.client import Client
 from frontrank.service.crawls import POLITE, Crawls
-from frontrank.service.fetching import BREAKS, NOT_TAKEN
+from frontrank.service.fetching import BREAKS, NOT_TAKEN, FetchPlan, Work
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import GrpcServer
 from frontrank.service.limits import MOST_METADATA
+from frontrank.service.reports import RETURNED
 from frontrank.service.security import Security
 from tests.patience import PATIENCE_S
 from tests.test_crawler import WEB, Site, links, served
@@ -333,3 +339,29 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
             [sys.executable, "-m", "frontrank", "fetch", *args], capture_output=True, text=True, timeout=PATIENCE_S, check=False
         )
         assert done.returncode == 2 and sentence in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_a_fetcher_that_ends_gives_a_page_back_whose_links_nobody_was_told_of() -> None:
+    """Done with, the page would never be asked for again, and what it links to never known."""
+    url, told = "http://192.0.2.7/", []
+
+    class Restarting:
+        """A service that is away when the links are put, and there when the page is reported."""
+
+        async def put(self, *given: Any, **more: Any) -> list[bool]:
+            raise ServiceAway("the service restarts")
+
+        async def known(self, url: str, again_at: float = 0, **more: Any) -> None:
+            told.append((url, again_at > 0, RETURNED in more["metadata"]))
+
+    async def main() -> None:
+        work = Work(FetchPlan(How("test"), "127.0.0.1:1", robots=False))
+        await work.client.close()
+        work.client = Restarting()  # type: ignore[assignment]
+        work.end("budget")
+        answer = Answer(status=200, found=html.Page(links=[(f"{url}next", "next")]))
+        await work._fetched(Page(url, "192.0.2.7", {}, "DEFAULT"), answer)
+        work.own.close()
+
+    asyncio.run(main())
+    assert told == [(url, True, True)]

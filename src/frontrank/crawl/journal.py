@@ -50,7 +50,8 @@ UNCHECKED = "unchecked"  # a note, if rows of earlier versions are there: how ma
 FORMAT = "frontrank-crawl"
 FILE = "trace.db"
 NEW = FILE + ".new"
-UNBORN = {"lock", NEW, NEW + "-journal"}  # what a crawl leaves whose process died while it was created
+BESIDE = [NEW + end for end in ("", "-journal", "-wal", "-shm")]
+UNBORN = {"lock", *BESIDE}  # what a crawl leaves whose process died while it was created
 SCHEMA = """
     CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT, crc INTEGER) WITHOUT ROWID;
     CREATE TABLE url(id INTEGER PRIMARY KEY, url TEXT NOT NULL, key INTEGER NOT NULL, crc INTEGER);
@@ -135,17 +136,12 @@ class Journal:
             if held:
                 raise StorageError(f"{folder}: is not empty (it contains {held[0]}); give a new directory for the crawl")
             lock = _locked(folder)
-            for left in (NEW, NEW + "-journal"):
-                (folder / left).unlink(missing_ok=True)
-            with replaced(folder / FILE, durable=True, beside=folder / NEW) as beside:
-                os.close(private(str(beside), os.O_CREAT | os.O_EXCL))  # its WAL has the same rights
-                db = sqlite3.connect(beside, isolation_level=None)
-                db.executescript(SCHEMA + LATER)
-                stored = {"format": FORMAT, "version": VERSION, **notes}
-                rows = [(key, json.dumps(value)) for key, value in stored.items()]
-                db.executemany("INSERT INTO meta VALUES(?, ?, ?)", [(*row, checksum(row)) for row in rows])
-                db.close()
-            made = cls(folder, _connected(folder, sync_s), lock, group, sync_s)
+            with ExitStack() as held_open:
+                held_open.callback(os.close, lock)
+                _write_new(folder, {"format": FORMAT, "version": VERSION, **notes})
+                db = held_open.enter_context(closing(_connected(folder, sync_s)))
+                made = cls(folder, db, lock, group, sync_s)
+                held_open.pop_all()  # they are the journal's now
             with _journals_lock:
                 _journals.add(made)
             return made
@@ -612,6 +608,20 @@ class Journal:
                 db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         finally:
             db.close()
+
+
+def _write_new(folder: Path, notes: dict[str, Any]) -> None:
+    """The database of a crawl that begins: there is none, or a whole one."""
+    for left in BESIDE:
+        (folder / left).unlink(missing_ok=True)
+    with replaced(folder / FILE, durable=True, beside=folder / NEW) as beside:
+        os.close(private(str(beside), os.O_CREAT | os.O_EXCL))  # its WAL has the same rights
+        db = sqlite3.connect(beside, isolation_level=None)
+        db.executescript(SCHEMA + LATER)
+        rows = [(key, json.dumps(value)) for key, value in notes.items()]
+        db.executemany("INSERT INTO meta VALUES(?, ?, ?)", [(*row, checksum(row)) for row in rows])
+        db.execute("PRAGMA journal_mode = WAL")  # here: a kill amid that would leave a file that no reader can open
+        db.close()
 
 
 def _connected(folder: Path, sync_s: float, read_only: bool = False) -> sqlite3.Connection:

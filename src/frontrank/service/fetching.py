@@ -314,7 +314,10 @@ class Work:
             except FrontrankError:  # of these links: whoever may not call at all is told so by the next call
                 await self._failed(page, NOT_TAKEN, False)
                 return
-            self.told.new += sum(new or ())
+            if new is None:  # the fetcher ends, and nobody was told of the links: the page is for another one
+                await self._give_back(page)
+                return
+            self.told.new += sum(new)
         due: float = 0.0
         kept: dict[str, list[str]] = {}
         if self.returning is not None:
