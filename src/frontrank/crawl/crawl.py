@@ -303,8 +303,9 @@ class Crawl(Shown):
 
     def _let_go(self, snapshot_s: float | None) -> None:
         self._ended.set()
-        if snapshot_s is not None and isinstance(self.log, Journal):
-            self.log.files.close(snapshot_s)
+        end_snapshot = getattr(self.log, "end_snapshot", None)  # of logs that write them beside the crawl
+        if snapshot_s is not None and end_snapshot is not None:
+            end_snapshot(snapshot_s)
         self.log.close()
         for scoring in self.scoring.values():
             scoring.close()

@@ -513,6 +513,10 @@ class Journal:
         self.files.save({**head, "stamp": self._stamp(head["seq"])}, arrays, wait)
         return True
 
+    def end_snapshot(self, patience_s: float) -> None:
+        """Wait so long for a snapshot that is being written; then give it up."""
+        self.files.close(patience_s)
+
     def snapshots(self) -> Iterator[Snapshot]:
         for head, arrays in self.files.load():
             if 0 < head["seq"] <= self.seq and head.get("stamp") == self._stamp(head["seq"]):
