@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frontrank.crawl.events import Failed, Fetched, RankingHeld, Rescored
+from frontrank.crawl.integrity import checked_rows
 from frontrank.crawl.log import Log, Row
 from frontrank.crawl.memory_log import MemoryLog
 from frontrank.crawl.status import due, priorities, priority, state
@@ -116,7 +117,7 @@ def _parts(crawl: Shown, page: int) -> _Found:
     player = _Watched(shadow, page, _last_ranking(crawl, page))
     recovery.take_names(shadow, names, crawl)
     for rows in names.rows(0, recovery.BATCH):
-        player.batch(rows)
+        player.batch(checked_rows(crawl.log.folder or "the log", rows, shadow.known))
     return _Found(list(player.gave.items()), player.key, len(player.linking), player.parts, player.ranked)
 
 

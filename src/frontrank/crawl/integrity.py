@@ -111,6 +111,11 @@ def check_rows(where: Path | str, rows: Sequence[Row], known: int) -> None:
         )
 
 
+def checked_rows(where: Path | str, rows: list[Row], known: int) -> list[Row]:
+    check_rows(where, rows, known)
+    return rows
+
+
 def _wrong_row(rows: Sequence[Row], known: int) -> Row | None:
     columns = list(zip(*rows, strict=True))
     for name, kind, column in zip(COLUMNS, TYPES, columns, strict=True):

@@ -23,7 +23,7 @@ import frontrank
 from frontrank.crawl import events, snapshots
 from frontrank.crawl.drivers import Fused
 from frontrank.crawl.events import Expired, Failed, Fetched, Reordered, Rescored, Retried, Taken
-from frontrank.crawl.integrity import sentences
+from frontrank.crawl.integrity import check_rows, sentences
 from frontrank.crawl.journal import VERSION, Journal
 from frontrank.crawl.log import Log, Row, Snapshot
 from frontrank.crawl.needs import check_live
@@ -251,6 +251,7 @@ class LogReplay:
 
     def batch(self, rows: list[Row]) -> None:
         """Apply these rows: the kernel's in stretches that end where Python is needed, or a ranking follows by counting."""
+        check_rows(self.crawl.log.folder or "the log", rows, self.crawl.known)
         rows = events.apart(rows)
         kinds = np.array([row[1] for row in rows], np.int64)
         ranks = self._ranks(rows, kinds)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontrank.crawl.events import UNCHANGED, Asked, Failed, Fetched, Seeded, Valued
-from frontrank.crawl.integrity import sentences
+from frontrank.crawl.integrity import checked_rows, sentences
 from frontrank.crawl.journal import FILE, Journal
 from frontrank.crawl.recovery import stored_spec
 from frontrank.errors import SourceError, need
@@ -36,11 +36,11 @@ def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
     folder = Path(where)
     journal = Journal.open(folder, read_only=True)
     try:
+        names = [url for urls, _ in journal.urls() for url in urls]
         with sentences(journal):
-            found = _read(journal)
+            found = _read(journal, len(names))
         if not found.pages:
             raise SourceError(f"{folder}: this crawl has fetched no page yet; there is nothing to simulate on")
-        names = [url for urls, _ in journal.urls() for url in urls]
         kept, notes, policy = journal.has_texts(), journal.notes, stored_spec(journal)
     finally:
         journal.close()
@@ -95,10 +95,10 @@ class Found(NamedTuple):
     queries: list[Workload]  # asked since, in place of those before
 
 
-def _read(journal: Journal) -> Found:
+def _read(journal: Journal, known: int) -> Found:
     found = Found([], [], [], [], [], [], [], [], [])
     place: dict[int, int] = {}
-    for event in (row for rows in journal.rows() for row in rows):
+    for event in (row for rows in journal.rows() for row in checked_rows(journal.folder, rows, known)):
         if event.kind == Seeded.kind:
             found.seeds.append(event.page)
         elif event.kind == Failed.kind:
