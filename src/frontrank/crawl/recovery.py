@@ -477,7 +477,7 @@ def _from_snapshot(crawl: Live, log: Log, begin: Callable[[], None]) -> int:
                 _load(crawl, (head, arrays))
                 return int(head["seq"])
             except Exception as error:  # whatever is wrong with it: the journal has all that it has
-                logger.warning("a snapshot of event %s is passed over (%s: %s)", head["seq"], type(error).__name__, error)
+                logger.warning("a snapshot of event %s is skipped (%s: %s)", head["seq"], type(error).__name__, error)
                 begin()
     return 0
 
