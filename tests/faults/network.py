@@ -177,6 +177,10 @@ class Line(asyncio.Transport):
             self._later(self.peer._ended)
             self.loop.call_soon(self._lost, None)
 
+    def silence(self) -> None:
+        """Nothing leaves any more: the process at this end is gone."""
+        self._closing = True
+
     def abort(self) -> None:
         """The other end is told at once."""
         if not self._gone:

@@ -84,6 +84,9 @@ class Serving(Crawling):
         self.sim.log("the service ends:", why)
         self.sim.disk.copy_to(self.sim.root / f"service{self.starts + 1}")
         self.ledger.frozen = True
+        for connection in self.server.connections if self.server is not None else ():
+            if connection.transport is not None:
+                connection.transport.silence()  # type: ignore[attr-defined]
         self.died.set()
 
     async def _serve(self) -> None:
