@@ -185,6 +185,9 @@ def test_it_has_all_verbs_of_a_crawl() -> None:
         "check_page",
         "check_pages",
         "group_of",
+        "pace_of",
+        "delays_of",
+        "count_queues",
     }
 
     def verbs(kind: type) -> dict[str, str]:

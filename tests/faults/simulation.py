@@ -35,7 +35,6 @@ from tests.faults.threads import Threads
 
 KNOWN = {
     "threads on a disk that refuses": "a ranking beside the crawl ends with a traceback, not with a broken crawl alone",
-    "pace": "the delay of a host does not count from robots.txt, redirects and repeated requests yet",
 }
 FAULTS = (KILL, KILL, POWER, POWER, FULL, FAILS, "")
 LAST = 60  # events that are shown of a failure

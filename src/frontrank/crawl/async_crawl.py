@@ -96,6 +96,7 @@ class AsyncCrawl:
     block = _verb(Crawl.block)
     retry_failed = _verb(Crawl.retry_failed)
     block_until = _verb(Crawl.block_until)
+    rest = _verb(Crawl.rest)
     pause = _verb(Crawl.pause)
     resume = _verb(Crawl.resume)
     boost = _verb(Crawl.boost)
@@ -222,9 +223,9 @@ class AsyncCrawl:
             self._news = asyncio.get_running_loop().create_future()
         return self._news
 
-    async def close(self) -> None:
-        """Leave a snapshot, so that the next start is quick, and let the directory go."""
-        await self._end(self.crawl.close)
+    async def close(self, max_s: float | None = None) -> None:
+        """Leave a snapshot, so that the next start is quick, and let the directory go. One that takes longer is given up."""
+        await self._end(partial(self.crawl.close, max_s))
 
     async def abandon(self) -> None:
         """Let the directory go as it is, without a snapshot."""

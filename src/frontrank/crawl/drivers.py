@@ -14,7 +14,7 @@ from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, Frontier
 from frontrank.frontiers.polite import PUTS, Polite, back, later
 from frontrank.frontiers.polite import take as take_polite
 from frontrank.frontiers.polite_frontier import PoliteFrontier
-from frontrank.kernels.jit import Array, Direct, direct, interpreted, lean
+from frontrank.kernels.jit import Array, Direct, interpreted, lazy, lean
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.ranker import UNRANKED
 from frontrank.web.links import Links
@@ -100,9 +100,9 @@ class Stepwise:
     def __init__(self, policy: Policy, frontier: Frontier) -> None:
         self.frontier, self.kind = frontier, policy.queue
         kernels = policy.kernels()
-        self._on_seed, self._on_start = direct(kernels["on_seed"]), direct(kernels["on_start"])
-        self._on_fetch, self._on_revisit = direct(kernels["on_fetch"]), direct(kernels["on_revisit"])
-        self._deepen = direct(deepen)
+        self._on_seed, self._on_start = lazy(kernels["on_seed"]), lazy(kernels["on_start"])
+        self._on_fetch, self._on_revisit = lazy(kernels["on_fetch"]), lazy(kernels["on_revisit"])
+        self._deepen = lazy(deepen)
 
     def plant(self, crawl: Live, pages: Array, weight: float) -> None:
         for page in pages:

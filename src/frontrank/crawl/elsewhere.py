@@ -12,7 +12,7 @@ import numpy as np
 
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.growing import grown
-from frontrank.kernels.jit import Array, by_size, direct
+from frontrank.kernels.jit import Array, by_size, lazy
 
 MOST = 100  # pages of one URL that are looked at, those named last first
 
@@ -46,7 +46,7 @@ class Elsewhere:
 
     def find(self, key: int) -> list[int]:
         """The pages of a URL, those named last first."""
-        number = direct(names.find).call(self.table, key) if len(self) else -1
+        number = lazy(names.find).call(self.table, key) if len(self) else -1
         found = [] if number < 0 else [int(self.newest[number])]
         while found and found[-1] in self.before and len(found) < MOST:
             found.append(self.before[found[-1]])

@@ -28,7 +28,7 @@ from frontrank.errors import InputError
 from frontrank.frontiers.frontier import LEASED, Frontier
 from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
-from frontrank.kernels.jit import Array, direct
+from frontrank.kernels.jit import Array, lazy
 from frontrank.orderings.policy import Policy, never
 from frontrank.pages.groups import DOMAIN
 from frontrank.pages.scoring import Scoring
@@ -102,7 +102,7 @@ class Live(Known):
         self.holds_payloads = log.has_payloads()
         self.keeps_payloads = bool(log.notes.get("keeps_payloads"))  # also those of pages that are done with
         done = policy.kernels()["done"]
-        self._done = None if done is never else direct(done)  # every take asks
+        self._done = None if done is never else lazy(done)  # every take asks
         self.driver = driver_of(policy, self.frontier)
 
     @property

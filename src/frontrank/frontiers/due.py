@@ -9,7 +9,7 @@ import numpy as np
 
 from frontrank.frontiers.heap import NODE, enter, leave
 from frontrank.kernels.growing import grown
-from frontrank.kernels.jit import Array, direct
+from frontrank.kernels.jit import Array, lazy
 
 
 class Due:
@@ -35,12 +35,12 @@ class Due:
         if page >= self.items.size:
             self.items = grown(self.items, page + 1)
             self.node = grown(self.node, self.items.size, {"pos": -1})
-        self.size = direct(enter).call(self.items, self.node, self.size, page, -at, page)
+        self.size = lazy(enter).call(self.items, self.node, self.size, page, -at, page)
 
     def remove(self, page: int) -> None:
         """A page waits for no time, whether it did or not."""
         if self.size and page < self.node.size:
-            self.size = direct(leave).call(self.items, self.node, self.size, page)
+            self.size = lazy(leave).call(self.items, self.node, self.size, page)
 
     def first(self) -> float:
         """The earliest time that a page waits for; infinity if none waits."""

@@ -12,7 +12,7 @@ from frontrank.frontiers import polite
 from frontrank.frontiers.due import Due
 from frontrank.frontiers.frontier import BEYOND, HOSTS, LEASED, Counts, key_of
 from frontrank.frontiers.politeness import FREE, Politeness
-from frontrank.kernels.jit import Array, Direct, by_size, direct
+from frontrank.kernels.jit import Array, Direct, by_size, lazy
 
 MOST_PASSED = 50  # revisits whose hosts may not be asked, looked at in one call
 MOST_TAKEN = 100_000  # pages leased in one call, if nobody names a number
@@ -51,7 +51,7 @@ class PoliteFrontier:
 
     def prioritise(self, page: int, priority: int) -> None:
         self.queue = polite.with_own_keys(self.queue)
-        direct(polite.prioritise).call(self.queue, page, key_of(priority))
+        lazy(polite.prioritise).call(self.queue, page, key_of(priority))
 
     def take(self, n: int, now: float) -> list[int]:
         self.release(now)
@@ -69,7 +69,7 @@ class PoliteFrontier:
     def pop_prioritised(self, now: float, priority: int, n: int = 1) -> list[int]:
         """The same, but only pages with at least this priority."""
         pages = np.empty(min(n, int(self.queue.counts[polite.WAIT])), np.int32)
-        taken: list[int] = pages[: direct(polite.pop_above).call(self.queue, now, key_of(priority), pages)].tolist()
+        taken: list[int] = pages[: lazy(polite.pop_above).call(self.queue, now, key_of(priority), pages)].tolist()
         return taken
 
     def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
@@ -82,10 +82,10 @@ class PoliteFrontier:
         room = min(int(counts[polite.WAIT]), MOST_TAKEN, *([most * each] if most and each else []))
         pages = np.empty(room, np.int32)
         if host >= 0:
-            count = direct(polite.take_queue).call(self.queue, host, now, each, pages)
+            count = lazy(polite.take_queue).call(self.queue, host, now, each, pages)
         else:
             visited = np.empty(self.known_hosts, np.int32)
-            count = direct(polite.take_queues).call(self.queue, now, most, each, pages, visited)
+            count = lazy(polite.take_queues).call(self.queue, now, most, each, pages, visited)
         taken: list[int] = pages[:count].tolist()
         return taken
 
@@ -125,7 +125,7 @@ class PoliteFrontier:
         mine = sorted(waiting[self.queue.host[waiting] == host].tolist(), key=self.returning.at)
         taken: list[int] = []
         for page in mine[: each or None]:
-            if not direct(polite.bears).call(self.queue, host):
+            if not lazy(polite.bears).call(self.queue, host):
                 break
             self.returning.remove(page)
             self._lease.call(self.queue, page, float(now))
@@ -169,12 +169,12 @@ class PoliteFrontier:
 
     def schedule(self, page: int, until: float, key: float) -> None:
         self.returning.remove(page)
-        direct(polite.schedule).call(self.queue, page, key)
+        lazy(polite.schedule).call(self.queue, page, key)
         self.due.put(page, until)
 
     def forget(self, page: int) -> None:
         self.undue(page)
-        direct(polite.forget).call(self.queue, page)
+        lazy(polite.forget).call(self.queue, page)
 
     def back(self, page: int) -> None:
         self.undue(page)
@@ -190,7 +190,7 @@ class PoliteFrontier:
         limit: int | None = None,
     ) -> None:
         limits = [-1 if value is None else value for value in (concurrency, budget, limit)]
-        direct(polite.limit).call(self.queue, host, -1.0 if delay_s is None else float(delay_s), *limits)
+        lazy(polite.limit).call(self.queue, host, -1.0 if delay_s is None else float(delay_s), *limits)
 
     def delays(self, hosts: Array) -> list[float]:
         found: list[float] = self.queue.hosts["delay"][hosts].tolist()
@@ -198,10 +198,10 @@ class PoliteFrontier:
 
     def rest(self, host: int, until: float) -> None:
         """A host may be asked again from that time on, whatever its delay says; a block holds."""
-        direct(polite.rest).call(self.queue, host, until)
+        lazy(polite.rest).call(self.queue, host, until)
 
     def block(self, host: int, until: float) -> None:
-        direct(polite.block).call(self.queue, host, until)
+        lazy(polite.block).call(self.queue, host, until)
 
     def join(self, hosts: Array, group: int, asked: bool = True) -> None:
         others = np.unique(np.asarray(hosts, np.int32))
@@ -214,7 +214,7 @@ class PoliteFrontier:
         by_size(polite.part, len(pages))(self.queue, group, *(np.asarray(given, np.int32) for given in (hosts, pages, into)))
 
     def may_go(self, host: int, now: float) -> bool:
-        return bool(direct(polite.may_go).call(self.queue, host, now))
+        return bool(lazy(polite.may_go).call(self.queue, host, now))
 
     def behave(self, before: Politeness, after: Politeness) -> None:
         queue, known = self.queue, self.known_hosts

@@ -128,16 +128,12 @@ def compiled(f: Kernel, **bind: Kernel) -> Kernel:
     return _made[key]
 
 
-class Direct:
-    """A kernel for a live crawl: its arguments have the same types at every call, and a small crawl does not compile it.
+class Lazy:
+    """A kernel for a live crawl: a small crawl does not compile it.
 
     Compiling what an ordering and a frontier need takes 15 s of processor time, interpreting a page about a millisecond. So a
     kernel is interpreted until the process has spent ``INTERPRETED_S`` on interpreting, unless its machine code is on disk. The
     order is the same.
-
-    numba finds out the types of all arguments at each call: 2 us for a frontier of 11 arrays, where the call itself takes
-    0.2 if the kernel is ``@lean``. Here ``call`` asks at the first call alone. After that only the size of an array's elements
-    is looked at: arrays must be contiguous, and whoever may be given an integer for a float makes it one.
     """
 
     __slots__ = ("_bind", "_kernel", "call")
@@ -161,6 +157,21 @@ class Direct:
         return found.item() if isinstance(found, np.generic) else found
 
     def _compile(self, *args: Any) -> Any:
+        self.call = compiled(self._kernel, **self._bind)
+        return self.call(*args)
+
+
+class Direct(Lazy):
+    """The same for a caller whose arguments have the same types at every call: not to be shared by crawls.
+
+    numba finds out the types of all arguments at each call: 2 us for a frontier of 11 arrays, where the call itself takes
+    0.2 if the kernel is ``@lean``. Here it asks at the first compiled call alone. After that only the size of an array's
+    elements is looked at: arrays must be contiguous, and whoever may be given an integer for a float makes it one.
+    """
+
+    __slots__ = ()
+
+    def _compile(self, *args: Any) -> Any:
         from numba import typeof
 
         twin = compiled(self._kernel, **self._bind)
@@ -176,14 +187,14 @@ def compile_at_once() -> None:
 
 
 @cache
-def direct(f: Kernel) -> Direct:
-    """One ``Direct`` for all who call kernel f."""
-    return Direct(f)
+def lazy(f: Kernel) -> Lazy:
+    """One ``Lazy`` for all who call kernel f."""
+    return Lazy(f)
 
 
 def by_size(f: Kernel, items: int) -> Kernel:
-    """Kernel f for a call that goes through so many items: ``Direct`` for a few, compiled for many."""
-    return compiled(f) if items > INTERPRETED_ITEMS else direct(f).call
+    """Kernel f for a call that goes through so many items: ``lazy`` for a few, compiled for many."""
+    return compiled(f) if items > INTERPRETED_ITEMS else lazy(f).call
 
 
 def interpreted(f: Kernel, **bind: Kernel) -> Kernel:
