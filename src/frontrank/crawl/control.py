@@ -97,7 +97,7 @@ class Control(Live):
     @alone
     def delays_of(self, pages: Sequence[int]) -> list[float]:
         """For each of these pages, the seconds between two requests to its queue."""
-        return self.frontier.delays(self.frontier.hosts_of(np.array(pages, np.int64)))
+        return self.frontier.delays(self.frontier.hosts_of(np.array(self.check_pages(pages), np.int64)))
 
     @alone
     def rest(self, name: str, seconds: float, now: float | None = None) -> None:

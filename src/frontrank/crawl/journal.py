@@ -213,7 +213,8 @@ class Journal:
         if self.seq < synced:
             raise StorageError(
                 f"{ends}, and {synced:,} of them were on the disk: {FILE} or {FILE}-wal is damaged or of another time. "
-                f"Restore the directory from a copy; or, to continue with the {self.seq:,} events that are left, remove {self.folder}/lock"
+                "Restore the directory from a copy; or, to continue with the "
+                f"{self.seq:,} events that are left, remove {self.folder}/lock"
             )
         logger.warning(
             "%s: the newest %s are lost (%s-wal is damaged, or the machine stopped before they were on the disk); "

@@ -313,7 +313,8 @@ class Queues(Control):
         active = hosts["waiting"] + hosts["later"] + hosts["leased"]
         at = self.clock() if now is None else given.seconds(now, "now must be")
         shown = active + hosts["done"] > 0 if inactive else (active > 0) & (hosts["blocked"] < at + self.shift)
-        part = slice(start, None if size is None else start + size)
+        start = given.whole(start, "start")
+        part = slice(start, None if size is None else start + given.whole(size, "size"))
         return status.host_names(self, np.flatnonzero(shown)[part].tolist())
 
     def _counted(self, hosts: Array) -> QueueCounts:
@@ -348,7 +349,8 @@ class Queues(Control):
 
         ``first`` and ``stop``: of these pages alone.
         """
-        part = slice(first, self.known if stop is None else min(stop, self.known))
+        first, last = given.whole(first, "first"), self.known if stop is None else given.whole(stop, "stop")
+        part = slice(first, min(last, self.known))
         marks, host = self.frontier.marks(part), -1 if queue is None else self.find_host(queue)
         there = (marks != ABSENT) & (marks != FORGOTTEN)
         if queue is not None:
@@ -361,7 +363,8 @@ class Queues(Control):
     @alone
     def count_queues(self, pages: Sequence[int]) -> int:
         """How many queues these pages wait in; hosts of a group are one."""
-        return len(set(self.frontier.hosts_of(np.array(pages, np.int64)).tolist())) if len(pages) > 1 else len(pages)
+        numbers = np.array(self.check_pages(pages), np.int64)
+        return len(np.unique(self.frontier.hosts_of(numbers)))
 
     @alone
     def due(self, page: int) -> float:
