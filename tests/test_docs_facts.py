@@ -94,7 +94,9 @@ def counted() -> Iterator[str]:
 
 
 def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value[:1] and len(node.value) > 2
+    """The beginning of a text that a status follows is none."""
+    text = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(text, str) and len(text) > 2 and text.strip() == text
 
 
 def test_every_reason_is_on_the_page() -> None:

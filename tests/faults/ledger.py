@@ -145,6 +145,15 @@ class WatchedJournal(Journal):
         self.ledger = self.ledgers.get(self.folder.name) if self.writable else None
         self.all.append(self)
 
+    @classmethod
+    def open(cls, *given: Any, **more: Any) -> WatchedJournal:
+        """Also amid the life of a process: a crawl that could not be written is opened as it is stored."""
+        journal = super().open(*given, **more)
+        assert isinstance(journal, WatchedJournal)
+        if journal.ledger is not None and not journal.ledger.frozen:
+            journal.ledger.check_recovered(journal, lost_power=False)
+        return journal
+
     def add_urls(self, first: int, urls: Sequence[str], keys: Sequence[int]) -> None:
         super().add_urls(first, urls, keys)
         if self.ledger is not None:

@@ -12,7 +12,7 @@ from frontrank.errors import FrontrankError
 from frontrank.fetching.fetcher import How
 from frontrank.frontiers.politeness import Politeness
 from frontrank.service import crawls as service_crawls
-from frontrank.service import fetching
+from frontrank.service import fetching, pool
 from frontrank.service.crawls import DEFAULT, Crawls
 from frontrank.service.fetching import FetchPlan, Work
 from frontrank.service.frontier import FrontierService
@@ -23,6 +23,7 @@ from tests.faults.crawling import Crawling
 from tests.faults.disk import POWER, Disk
 from tests.faults.ledger import Ledger, Rules, WatchedJournal
 from tests.faults.simulation import FAULTS, Simulation
+from tests.faults.threads import InlineExecutor
 from tests.faults.wire import HOST, PORT, Client
 
 IDLE_S, LOOK_S = 120.0, 2.0  # longer than any lease, rest or absence; between two questions to a service that has nothing
@@ -52,6 +53,7 @@ class Serving(Crawling):
         self.ledger = Ledger(sim.fail, lambda fail: ServedRules(fail, self.politeness, revisits=True), sim.log)
         WatchedJournal.ledgers = {DEFAULT: self.ledger}
         service_crawls.Journal = WatchedJournal  # type: ignore[misc]
+        pool.ThreadPoolExecutor = InlineExecutor  # type: ignore[misc, assignment]
         self.options = self.options.with_changes({"delay": self.politeness.delay_s})
         self.faults = [random.choice(FAULTS[:-1]) for _ in range(random.choice((0, 1, 2, 3)))]
         self.starts = 0
@@ -157,7 +159,7 @@ class Serving(Crawling):
             if sim.violations or sim.clock.now - begun > LONGEST_S:
                 loop.ended = True
             if self.checks and self.crawls is not None and not sim.disk.over and random.random() < 0.002:
-                crawl = self.crawls._crawls.get(DEFAULT)
+                crawl = next(iter(self.crawls.open_crawls()), None)
                 if isinstance(crawl, Crawl) and not crawl.log.broken and crawl._lock.owner is None:  # type: ignore[attr-defined]
                     self.checks -= 1
                     sim.check_live(crawl)
@@ -217,9 +219,10 @@ class Serving(Crawling):
         if self.crawls is None or self.sim.violations:
             return
         crawl = self.crawls.get()
-        counts = crawl.counts()
-        if counts.active:
-            self.sim.fail("complete", f"nobody has anything to do, but {counts} are left, {stats}")
+        hosts = crawl.frontier.hosts()  # one that is blocked was given up by a fetcher, and is asked again an hour later
+        left = (hosts["waiting"] + hosts["later"] + hosts["leased"]) * (hosts["blocked"] <= time.time() + crawl.shift)
+        if left.any():
+            self.sim.fail("complete", f"nobody has anything to do, but {crawl.counts()} are left, {stats}")
         fetched = {self.ledger.urls[row[1]] for row in self.ledger.rows if row[0] == 3 and row[3] == 200}
         missing = {link for url in fetched for link in self._links(url)} - set(self.ledger.urls)
         if missing and not self.lost_power:  # a power cut takes what fetchers were told is kept, if it was not synced

@@ -130,6 +130,9 @@ class Module:
 
     Lock = RLock
 
+    def Condition(self, lock: Lock | None = None) -> Condition:
+        return Condition(self._threads, lock or Lock(self._threads))
+
     def __getattr__(self, name: str) -> Any:
         return getattr(threading, name)
 
@@ -210,3 +213,53 @@ class Lock:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.release()
+
+
+class Condition:
+    """Something that threads wait for with a lock, which others have meanwhile."""
+
+    def __init__(self, threads: Threads, lock: Lock) -> None:
+        self.threads, self.lock, self.changes = threads, lock, 0
+
+    def __enter__(self) -> bool:
+        return self.lock.acquire()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.lock.release()
+
+    def notify_all(self) -> None:
+        self.changes += 1
+        self.threads.woken()
+
+    notify = notify_all
+
+    def wait_for(self, until: Callable[[], object], timeout: float | None = None) -> object:
+        end = None if timeout is None else self.threads.clock.now + timeout
+        while not (found := until()):
+            if end is not None and self.threads.clock.now >= end:
+                break
+            before = self.changes
+            self.lock.release()
+            try:
+                self.threads.wait(
+                    lambda before=before: self.changes != before, None if end is None else end - self.threads.clock.now
+                )
+            finally:
+                self.lock.acquire()
+        return found
+
+
+class InlineExecutor:
+    """A pool of threads that works in the thread that asks it."""
+
+    def __init__(self, max_workers: int) -> None:
+        pass
+
+    def __enter__(self) -> InlineExecutor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def map(self, call: Callable[..., Any], items: list[Any]) -> list[Any]:
+        return [call(item) for item in items]

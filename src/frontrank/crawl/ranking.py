@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import logging
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frontrank.errors import StorageError
 from frontrank.kernels.jit import Array
 from frontrank.web.view import CrawlView
 
@@ -94,7 +96,8 @@ class Ranking:
 
     def _work(self) -> None:
         self._scores = self._made()
-        self.crawl._ranked()
+        with suppress(StorageError):  # nothing can be stored any more: the crawl is broken, and says so to whoever calls
+            self.crawl._ranked()
 
     def _ask(self) -> None:
         """Bring the view up to this moment; what must be read while nobody changes it."""

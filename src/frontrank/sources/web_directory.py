@@ -131,6 +131,7 @@ def _own_digest(manifest: dict[str, Any]) -> str:
 
 def _parquet_digests(path: str, columns: Sequence[str] | None = None) -> dict[str, str]:
     """Of its footer, and of the chunks of each column (or of these columns): what reading them reads."""
+    need("pyarrow")
     import pyarrow.parquet as pq
 
     says = pq.read_metadata(path)
