@@ -700,7 +700,7 @@ def test_a_watched_crawl_that_cannot_be_read_is_listed_with_its_reason(tmp_path:
         asked = Asked(server)
         status, listed = asked.get("/api/v1/crawls")
         assert status == 200 and [one["id"] for one in listed["crawls"]] == ["well"]
-        assert listed["broken"][0]["id"] == "bad" and "TypeError" in listed["broken"][0]["reason"]
+        assert listed["broken"][0]["id"] == "bad" and "'politeness' is damaged" in listed["broken"][0]["reason"]
         status, told = asked.get("/api/v1/crawls/bad/status")
         assert status == 503 and told["error"].startswith("crawl 'bad' could not be opened: ")
 

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.integrity import checksum
 from frontrank.errors import BrokenCrawl, InputError, SpecError, StorageError, TooMany, UnknownCrawl
 from frontrank.frontiers.politeness import Politeness
 from frontrank.service.crawls import DEFAULT, LONGEST_ID, Crawls, crawl_id, directory_of
@@ -299,7 +300,7 @@ def test_a_crawl_for_which_no_file_can_be_opened_is_a_sentence(tmp_path: Path) -
         ("politeness", '{"no": 1}', "TypeError"),
         ("policy", '{"name": 5, "fields": 7}', ""),
         ("crawl_id", '"' + "x" * 2_000 + '"', "at most 1,000 characters"),
-        ("revisit_share", "{", "JSONDecodeError"),
+        ("revisit_share", "{", "its notes are no JSON"),
     ],
 )
 def test_whatever_is_wrong_with_a_crawl_the_others_are_served(tmp_path: Path, key: str, value: str, reason: str) -> None:
@@ -307,15 +308,16 @@ def test_whatever_is_wrong_with_a_crawl_the_others_are_served(tmp_path: Path, ke
         for name in ("bad", "well"):
             crawls.made(name).seed("http://a.org/")
     with closing(sqlite3.connect(tmp_path / "bad" / "trace.db")) as db, db:
-        before = dict(db.execute("SELECT key, value FROM meta"))
-        db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, value))
+        before = {note: (text, crc) for note, text, crc in db.execute("SELECT * FROM meta")}
+        db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?, ?)", (key, value, checksum((key, value))))
     with Crawls(tmp_path, "bfs") as crawls:
         assert crawls.ids() == ["well"] and list(crawls.broken) == ["bad"]
         assert reason in crawls.broken["bad"] and str(tmp_path) not in crawls.broken["bad"]
         with pytest.raises(BrokenCrawl, match="crawl 'bad' could not be opened"):
             crawls.get("bad")
         with closing(sqlite3.connect(tmp_path / "bad" / "trace.db")) as db, db:
-            db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, before.get(key, "null")))
+            text, crc = before.get(key, ("null", checksum((key, "null"))))
+            db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?, ?)", (key, text, crc))
         eventually(lambda: opens(crawls, "bad"))
         assert crawls.get("bad").waiting == 1 and crawls.ids() == ["bad", "well"] and not crawls.broken, "it is tried again"
 

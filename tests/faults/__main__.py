@@ -52,7 +52,7 @@ def work(given: argparse.Namespace) -> int:
     for seed in range(given.first, given.first + given.seeds * given.step, given.step):
         result = run_seed(seed, show=given.show)
         if given.digests:
-            print(seed, result["digest"], flush=True)
+            print(f"{seed} {result['digest']}\n", end="", flush=True)  # one write: others print to the same pipe
         wrong = result["violations"]
         if given.show or given.seeds == 1:
             print(json.dumps({name: value for name, value in result.items() if name != "last"}, indent=1))
