@@ -83,9 +83,9 @@ with watching() as watch:
 """
 
 
-def test_the_wait_for_the_compiler_is_explained_and_nothing_of_it_stays() -> None:
+def test_the_wait_for_the_compiler_is_explained_and_nothing_of_it_stays(tmp_path: Path) -> None:
     """Before there is a panel, too: a first crawl compiles for seconds before its first page."""
-    terminal = Terminal(columns=80, command=(sys.executable, "-c", COMPILES))
+    terminal = Terminal(columns=80, command=(sys.executable, "-c", COMPILES), env={"NUMBA_CACHE_DIR": str(tmp_path)})
     assert terminal.end() == 0, terminal.text
     assert COMPILING in terminal.plain and seen(terminal) == []
 

@@ -17,8 +17,9 @@ import pytest
 
 import frontrank as fr
 from frontrank.cli import COMMANDS, command, main
+from frontrank.crawl.integrity import checksum
 from frontrank.crawl.recovery import stored_spec
-from frontrank.errors import FrontrankError, NotTrusted
+from frontrank.errors import BrokenCrawl, FrontrankError, NotTrusted
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.run import stored_options
 from frontrank.lab.compare import Runs
@@ -120,7 +121,8 @@ def made_by(policy: Any, where: Path, spec: str = "pwn:X") -> Path:
         crawl.fetched(URL + "1", [URL, URL + "3"])
     db = sqlite3.connect(where / "trace.db")
     with db:
-        db.execute("UPDATE meta SET value = ? WHERE key = 'policy'", (json.dumps(policy),))
+        row = ("policy", json.dumps(policy))
+        db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?, ?)", (*row, checksum(row)))
     db.close()
     return where
 
@@ -213,7 +215,7 @@ def test_processes_that_answer_questions_trust_what_the_one_that_asks_has_truste
         told = desk.slowly(theirs, replays.explain, theirs.folder, URL + "2", None)
         assert told is not None and told["policy"] == "pwn:X"
     folders = {"theirs": here / "served" / "theirs"}
-    with closing(Desk(folders=folders)) as desk, pytest.raises(NotTrusted, match=SAYS):
+    with closing(Desk(folders=folders)) as desk, pytest.raises(BrokenCrawl, match=SAYS):
         desk.source("theirs").ask("overview")
     with trusting(), closing(Desk(folders=folders)) as desk:
         assert desk.source("theirs").ask("overview")["policy"] == "pwn:X"

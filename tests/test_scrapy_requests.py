@@ -18,11 +18,12 @@ import pytest
 pytest.importorskip("scrapy")
 
 from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.http import FormRequest, JsonRequest, Response
 from scrapy.statscollectors import MemoryStatsCollector
-from scrapy.utils.test import get_crawler
 
 import frontrank as fr
+from frontrank.crawl.integrity import checksum
 from frontrank.errors import InputError, NotTrusted
 from frontrank.fetching.addon.keys import key_path, make_key
 from frontrank.fetching.addon.packing import Damaged, pack, unpack
@@ -76,7 +77,7 @@ def crawl(tmp_path: Path) -> Iterator[fr.Crawl]:
 
 
 def requests(crawl: fr.Crawl, spider: Spider, trust: bool = False) -> Requests:
-    return Requests(crawl, spider, MemoryStatsCollector(get_crawler()), durable=True, debug=False, trust=trust)
+    return Requests(crawl, spider, MemoryStatsCollector(Crawler(Spider)), durable=True, debug=False, trust=trust)
 
 
 def with_objects(spider: Reads, mark: object = MOMENT) -> Request:
@@ -232,7 +233,7 @@ def test_a_value_that_is_no_payload_is_damage(crawl: fr.Crawl, spider: Reads, tm
         crawl.commit()
         db = sqlite3.connect(tmp_path / "crawl" / "trace.db")
         with db:
-            db.execute("INSERT OR REPLACE INTO payload VALUES(0, ?)", (value,))
+            db.execute("INSERT OR REPLACE INTO payload VALUES(0, ?, ?)", (value, checksum((0, value))))
         db.close()
         with pytest.raises(Missing, match="damaged"):
             requests(crawl, spider).take(0)
@@ -253,7 +254,7 @@ def as_before(folder: Path, mark: Path) -> None:
         for at, payload in db.execute("SELECT page, data FROM payload").fetchall():
             if payload.startswith(b"{"):
                 body = pickle.dumps({"callback": "parse", "meta": {"mark": Hostile(mark)}}, protocol=5)
-                db.execute("UPDATE payload SET data = ? WHERE page = ?", (body, at))
+                db.execute("UPDATE payload SET data = ?, crc = ? WHERE page = ?", (body, checksum((at, body)), at))
     db.close()
 
 
