@@ -34,7 +34,7 @@ from frontrank.pages.codings import DECODERS
 IDLE_S = 60.0
 IDLE_MOST = 512
 MAX_MARGIN_S = 1.0  # a connection is closed so long before the server would: a request that meets its end is lost
-PROBATION_S = 0.03  # some servers end each connection and do not say so: until one has answered twice, its end is waited for
+PROBATION_S = 0.01  # some servers end each connection and do not say so: until one has answered twice, its end is waited for
 PROVEN_MOST = 10_000
 STAGGER_S = 0.25  # between attempts at several addresses of one name
 OP_LEGACY_SERVER_CONNECT = 0x4
@@ -122,19 +122,25 @@ class Client:
 
     # Connections -----------------------------------------------------------------------------------------------------------
     async def _kept(self, place: Place) -> Connection | None:
+        """An idle connection, if there is one that can be used. One of a server on probation may be about to end: its taker
+        waits, and others open connections of their own, so that the order of pages stays."""
         while held := self._by_place.get(place):
             proven = place in self._proven
-            wait = held[0].idle_since + PROBATION_S - asyncio.get_running_loop().time()
-            if not proven and held[0].open and wait > 0:
-                await asyncio.sleep(wait)
-                continue
             connection = held.pop(-1 if proven else 0)
+            if not held:
+                del self._by_place[place]
             _, timer = self._idle.pop(connection)
             timer.cancel()
+            wait = connection.idle_since + PROBATION_S - asyncio.get_running_loop().time()
+            if not proven and connection.open and wait > 0:
+                try:
+                    await asyncio.sleep(wait)
+                except asyncio.CancelledError:
+                    connection.abort()
+                    raise
             if connection.is_usable():
                 return connection
             connection.abort()
-        self._by_place.pop(place, None)
         return None
 
     def _keep(self, place: Place, connection: Connection, seconds: float) -> None:
