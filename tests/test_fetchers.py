@@ -117,7 +117,7 @@ def test_one_robots_txt_and_one_pace_a_host(tmp_path: Path) -> None:
 
 def test_the_guards_hold_in_every_fetcher(tmp_path: Path) -> None:
     with HostileServer() as server:
-        limits = ("--timeout", "15", "--retries", "0", "--max-size", "5MB", "--per-host", "16", "--max-depth", "1")
+        limits = ("--timeout", "15", "--retries", "0", "--max-size", "5MB", "--per-host", "16", "--budget", "400")
         crawled = crawl_evil(server, tmp_path, [server.url("/")], *OPEN, *limits, "--fetchers", "2")
     expected = {path: FAILURES.get(path, "302" if path in REDIRECTS else "200") for path in EVILS}
     assert {path: crawled[path] for path in EVILS} == expected

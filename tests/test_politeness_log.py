@@ -38,7 +38,11 @@ CASES: dict[str, tuple[Mapping[str, Any], Sequence[str], int]] = {
         10,
     ),
     "robots.txt unreachable": ({"/robots.txt": [Answer(503), Answer(closes=True), text("User-agent: *")]}, (), 10),
-    "pages unreachable": ({"/": [Answer(503), PAGES["/"]], "/1": Answer(503), "/2": [Answer(closes=True)]}, (), 12),
+    "pages unreachable": (
+        {"/": [Answer(503), PAGES["/"]], "/1": [Answer(503), PAGES["/1"]], "/2": [Answer(closes=True), PAGES["/2"]]},
+        (),
+        10,
+    ),
     "connections closed": ({link: [page(), Answer(closes=True)] for link in LINKS}, ("--per-host", "4"), 8),
     "redirects": ({link: Answer(302, headers=(f"Location: /to{link}",)) for link in LINKS}, (), 14),
     "sitemaps": (
