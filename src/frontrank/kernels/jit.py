@@ -140,9 +140,9 @@ class Lazy:
 
     def __init__(self, f: Kernel, **bind: Kernel) -> None:
         self._kernel, self._bind = f, bind
-        self.call: Kernel = self._first
+        self.call: Kernel = self._choose
 
-    def _first(self, *args: Any) -> Any:
+    def _choose(self, *args: Any) -> Any:
         kept = code_folder() is not None and is_kept(_linked(self._kernel, self._bind, jit=False))
         self.call = self._compile if kept else self._interpret
         return self.call(*args)
@@ -325,7 +325,7 @@ def _jit(f: types.FunctionType) -> Kernel:
 
     _listen()
     made: Kernel = njit(**_options(f))(f)
-    if code_folder() is not None:
+    if hasattr(made, "py_func") and code_folder() is not None:  # with NUMBA_DISABLE_JIT it is the function itself
         from frontrank.kernels.cache import keep
 
         keep(made)
