@@ -336,10 +336,10 @@ def test_a_crawl_ends_whatever_is_on_its_way(path: str, number: signal.Signals, 
         ends(process, 0, 128 + number)
         Held.free.set()
         before = fetched(out)
-        told = crawl("--resume", out, "--timeout", "1") if path == "/hang" else None
+        told = crawl("--resume", out, "--timeout", "1", "--give-up-after", "2") if path == "/hang" else None
     assert len(before) == (6 if path != "/sitemap.xml" else 0)
     if told is not None:
-        assert fetched(out)[:6] == before and told["failed"] == 1
+        assert fetched(out)[:6] == before and told["failed"] == 0 and told["given_up"], "a page alone may be its host's trouble"
         assert [row[0] for row in events(out, Expired.kind)] == [f"{url}/hang"], "what was on its way is asked for again"
 
 
