@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from frontrank.kernels import jit
+from frontrank.kernels.code_folder import code_folder
 from frontrank.kernels.jit import Array, Column, Direct, compiled, interpreted, kernel, lean, state_type
 from frontrank.kernels.prefetch import prefetch
 from tests.patience import PATIENCE_S
@@ -69,7 +71,8 @@ if __name__ == "__main__":
 
 @pytest.fixture(autouse=True)
 def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Commands that a test runs find nothing compiled."""
+    """Commands that a test runs find nothing compiled. This process keeps its folder."""
+    code_folder()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
 
 
@@ -283,7 +286,8 @@ def added_up(values: Array, weight: float) -> float:
     return weight * total
 
 
-def test_a_direct_call_is_the_compiled_one_whatever_the_size_of_its_arrays() -> None:
+def test_a_direct_call_is_the_compiled_one_whatever_the_size_of_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "_interpreted_s", [math.inf])
     direct, values = Direct(added_up), np.arange(40.0)
     for size in (0, 1, 7, 40):
         assert direct.call(values[:size], 0.5) == compiled(added_up)(values[:size], 0.5) == added_up(values[:size], 0.5)
@@ -294,7 +298,8 @@ def test_a_direct_call_is_the_compiled_one_whatever_the_size_of_its_arrays() -> 
 
 
 @pytest.mark.parametrize("other", [np.arange(4, dtype=np.int32), [1.0, 2.0], None, 3.0])
-def test_a_direct_call_refuses_what_is_no_such_array(other: Any) -> None:
+def test_a_direct_call_refuses_what_is_no_such_array(other: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "_interpreted_s", [math.inf])
     direct = Direct(added_up)
     direct.call(np.arange(4.0), 1.0)
     with pytest.raises(TypeError):
