@@ -14,7 +14,7 @@ from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, Frontier
 from frontrank.frontiers.polite import PUTS, Polite, back, later
 from frontrank.frontiers.polite import take as take_polite
 from frontrank.frontiers.polite_frontier import PoliteFrontier
-from frontrank.kernels.jit import Array, Direct, interpreted, lazy, lean
+from frontrank.kernels.jit import Array, Direct, Lazy, interpreted, lazy, lean
 from frontrank.orderings.policy import Out, Policy, State
 from frontrank.orderings.ranker import UNRANKED
 from frontrank.web.links import Links
@@ -69,12 +69,12 @@ class Fused:
     def __init__(self, policy: Policy, frontier: PoliteFrontier) -> None:
         self.frontier = frontier
         kernels, put = policy.kernels(), PUTS[policy.queue]
-        self._plant = Direct(plant, put=put, on_seed=kernels["on_seed"], on_start=kernels["on_start"])
-        self._meet = Direct(meet_all, put=put)
+        self._plant = Lazy(plant, put=put, on_seed=kernels["on_seed"], on_start=kernels["on_start"])
+        self._meet = Lazy(meet_all, put=put)
         self._arrive = Direct(arrive, put=put, on_fetch=kernels["on_fetch"])
         meet = interpreted(meet_all, put=put)
-        self._arrive_again = Direct(arrive_again, meet_all=meet, put=put, on_revisit=kernels["on_revisit"])
-        self._apply_all = Direct(apply_all, settle_again=interpreted(arrive, put=put, on_fetch=kernels["on_fetch"]))
+        self._arrive_again = Lazy(arrive_again, meet_all=meet, put=put, on_revisit=kernels["on_revisit"])
+        self._apply_all = Lazy(apply_all, settle_again=interpreted(arrive, put=put, on_fetch=kernels["on_fetch"]))
 
     def plant(self, crawl: Live, pages: Array, weight: float) -> None:
         self._plant.call(crawl.state, self.frontier.queue, crawl.depths, pages, weight, crawl.out)

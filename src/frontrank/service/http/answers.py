@@ -22,6 +22,7 @@ from frontrank.orderings.registry import describe
 from frontrank.pages.groups import Group
 from frontrank.service.http import past, replays, shapes
 from frontrank.service.http.desk import Desk, Source
+from frontrank.service.refusals import sentence_for
 
 STATUS_S, HOSTS_S, WHOLE_S, COMPARED_S = 1.0, 2.0, 5.0, 60.0  # how long answers are kept
 FOREVER_S = 1e12
@@ -67,8 +68,8 @@ def crawls(asked: Asked) -> shapes.CrawlList:
             pass
         except BrokenCrawl as error:
             broken[name] = error.reason
-        except StorageError as error:  # it cannot be written
-            broken[name] = str(error)
+        except StorageError as error:  # it cannot be written; where it lies is not for callers
+            broken[name] = sentence_for(error)
     broken |= asked.desk.broken()
     rows: list[shapes.Broken] = [{"id": name, "reason": reason} for name, reason in sorted(broken.items())]
     return {"version": __version__, "active": asked.desk.active, "crawls": made, "broken": rows}
