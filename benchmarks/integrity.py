@@ -16,7 +16,7 @@ from benchmarks.show import Result, table
 from frontrank.crawl.integrity import check_checksums, check_rows, checksum_of, width_of, wrong_urls
 from frontrank.crawl.log import Row
 from frontrank.kernels.hashtable import fingerprints
-from frontrank.web.files import digest
+from frontrank.system.files import digest
 
 ROWS, LINKS = 20_000, 20  # of a batch; of a page
 

@@ -17,10 +17,10 @@ from benchmarks.show import table
 from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import stage
 from frontrank.lab.measures.impact import impact_shares
-from frontrank.lab.papers.tran15 import _starts
 from frontrank.orderings.batch.fusion import ranks
 from frontrank.orderings.batch.hidden import FIRST, hidden_parts
 from frontrank.orderings.batch.rw import MOST_LOST, ROUGH, Choice, EnrichedWalk
+from frontrank.papers.tran15 import _starts
 from frontrank.search.divided import load_divided
 from frontrank.sources import load
 from frontrank.web.view import CrawlView

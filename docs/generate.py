@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from frontrank.fetching.crawler.options import options
-from frontrank.lab.papers import PAPERS, SEARCH_PAPERS
 from frontrank.orderings.registry import REGISTRY, Ordering, describe
+from frontrank.papers import PAPERS, SEARCH_PAPERS
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "orderings"
@@ -104,7 +104,7 @@ def reproduced() -> str:
     """Of each paper's claims: where they hold, and what is said of those that do not."""
     lines = [HEAD]
     for paper in (*PAPERS, *SEARCH_PAPERS):
-        title = import_module(f"frontrank.lab.papers.{paper}").PAPER
+        title = import_module(f"frontrank.papers.{paper}").PAPER
         pages = {file.stem.removeprefix(f"{paper}-"): file for file in sorted((DOCS / "results").glob(f"{paper}-*.md"))}
         found = {web: verdicts(file.read_text(encoding="utf-8")) for web, file in pages.items()}
         claims = list(dict.fromkeys(claim for told in found.values() for claim in told))

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from frontrank.pages import bounded, html
 from frontrank.pages.skim import skim
-from frontrank.pages.workers import Closed, Died, TooLong, Workers
+from frontrank.system.workers import Closed, Died, TooLong, Workers
 from tests.patience import PATIENCE_S
 from tests.test_html import HERE, check, pieces
 
@@ -106,7 +106,7 @@ def test_no_more_processes_than_were_allowed_and_closing_ends_them_in_mid_call()
 
 def test_a_worker_ends_when_its_owner_is_killed() -> None:
     script = (
-        "from frontrank.pages.workers import Workers; import os; w = Workers(); print(w.call(os.getpid), flush=True); input()"
+        "from frontrank.system.workers import Workers; import os; w = Workers(); print(w.call(os.getpid), flush=True); input()"
     )
     owner = subprocess.Popen(
         [sys.executable, "-c", script],

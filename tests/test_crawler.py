@@ -172,9 +172,9 @@ def under_way(web: tuple[str, list[str]], out: Path) -> subprocess.Popen[str]:
     slowly = [*on(web), "--delay", "0.3", "--per-host", "1"]
     # A busy machine must not cut off what a signal asks for.
     patient = (
-        "from frontrank import stopping as s; from frontrank.fetching.crawler import run as r; from frontrank.cli import main"
+        "from frontrank import cli; from frontrank.system import stopping as s; from frontrank.fetching.crawler import run as r"
     )
-    start = [sys.executable, "-c", f"{patient}; s.GRACE_S = r.PATIENCE_S = {PATIENCE_S}; main()"]
+    start = [sys.executable, "-c", f"{patient}; s.GRACE_S = r.PATIENCE_S = {PATIENCE_S}; cli.main()"]
     args = [*start, *command(*slowly, "--out", out)[3:]]
     process = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + PATIENCE_S

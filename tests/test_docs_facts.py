@@ -29,18 +29,17 @@ def test_decisions_are_numbered_once_and_in_order() -> None:
     assert len(numbers) > 50 and numbers == list(range(1, len(numbers) + 1))
 
 
-def rooms() -> set[str]:
+def packages() -> set[str]:
     return {f"{path.name}/" for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/design.md"])
-def test_every_room_is_listed(page: str) -> None:
+def test_every_package_is_listed(page: str) -> None:
     text = text_of(page)
-    listed = text[text.index("## The rooms") :] if "## The rooms" in text else text[text.index("## The house") :]
-    assert rooms() <= set(re.findall(r"\b(\w+/)", listed))
+    assert packages() <= set(re.findall(r"\b(\w+/)", text))
 
 
-def test_modules_beside_the_rooms_are_listed() -> None:
+def test_modules_beside_the_packages_are_listed() -> None:
     alone = {path.name for path in SOURCE.glob("*.py") if not path.name.startswith("_")}
     assert alone <= set(re.findall(r"\w+\.py", text_of("docs/design.md")))
 

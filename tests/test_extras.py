@@ -141,14 +141,14 @@ def _name(requirement: str) -> str:
 
 def test_every_import_of_an_extra_is_announced() -> None:
     """Elsewhere than inside these: within a function, after need(), so that the library says the same as the command."""
-    rooms = [
+    paths = [
         path
         for path in sorted(SOURCE.rglob("*.py"))
         if not path.is_relative_to(INSIDE_SCRAPY)
         and not path.is_relative_to(INSIDE_SPARK)
         and path not in INSIDE_HTTP + INSIDE_GRPC
     ]
-    found = [(path, *one) for path in rooms for one in _imports(ast.parse(path.read_text()), set())]
+    found = [(path, *one) for path in paths for one in _imports(ast.parse(path.read_text()), set())]
     assert len(found) > 10
     assert [f"{path}:{line}: {name}" for path, line, name, announced in found if not announced] == []
 

@@ -130,7 +130,7 @@ def test_a_signal_gives_pages_back_at_once(tmp_path: Path) -> None:
     with service(tmp_path / "frontier") as client, served(Endless) as url:
         args = command(client, *(f"{url}/{n}" for n in range(3)), "--allow-private", "--no-robots", "--per-host", "3")
         # A busy machine must not cut off what a signal asks for.
-        patient = f"from frontrank import stopping as s; from frontrank.cli import main; s.GRACE_S = {PATIENCE_S}; main()"
+        patient = f"from frontrank import cli; from frontrank.system import stopping as s; s.GRACE_S = {PATIENCE_S}; cli.main()"
         process = subprocess.Popen([sys.executable, "-c", patient, *args[3:]], stdout=subprocess.PIPE, text=True)
         until(lambda: client.stats().leased == 3)
         process.send_signal(signal.SIGTERM)

@@ -14,7 +14,7 @@ import pytest
 from frontrank.cli import main
 from frontrank.errors import InputError
 from frontrank.search.workload import load_workload
-from frontrank.web.files import check_target, written_beside
+from frontrank.system.files import check_target, written_beside
 
 
 class TestWrittenBeside:

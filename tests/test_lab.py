@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from frontrank import papers as lab
 from frontrank.cli.reproduce import command
 from frontrank.errors import SpecError
-from frontrank.lab import papers as lab
 from frontrank.lab.measures import Curve, threshold_curve
-from frontrank.lab.papers import AGREES, DISAGREES, UNDECIDED, UNTESTED, Reproduction, fica07, fpr10
-from frontrank.lab.papers.claims import ACROSS, decided, mean_height, reaches_at, untested
-from frontrank.lab.papers.crawls import PaperCrawls
-from frontrank.lab.papers.draws import (
+from frontrank.papers import AGREES, DISAGREES, UNDECIDED, UNTESTED, Reproduction, fica07, fpr10
+from frontrank.papers.claims import ACROSS, decided, mean_height, reaches_at, untested
+from frontrank.papers.crawls import PaperCrawls
+from frontrank.papers.draws import (
     Drawn,
     Draws,
     ahead,
@@ -32,7 +32,7 @@ from frontrank.lab.papers.draws import (
     one_holds,
     random_pages,
 )
-from frontrank.lab.papers.parts import part_of, reachable, reached, site, start_page, starts
+from frontrank.papers.parts import part_of, reachable, reached, site, start_page, starts
 from frontrank.sources import load
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web

@@ -14,19 +14,19 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frontrank import papers as lab
 from frontrank.cli.reproduce import command
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.lab import papers as lab
 from frontrank.lab.evaluate import evaluate, stage
 from frontrank.lab.measures.impact import impact_shares
-from frontrank.lab.papers import AGREES, DISAGREES, UNDECIDED, UNTESTED, Reproduction, pandey08, tran15
-from frontrank.lab.papers.impact_ratio import behind, beside, linked, links_within
-from frontrank.lab.papers.made_queries import gathered, lines, made_workload, most, of_ideal, searched, split
-from frontrank.lab.papers.parts import start_page
-from frontrank.lab.papers.reproduction import RANDOM
 from frontrank.lab.tune import estimate_632_plus
 from frontrank.pages.words import words
+from frontrank.papers import AGREES, DISAGREES, UNDECIDED, UNTESTED, Reproduction, pandey08, tran15
+from frontrank.papers.impact_ratio import behind, beside, linked, links_within
+from frontrank.papers.made_queries import gathered, lines, made_workload, most, of_ideal, searched, split
+from frontrank.papers.parts import start_page
+from frontrank.papers.reproduction import RANDOM
 from frontrank.search.divided import halves, same
 from frontrank.search.observe import observe, truth
 from frontrank.sources import load

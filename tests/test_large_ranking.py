@@ -16,7 +16,7 @@ from frontrank.lab.next_pages import rank, view_for
 from frontrank.orderings.registry import parse_ranker
 from frontrank.sources import convert, imported_crawl
 from frontrank.sources.imported_crawl import CrawlTables, load_crawl
-from frontrank.web import room
+from frontrank.system import capacity
 from frontrank.web.view import CrawlView
 from frontrank.web.web import Web
 
@@ -75,12 +75,12 @@ def test_many_pages_are_written_as_few_are(crawl: CrawlTables, tmp_path: Path, m
 
 
 def test_what_does_not_fit_is_said_before_the_work(crawl: CrawlTables, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "SMALL", 0)
-    monkeypatch.setattr(room, "free_memory", lambda: 110 * 1000)
+    monkeypatch.setattr(capacity, "SMALL", 0)
+    monkeypatch.setattr(capacity, "free_memory", lambda: 110 * 1000)
     message = r"ranking 3,000 pages takes .* GB of memory, and .* are free, enough for 1,000 pages of this kind; .* spark"
     with pytest.raises(InputError, match=message):
         view_for(crawl, [parse_ranker("pagerank")])
-    monkeypatch.setattr(room, "free_memory", lambda: 110 * 3000)
+    monkeypatch.setattr(capacity, "free_memory", lambda: 110 * 3000)
     view_for(crawl, [parse_ranker("pagerank")])
     more = replace(crawl.web, indptr=crawl.web.indptr * 10, targets=np.repeat(crawl.web.targets, 10))
     with pytest.raises(InputError, match=r"links, put in the order of their discovery, takes .*free some memory"):

@@ -15,8 +15,8 @@ from frontrank.lab import leaderboard as lab
 from frontrank.lab import measures
 from frontrank.lab.contest import EARLY, Contest, Figures, as_run, usual, worths
 from frontrank.lab.leaderboard import Leaderboard, leaderboard, split_seeds
-from frontrank.lab.papers.made_queries import made_workload
 from frontrank.orderings.registry import orderings
+from frontrank.papers.made_queries import made_workload
 from frontrank.simulation.simulate import simulate
 from frontrank.web.seeds import find_seeds
 

@@ -15,7 +15,7 @@ from frontrank.kernels import inlinks, threads
 from frontrank.kernels.inlinks import find_inlinks, in_degree
 from frontrank.kernels.pagerank import Solver, pagerank
 from frontrank.kernels.walk import Walker
-from frontrank.web import room
+from frontrank.system import capacity
 from tests.oracles import measures
 from tests.webs import random_web, rows_of
 
@@ -87,13 +87,13 @@ def test_with_32_bits_scores_are_as_near_as_is_told(seed: int, pages: int, densi
 
 def test_links_by_target_may_lie_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     web = random_web(50, 500, seed=1)
-    in_memory = find_inlinks(web.indptr, web.targets, 50, room.room_for)
-    monkeypatch.setattr(room, "SMALL", 0)
-    monkeypatch.setattr(room, "free_memory", lambda: 4 * web.links)
+    in_memory = find_inlinks(web.indptr, web.targets, 50, capacity.room_for)
+    monkeypatch.setattr(capacity, "SMALL", 0)
+    monkeypatch.setattr(capacity, "free_memory", lambda: 4 * web.links)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    in_file = find_inlinks(web.indptr, web.targets, 50, room.room_for)
+    in_file = find_inlinks(web.indptr, web.targets, 50, capacity.room_for)
     assert in_file.row.tolist() == in_memory.row.tolist()
     assert isinstance(in_file.row.base, memoryview)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(InputError, match=r"links by target takes .* GB on disk, and .* GB are free there"):
-        room.room_for(2**50)
+        capacity.room_for(2**50)

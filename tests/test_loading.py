@@ -24,7 +24,7 @@ from frontrank.sources import bvgraph_stream, convert, edges, load, spilled
 from frontrank.sources.edges import load_edges, write_edges
 from frontrank.sources.names import Alike, Hosts, Names
 from frontrank.sources.spilled import SpilledLinks
-from frontrank.web import room
+from frontrank.system import capacity
 from frontrank.web.strings import Packed
 from frontrank.web.web import Web, hosts_from_urls
 from tests.oracles import bvgraph as oracle
@@ -151,7 +151,7 @@ class TestEdgeLists:
         path = tmp_path / "large.txt"
         path.write_text("".join(f"{i} {i + 1}\n" for i in range(1000)))
         monkeypatch.setattr(edges, "SMALL", 100)
-        monkeypatch.setattr(room, "free_memory", lambda: 5000)
+        monkeypatch.setattr(capacity, "free_memory", lambda: 5000)
         with pytest.raises(
             SourceError, match=r"about 1,000 links take .* free; .*: frontrank convert \S*large\.txt large\.web$"
         ):
@@ -224,7 +224,7 @@ class TestBVGraphs:
 
     def test_one_that_does_not_fit_in_memory_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         oracle.write(tmp_path / "g", [[1], [2], [0], []], oracle.Format(), 1)
-        monkeypatch.setattr(room, "free_memory", lambda: 30)
+        monkeypatch.setattr(capacity, "free_memory", lambda: 30)
         with pytest.raises(SourceError, match=r"about 3 links .*: frontrank convert \S*g g\.web$"):
             load(tmp_path / "g")
 

@@ -13,8 +13,8 @@ import anyio
 import pytest
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.pages.workers import Closed, Died, TooLong
 from frontrank.service.mcp import LONGEST_LINE, Server, Tool
+from frontrank.system.workers import Closed, Died, TooLong
 from tests.served import MARKUP, grow, grown, serving
 
 TOOLS = ["status", "next", "explain", "compare", "simulate", "recommend"]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from frontrank.cli.convert import command
 from frontrank.errors import InputError, SourceError
 from frontrank.sources import convert, load, parquet_rows, parquet_tables, parquet_web, save
-from frontrank.web import room
+from frontrank.system import capacity
 from frontrank.web.web import Web
 from tests.test_loading import assert_same
 
@@ -178,7 +178,7 @@ def test_a_table_of_pages_is_needed(tmp_path: Path) -> None:
 
 def test_one_that_does_not_fit_in_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tables(tmp_path / "w", {"source": [0], "target": [1]}, {"page": [0, 1]})
-    monkeypatch.setattr(room, "free_memory", lambda: 100)
+    monkeypatch.setattr(capacity, "free_memory", lambda: 100)
     with pytest.raises(SourceError, match=r"frontrank convert \S*w w\.web$"):
         load(folder)
 

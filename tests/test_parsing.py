@@ -18,7 +18,7 @@ from frontrank.fetching.crawler.sitemap_file import read_sitemap
 from frontrank.fetching.crawler.sitemaps import TOOK_TOO_LONG
 from frontrank.fetching.crawler.summary import Summary
 from frontrank.pages.bounded import TOO_LONG
-from frontrank.pages.workers import TooLong, Workers
+from frontrank.system.workers import TooLong, Workers
 from tests import slow
 from tests.patience import PATIENCE_S
 from tests.test_bounded import HOSTILE

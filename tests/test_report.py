@@ -328,7 +328,7 @@ def test_in_a_browser_curves_are_drawn_keys_toggle_them_and_the_table_sorts(
 
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from frontrank.lab.papers import run
+    from frontrank.papers import run
 
     path = tmp_path_factory.mktemp("reproduced") / "r.html"
     run("fpr10", fr.load("synthetic:pages=600,seed=1")).html(path)

@@ -22,7 +22,7 @@ from protego import Protego
 from frontrank.fetching.http.message import Response
 from frontrank.fetching.robots import Kept, Robots, Rules
 from frontrank.fetching.robots_file import MOST_BYTES, RobotsFile, product_of, read_robots
-from frontrank.pages.workers import CPU_S, Workers
+from frontrank.system.workers import CPU_S, Workers
 from tests.fetching import fetch
 from tests.patience import PATIENCE_S
 

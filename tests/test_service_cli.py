@@ -19,7 +19,7 @@ from frontrank.errors import FrontrankError, NotFound, ServiceError
 from frontrank.service import Client, wire
 from frontrank.service.asks import Ask
 from frontrank.service.crawls import Crawls
-from frontrank.web.files import MAX_FILES
+from frontrank.system.files import MAX_FILES
 from tests.patience import PATIENCE_S, eventually
 from tests.test_service_security import TOKEN
 

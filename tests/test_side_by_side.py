@@ -18,7 +18,7 @@ from frontrank.orderings.online.surf import Surf
 from frontrank.orderings.policy import Policy, State
 from frontrank.simulation.layout import together
 from frontrank.sources.synthetic import synthetic
-from frontrank.web.room import free_memory
+from frontrank.system.capacity import free_memory
 from frontrank.web.web import Web
 from tests.patience import PATIENCE_S
 

@@ -34,7 +34,7 @@ from frontrank.spark.ml import _link_sums, _sums_alone
 from frontrank.spark.places import placed
 from frontrank.spark.rank import check_ranker, opened_web, rank
 from frontrank.spark.session import check_java, check_master, said_plainly, session, settings_of
-from frontrank.stopping import watching
+from frontrank.system.stopping import watching
 from tests.parquet_crawls import write_crawl, write_history, write_queries, write_table
 from tests.patience import PATIENCE_S
 

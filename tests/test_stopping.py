@@ -61,7 +61,7 @@ def test_a_signal_amid_the_imports_ends_it_without_a_traceback(number: signal.Si
 ENDLESS = """
 import sys
 import threading
-from frontrank import stopping
+from frontrank.system import stopping
 from frontrank.kernels.jit import compiled, kernel
 
 stopping.GRACE_S = float(sys.argv[1])
@@ -106,7 +106,7 @@ def pending(pid: int, number: signal.Signals) -> bool:
 
 CALLBACK = """
 import ctypes, os, signal, time
-from frontrank import stopping
+from frontrank.system import stopping
 
 @ctypes.CFUNCTYPE(None)
 def callback():
@@ -173,7 +173,7 @@ frontrank.cli.main([])
 
 
 def test_a_signal_that_the_shell_ignores_is_ignored(tmp_path: Path) -> None:
-    script = "import os, signal; from frontrank import stopping\nwith stopping.watching(): os.kill(os.getpid(), signal.SIGINT)"
+    script = "import os; from frontrank.system.stopping import watching\nwith watching(): os.kill(os.getpid(), 2)"
     process = started("-c", script, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
     ends(process, 0)
 
@@ -181,7 +181,7 @@ def test_a_signal_that_the_shell_ignores_is_ignored(tmp_path: Path) -> None:
 def test_signals_mean_what_they_meant_when_nothing_is_watched_any_more() -> None:
     script = """
 import os, signal
-from frontrank import stopping
+from frontrank.system import stopping
 stopping.GRACE_S = 0.2
 heard = []
 with stopping.gracefully(lambda: heard.append(1)):
@@ -202,7 +202,8 @@ except KeyboardInterrupt: print("ended")
 def test_a_signal_to_a_command_that_has_ended_interrupts_nothing(number: signal.Signals) -> None:
     script = f"""
 import os, sys
-from frontrank import cli, stopping
+from frontrank import cli
+from frontrank.system import stopping
 class Late(list):
     def remove(self, watch):  # the last thing before signals mean what they meant
         os.kill(os.getpid(), {int(number)})

@@ -10,8 +10,8 @@ from io import TextIOWrapper
 
 import click
 
-from frontrank import stopping
 from frontrank.errors import EXTRA_OF, FrontrankError, MissingExtra
+from frontrank.system import stopping
 
 GROUPS = {
     "Start here": {

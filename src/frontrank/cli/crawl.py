@@ -82,7 +82,7 @@ def command(
     """
     from frontrank.errors import InputError
     from frontrank.fetching.crawler.config import read_config, read_seeds
-    from frontrank.web.files import raise_file_limit
+    from frontrank.system.files import raise_file_limit
 
     raise_file_limit()
     if rescore and not resume_dir:

@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from frontrank import stopping
 from frontrank.cli.listening import protection_options
 from frontrank.cli.options import listening_port, trust_option
 from frontrank.service.options import ServeOptions
+from frontrank.system import stopping
 
 
 @click.command(name="dashboard")

@@ -36,7 +36,7 @@ def command(out: str, as_json: bool, as_csv: bool) -> None:
     """
     from frontrank.errors import need
     from frontrank.lab.compare import check_runs_target
-    from frontrank.web.files import written_beside
+    from frontrank.system.files import written_beside
 
     need("selectolax")
     check_runs_target(out)

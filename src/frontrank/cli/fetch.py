@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from frontrank import stopping
 from frontrank.cli.options import asked, given_of, number
 from frontrank.errors import need
 from frontrank.fetching.crawler.options import agent_of, options
 from frontrank.options import TIME
+from frontrank.system import stopping
 
 USED = (  # of the options of frontrank crawl
     *("budget", "scope", "include", "exclude", "max_links", "max_size", "per_host", "in_flight", "robots", "contact"),
@@ -64,7 +64,7 @@ def command(
     from frontrank.pages.urls import usable_seed
     from frontrank.service.fetching import FetchPlan
     from frontrank.service.security import read_token
-    from frontrank.web.files import raise_file_limit
+    from frontrank.system.files import raise_file_limit
 
     raise_file_limit()
     chosen = {name: options()[name].default for name in USED} | given_of(given)

@@ -123,7 +123,7 @@ def _ranked_tables(
     from frontrank.lab.best_pages import check_scores_target, local_ranking, save_scores
     from frontrank.orderings.registry import parse_ranker
     from frontrank.sources.parquet_crawl import check_fits, open_crawl
-    from frontrank.web.room import free_memory, free_temporary
+    from frontrank.system.capacity import free_memory, free_temporary
 
     ranker = parse_ranker(spec or "pagerank")
     if scores is not None:

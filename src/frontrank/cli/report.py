@@ -22,7 +22,7 @@ def command(web: str, policies: tuple[str, ...], out: str, as_json: bool, **opti
     from frontrank.errors import InputError, need
     from frontrank.lab.compare import Runs, is_saved
     from frontrank.lab.frame import check_ending
-    from frontrank.web.files import check_target
+    from frontrank.system.files import check_target
 
     need("jinja2", "plotly")
     check_ending(out, ".html", ".htm")

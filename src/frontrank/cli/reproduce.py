@@ -12,7 +12,7 @@ from frontrank.cli.screen import progress, say, show_json
 from frontrank.lab.options import ReproduceOptions
 
 if TYPE_CHECKING:
-    from frontrank.lab.papers import Reproduction
+    from frontrank.papers import Reproduction
 
 DEFAULT = "synthetic:pages=20000,seed=1"
 
@@ -39,12 +39,12 @@ def command(paper: str, web: str, out: str | None, markdown: str | None, as_json
     """
     from frontrank.errors import InputError, need
     from frontrank.lab.frame import check_ending
-    from frontrank.lab.papers import SEARCH_PAPERS, check, run
-    from frontrank.lab.papers.made_queries import made_workload
     from frontrank.lab.report import save
+    from frontrank.papers import SEARCH_PAPERS, check, run
+    from frontrank.papers.made_queries import made_workload
     from frontrank.search.divided import halves
     from frontrank.sources import load
-    from frontrank.web.files import check_target
+    from frontrank.system.files import check_target
 
     check(paper)
     asked = ReproduceOptions(**given_of(given))

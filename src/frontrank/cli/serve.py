@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank import stopping
 from frontrank.cli.listening import NAMES, protection_options
 from frontrank.cli.options import asked_in, given_of, trust_option
 from frontrank.cli.screen import progress
 from frontrank.errors import InputError, need
 from frontrank.service.options import ServeOptions
-from frontrank.web.files import raise_file_limit
+from frontrank.system import stopping
+from frontrank.system.files import raise_file_limit
 
 if TYPE_CHECKING:
     from frontrank.service.crawls import Crawls

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank import stopping
 from frontrank.cli.options import asked_in, given_of, listening_port
 from frontrank.cli.screen import progress, say
 from frontrank.lab.webserver.options import Options
+from frontrank.system import stopping
 
 if TYPE_CHECKING:
     from frontrank.lab.webserver.server import Server

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from frontrank.crawl.journal import Journal, check_crawl, is_locked
 from frontrank.errors import FrontrankError, InputError, StorageError
-from frontrank.web.files import PRIVATE_FOLDER, private, replaced
+from frontrank.system.files import PRIVATE_FOLDER, private, replaced
 from frontrank.web.view import workload_from
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ from frontrank.crawl.snapshots import Snapshots
 from frontrank.errors import CrawlClosed, DiskFull, InputError, StorageError
 from frontrank.kernels import hashtable
 from frontrank.kernels.jit import Array
-from frontrank.web.files import IMPORTED, PRIVATE_FOLDER, locked, private, replaced
+from frontrank.system.files import IMPORTED, PRIVATE_FOLDER, locked, private, replaced
 
 VERSION = 3  # 2: no checksums. 1: orderings as specifications, politeness as "manners", rankings that follow from counting
 UNCHECKED = "unchecked"  # a note, if rows of earlier versions are there: how many events and URLs have no checksums

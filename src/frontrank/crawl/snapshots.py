@@ -27,7 +27,7 @@ import numpy as np
 from frontrank.crawl.log import Snapshot
 from frontrank.errors import StorageError
 from frontrank.kernels.jit import Array
-from frontrank.web.files import PRIVATE_FOLDER, private, replaced
+from frontrank.system.files import PRIVATE_FOLDER, private, replaced
 
 FOLDER = "snapshots"
 KEPT = 2  # of the newest

@@ -28,7 +28,7 @@ from frontrank.errors import InputError
 from frontrank.fetching.copies import Copy
 from frontrank.fetching.fetcher import Answer, Fetcher, How
 from frontrank.pages.urls import host_of
-from frontrank.pages.workers import Closed, Died, started
+from frontrank.system.workers import Closed, Died, started
 
 START = "import sys; sys.path[:] = {path!r}; from frontrank.fetching.fetchers import serve; serve({socket})"
 AHEAD = 2  # pages that a host's own fetcher may have more than the least busy one

@@ -1,7 +1,7 @@
 """Pages and sitemaps of strangers, read without holding up the crawl.
 
-Small tame pages are parsed at once; all else by a worker process with a deadline (pages/workers.py), which answers by the event
-loop: no thread waits. One host has at most one worker at a time, so that its slow pages are waited for by its own pages alone.
+Small tame pages are parsed at once; all else by a worker process with a deadline (system/workers.py), which answers through
+the event loop, so that no thread waits. A host has at most one worker at a time: its slow pages hold up its own pages alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from frontrank.pages import bounded
 from frontrank.pages.bounded import WORKERS
 from frontrank.pages.html import Page
-from frontrank.pages.workers import CPU_S, LEAST_WALL_S, PATIENCE, Closed, Died, TooLong, started
+from frontrank.system.workers import CPU_S, LEAST_WALL_S, PATIENCE, Closed, Died, TooLong, started
 
 T = TypeVar("T")
 

@@ -18,7 +18,7 @@ from frontrank.kernels.jit import Array
 from frontrank.lab.next_pages import Ranking
 from frontrank.orderings.ranker import Ranker
 from frontrank.sources.parquet_crawl import ParquetCrawl, earlier_moments
-from frontrank.web.files import check_target, written_beside
+from frontrank.system.files import check_target, written_beside
 from frontrank.web.view import CrawlView
 
 PIECE = 1 << 20  # rows of scores that are written at a time

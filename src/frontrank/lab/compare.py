@@ -24,9 +24,9 @@ from frontrank.simulation.plan import ALL, Budget, Given, Plan, Stop
 from frontrank.simulation.side_by_side import simulate_all
 from frontrank.simulation.simulate import Run, simulate
 from frontrank.simulation.trace import Trace
-from frontrank.web.files import check_target, written_beside
+from frontrank.system.capacity import SMALL, free_memory, gb
+from frontrank.system.files import check_target, written_beside
 from frontrank.web.importance import importance, parse_metric
-from frontrank.web.room import SMALL, free_memory, gb
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from frontrank.errors import InputError, need
-from frontrank.web.files import Where, check_target, written_beside
+from frontrank.system.files import Where, check_target, written_beside
 
 Kind = Literal["text", "share", "count", "seconds", "number"]
 ARROW = {"text": "string", "share": "float64", "count": "int64", "seconds": "float64", "number": "float64"}

@@ -17,13 +17,13 @@ from typing import Any
 from frontrank.lab.contest import EARLY, Contest, Progress, contests, spread, usual
 from frontrank.lab.frame import Column, Frame, Tabular, markdown_table
 from frontrank.lab.options import LeaderboardOptions
-from frontrank.lab.papers.made_queries import searched
 from frontrank.options import check_options
 from frontrank.orderings import DEFAULT_ORDERING as DEFAULT
 from frontrank.orderings.registry import as_policy
 from frontrank.search.divided import Divided, halves
 from frontrank.sources import load
 from frontrank.sources.kinds import source_of
+from frontrank.sources.synthetic_searchers import searched
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
 

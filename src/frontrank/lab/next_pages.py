@@ -18,8 +18,8 @@ from frontrank.lab.measures.impact import picks
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk
 from frontrank.orderings.ranker import Ranker
 from frontrank.sources.imported_crawl import CrawlTables
-from frontrank.web.files import written_beside
-from frontrank.web.room import check_ranking
+from frontrank.system.capacity import check_ranking
+from frontrank.system.files import written_beside
 from frontrank.web.strings import Texts
 from frontrank.web.view import CrawlView
 from frontrank.web.web import Web

@@ -20,7 +20,7 @@ from typing import Any
 
 from frontrank.pages import html
 from frontrank.pages.skim import skim
-from frontrank.pages.workers import Closed, TooLong, Workers
+from frontrank.system.workers import Closed, TooLong, Workers
 
 WORKERS = 4  # of one crawl; started one by one, when the others are busy
 LONG = 160_000

@@ -16,12 +16,6 @@ from frontrank.errors import need
 STEP = 64 * 1024
 PARTS_MOST = 100  # gzip files or zstd frames in one body: each costs a copy of what follows
 ZSTD_WINDOW_LOG_MOST = 23  # 8 MiB (RFC 9659)
-GZIP_MAGIC = b"\x1f\x8b"
-
-
-def is_gzip(path: str) -> bool:
-    with open(path, "rb") as file:
-        return file.read(2) == GZIP_MAGIC
 
 
 def _zlib(body: bytes, wbits: int) -> Iterator[bytes]:

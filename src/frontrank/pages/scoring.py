@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
 from frontrank.pages.scorers import Judged, find, is_built_in, is_of_this_process, score_all
-from frontrank.pages.workers import Closed, TooLong, Workers
+from frontrank.system.workers import Closed, TooLong, Workers
 
 CPU_S, WALL_S = 2.0, 10.0
 FIRST_S = 120.0  # to load a model

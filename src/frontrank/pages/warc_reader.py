@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import IO, NamedTuple, cast
 
 from frontrank.errors import SourceError
-from frontrank.pages.codings import DECODERS, GZIP_MAGIC, is_gzip
+from frontrank.pages.codings import DECODERS
+from frontrank.system.text_files import GZIP_MAGIC, is_gzip
 
 NAMES = (".warc", ".warc.gz", ".wat", ".wat.gz")
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
-from frontrank.web.files import read_lines
+from frontrank.system.text_files import read_lines
 
 STEP = "step"
 FORMULAS = {"1/r": lambda r: 1.0 / r, "1/log2(1+r)": lambda r: 1.0 / np.log2(1.0 + r)}

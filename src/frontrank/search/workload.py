@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontrank.errors import InputError, need
-from frontrank.web.files import read_lines
+from frontrank.system.text_files import read_lines
 from frontrank.web.view import Workload
 
 COLUMNS = ("query", "frequency")

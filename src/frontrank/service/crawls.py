@@ -40,7 +40,7 @@ from frontrank.orderings.stored import to_data, trusted, trusting
 from frontrank.service.options import ServeOptions
 from frontrank.service.pool import FILES, CrawlPool, Summary
 from frontrank.service.reopening import Reopener
-from frontrank.web.files import PRIVATE_FOLDER, file_limit, locked, private, replaced
+from frontrank.system.files import PRIVATE_FOLDER, file_limit, locked, private, replaced
 
 DEFAULT = "DEFAULT"
 SETTINGS, LOCK = "service.json", ".lock"  # a directory of a crawl has no dot in its name

@@ -46,11 +46,11 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.pages.html import LONGEST_URL
 from frontrank.pages.urls import host_of
 from frontrank.pages.warc_writer import Warc
-from frontrank.pages.workers import Closed
 from frontrank.service.asks import Page
 from frontrank.service.async_client import AsyncClient
 from frontrank.service.reports import ADDRESS, ERROR, RETURNED, STATUS
 from frontrank.service.revisits import Returning
+from frontrank.system.workers import Closed
 
 T = TypeVar("T")
 

@@ -20,13 +20,13 @@ from urllib.parse import quote
 
 from frontrank import __version__
 from frontrank.errors import FrontrankError
-from frontrank.pages.workers import Closed, Died, TooLong
 from frontrank.service.http import fields
 from frontrank.service.http.answers import Asked
 from frontrank.service.http.asking import Service
 from frontrank.service.http.desk import Desk
 from frontrank.service.http.fields import Field
 from frontrank.service.http.routes import OPERATIONS, Operation
+from frontrank.system.workers import Closed, Died, TooLong
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # of the protocol; tools are the same in all
 LONGEST_LINE = 1_000_000

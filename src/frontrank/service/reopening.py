@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from frontrank.web.files import private
+from frontrank.system.files import private
 
 MIN_PAUSE_S, MAX_PAUSE_S = 0.1, 10.0
 ROOM = 2**20  # bytes that must fit on the disk before a crawl is opened again

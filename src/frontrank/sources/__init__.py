@@ -28,7 +28,7 @@ from frontrank.errors import SourceError
 from frontrank.sources.kinds import Kind, is_captured, source_of
 from frontrank.sources.parquet_web import check_parquet_target, is_parquet_target, write_parquet
 from frontrank.sources.web_directory import check_web_target, save
-from frontrank.web.files import Progress, written_beside
+from frontrank.system.files import Progress, written_beside
 from frontrank.web.web import Web
 
 __all__ = ["convert", "load", "save"]

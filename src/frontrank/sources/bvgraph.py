@@ -25,9 +25,10 @@ from frontrank.sources.bvgraph_stream import Block, Shape, blocks
 from frontrank.sources.properties import read_properties
 from frontrank.sources.url_files import UrlFiles, packed_lines
 from frontrank.sources.web_directory import write_manifest
-from frontrank.web.files import NpyFile, Progress, read_lines
+from frontrank.system.capacity import check_disk, check_room
+from frontrank.system.files import NpyFile, Progress
+from frontrank.system.text_files import read_lines
 from frontrank.web.links import MAX_PAGES, cut
-from frontrank.web.room import check_disk, check_room
 from frontrank.web.web import Web, hosts_from_urls
 
 GRAPH_CLASSES = ("it.unimi.dsi.webgraph.BVGraph", "it.unimi.dsi.big.webgraph.BVGraph")

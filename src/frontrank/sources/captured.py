@@ -27,7 +27,7 @@ import numpy as np
 from frontrank.errors import SourceError, need
 from frontrank.pages import bounded, html
 from frontrank.pages.warc_reader import NAMES, Record, decoded, find, records
-from frontrank.pages.workers import Workers
+from frontrank.system.workers import Workers
 from frontrank.web.strings import Texts
 from frontrank.web.web import Web, hosts_from_urls
 

@@ -27,9 +27,10 @@ from frontrank.sources.edge_numbers import number_links
 from frontrank.sources.spilled import SpilledLinks, check_spilled
 from frontrank.sources.url_files import check_text
 from frontrank.sources.web_directory import StringsFile, write_manifest
-from frontrank.web.files import NpyFile, Progress, chunks, opened
+from frontrank.system.capacity import check_room
+from frontrank.system.files import NpyFile, Progress
+from frontrank.system.text_files import chunks, opened
 from frontrank.web.links import MAX_PAGES
-from frontrank.web.room import check_room
 from frontrank.web.strings import Packed
 from frontrank.web.web import Web
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from frontrank.kernels.jit import Array, kernel
-from frontrank.web.files import Progress
+from frontrank.system.files import Progress
 
 CHUNK = 8 * 2**20
 TAB, NEWLINE, RETURN, BLANK = 9, 10, 13, 32

@@ -40,7 +40,7 @@ from frontrank.sources.edge_lines import (
 )
 from frontrank.sources.spilled import Rename, SpilledLinks
 from frontrank.sources.web_directory import write_manifest
-from frontrank.web.files import chunks
+from frontrank.system.text_files import chunks
 from frontrank.web.links import MAX_PAGES
 from frontrank.web.web import Web
 

@@ -33,7 +33,7 @@ from frontrank.sources.names import Alike, Names
 from frontrank.sources.spilled import SpilledLinks
 from frontrank.sources.url_files import UrlFiles, check_text
 from frontrank.sources.web_directory import write_manifest
-from frontrank.web.files import chunks
+from frontrank.system.text_files import chunks
 from frontrank.web.strings import Packed
 from frontrank.web.web import Web, hosts_from_urls
 

@@ -20,8 +20,9 @@ from frontrank.sources.edge_lines import CHUNK, Edges, shown
 from frontrank.sources.edge_numbers import number_web, write_number_web
 from frontrank.sources.edge_urls import separator_of, url_web, write_url_web
 from frontrank.sources.spilled import check_spilled
-from frontrank.web.files import Progress, opened
-from frontrank.web.room import check_room
+from frontrank.system.capacity import check_room
+from frontrank.system.files import Progress
+from frontrank.system.text_files import opened
 from frontrank.web.web import Web
 
 BYTES_A_LINK = 20  # in memory, at the peak; URLs come on top

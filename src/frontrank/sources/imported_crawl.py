@@ -39,9 +39,9 @@ from frontrank.sources.web_directory import (
     write_digested,
     write_web,
 )
+from frontrank.system.capacity import check_copy
+from frontrank.system.files import IMPORTED, check_target, written_beside
 from frontrank.web.dates import AskedOn, SeenOn
-from frontrank.web.files import IMPORTED, check_target, written_beside
-from frontrank.web.room import check_copy
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
 from frontrank.web.web import IMPACTS
 

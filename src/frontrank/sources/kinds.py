@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from frontrank.errors import SourceError, SpecError, nearest
 from frontrank.plugins import NAME, Registry
-from frontrank.web.files import Progress
+from frontrank.system.files import Progress
 from frontrank.web.web import Web
 
 

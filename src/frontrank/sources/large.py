@@ -39,9 +39,9 @@ from frontrank.sources.specification import Specification
 from frontrank.sources.synthetic import FEWEST_CHILDREN, MAX_SEEDS, MOST_CHILDREN, usual_hosts, zipf_sizes
 from frontrank.sources.synthetic_links import fill_below, shuffled
 from frontrank.sources.web_directory import write_manifest
-from frontrank.web.files import NpyFile, Progress
+from frontrank.system.capacity import check_disk, free_memory, gb
+from frontrank.system.files import NpyFile, Progress
 from frontrank.web.links import MAX_PAGES
-from frontrank.web.room import check_disk, free_memory, gb
 from frontrank.web.web import Web
 
 PIECE = 2**18  # pages; the sum of the draws is rounded piece by piece, so it is part of what a seed gives

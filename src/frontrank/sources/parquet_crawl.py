@@ -50,7 +50,7 @@ from frontrank.sources.parquet_rows import (
 from frontrank.sources.parquet_tables import batches_of, parts_of, table_path
 from frontrank.sources.spilled import SpilledLinks
 from frontrank.sources.web_directory import mapped
-from frontrank.web.room import BYTES_A_PAGE, gb
+from frontrank.system.capacity import BYTES_A_PAGE, gb
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
 
 TABLES = ("links", "pages")

@@ -15,7 +15,7 @@ import numpy as np
 from frontrank.errors import SourceError, need
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.sources.parquet_tables import BATCH, SUFFIX, batches_of, opened_part, parts_of, table_path
-from frontrank.web.files import Progress
+from frontrank.system.files import Progress
 from frontrank.web.links import MAX_PAGES
 
 LINKS, PAGES = "links", "pages"

@@ -28,8 +28,8 @@ from frontrank.sources.parquet_tables import BATCH, SUFFIX, UNDONE
 from frontrank.sources.spilled import SpilledLinks
 from frontrank.sources.url_files import HostFiles, UrlFiles
 from frontrank.sources.web_directory import write_manifest
-from frontrank.web.files import NpyFile, Progress, check_target
-from frontrank.web.room import check_room
+from frontrank.system.capacity import check_room
+from frontrank.system.files import NpyFile, Progress, check_target
 from frontrank.web.strings import Packed, Texts
 from frontrank.web.web import IMPACTS, Web
 

@@ -25,9 +25,9 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from frontrank.kernels.jit import Array, compiled, kernel
-from frontrank.web.files import NpyFile, Progress
+from frontrank.system.capacity import check_disk
+from frontrank.system.files import NpyFile, Progress
 from frontrank.web.links import MAX_PAGES, by_source
-from frontrank.web.room import check_disk
 
 PIECE = 2**20  # links read at a time
 BUCKET = 2**21  # links sorted at a time, in memory

@@ -24,10 +24,9 @@ import numpy as np
 
 from frontrank.errors import SourceError, need
 from frontrank.kernels.jit import Array
-from frontrank.pages.codings import is_gzip
 from frontrank.pages.urls import canonical
 from frontrank.sources.search_team.tables import Field, Schema, read_table
-from frontrank.web.files import chunks, opened
+from frontrank.system.text_files import chunks, is_gzip, opened
 from frontrank.web.strings import Deferred, Texts
 from frontrank.web.web import IMPACTS, Web
 

@@ -12,7 +12,8 @@ from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.sources.names import Hosts
 from frontrank.sources.web_directory import StringsFile
-from frontrank.web.files import NpyFile, chunks
+from frontrank.system.files import NpyFile
+from frontrank.system.text_files import chunks
 from frontrank.web.strings import Packed
 
 CHUNK = 8 * 2**20

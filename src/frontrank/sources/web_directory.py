@@ -30,7 +30,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError, need
 from frontrank.kernels.jit import Array
-from frontrank.web.files import IMPORTED, check_target, digest, written_beside
+from frontrank.system.files import IMPORTED, check_target, digest, written_beside
 from frontrank.web.strings import Deferred, Packed, Texts
 from frontrank.web.web import Web
 

@@ -44,7 +44,7 @@ from frontrank.spark.jobs import (
     told_by,
 )
 from frontrank.spark.rows import partial_sum, summed_up
-from frontrank.web.files import NpyFile
+from frontrank.system.files import NpyFile
 
 WIDTH = 1 << 16  # pages of a segment: offsets in 16 bits
 SPAN = 1 << 28  # pages of a span: 2 GB of a vector

@@ -35,7 +35,7 @@ from frontrank.spark.standing import check_hybrid, hybrid
 from frontrank.spark.tables import table_frame
 from frontrank.spark.walks import Solved, check_worth, standing
 from frontrank.spark.web import PIECE, SparkWeb, Tell, pieces, work_folder
-from frontrank.web.files import written_beside
+from frontrank.system.files import written_beside
 
 CANDIDATE = "page long, score double, key double"
 SCORE = "page long, score double"

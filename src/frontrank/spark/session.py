@@ -26,8 +26,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from frontrank.errors import FrontrankError, InputError, SourceError, SpecError, need
-from frontrank.stopping import asked
-from frontrank.web.room import free_memory
+from frontrank.system.capacity import free_memory
+from frontrank.system.stopping import asked
 
 OLDEST_JAVA = 17
 UNKNOWN = 6 << 30  # bytes of memory that are free, where the system does not say

@@ -31,7 +31,7 @@ from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import Shape, in_arrow
 from frontrank.spark.rows import ROW, array, batches, by_segment, held_in
 from frontrank.spark.session import said_plainly
-from frontrank.web.room import free_memory
+from frontrank.system.capacity import free_memory
 
 NEEDED = {"links": LINK_COLUMNS, "pages": PAGE_COLUMNS}
 KINDS = {"bigint": "int64", "int": "int32", "smallint": "int16", "tinyint": "int8"}  # Spark's names for what Parquet has

@@ -39,10 +39,10 @@ from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import DAMPING, pagerank
 from frontrank.pages import tfidf
 from frontrank.pages.scorers import LOWEST, find
+from frontrank.system.capacity import room_for
 from frontrank.web import measures
 from frontrank.web.measures import measured, parse_measure
 from frontrank.web.quality import scores_of
-from frontrank.web.room import room_for
 from frontrank.web.web import IMPACTS, Web
 
 BODY = 10  # times that a topic stands in the text of a page about it (cho98)

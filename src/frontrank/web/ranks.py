@@ -24,7 +24,7 @@ import numpy as np
 
 from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array, compiled, kernel
-from frontrank.web.files import chunks, opened
+from frontrank.system.text_files import chunks, opened
 
 PIECE = 2**23  # bytes read at a time
 COLUMNS = ("harmonicc_val", "pr_val")

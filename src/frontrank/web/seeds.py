@@ -14,7 +14,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SeedError
 from frontrank.kernels.jit import Array
-from frontrank.web.files import read_lines
+from frontrank.system.text_files import read_lines
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 

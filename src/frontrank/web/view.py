@@ -18,9 +18,9 @@ from frontrank.kernels.growing import GROWTH
 from frontrank.kernels.inlinks import Inlinks, find_inlinks, in_degree
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.kernels.pagerank import DAMPING, TOLERANCE, Solved, Solver
+from frontrank.system.capacity import room_for
 from frontrank.web.dates import AskedOn
 from frontrank.web.links import Links, row
-from frontrank.web.room import room_for
 from frontrank.web.strings import Picked
 from frontrank.web.web import Web
 

@@ -16,7 +16,7 @@ from twisted.python.threadpool import ThreadPool
 
 from frontrank.pages import bounded
 from frontrank.pages.bounded import WORKERS
-from frontrank.pages.workers import CPU_S, Workers
+from frontrank.system.workers import CPU_S, Workers
 
 if TYPE_CHECKING:
     from frontrank.pages.html import Page

@@ -38,7 +38,7 @@ from frontrank.fetching.retry_after import rest_s
 from frontrank.frontiers.frontier import ABSENT
 from frontrank.pages import html
 from frontrank.pages.urls import host_of
-from frontrank.pages.workers import Closed
+from frontrank.system.workers import Closed
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider

@@ -14,7 +14,7 @@ from frontrank.errors import InputError, SourceError, nearest
 from frontrank.fetching.crawler.options import options
 from frontrank.options import SWITCH
 from frontrank.pages.urls import usable_seed
-from frontrank.web.files import read_lines
+from frontrank.system.text_files import read_lines
 
 ON_THE_LINE = ("out", "resume", "rescore", "config", "json", "quiet")  # of one run; only the command takes them
 

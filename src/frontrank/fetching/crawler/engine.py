@@ -27,7 +27,7 @@ from frontrank.fetching.parsing import Judging
 from frontrank.fetching.robots import Robots, refusal
 from frontrank.pages.groups import IP
 from frontrank.pages.urls import host_of
-from frontrank.pages.workers import Closed
+from frontrank.system.workers import Closed
 
 if TYPE_CHECKING:
     from frontrank.fetching.crawler.job import Job

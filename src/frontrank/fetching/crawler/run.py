@@ -19,7 +19,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from frontrank import stopping
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.needs import check_asked, check_live
@@ -37,6 +36,7 @@ from frontrank.orderings.trust import written_out
 from frontrank.pages.groups import read_groups
 from frontrank.pages.warc_writer import Warc
 from frontrank.search.workload import load_workload
+from frontrank.system import stopping
 
 T = TypeVar("T")
 Value = Callable[[str], float]  # of a URL

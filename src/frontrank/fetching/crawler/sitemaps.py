@@ -18,7 +18,7 @@ from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.parsing import Parsing
 from frontrank.frontiers.frontier import ABSENT
 from frontrank.pages.urls import host_of
-from frontrank.pages.workers import Closed, TooLong
+from frontrank.system.workers import Closed, TooLong
 
 if TYPE_CHECKING:
     from frontrank.fetching.crawler.engine import Engine

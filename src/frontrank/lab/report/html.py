@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import frontrank
 from frontrank.errors import InputError, need
 from frontrank.lab.report.figures import Figure
-from frontrank.web.files import check_target, written_beside
+from frontrank.system.files import check_target, written_beside
 
 TEMPLATE = "page.html.jinja"
 

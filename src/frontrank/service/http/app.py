@@ -21,7 +21,6 @@ from starlette.routing import Route
 
 from frontrank import __version__
 from frontrank.errors import FrontrankError, InputError, NotFound, StorageError, TooMany
-from frontrank.pages.workers import Closed, Died, TooLong
 from frontrank.service.counters import Counters
 from frontrank.service.http import answers, fields, guard, metrics, openapi
 from frontrank.service.http.answers import Asked, NotKnown
@@ -29,6 +28,7 @@ from frontrank.service.http.desk import Busy, Desk
 from frontrank.service.http.routes import API, EVENTS, OPERATIONS, Operation
 from frontrank.service.http.stream import Streams
 from frontrank.service.refusals import sentence_for
+from frontrank.system.workers import Closed, Died, TooLong
 
 logger = logging.getLogger("frontrank.service")
 T = TypeVar("T")

@@ -23,9 +23,9 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.inbox import do
 from frontrank.errors import BrokenCrawl, FrontrankError, InputError, StorageError, UnknownCrawl, nearest
 from frontrank.orderings.stored import Trusted, trusted
-from frontrank.pages.workers import Closed, Died, TooLong, Workers
 from frontrank.service.http import replays
 from frontrank.service.pool import Summary, reason_of
+from frontrank.system.workers import Closed, Died, TooLong, Workers
 
 T = TypeVar("T")
 PAST_S, REPLAY_S = 60.0, 600.0  # of the processor, for one question

@@ -8,8 +8,8 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from frontrank.errors import FrontrankError
-from frontrank.pages.workers import Closed, Died, TooLong
 from frontrank.service.http import shapes
+from frontrank.system.workers import Closed, Died, TooLong
 
 LOOK_S, COMMENT_S = 1.0, 15.0
 MOST = 64  # streams at once

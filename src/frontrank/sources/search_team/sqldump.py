@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from frontrank.errors import SourceError, nearest
-from frontrank.web.files import opened
+from frontrank.system.text_files import opened
 
 PIECE = 2**20
 LONGEST_ROW = 16 * 2**20

@@ -15,8 +15,7 @@ import numpy as np
 
 from frontrank.errors import InputError, nearest, need
 from frontrank.kernels.jit import Array, compiled, kernel
-from frontrank.pages.codings import is_gzip
-from frontrank.web.files import chunks, opened
+from frontrank.system.text_files import chunks, is_gzip, opened
 
 BLOCK_BYTES = 16 * 2**20
 FORMATS = "Parquet, .csv or .tsv (also .gz), SQLite or DuckDB"

@@ -30,7 +30,7 @@ from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
 from frontrank.sources.search_team.searchlog import Observed
 from frontrank.sources.search_team.sqldump import Dump
-from frontrank.web.files import opened
+from frontrank.system.text_files import opened
 from frontrank.web.web import Web
 
 ARTICLE = "0"  # the namespace

@@ -11,11 +11,11 @@ from functools import partial
 
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import impact_shares
-from frontrank.lab.papers.claims import number
-from frontrank.lab.papers.draws import Drawn, heights, middle, told
-from frontrank.lab.papers.made_queries import lines
-from frontrank.lab.papers.reproduction import Experiment, PaperTable, Plot, Value
-from frontrank.lab.papers.tran15_scene import (
+from frontrank.papers.claims import number
+from frontrank.papers.draws import Drawn, heights, middle, told
+from frontrank.papers.made_queries import lines
+from frontrank.papers.reproduction import Experiment, PaperTable, Plot, Value
+from frontrank.papers.tran15_scene import (
     LEARNED_WALK,
     LEARNERS,
     OUR_ML,

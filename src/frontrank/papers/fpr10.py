@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from frontrank.lab.measures import Curve, ideal_mass_curve, mass_curve, random_mass_curve
-from frontrank.lab.papers.claims import ALIKE, MARGIN, NOT_KNOWN, Claim, decided, untested
-from frontrank.lab.papers.crawls import ROUNDS, Progress
-from frontrank.lab.papers.draws import (
+from frontrank.papers.claims import ALIKE, MARGIN, NOT_KNOWN, Claim, decided, untested
+from frontrank.papers.crawls import ROUNDS, Progress
+from frontrank.papers.draws import (
     READING,
     Drawn,
     Draws,
@@ -34,7 +34,7 @@ from frontrank.lab.papers.draws import (
     random_pages,
     told,
 )
-from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Experiment, PaperTable, Plot, Reproduction, Value, describe
+from frontrank.papers.reproduction import IDEAL, RANDOM, Experiment, PaperTable, Plot, Reproduction, Value, describe
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 

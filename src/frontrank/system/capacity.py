@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frontrank.errors import InputError, SourceError
-from frontrank.kernels.jit import Array
 
 BYTES_A_PAGE = 110  # of vectors, at the peak of rw-eg, the largest
 SMALL = 2**28  # bytes that are taken without a question
@@ -82,7 +82,7 @@ def _check(needed: int, what: str, pages: int) -> None:
         )
 
 
-def room_for(size: int) -> Array:
+def room_for(size: int) -> NDArray[np.int32]:
     """An int32 array of this size: in memory, or, where that would take more than a quarter of what is free, in a file
     without a name in the directory for temporary files (TMPDIR), which is gone when the array is."""
     needed = 4 * size

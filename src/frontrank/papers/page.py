@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from frontrank.lab.papers.claims import AGREES, DISAGREES, Claim
-from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Plot, Reproduction, shown
 from frontrank.lab.report import REFERENCE, Cell, HtmlTable, Section, Series, lines, page, save, styles
 from frontrank.lab.report.figures import Figure
 from frontrank.lab.report.html import Value
+from frontrank.papers.claims import AGREES, DISAGREES, Claim
+from frontrank.papers.reproduction import IDEAL, RANDOM, Plot, Reproduction, shown
 
 COLOURS = {AGREES: "#009E73", DISAGREES: "#D55E00"}
 OPEN = "#8c959f"

@@ -11,9 +11,9 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.lab.measures import ideal_mass_curve, mass_curve, random_mass_curve
-from frontrank.lab.papers.claims import Claim
-from frontrank.lab.papers.draws import Drawn, Draws, at, lead, middle
-from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Experiment, PaperTable, Plot, Value, skip
+from frontrank.papers.claims import Claim
+from frontrank.papers.draws import Drawn, Draws, at, lead, middle
+from frontrank.papers.reproduction import IDEAL, RANDOM, Experiment, PaperTable, Plot, Value, skip
 from frontrank.specs import write
 from frontrank.web.importance import importance
 from frontrank.web.web import Web

@@ -26,9 +26,10 @@ from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import ranker_of
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through, impact_shares
-from frontrank.lab.papers.claims import NOT_KNOWN, Claim, decided, untested
-from frontrank.lab.papers.crawls import Progress
-from frontrank.lab.papers.draws import (
+from frontrank.lab.tune import SHARES
+from frontrank.papers.claims import NOT_KNOWN, Claim, decided, untested
+from frontrank.papers.crawls import Progress
+from frontrank.papers.draws import (
     DRAWS,
     READING,
     TRIED,
@@ -46,12 +47,12 @@ from frontrank.lab.papers.draws import (
     random_pages,
     told,
 )
-from frontrank.lab.papers.impact_ratio import behind, links_within
-from frontrank.lab.papers.made_queries import lines, searched, told_of, unsearchable
-from frontrank.lab.papers.parts import reached, start_page
-from frontrank.lab.papers.reproduction import RANDOM, Experiment, PaperTable, Plot, Reproduction, Tell, Value, describe, skip
-from frontrank.lab.papers.tran15_learned import LEARNED, learning, promised
-from frontrank.lab.papers.tran15_scene import (
+from frontrank.papers.impact_ratio import behind, links_within
+from frontrank.papers.made_queries import lines, searched, told_of, unsearchable
+from frontrank.papers.parts import reached, start_page
+from frontrank.papers.reproduction import RANDOM, Experiment, PaperTable, Plot, Reproduction, Tell, Value, describe, skip
+from frontrank.papers.tran15_learned import LEARNED, learning, promised
+from frontrank.papers.tran15_scene import (
     GAMMAS,
     LEARNED_WALK,
     LEARNERS,
@@ -65,7 +66,6 @@ from frontrank.lab.papers.tran15_scene import (
     more,
     ordered,
 )
-from frontrank.lab.tune import SHARES
 from frontrank.search.divided import Divided, halves
 from frontrank.web.view import Workload
 from frontrank.web.web import Web

@@ -17,9 +17,9 @@ from dataclasses import replace
 from importlib import import_module
 
 from frontrank.errors import InputError, SpecError, nearest
-from frontrank.lab.papers.claims import AGREES, DISAGREES, UNDECIDED, UNTESTED, Claim
-from frontrank.lab.papers.crawls import Progress, silent
-from frontrank.lab.papers.reproduction import Experiment, PaperTable, Plot, Reproduction
+from frontrank.papers.claims import AGREES, DISAGREES, UNDECIDED, UNTESTED, Claim
+from frontrank.papers.crawls import Progress, silent
+from frontrank.papers.reproduction import Experiment, PaperTable, Plot, Reproduction
 from frontrank.search.divided import HALF, Divided
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
@@ -67,7 +67,7 @@ def run(
     pages are worth, the web's own views or clicks. ``source``, ``queries`` and ``visibility`` are how web, workload and what
     its searchers see were named, for the command that repeats this.
     """
-    reproduce = import_module(f"frontrank.lab.papers.{check(key)}").reproduce
+    reproduce = import_module(f"frontrank.papers.{check(key)}").reproduce
     command = f"frontrank reproduce {key} --web {source or web.name}"
     told: Reproduction
     if key in SEARCH_PAPERS:

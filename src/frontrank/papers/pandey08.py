@@ -26,9 +26,12 @@ from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import picks
-from frontrank.lab.papers.claims import Claim, decided, mean_height
-from frontrank.lab.papers.crawls import Progress
-from frontrank.lab.papers.draws import (
+from frontrank.orderings.batch.pagerank import PageRank
+from frontrank.orderings.batch.q_expected import QExpected
+from frontrank.orderings.batch.q_hybrid import FITS, QHybrid
+from frontrank.papers.claims import Claim, decided, mean_height
+from frontrank.papers.crawls import Progress
+from frontrank.papers.draws import (
     DRAWS,
     READING,
     Drawn,
@@ -43,8 +46,8 @@ from frontrank.lab.papers.draws import (
     one_holds,
     told,
 )
-from frontrank.lab.papers.made_queries import gathered, made_workload, most, told_of, unsearchable
-from frontrank.lab.papers.reproduction import (
+from frontrank.papers.made_queries import gathered, made_workload, most, told_of, unsearchable
+from frontrank.papers.reproduction import (
     IDEAL,
     RANDOM,
     Experiment,
@@ -56,9 +59,6 @@ from frontrank.lab.papers.reproduction import (
     describe,
     skip,
 )
-from frontrank.orderings.batch.pagerank import PageRank
-from frontrank.orderings.batch.q_expected import QExpected
-from frontrank.orderings.batch.q_hybrid import FITS, QHybrid
 from frontrank.search.divided import Divided, halves
 from frontrank.search.expected_score import page_features
 from frontrank.search.needy import BUCKETS, Improvability, average_scores, keep, neediness, only

@@ -13,7 +13,7 @@ import numpy as np
 
 from frontrank.lab.frame import markdown_table
 from frontrank.lab.measures import Curve
-from frontrank.lab.papers.claims import AGREES, DISAGREES, UNDECIDED, UNTESTED, Claim, number, untested
+from frontrank.papers.claims import AGREES, DISAGREES, UNDECIDED, UNTESTED, Claim, number, untested
 from frontrank.web.web import Web
 
 IDEAL, RANDOM = "ideal", "drawn at random"  # names of reference lines
@@ -127,7 +127,7 @@ class Reproduction:
 
     def html(self, path: str | os.PathLike[str]) -> None:
         """Write one self-contained page with the figures."""
-        from frontrank.lab.papers.page import written
+        from frontrank.papers.page import written
 
         written(self, path)
 

@@ -19,10 +19,10 @@ import numpy as np
 
 from frontrank.kernels.jit import Array
 from frontrank.lab.measures import Curve
-from frontrank.lab.papers.claims import MARGIN, NOT_KNOWN, Claim, decided, height_at, mean_height, number
-from frontrank.lab.papers.crawls import PaperCrawls
-from frontrank.lab.papers.reproduction import Tell
 from frontrank.orderings.registry import parse
+from frontrank.papers.claims import MARGIN, NOT_KNOWN, Claim, decided, height_at, mean_height, number
+from frontrank.papers.crawls import PaperCrawls
+from frontrank.papers.reproduction import Tell
 from frontrank.simulation.simulate import Run, simulate
 from frontrank.web.web import Web
 

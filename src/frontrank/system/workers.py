@@ -33,7 +33,7 @@ T = TypeVar("T")
 CPU_S = 2.0
 PATIENCE, LEAST_WALL_S = 10.0, 30.0  # of the clock: so many times the processor's, but not less than this
 MOST_BYTES = 3 * 2**30
-START = "import sys; sys.path[:] = {path!r}; from frontrank.pages.workers import serve; serve({socket}, {most_bytes})"
+START = "import sys; sys.path[:] = {path!r}; from frontrank.system.workers import serve; serve({socket}, {most_bytes})"
 
 
 class TooLong(Exception):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from frontrank.lab.measures import Curve, threshold_for
-from frontrank.lab.papers.claims import NOT_KNOWN, Claim, decided
-from frontrank.lab.papers.crawls import threshold_plot
-from frontrank.lab.papers.draws import (
+from frontrank.papers.claims import NOT_KNOWN, Claim, decided
+from frontrank.papers.crawls import threshold_plot
+from frontrank.papers.draws import (
     DRAWS,
     Drawn,
     Draws,
@@ -27,8 +27,8 @@ from frontrank.lab.papers.draws import (
     middle,
     told,
 )
-from frontrank.lab.papers.parts import site, starts
-from frontrank.lab.papers.reproduction import Experiment, PaperTable, Plot, Value, skip
+from frontrank.papers.parts import site, starts
+from frontrank.papers.reproduction import Experiment, PaperTable, Plot, Value, skip
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 

@@ -16,8 +16,8 @@ from frontrank.lab.measures import (
     random_threshold_curve,
     threshold_curve,
 )
-from frontrank.lab.papers.reproduction import IDEAL, RANDOM, Plot, Tell
 from frontrank.orderings.registry import parse
+from frontrank.papers.reproduction import IDEAL, RANDOM, Plot, Tell
 from frontrank.simulation.simulate import Run, simulate
 from frontrank.web.web import Web
 

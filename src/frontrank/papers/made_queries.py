@@ -21,7 +21,7 @@ from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import TRAINING, Scene
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import picks
-from frontrank.lab.papers.reproduction import RANDOM
+from frontrank.papers.reproduction import RANDOM
 from frontrank.sources.synthetic_searchers import FEWEST, MOST, PAGES_A_QUERY, asked_for, searched
 from frontrank.web.view import Workload
 from frontrank.web.web import Web

@@ -16,12 +16,12 @@ from frontrank.kernels.jit import Array
 from frontrank.lab.evaluate import Scene, ranker_of, stage
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import FRONTIER_SHARES
-from frontrank.lab.papers.claims import Claim
-from frontrank.lab.papers.draws import Drawn, at, heights, lead
-from frontrank.lab.papers.made_queries import lines, split
-from frontrank.lab.papers.reproduction import PaperTable, Tell, Value
 from frontrank.lab.tune import Tuning, tune
 from frontrank.orderings.batch.rw import RandomWalk
+from frontrank.papers.claims import Claim
+from frontrank.papers.draws import Drawn, at, heights, lead
+from frontrank.papers.made_queries import lines, split
+from frontrank.papers.reproduction import PaperTable, Tell, Value
 from frontrank.search.divided import Divided
 from frontrank.web.web import Web
 

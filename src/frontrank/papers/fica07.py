@@ -20,9 +20,9 @@ import numpy as np
 
 from frontrank.kernels.jit import Array
 from frontrank.lab.measures import SAMPLE, Curve, final_scores, hot_curve, kendall
-from frontrank.lab.papers.claims import ALIKE, Claim, decided, listed, number
-from frontrank.lab.papers.crawls import Progress, stop_plot
-from frontrank.lab.papers.draws import (
+from frontrank.papers.claims import ALIKE, Claim, decided, listed, number
+from frontrank.papers.crawls import Progress, stop_plot
+from frontrank.papers.draws import (
     READING,
     Drawn,
     Draws,
@@ -38,7 +38,7 @@ from frontrank.lab.papers.draws import (
     random_pages,
     told,
 )
-from frontrank.lab.papers.reproduction import Experiment, PaperTable, Reproduction, Value, describe
+from frontrank.papers.reproduction import Experiment, PaperTable, Reproduction, Value, describe
 from frontrank.simulation.simulate import Run
 from frontrank.web.importance import importance
 from frontrank.web.seeds import find_seeds

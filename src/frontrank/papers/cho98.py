@@ -20,12 +20,13 @@ from itertools import pairwise
 import numpy as np
 
 from frontrank.lab.measures import Curve, buffer, hot_count, threshold_for
-from frontrank.lab.papers.cho98_query import several_words
-from frontrank.lab.papers.cho98_site import small_site
-from frontrank.lab.papers.cho98_topics import topics
-from frontrank.lab.papers.claims import ALIKE, NOT_KNOWN, Claim, decided, reaches_at, untested
-from frontrank.lab.papers.crawls import Progress, stop_plot, threshold_plot
-from frontrank.lab.papers.draws import (
+from frontrank.orderings.registry import parse
+from frontrank.papers.cho98_query import several_words
+from frontrank.papers.cho98_site import small_site
+from frontrank.papers.cho98_topics import topics
+from frontrank.papers.claims import ALIKE, NOT_KNOWN, Claim, decided, reaches_at, untested
+from frontrank.papers.crawls import Progress, stop_plot, threshold_plot
+from frontrank.papers.draws import (
     DRAWS,
     READING,
     Drawn,
@@ -41,9 +42,8 @@ from frontrank.lab.papers.draws import (
     not_ahead,
     told,
 )
-from frontrank.lab.papers.parts import reachable, starts
-from frontrank.lab.papers.reproduction import Experiment, PaperTable, Plot, Reproduction, Value, describe
-from frontrank.orderings.registry import parse
+from frontrank.papers.parts import reachable, starts
+from frontrank.papers.reproduction import Experiment, PaperTable, Plot, Reproduction, Value, describe
 from frontrank.web.web import Web
 
 PAPER = "J. Cho, H. Garcia-Molina, L. Page: Efficient Crawling Through URL Ordering. WWW 1998."

@@ -1,9 +1,8 @@
-"""Files in and out.
+"""Files that are whole or not there.
 
-In: lines, plain or gzip (told by their first two bytes), with every way of being broken as one SourceError.
-Out: ``check_target`` before the work says whether a result can be written at all; ``written_beside`` after it writes the
-result next to its target and renames it, so that a reader finds the old one or the new one, whole, and never a part
-(``replaced``: the same for callers with sentences of their own, and through power cuts).
+``check_target`` says before the work whether a result can be written at all; ``written_beside`` writes it after the work, next
+to its target, and renames it, so that a reader finds the old one or the new one, whole, and never a part (``replaced``: the
+same for callers with sentences of their own, and through power cuts).
 ``digest`` tells a damaged file from a whole one. ``locked`` keeps other processes away. ``NpyFile`` writes an array of unknown
 length piece by piece.
 """
@@ -11,7 +10,6 @@ length piece by piece.
 from __future__ import annotations
 
 import fcntl
-import gzip
 import io
 import mmap
 import os
@@ -19,20 +17,16 @@ import resource
 import secrets
 import shutil
 import zlib
-from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
-from frontrank.errors import InputError, SourceError, StorageError
-from frontrank.kernels.jit import Array
-from frontrank.pages.codings import GZIP_MAGIC
+from frontrank.errors import InputError, StorageError
 
-LONGEST_LINE = 64 * 2**20
 MAX_FILES = 2**20  # more are never open; some systems allow a billion, and whoever closes all would take minutes
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700  # of crawls: pages that were fetched with somebody's rights are not for everybody
 DIGESTED = 64 * 2**20  # bytes at a time
@@ -73,69 +67,6 @@ def private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CLOEXEC, PRIVATE)
 
 
-# --- in ---
-
-
-@contextmanager
-def opened(path: str) -> Iterator[IO[bytes]]:
-    """The bytes of a text file, unpacked if it is gzip, without a byte order mark."""
-    try:
-        with open(path, "rb") as file:
-            magic = file.read(2)
-            file.seek(0)
-            if magic == GZIP_MAGIC:
-                with gzip.GzipFile(fileobj=file) as unpacked:
-                    _skip_mark(unpacked)
-                    yield unpacked  # type: ignore[misc]
-            else:
-                _skip_mark(file)
-                yield file
-    except EOFError:
-        raise SourceError(f"{path}: the gzip stream ends early; the file is truncated, fetch it again") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise SourceError(f"{path}: the gzip stream is damaged ({error}); fetch the file again") from None
-    except OSError as error:
-        raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
-
-
-def _skip_mark(file: io.BufferedReader | gzip.GzipFile) -> None:
-    """Some editors, and spreadsheets, begin a text file with a byte order mark."""
-    if file.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
-        file.read(len(BOM_UTF8))
-
-
-def chunks(path: str, size: int) -> Iterator[bytes]:
-    """The file in pieces of about size bytes, each of whole lines."""
-    with opened(path) as file:
-        rest = b""
-        while piece := file.read(size):
-            cut = piece.rfind(b"\n") + 1
-            if cut:
-                yield rest + piece[:cut]
-                rest = piece[cut:]
-            else:
-                rest += piece
-                if len(rest) > LONGEST_LINE:
-                    raise SourceError(f"{path}: a line is longer than {LONGEST_LINE:,} bytes; expected a text file")
-        if rest:
-            yield rest
-
-
-def read_lines(path: str) -> list[str]:
-    """All lines of a UTF-8 text file, without their ends."""
-    with opened(path) as file:
-        data = file.read()
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise SourceError(f"{path}, line {line}: not UTF-8 text") from None
-    lines = text.replace("\r\n", "\n").split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return lines
-
-
 def digest(path: Where, spans: Iterable[tuple[int, int]] | None = None) -> str:
     """CRC-32 of a file, or of these parts of it (offset and length), as eight hexadecimal digits: 4 GB/s, no copy."""
     found = 0
@@ -148,9 +79,6 @@ def digest(path: Where, spans: Iterable[tuple[int, int]] | None = None) -> str:
                         with data[at : min(at + DIGESTED, begin + length)] as part:
                             found = zlib.crc32(part, found)
     return f"{found:08x}"
-
-
-# --- out ---
 
 
 def check_target(path: Where, ours: Callable[[Path], bool] | None = None, holds: str = "") -> None:
@@ -271,7 +199,7 @@ class NpyFile:
         self._file = open(path, "wb")  # noqa: SIM115
         self._file.write(self._header())
 
-    def append(self, array: Array) -> None:
+    def append(self, array: np.ndarray[Any, Any]) -> None:
         # tofile would only count what is missing on a full disk; this has the reason
         self._file.write(np.ascontiguousarray(array, self._dtype).data)
         self.size += array.size

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.lab.papers.claims import ALIKE, Claim, decided
-from frontrank.lab.papers.crawls import threshold_plot
-from frontrank.lab.papers.draws import (
+from frontrank.papers.claims import ALIKE, Claim, decided
+from frontrank.papers.crawls import threshold_plot
+from frontrank.papers.draws import (
     Drawn,
     Draws,
     above,
@@ -31,7 +31,7 @@ from frontrank.lab.papers.draws import (
     not_below,
     told,
 )
-from frontrank.lab.papers.reproduction import Experiment, PaperTable, Value, skip
+from frontrank.papers.reproduction import Experiment, PaperTable, Value, skip
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
