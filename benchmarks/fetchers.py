@@ -40,7 +40,7 @@ from benchmarks.show import Result, table, verdict
 
 PAGES, REPEATS, SERVED = 1500, 3, 3000
 WAIT_MS, EACH = 150, 8  # of the site that is slow to answer; requests in flight of each fetcher
-LEAST_OF_SCRAPY, LEAST_OF_ONE = 2.0, 1.6
+MIN_OF_SCRAPY, MIN_OF_ONE = 2.0, 1.6
 TICKS = os.sysconf("SC_CLK_TCK")
 FLAGS = ("--allow-private", "--delay", "0", "--per-host", "0", "-q", "--json")
 HEAD = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -305,7 +305,7 @@ def throughput(pages: int = PAGES, repeats: int = REPEATS, fetchers: tuple[int, 
         ],
     )
     results = [
-        Result("frontrank crawl against CrawlSpider", one.pages_per_s / stocks.pages_per_s, LEAST_OF_SCRAPY, "of its pages/s")
+        Result("frontrank crawl against CrawlSpider", one.pages_per_s / stocks.pages_per_s, MIN_OF_SCRAPY, "of its pages/s")
     ]
     for count in fetchers:
         several = best[f"--fetchers {count}"]
@@ -313,7 +313,7 @@ def throughput(pages: int = PAGES, repeats: int = REPEATS, fetchers: tuple[int, 
             share, what = several.pages_per_s / one.pages_per_s, "of its pages/s"
         else:  # they would wait for each other and for the server
             share, what = one.busiest_ms / several.busiest_ms, "of its pages/s, were there cores for all"
-        results.append(Result(f"{count} fetchers against one", share, LEAST_OF_ONE, what))
+        results.append(Result(f"{count} fetchers against one", share, MIN_OF_ONE, what))
     return results
 
 
@@ -345,7 +345,7 @@ def waiting(pages: int = PAGES, repeats: int = REPEATS, fetchers: tuple[int, ...
         Result(
             f"{count} fetchers against one, {WAIT_MS} ms a request",
             best[count].pages_per_s / best[1].pages_per_s,
-            LEAST_OF_ONE,
+            MIN_OF_ONE,
             "of its pages/s",
         )
         for count in fetchers

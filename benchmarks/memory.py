@@ -112,7 +112,11 @@ ORDERINGS = (
     *("fpr", "fpr:m=100", "rankmass", "surf", "domains", "quality", "group", "prior:file={ranks}"),
     "combine:opic=1,backlink=1",
 )
-MOST = {"from_edges": 8.0, "tidy": 2.0, "edge list": 22.0}  # bytes a link; from_edges and tidy are given 8 and 4 of them
+MAX_BYTES_A_LINK = {
+    "from_edges": 8.0,
+    "tidy": 2.0,
+    "edge list": 22.0,
+}  # bytes a link; from_edges and tidy are given 8 and 4 of them
 
 
 def reading(folder: Path, pages: int = 1_000_000, links: int = 20_000_000) -> list[Result]:
@@ -121,7 +125,7 @@ def reading(folder: Path, pages: int = 1_000_000, links: int = 20_000_000) -> li
     write += "np.savetxt(sys.argv[1], np.random.default_rng(1).integers(0, p, (n, 2)), '%d')"
     subprocess.run([sys.executable, "-c", write, str(path), str(pages), str(links)], check=True)
     rows, results = [], []
-    for what, most in MOST.items():
+    for what, most in MAX_BYTES_A_LINK.items():
         given = [sys.executable, "-c", PEAK, what, str(pages), str(links), str(path)]
         peak = float(subprocess.run(given, check=True, capture_output=True, text=True).stdout)
         rows.append([what, f"{peak:.1f}", f"{most:.0f}"])

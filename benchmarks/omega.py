@@ -19,7 +19,7 @@ from frontrank.lab.evaluate import stage
 from frontrank.lab.measures.impact import impact_shares
 from frontrank.orderings.batch.fusion import ranks
 from frontrank.orderings.batch.hidden import FIRST, hidden_parts
-from frontrank.orderings.batch.rw import MOST_LOST, ROUGH, Choice, EnrichedWalk
+from frontrank.orderings.batch.rw import MAX_LOST, ROUGH, Choice, EnrichedWalk
 from frontrank.papers.tran15 import _starts
 from frontrank.search.divided import load_divided
 from frontrank.sources import load
@@ -89,7 +89,7 @@ def best_of(mixes: list[Mix], moment: Moment) -> Array:
     taken = 0
     if len(moment.hidden) > 1:
         lost = (first[0] - first).mean(1).max(1)
-        best = int(np.where(lost <= MOST_LOST, found.mean(1), -1.0).argmax())
+        best = int(np.where(lost <= MAX_LOST, found.mean(1), -1.0).argmax())
         gain = found[best] - found[0]
         taken = best if gain.mean() > gain.std(ddof=1) else 0
     return mixes[taken](moment.walks)

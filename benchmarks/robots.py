@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from benchmarks.show import Result, table
-from frontrank.fetching.robots_file import MOST_BYTES, read_robots
+from frontrank.fetching.robots_file import MAX_BYTES, read_robots
 
 NEEDLE = "a" * 48 + "b" + "a" * 48
 FILES = {
@@ -25,7 +25,7 @@ HELD_UP_S = 2.0
 def reading() -> list[Result]:
     rows, worst = [], 0.0
     for name, line in FILES.items():
-        body = ("User-agent: *\n" + line * (MOST_BYTES // len(line))).encode()
+        body = ("User-agent: *\n" + line * (MAX_BYTES // len(line))).encode()
         begun = time.process_time()
         file = read_robots(body, "frontrank")
         read = time.process_time()

@@ -21,7 +21,7 @@ from benchmarks.show import Result, table
 
 PAGES, LINKS, REPEATS = 2000, 20, 3
 ADDON = {"ADDONS": {"frontrank.fetching.addon.Addon": 500}, "FRONTRANK_POLICY": "fpr"}
-LEAST, LEAST_DURABLE = 0.9, 0.8  # of stock Scrapy's pages per second
+MIN_RATIO, MIN_DURABLE_RATIO = 0.9, 0.8  # of stock Scrapy's pages per second
 
 
 class Answers(asyncio.Protocol):
@@ -123,7 +123,7 @@ def throughput(pages: int = PAGES) -> list[Result]:
     )
     return [
         Result(f"Scrapy with {name} against stock", share[name][0], least, "of its pages/s")
-        for name, least in (("frontrank in memory", LEAST), ("frontrank, durable", LEAST_DURABLE))
+        for name, least in (("frontrank in memory", MIN_RATIO), ("frontrank, durable", MIN_DURABLE_RATIO))
     ]
 
 

@@ -57,7 +57,7 @@ from tests.oracles import bvgraph
 ORDERINGS = ("bfs", "opic", "fpr", "surf", "rankmass", "similarity:topic=left", "pagerank:every=20")
 ENDS = ("killed", "killed with a snapshot", "closed")
 PAGES = 70
-LONGEST_S = 60  # of one reading
+MAX_S = 60  # of one reading
 NOW = 2e9
 GOOD = ("same", "sentence", "lost", "other")
 
@@ -303,7 +303,7 @@ def read(reader: Callable[[Path], Any], folder: Path, result: Path) -> Reading:
             _read(reader, folder, result)
         finally:
             os._exit(0)
-    until = time.monotonic() + LONGEST_S
+    until = time.monotonic() + MAX_S
     while not (ended := os.waitpid(child, os.WNOHANG))[0]:
         if time.monotonic() > until:
             os.kill(child, signal.SIGKILL)

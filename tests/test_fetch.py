@@ -31,7 +31,7 @@ from frontrank.service.crawls import POLITE, Crawls
 from frontrank.service.fetching import BREAKS, NOT_TAKEN, FetchPlan, Work
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import GrpcServer
-from frontrank.service.limits import MOST_METADATA
+from frontrank.service.limits import MAX_METADATA
 from frontrank.service.reports import RETURNED
 from frontrank.service.security import Security
 from tests.patience import PATIENCE_S
@@ -272,7 +272,7 @@ def test_robots_txt_slows_a_service_down_and_never_speeds_it_up(tmp_path: Path, 
 def test_metadata_that_leave_no_room_for_a_report_are_dropped(tmp_path: Path) -> None:
     with service(tmp_path / "frontier") as client, served(Site) as url:
         page = f"{url}/gone"
-        assert client.put([page], metadata={"note": ["x" * (MOST_METADATA - len(page) - 45)]}) == [True]
+        assert client.put([page], metadata={"note": ["x" * (MAX_METADATA - len(page) - 45)]}) == [True]
         told = fetch(client, "--allow-private", "--no-robots", "--budget", "1")
         assert told["failures"] == {"http 404": 1}
         stats = client.stats()

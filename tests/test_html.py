@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 
-from frontrank.pages.html import LONGEST_URL, Page, decode, looks_binary, parse, resolve
+from frontrank.pages.html import MAX_URL_LENGTH, Page, decode, looks_binary, parse, resolve
 from frontrank.pages.urls import canonical
 
 HERE = "http://example.org/dir/page"
@@ -62,7 +62,7 @@ def test_a_base_is_honoured_if_it_is_one(base: str, expected: str) -> None:
 
 
 def test_links_that_lead_nowhere_are_counted_by_reason() -> None:
-    long = "x" * LONGEST_URL
+    long = "x" * MAX_URL_LENGTH
     page = parse(
         f"""<a href="javascript:void(0)">a</a><a href="mailto:a@example.org">b</a><a href="java\nscript:x">c</a>
         <a href="data:text/html,{long}">d</a><a href="file:///etc/passwd">e</a><a href="tel:1">f</a>
@@ -173,7 +173,7 @@ pieces = st.sampled_from(
 def check(page: Page) -> None:
     assert len({url for url, _ in page.links}) == len(page.links)
     for url, anchor in page.links:
-        assert url == canonical(url) and url.startswith("http") and len(url) <= LONGEST_URL
+        assert url == canonical(url) and url.startswith("http") and len(url) <= MAX_URL_LENGTH
         assert anchor == " ".join(anchor.split())
     for text in (page.title, page.text, *(anchor for _, anchor in page.links)):
         text.encode()

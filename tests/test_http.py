@@ -30,11 +30,11 @@ from frontrank.service.crawls import Crawls
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import GrpcServer
 from frontrank.service.http import answers, http_server, stream
-from frontrank.service.http.desk import MOST_WAITING
-from frontrank.service.http.guard import LONGEST_BODY, LONGEST_TARGET
+from frontrank.service.http.desk import MAX_WAITING
+from frontrank.service.http.guard import MAX_BODY_LENGTH, MAX_TARGET_LENGTH
 from frontrank.service.http.routes import OPERATIONS
 from frontrank.service.http.server import Impatient
-from frontrank.service.limits import LONGEST_URL
+from frontrank.service.limits import MAX_URL_LENGTH
 from tests.patience import PATIENCE_S, eventually
 from tests.served import API, CALENDAR, MARKUP, Asked, grow, grown, serving
 
@@ -318,7 +318,7 @@ def test_limits_of_a_host_are_set_one_by_one(own: tuple[Crawls, Asked]) -> None:
         ("GET", API + "/events/", 404),
         ("DELETE", API + "/status", 405),
         ("GET", API + "/block", 405),
-        ("GET", API + "/search?text=" + "x" * LONGEST_TARGET, 414),
+        ("GET", API + "/search?text=" + "x" * MAX_TARGET_LENGTH, 414),
         ("GET", "/../../etc/passwd", 404),
         ("GET", "/page/dashboard.html", 404),
     ],
@@ -348,7 +348,7 @@ def test_bad_requests_get_a_status_and_a_sentence(asked: Asked, method: str, pat
         (b'{"host": "", "seconds": 1}', 400, "empty"),
         (b'{"host": "a\\ud800", "seconds": 1}', 400, "Unicode"),
         (b'{"host": "a", "seconds": 1, "more": 1}', 400, "more"),
-        (b'{"host": "a", "seconds": 1}' + b" " * LONGEST_BODY, 413, "bytes"),
+        (b'{"host": "a", "seconds": 1}' + b" " * MAX_BODY_LENGTH, 413, "bytes"),
     ],
 )
 def test_bad_bodies_get_a_sentence_that_helps(asked: Asked, body: bytes, status: int, word: str) -> None:
@@ -360,7 +360,7 @@ def test_a_body_that_does_not_say_its_length_is_counted(asked: Asked) -> None:
     with socket.create_connection(("127.0.0.1", asked.server.port)) as line:
         heads = ("Host: 127.0.0.1", "Content-Type: application/json", "Transfer-Encoding: chunked")
         line.sendall("\r\n".join((f"POST {API}/block HTTP/1.1", *heads, "", "")).encode())
-        line.sendall(b"%x\r\n" % (LONGEST_BODY + 1) + b" " * (LONGEST_BODY + 1) + b"\r\n0\r\n\r\n")
+        line.sendall(b"%x\r\n" % (MAX_BODY_LENGTH + 1) + b" " * (MAX_BODY_LENGTH + 1) + b"\r\n0\r\n\r\n")
         with line.makefile("rb") as said:
             assert b" 413 " in said.readline()
 
@@ -401,7 +401,7 @@ def test_with_a_token_reads_and_actions_need_it_and_the_page_does_not(tmp_path: 
 
 
 def test_every_answer_forbids_scripts_from_elsewhere(asked: Asked) -> None:
-    for path in ("/dashboard.html", API + "/status", "/nowhere", API + "/search?text=" + "x" * LONGEST_TARGET):
+    for path in ("/dashboard.html", API + "/status", "/nowhere", API + "/search?text=" + "x" * MAX_TARGET_LENGTH):
         heads = asked.raw("GET", path)[1]
         assert "default-src 'none'" in heads["content-security-policy"]
         assert heads["x-content-type-options"] == "nosniff"
@@ -410,11 +410,11 @@ def test_every_answer_forbids_scripts_from_elsewhere(asked: Asked) -> None:
 def test_too_many_replays_at_once_are_refused(own: tuple[Crawls, Asked]) -> None:
     _, asked = own
     waiting = asked.server.app.desk._waiting
-    for _ in range(MOST_WAITING):
+    for _ in range(MAX_WAITING):
         waiting.acquire()
     status, told = asked.get(API + "/explain", url=MARKUP)
     assert status == 429 and "too many" in told["error"]
-    for _ in range(MOST_WAITING):
+    for _ in range(MAX_WAITING):
         waiting.release()
     assert asked.get(API + "/explain", url=MARKUP)[0] == 200
 
@@ -512,7 +512,7 @@ def test_hosts_share_limits_and_blocks_that_are_set_over_http(
     ):
         status, told = asked.post(f"{API}/groups", body)
         assert status == 400 and word in told["error"], told
-    monkeypatch.setattr(answers, "MOST_GROUPS", 2)
+    monkeypatch.setattr(answers, "MAX_GROUPS", 2)
     assert asked.post(f"{API}/groups", {"domain": "z.org", "delay_s": 1})[0] == 429
     assert asked.post(f"{API}/groups", {"ip": "192.0.2.7", "delay_s": 1})[0] == 200
     status, told = asked.post(f"{API}/ungroup", {"group": "a.example"})
@@ -554,7 +554,7 @@ def test_queries_and_impacts_are_told_over_http_and_by_commands(tmp_path: Path) 
             status, said = asked.post(f"{API}/{path}", body)
             assert status == 400 and word in said["error"], said
         long = json.dumps({"queries": [{"query": f"{n:040}"} for n in range(2_000)]}).encode()
-        assert len(long) > LONGEST_BODY and asked.raw("POST", f"{API}/queries", long, **JSON)[0] == 200
+        assert len(long) > MAX_BODY_LENGTH and asked.raw("POST", f"{API}/queries", long, **JSON)[0] == 200
         assert asked.raw("POST", f"{API}/queries", b" " * (2**24 + 1), **JSON)[0] == 413
         assert asked.raw("POST", f"{API}/boost", long, **JSON)[0] == 413
         (tmp_path / "log.tsv").write_text("wasps\t3\n")
@@ -574,7 +574,7 @@ def test_queries_are_refused_where_nothing_goes_by_them(own: tuple[Crawls, Asked
 
 
 def test_a_crawl_has_so_many_rules_and_no_more(own: tuple[Crawls, Asked], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "MOST_RULES", 2)
+    monkeypatch.setattr(answers, "MAX_RULES", 2)
     crawls, asked = own
     assert [asked.post(API + "/boost", {"pattern": word, "by": 1})[0] for word in ("a", "b", "c")] == [200, 200, 429]
     status, told = asked.post(API + "/families", {"pattern": "d", "budget": 1})
@@ -610,12 +610,12 @@ def test_what_is_kept_for_many_is_dropped_with_what_it_said(own: tuple[Crawls, A
 
 def test_urls_may_be_as_long_and_as_odd_as_the_service_takes_them(own: tuple[Crawls, Asked]) -> None:
     crawls, asked = own
-    odd = "http://odd.example/\x00\n\u202e" + "é" * 100 + "x" * (LONGEST_URL - 130)
+    odd = "http://odd.example/\x00\n\u202e" + "é" * 100 + "x" * (MAX_URL_LENGTH - 130)
     crawls.get().discover([odd])
     status, told = asked.get(API + "/explain", url=odd)
     assert (status, told["url"]) == (200, odd)
     assert [page["url"] for page in asked.get(API + "/search", text="\x00\n")[1]["pages"]] == [odd]
-    assert asked.get(API + "/explain", url="x" * (LONGEST_URL + 1))[0] == 400
+    assert asked.get(API + "/explain", url="x" * (MAX_URL_LENGTH + 1))[0] == 400
 
 
 # The whole service ----------------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ class TestSpilledLinks:
         source, target = (np.array([link[i] for link in links], np.int64) for i in (0, 1))
         folder = tmp_path_factory.mktemp("spill")
         with pytest.MonkeyPatch.context() as patch:
-            for name, most in (("PIECE", 50), ("BUCKET", 50), ("GROUPS", 30), ("BUCKETS_MOST", 5)):
+            for name, most in (("PIECE", 50), ("BUCKET", 50), ("GROUPS", 30), ("MAX_BUCKETS", 5)):
                 patch.setattr(spilled, name, data.draw(st.integers(1, most), name))
             step = data.draw(st.integers(1, 80))
             with SpilledLinks(folder, "web") as links_:
@@ -277,7 +277,7 @@ class TestLinksOfALiveCrawl:
             assert crawl.used == (12 if kept else 4)
 
     def test_more_than_can_be_kept_are_refused_in_a_sentence(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("frontrank.crawl.pages.MOST_LINKS", 2000)
+        monkeypatch.setattr("frontrank.crawl.pages.MAX_LINKS", 2000)
         with Crawl(parse("surf"), tmp_path / "crawl") as crawl:
             with pytest.raises(StorageError, match="surf reads links again, and at most 2,000 of them are kept; resume with"):
                 crawl._grow_links(2001)

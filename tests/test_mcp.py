@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.service.mcp import LONGEST_LINE, Server, Tool
+from frontrank.service.mcp import MAX_LINE_LENGTH, Server, Tool
 from frontrank.system.workers import Closed, Died, TooLong
 from tests.served import MARKUP, grow, grown, serving
 
@@ -130,7 +130,7 @@ def test_broken_messages_get_an_error_and_the_next_one_an_answer(folder: Path) -
         b'{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "next", "arguments": [1]}}\n',
         b'{"jsonrpc": "2.0", "id": 4, "method": "ping", "params": 5}\n',
         b'{"jsonrpc": "2.0", "id": 5, "method": "initialize", "params": {"protocolVersion": "1999-01-01"}}\n',
-        b"x" * (2 * LONGEST_LINE) + b"\n",
+        b"x" * (2 * MAX_LINE_LENGTH) + b"\n",
         ping,
     )
     codes = [one.get("error", {}).get("code") for one in found]

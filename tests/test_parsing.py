@@ -69,7 +69,7 @@ def chain(url: str, upto: int = CHAIN) -> set[str]:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that waits for the test is not ended by the clock; the processor's time ends it."""
-    monkeypatch.setattr("frontrank.fetching.parsing.LEAST_WALL_S", PATIENCE_S)
+    monkeypatch.setattr("frontrank.fetching.parsing.MIN_WALL_S", PATIENCE_S)
 
 
 def test_other_hosts_are_served_while_a_page_is_in_its_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

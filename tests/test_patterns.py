@@ -16,7 +16,7 @@ from frontrank.crawl.rules import Rule, Rules
 from frontrank.errors import InputError
 from frontrank.fetching.crawler.scope import Scope
 from frontrank.pages import html
-from frontrank.pages.patterns import MOST_SIGNS, _Automaton, _parser, searcher
+from frontrank.pages.patterns import MAX_SIGNS, _Automaton, _parser, searcher
 from tests.patience import PATIENCE_S
 
 PIECES = ["a", "b", "ab", ".", r"\w", r"\d", "[ab]", "[^a]", "^", "$", r"\b", r"\B", "/", r"\Z", r"\A", "(?i:A)", "\n"]
@@ -49,7 +49,7 @@ def test_the_automaton_finds_what_re_finds(pattern: str, text: str) -> None:
 
 
 def test_what_is_kept_of_an_automaton_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frontrank.pages.patterns.MOST_KEPT", 50)
+    monkeypatch.setattr("frontrank.pages.patterns.MAX_KEPT", 50)
     parsed = _parser.parse("(?:a|b|c)*x(?:.|..)*y")
     automaton = _Automaton(parsed, parsed.state.flags)
     for first in range(0x100, 0x3000, 100):
@@ -159,5 +159,5 @@ def test_a_rule_takes_no_second(pattern: str) -> None:
 
 
 def test_as_much_of_a_url_is_looked_at_as_pages_may_link_to() -> None:
-    assert MOST_SIGNS == html.LONGEST_URL
-    assert searcher("b$")("a" * (MOST_SIGNS - 1) + "b") and searcher("(a+)+b$")("a" * (MOST_SIGNS - 1) + "b")
+    assert MAX_SIGNS == html.MAX_URL_LENGTH
+    assert searcher("b$")("a" * (MAX_SIGNS - 1) + "b") and searcher("(a+)+b$")("a" * (MAX_SIGNS - 1) + "b")

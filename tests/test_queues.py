@@ -16,7 +16,7 @@ from frontrank.crawl import control, rules, told
 from frontrank.crawl.crawl import Crawl as AnyCrawl
 from frontrank.crawl.memory_log import MemoryLog
 from frontrank.crawl.status import events
-from frontrank.crawl.told import MOST_WORDS
+from frontrank.crawl.told import MAX_WORDS
 from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.pages.groups import read_groups
@@ -156,13 +156,13 @@ def test_links_told_many_times_of_a_page_to_come_are_kept_once() -> None:
     for number in range(2_000):
         crawl.discover([url(2)], url(0), [f"word{number}"])
     right, many = crawl.pending[0].values()
-    assert right == "right left" and len(many) < 2 * MOST_WORDS
+    assert right == "right left" and len(many) < 2 * MAX_WORDS
     crawl.fetched(url(0), None)
     assert crawl.take() == [url(1)]
 
 
 def test_links_of_pages_that_are_never_reported_are_given_up_at_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(told, "MOST", 20)
+    monkeypatch.setattr(told, "MAX_PENDING", 20)
     monkeypatch.setattr(told, "KEPT", 15)
     crawl = Crawl("backlink", tmp_path / "c", clock=lambda: 0.0)
     crawl.seed([url(900)])

@@ -14,7 +14,7 @@ import pytest
 import frontrank as fr
 from frontrank.errors import InputError, SpecError
 from frontrank.lab.advice import ADVICE
-from frontrank.lab.recommend import LEAST_DRAWS, LIMIT_S, Recommendation, Tried, Wish, _ranked, candidates, recommend
+from frontrank.lab.recommend import LIMIT_S, MIN_DRAWS, Recommendation, Tried, Wish, _ranked, candidates, recommend
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
 from frontrank.web.importance import importance
@@ -121,8 +121,8 @@ def test_a_wish_that_is_none_is_refused(text: str) -> None:
 def test_a_slow_web_gets_fewer_draws_but_two() -> None:
     ticks = iter(range(0, 10**9, int(LIMIT_S)))  # each look at the clock is a minute later
     done = recommend(random_web(60, 300), draws=9, budget=10, seeds=2, clock=lambda: float(next(ticks)))
-    assert done.draws == LEAST_DRAWS
-    assert all(len(one.values) == LEAST_DRAWS for one in done.tried)
+    assert done.draws == MIN_DRAWS
+    assert all(len(one.values) == MIN_DRAWS for one in done.tried)
     assert recommend(random_web(60, 300), draws=4, budget=10, seeds=2, clock=lambda: 0.0).draws == 4
 
 

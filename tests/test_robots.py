@@ -21,7 +21,7 @@ from protego import Protego
 
 from frontrank.fetching.http.message import Response
 from frontrank.fetching.robots import Kept, Robots, Rules
-from frontrank.fetching.robots_file import MOST_BYTES, RobotsFile, product_of, read_robots
+from frontrank.fetching.robots_file import MAX_BYTES, RobotsFile, product_of, read_robots
 from frontrank.system.workers import CPU_S, Workers
 from tests.fetching import fetch
 from tests.patience import PATIENCE_S
@@ -243,7 +243,7 @@ def test_a_rule_longer_than_the_path_is_no_reason_to_pass_over_the_end_of_anothe
 
 
 HALF = "a" * 48 + "b" + "a" * 48
-BLANKS = " " * MOST_BYTES
+BLANKS = " " * MAX_BYTES
 FILES = {  # each takes minutes where a reader goes back over what it has read
     "agents": "".join(f"User-agent: a{n}\n" for n in range(15_000)) + "User-agent: *\n" + "Disallow: /x\n" * 18_000,
     "patterns": "User-agent: *\n" + "".join(f"Disallow: /*{n}*\n" for n in range(30_000)),
@@ -254,12 +254,12 @@ FILES = {  # each takes minutes where a reader goes back over what it has read
     "prefixes": "User-agent: *\n" + "".join(f"Disallow: /{'a' * n}\n" for n in range(980)),
     "escapes": "User-agent: *\nDisallow: /" + "%e9" * 150_000,
     "same group": "User-agent: *\n" * 35_000 + "Disallow: /x\n",
-    "empty lines": "\n" * MOST_BYTES,
+    "empty lines": "\n" * MAX_BYTES,
     "an agent and blanks": "user-agent" + BLANKS,
     "a sitemap and blanks": "sitemap:" + BLANKS,
     "blanks": BLANKS,
     "blanks and a word": BLANKS[:-10] + "x",
-    "colons": ":" * MOST_BYTES,
+    "colons": ":" * MAX_BYTES,
     "compatible": "User-agent: " + "compatible;  " * 38_000,
 }
 LONG_URL = "http://example.org/" + "a" * 1_980
@@ -299,7 +299,7 @@ def test_the_loop_turns_while_a_file_is_read_and_asked(name: str) -> None:
 
 
 def test_a_line_cut_off_at_the_limit_is_no_rule() -> None:
-    body = b"User-agent: *\n" + b"#" * (MOST_BYTES - 30) + b"\nDisallow: /private\n"
+    body = b"User-agent: *\n" + b"#" * (MAX_BYTES - 30) + b"\nDisallow: /private\n"
     assert read_robots(body, "us").allows("http://example.org/private")
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from frontrank.errors import InputError, SpecError
 from frontrank.pages.scorers import LOWEST, REGISTRY, Judged, find, goal_words, score_all, scored
-from frontrank.pages.scoring import GIVEN_UP, MOST_MISSES, TOO_LONG, Page, Scoring
+from frontrank.pages.scoring import GIVEN_UP, MAX_MISSES, TOO_LONG, Page, Scoring
 from frontrank.web.importance import importance
 from frontrank.web.quality import scores_of
 from frontrank.web.web import Web
@@ -84,11 +84,11 @@ def test_a_page_without_a_score_has_a_reason() -> None:
 
 
 def test_scores_without_bounds_are_cut_so_that_sums_stay_finite() -> None:
-    from frontrank.pages.scorers import LARGEST
+    from frontrank.pages.scorers import MAX_SCORE
 
     REGISTRY.register("huge", _huge)
-    assert score_all("huge", [("", "", "")]) == [LARGEST]
-    assert math.isfinite(1e9 * LARGEST) and -1e9 * LARGEST > LOWEST
+    assert score_all("huge", [("", "", "")]) == [MAX_SCORE]
+    assert math.isfinite(1e9 * MAX_SCORE) and -1e9 * MAX_SCORE > LOWEST
 
 
 def _huge(url: str, title: str, text: str) -> float:
@@ -120,8 +120,8 @@ def test_one_that_hangs_costs_its_deadline_and_the_next_pages_are_scored() -> No
 
 def test_one_that_always_hangs_is_not_asked_any_more() -> None:
     with Scoring("tests.scorers:slow", wall_s=0.05) as scoring:
-        judged = scoring.pages([("", "", "text")] * (MOST_MISSES + 3))
-    assert judged == [TOO_LONG] * MOST_MISSES + [GIVEN_UP] * 3
+        judged = scoring.pages([("", "", "text")] * (MAX_MISSES + 3))
+    assert judged == [TOO_LONG] * MAX_MISSES + [GIVEN_UP] * 3
 
 
 def test_one_of_this_process_that_hangs_costs_its_deadline_too() -> None:
@@ -137,8 +137,8 @@ def test_one_of_this_process_that_hangs_costs_its_deadline_too() -> None:
         with Impatient("hangs") as scoring:
             assert scoring.at_once("u", "", "slow") is None  # a crawl does not wait for it
             assert scoring.pages([("u", "", "a"), ("u", "", "slow"), ("u", "", "b")]) == [0.5, TOO_LONG, 0.5]
-            slow = [("u", "", "slow")] * (MOST_MISSES + 1)
-            assert [scoring.page(*page) for page in slow] == [TOO_LONG] * MOST_MISSES + [GIVEN_UP]
+            slow = [("u", "", "slow")] * (MAX_MISSES + 1)
+            assert [scoring.page(*page) for page in slow] == [TOO_LONG] * MAX_MISSES + [GIVEN_UP]
     finally:
         free.set()
 

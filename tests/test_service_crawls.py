@@ -20,7 +20,7 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.integrity import checksum
 from frontrank.errors import BrokenCrawl, InputError, SpecError, StorageError, TooMany, UnknownCrawl
 from frontrank.frontiers.politeness import Politeness
-from frontrank.service.crawls import DEFAULT, LONGEST_ID, Crawls, crawl_id, directory_of
+from frontrank.service.crawls import DEFAULT, MAX_ID_LENGTH, Crawls, crawl_id, directory_of
 from frontrank.service.pool import MAX_UNSAVED
 from tests.patience import eventually
 
@@ -125,7 +125,7 @@ def test_no_id_leads_out_of_the_folder(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == [".lock", "service.json"]
 
 
-@given(st.lists(st.text(min_size=1, max_size=LONGEST_ID), max_size=20))
+@given(st.lists(st.text(min_size=1, max_size=MAX_ID_LENGTH), max_size=20))
 def test_ids_never_share_a_directory(names: list[str]) -> None:
     distinct = {crawl_id(name) for name in names}
     directories = {directory_of(name) for name in distinct}
@@ -134,7 +134,7 @@ def test_ids_never_share_a_directory(names: list[str]) -> None:
     assert all(len(name) <= 120 for name in directories)
 
 
-@pytest.mark.parametrize("name", ["x" * (LONGEST_ID + 1), "\ud800"])
+@pytest.mark.parametrize("name", ["x" * (MAX_ID_LENGTH + 1), "\ud800"])
 def test_ids_that_cannot_be_kept_are_refused(name: str, tmp_path: Path) -> None:
     with Crawls(tmp_path) as crawls, pytest.raises(InputError, match="the ID of a crawl must"):
         crawls.made(name)

@@ -29,7 +29,7 @@ from frontrank.service.client import Client
 from frontrank.service.crawls import Crawls
 from frontrank.service.frontier import PIECE, PIECE_BYTES, FrontierService
 from frontrank.service.grpc_server import SERVICE, GrpcServer
-from frontrank.service.limits import LONGEST_KEY, LONGEST_URL, MOST_METADATA
+from frontrank.service.limits import MAX_KEY_LENGTH, MAX_METADATA, MAX_URL_LENGTH
 from frontrank.service.reopening import has_room
 from frontrank.service.rpc import framed
 from frontrank.service.security import Security
@@ -439,15 +439,15 @@ def statuses(service: Service, infos: list[wire.URLInfo]) -> list[int]:
 
 
 def test_urls_that_do_not_fit_are_skipped_and_others_are_not(service: Service) -> None:
-    large = {"m": wire.StringList(values=["x" * MOST_METADATA])}
+    large = {"m": wire.StringList(values=["x" * MAX_METADATA])}
     infos = [
         wire.URLInfo(url="http://good.org/"),
         wire.URLInfo(url=""),
         wire.URLInfo(url="http:///no-host"),
         wire.URLInfo(url="", key="k"),
-        wire.URLInfo(url="http://a.org/", key="k" * (LONGEST_KEY + 1)),
-        wire.URLInfo(url="http://a.org/", key="k" * LONGEST_KEY),
-        wire.URLInfo(url="http://a.org/" + "x" * LONGEST_URL),
+        wire.URLInfo(url="http://a.org/", key="k" * (MAX_KEY_LENGTH + 1)),
+        wire.URLInfo(url="http://a.org/", key="k" * MAX_KEY_LENGTH),
+        wire.URLInfo(url="http://a.org/" + "x" * MAX_URL_LENGTH),
         wire.URLInfo(url="http://a.org/", metadata=large),
         wire.URLInfo(url="not a URL at all"),
     ]

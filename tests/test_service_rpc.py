@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 
 from frontrank.service.rpc import (
     LEAVING,
-    MOST_BYTES,
-    MOST_CONNECTIONS,
-    MOST_HELD,
-    MOST_STREAMS,
+    MAX_BYTES,
+    MAX_CONNECTIONS,
+    MAX_HELD,
+    MAX_STREAMS,
     WINDOW,
     Connection,
     Headers,
@@ -105,7 +105,7 @@ def refusal(call: Callable[[], Any]) -> tuple[grpc.StatusCode, str]:
 
 def test_a_message_goes_and_comes(channel: grpc.Channel) -> None:
     one = channel.unary_unary("/t.T/One")
-    for message in (b"", b"a", b"x" * 100_000, b"y" * MOST_BYTES):
+    for message in (b"", b"a", b"x" * 100_000, b"y" * MAX_BYTES):
         assert one(message, timeout=PATIENCE_S) == message
 
 
@@ -140,8 +140,8 @@ def test_a_client_that_leaves_early_leaves_the_server_well(running: Running, cha
 
 def test_many_calls_at_once(channel: grpc.Channel) -> None:
     one = channel.unary_unary("/t.T/One")
-    futures = [one.future(str(n).encode(), timeout=PATIENCE_S) for n in range(3 * MOST_STREAMS)]
-    assert [future.result() for future in futures] == [str(n).encode() for n in range(3 * MOST_STREAMS)]
+    futures = [one.future(str(n).encode(), timeout=PATIENCE_S) for n in range(3 * MAX_STREAMS)]
+    assert [future.result() for future in futures] == [str(n).encode() for n in range(3 * MAX_STREAMS)]
 
 
 def test_nobody_waits_for_calls_that_may_take_long(running: Running, channel: grpc.Channel) -> None:
@@ -167,8 +167,8 @@ def test_unknown_methods(channel: grpc.Channel) -> None:
 
 def test_a_message_that_is_too_long(channel: grpc.Channel) -> None:
     for call in (
-        lambda: channel.unary_unary("/t.T/One")(b"x" * (MOST_BYTES + 1), timeout=PATIENCE_S),
-        lambda: list(channel.stream_stream("/t.T/Many")(iter([b"a", b"x" * (MOST_BYTES + 1)]), timeout=PATIENCE_S)),
+        lambda: channel.unary_unary("/t.T/One")(b"x" * (MAX_BYTES + 1), timeout=PATIENCE_S),
+        lambda: list(channel.stream_stream("/t.T/Many")(iter([b"a", b"x" * (MAX_BYTES + 1)]), timeout=PATIENCE_S)),
     ):
         code, sentence = refusal(call)
         assert code == grpc.StatusCode.RESOURCE_EXHAUSTED and "at most 4,194,304 bytes, got one of 4,194,305" in sentence
@@ -333,7 +333,7 @@ def test_where_there_are_many_connections_a_new_one_takes_the_place_of_an_idle_o
                 while quiet[0].recv(65_536):
                     pass  # the older one is closed
     finally:
-        server.max_connections = MOST_CONNECTIONS
+        server.max_connections = MAX_CONNECTIONS
 
 
 HEADS = [(":method", "POST"), (":scheme", "http"), (":path", "/t.T/Many"), (":authority", "x")]
@@ -341,7 +341,7 @@ HEADS += [("content-type", "application/grpc"), ("te", "trailers")]
 
 
 def test_what_the_streams_of_a_connection_hold_together_is_bounded(running: Running) -> None:
-    unfinished = struct.pack(">?I", False, MOST_BYTES) + bytes(MOST_BYTES - 100)
+    unfinished = struct.pack(">?I", False, MAX_BYTES) + bytes(MAX_BYTES - 100)
     client = H2Connection()
     client.initiate_connection()
     refused: list[int] = []
@@ -355,7 +355,7 @@ def test_what_the_streams_of_a_connection_hold_together_is_bounded(running: Runn
                     refused.append(event.stream_id)
             held.append(sum(connection.held for connection in list(running.server.connections)))
 
-        for stream in range(1, 4 * MOST_HELD // MOST_BYTES, 2):
+        for stream in range(1, 4 * MAX_HELD // MAX_BYTES, 2):
             client.send_headers(stream, HEADS)
             rest = memoryview(unfinished)
             while rest and stream not in refused:
@@ -368,15 +368,15 @@ def test_what_the_streams_of_a_connection_hold_together_is_bounded(running: Runn
                     made.sendall(client.data_to_send())
         while not refused:
             hear()
-    assert max(held) <= MOST_HELD + 2**18
+    assert max(held) <= MAX_HELD + 2**18
 
 
 def test_calls_that_end_early_leave_room_for_others(channel: grpc.Channel) -> None:
     many = channel.stream_stream("/t.T/Many")
     for _ in range(40):  # each leaves bytes that nobody worked on
-        code, _ = refusal(lambda: list(many(iter([b"x" * (MOST_BYTES + 1)]), timeout=PATIENCE_S)))
+        code, _ = refusal(lambda: list(many(iter([b"x" * (MAX_BYTES + 1)]), timeout=PATIENCE_S)))
         assert code == grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert channel.unary_unary("/t.T/One")(b"y" * MOST_BYTES, timeout=PATIENCE_S) == b"y" * MOST_BYTES
+    assert channel.unary_unary("/t.T/One")(b"y" * MAX_BYTES, timeout=PATIENCE_S) == b"y" * MAX_BYTES
 
 
 def test_after_all_that_the_server_answers(running: Running, channel: grpc.Channel) -> None:

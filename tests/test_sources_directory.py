@@ -391,7 +391,7 @@ def test_a_page_is_found_by_its_url_without_a_table_of_all(tmp_path: Path, monke
     save(Web.from_edges([0], [1], 4, urls=urls), tmp_path / "web")
     names = ("http://a/", "HTTP://A", "http://B/x", "http://b/x", "http://c/")
     assert [load(tmp_path / "web").page_of(name) for name in names] == [0, 0, 1, 1, 3]
-    monkeypatch.setattr("frontrank.web.web.MOST_IN_TABLE", 3)
+    monkeypatch.setattr("frontrank.web.web.MAX_IN_TABLE", 3)
     web = load(tmp_path / "web")
     assert [web.page_of(name) for name in names[:3]] == [0, 0, 1]
     assert "by_url" not in web.cache

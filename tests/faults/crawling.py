@@ -21,7 +21,7 @@ from tests.faults.sites import Serving, make_sites
 
 OUT = "crawl"
 ORDERINGS = ("surf", "surf", "opic", "bfs", "pagerank:every=5")
-LONGEST_S = 4 * 3600.0
+MAX_S = 4 * 3600.0
 
 
 class Crawling:
@@ -140,8 +140,8 @@ class Crawling:
         def look() -> None:
             if sim.violations:
                 loop.ended = True
-            if sim.clock.now - begun > LONGEST_S:
-                sim.fail("ends", f"the crawl goes on after {LONGEST_S:,.0f} s")
+            if sim.clock.now - begun > MAX_S:
+                sim.fail("ends", f"the crawl goes on after {MAX_S:,.0f} s")
             if self.checks and not job.closed and not job.crawl.log.broken and random.random() < 0.002:
                 self.checks -= 1
                 sim.check_live(job.crawl)

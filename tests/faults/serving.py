@@ -27,7 +27,7 @@ from tests.faults.threads import InlineExecutor
 from tests.faults.wire import HOST, PORT, Client
 
 IDLE_S, LOOK_S = 120.0, 2.0  # longer than any lease, rest or absence; between two questions to a service that has nothing
-LONGEST_S = 12 * 3600.0
+MAX_S = 12 * 3600.0
 
 
 class ServedRules(Rules):
@@ -156,7 +156,7 @@ class Serving(Crawling):
         begun = sim.clock.now
 
         def look() -> None:
-            if sim.violations or sim.clock.now - begun > LONGEST_S:
+            if sim.violations or sim.clock.now - begun > MAX_S:
                 loop.ended = True
             if self.checks and self.crawls is not None and not sim.disk.over and random.random() < 0.002:
                 crawl = next(iter(self.crawls.open_crawls()), None)

@@ -23,7 +23,7 @@ WEB = "synthetic:pages=20000,hosts=200,text=0,trap=2000,seed=7"
 RACERS = ("bfs", DEFAULT_ORDERING)
 ORDERINGS = ("random", "dfs", "bfs", "backlink", "largest-site", "fica:k=700", "opic", "rankmass", "fpr", "fpr:m=100", "surf")
 SHARE = "0.1"
-LONGEST_BAR = 50
+MAX_BAR_LENGTH = 50
 
 
 @click.command(name="demo")
@@ -106,11 +106,11 @@ def tell_all(runs: Runs, figures: dict[str, Any], out: str) -> None:
 def show_bar(name: str, share: float, more: str = "") -> None:
     """A name, a bar and a share; the bar is as long as the terminal has room for."""
     width = terminal_width()
-    room = LONGEST_BAR if width is None else max(10, min(LONGEST_BAR, width - 46))
+    room = MAX_BAR_LENGTH if width is None else max(10, min(MAX_BAR_LENGTH, width - 46))
     print(f"  {name:<14}{bar(share, room)}{percent(share):>6}   {more}".rstrip())
 
 
-def bar(share: float, room: int = LONGEST_BAR) -> str:
+def bar(share: float, room: int = MAX_BAR_LENGTH) -> str:
     return f"{'█' * round(room * share):<{room + 1}}"
 
 
@@ -126,7 +126,7 @@ def racing(budget: int) -> Iterator[Show | None]:
     from frontrank.fetching.crawler.display import explained
 
     console = Console(stderr=True)
-    room = max(10, min(LONGEST_BAR, console.width - 48))
+    room = max(10, min(MAX_BAR_LENGTH, console.width - 48))
     with explained(console) as show:
         show("starting a server")
 

@@ -12,7 +12,7 @@ from frontrank.cli.screen import moment, percent, printable, show_json, show_tab
 if TYPE_CHECKING:
     from frontrank.lab.frame import Frame, Kind
 
-FEWEST = 5  # of the next pages, however low the terminal is
+MIN_ROWS = 5  # of the next pages, however low the terminal is
 AROUND = 5  # lines that are neither facts nor pages: the first, blanks, the head of a table, the prompt
 
 
@@ -71,7 +71,7 @@ def _room(told: dict[str, Any], facts: int) -> int | None:
     if height is None:
         return None
     tables = sum(len(told[name]) + 2 for name in ("groups", "failed_by_reason", "unscored") if told[name])
-    return max(FEWEST, height - AROUND - facts - tables)
+    return max(MIN_ROWS, height - AROUND - facts - tables)
 
 
 def _group(group: dict[str, Any]) -> list[str]:

@@ -87,10 +87,10 @@ async def _show_requests(server: Server, stop: asyncio.Event) -> None:
 
 def _allow_connections() -> None:
     """Each connection is an open file, of which a shell gives a process few unless it asks."""
-    from frontrank.lab.webserver.server import MOST_FILES
+    from frontrank.lab.webserver.server import MAX_FILES
 
     given, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(most, MOST_FILES)
+    wanted = MAX_FILES if most == resource.RLIM_INFINITY else min(most, MAX_FILES)
     if given != resource.RLIM_INFINITY and given < wanted:
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))

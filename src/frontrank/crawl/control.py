@@ -28,8 +28,8 @@ from frontrank.pages.urls import registered_domain
 PART = 2_000  # pages that get a priority, or whose names are read, at once: 2 to 10 ms
 YIELD_S = 0.001  # between two parts: a lock that is taken again at once is never free for others
 PAUSED_S = 0.5  # a paused crawl looks again
-MOST_PAGES = 2**31 - 1  # as frontiers count them: a larger limit is none
-MOST_HELD = 10_000  # pages whose families may not go, in one call of take: about 0.2 s, once
+MAX_PAGES = 2**31 - 1  # as frontiers count them: a larger limit is none
+MAX_HELD = 10_000  # pages whose families may not go, in one call of take: about 0.2 s, once
 
 
 class Control(Live):
@@ -43,7 +43,7 @@ class Control(Live):
         priority from the moment it does.
         """
         page = self.check_page(page)
-        priority = given.whole(priority, "a priority", least=-given.LARGEST)
+        priority = given.whole(priority, "a priority", least=-given.MAX_WHOLE)
         self._do(events.Prioritised(self._tick(now), page, priority))
         self._acknowledge()
 
@@ -51,7 +51,7 @@ class Control(Live):
     def prioritise_pages(self, pages: Sequence[int] | Array, priority: int, now: float | None = None) -> None:
         """The same for several pages, as one event."""
         pages = self.check_pages(pages)
-        priority = given.whole(priority, "a priority", least=-given.LARGEST)
+        priority = given.whole(priority, "a priority", least=-given.MAX_WHOLE)
         if pages:
             self._do(events.PrioritisedAll(self._tick(now), np.array(pages, np.int32), priority))
         self._acknowledge()
@@ -373,4 +373,4 @@ def _checked(**limits: Any) -> dict[str, Any]:
     Politeness(delay_s=said.get("delay_s", 0.0), per_host=said.get("concurrency", 0))
     for name in ("budget", "limit"):
         Politeness(host_budget=said.get(name, 0))
-    return {name: min(int(value), MOST_PAGES) if name != "delay_s" else float(value) for name, value in said.items()}
+    return {name: min(int(value), MAX_PAGES) if name != "delay_s" else float(value) for name, value in said.items()}

@@ -55,7 +55,7 @@ from frontrank.web.web import IMPACTS
 __all__ = ["Crawl", "Link", "Where"]
 
 Link = str | tuple[str, str]
-LONGEST_S = 10_000_000.0  # between two times at which the disk has everything; threads cannot wait for centuries
+MAX_S = 10_000_000.0  # between two times at which the disk has everything; threads cannot wait for centuries
 
 
 class Crawl(Shown):
@@ -338,7 +338,7 @@ def _check_ways(group: int, sync_s: float, ranking: str, truth: Any, frontier: A
     given.function(frontier, "frontier", "which makes one for a Politeness")
     if not (isinstance(group, int) and group >= 1):
         raise InputError(f"group must be a whole number of events from 1, got {group!r}")
-    if not (isinstance(sync_s, int | float) and 0 <= sync_s <= LONGEST_S):
+    if not (isinstance(sync_s, int | float) and 0 <= sync_s <= MAX_S):
         raise InputError(f"sync_s must be a number of seconds from 0, got {sync_s!r}")
     if not isinstance(ranking, str) or ranking not in (INLINE, BACKGROUND):
         raise InputError(f"ranking must be {INLINE!r} or {BACKGROUND!r}, got {ranking!r}")

@@ -14,7 +14,7 @@ from frontrank.kernels import hashtable as names
 from frontrank.kernels.growing import grown
 from frontrank.kernels.jit import Array, by_size, lazy
 
-MOST = 100  # pages of one URL that are looked at, those named last first
+MAX_PROBED = 100  # pages of one URL that are looked at, those named last first
 
 
 class Elsewhere:
@@ -48,7 +48,7 @@ class Elsewhere:
         """The pages of a URL, those named last first."""
         number = lazy(names.find).call(self.table, key) if len(self) else -1
         found = [] if number < 0 else [int(self.newest[number])]
-        while found and found[-1] in self.before and len(found) < MOST:
+        while found and found[-1] in self.before and len(found) < MAX_PROBED:
             found.append(self.before[found[-1]])
         return found
 

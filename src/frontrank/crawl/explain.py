@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from frontrank.crawl.live import Live
     from frontrank.crawl.shown import Shown
 
-MOST = 20  # links told; the others are summed up
+MAX_SHOWN = 20  # links told; the others are summed up
 
 
 class _Names:
@@ -58,15 +58,15 @@ def explain(crawl: Shown, url: str, queue: str | None = None) -> dict[str, Any]:
         "due": due(crawl, page),
         "priority": key,
         "depth": crawl.depth(page),
-        "links": [{"url": crawl.url(source), "part": part} for source, part in heapq.nlargest(MOST, gave, key=_size)],
+        "links": [{"url": crawl.url(source), "part": part} for source, part in heapq.nlargest(MAX_SHOWN, gave, key=_size)],
         "links_known": found.links,
         "other": key - sum(part for _, part in gave),
         "parts": found.parts,
         "ranked": found.ranked,
         "counted": crawl.policy.counted,
     }
-    if len(gave) > MOST:
-        told["further_links"] = sum(part for _, part in heapq.nsmallest(len(gave) - MOST, gave, key=_size))
+    if len(gave) > MAX_SHOWN:
+        told["further_links"] = sum(part for _, part in heapq.nsmallest(len(gave) - MAX_SHOWN, gave, key=_size))
     if crawl.frontier.mark(page) == WAITING:
         told["place"] = _place(crawl, page)
     return told

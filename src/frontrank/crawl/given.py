@@ -16,7 +16,7 @@ from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.web.view import Workload
 
-LARGEST = 2**53  # whole numbers up to here are exact wherever they are kept
+MAX_WHOLE = 2**53  # whole numbers up to here are exact wherever they are kept
 WHOLE = (int, np.integer)  # not unions, which take three times as long to look through
 REAL = (int, float, np.integer, np.floating)
 
@@ -85,7 +85,7 @@ def number(value: Any, what: str) -> float:
 
 
 def whole(value: Any, what: str, least: int = 0, of: str = "") -> int:
-    if isinstance(value, WHOLE) and not isinstance(value, bool) and least <= value <= LARGEST:
+    if isinstance(value, WHOLE) and not isinstance(value, bool) and least <= value <= MAX_WHOLE:
         return int(value)
     raise InputError(f"{what} must be a whole number{of} from {least}, got {value!r}")
 

@@ -45,7 +45,7 @@ VERBS = (
 )
 LOOK_S = 0.5  # how often a crawl looks
 PATIENCE_S = 10.0  # for a crawl to heed
-LONGEST = 2**26  # bytes of a file: a query log may be long
+MAX_BYTES = 2**26  # bytes of a file: a query log may be long
 
 
 def tell(folder: Path, verb: str, **given: Any) -> bool:
@@ -97,9 +97,9 @@ def _write(folder: Path, said: dict[str, Any]) -> Path:
         folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
         name = f"{time.time_ns():020d}-{secrets.token_hex(4)}"
         text = json.dumps(said)
-        if len(text) > LONGEST:
+        if len(text) > MAX_BYTES:
             raise InputError(
-                f"a message to a running crawl must have at most {LONGEST:,} bytes, got {len(text):,}; send it in parts"
+                f"a message to a running crawl must have at most {MAX_BYTES:,} bytes, got {len(text):,}; send it in parts"
             )
         with replaced(folder / f"{name}.json") as beside, open(beside, "w", encoding="utf-8", opener=private) as file:
             file.write(text)
@@ -143,8 +143,8 @@ def heed(crawl: Control, files: list[Path]) -> None:
 
 
 def _read(file: Path) -> tuple[str, dict[str, Any]]:
-    if file.stat().st_size > LONGEST:
-        raise InputError(f"must have at most {LONGEST:,} bytes")
+    if file.stat().st_size > MAX_BYTES:
+        raise InputError(f"must have at most {MAX_BYTES:,} bytes")
     said = json.loads(file.read_text(encoding="utf-8"))
     if not isinstance(said, dict) or said.get("verb") not in VERBS or not isinstance(said.get("given"), dict):
         raise InputError(f"must be one of {', '.join(VERBS)}, with what is given")

@@ -67,7 +67,7 @@ LATER = """
 """  # tables that a directory of an earlier version lacks
 TABLES = ("meta", "url", "event", "payload", "body", "place", "born")
 INSERTS = [f"INSERT INTO event({', '.join(COLUMNS[:n])}, crc) VALUES({', '.join('?' * n)}, ?)" for n in range(len(COLUMNS) + 1)]
-MOST_ASKED = 500  # rows asked for at once
+MAX_ASKED = 500  # rows asked for at once
 CHECKPOINT_BYTES = 16 * 2**20  # of the WAL
 WITNESS_S = 0.01  # between two notes of how many events there are: each takes as long as a tenth of a commit
 FEW_FRAMES, PASSES = 250, 20  # a checkpoint goes on beside the crawl until so few frames are left, or for so many passes
@@ -440,8 +440,8 @@ class Journal:
 
     def _among(self, query: str, pages: Sequence[int]) -> Iterator[Any]:
         with Sentences(self.folder, "read"):
-            for begin in range(0, len(pages), MOST_ASKED):
-                some = pages[begin : begin + MOST_ASKED]
+            for begin in range(0, len(pages), MAX_ASKED):
+                some = pages[begin : begin + MAX_ASKED]
                 yield from self.db.execute(f"{query} IN ({', '.join('?' * len(some))})", some)
 
     def _whole(self, table: str, rows: Iterable[tuple[Any, Any, int | None]]) -> dict[Any, Any]:

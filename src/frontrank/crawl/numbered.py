@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from frontrank.crawl import events, given
-from frontrank.crawl.control import MOST_HELD
+from frontrank.crawl.control import MAX_HELD
 from frontrank.crawl.events import Where
 from frontrank.crawl.live import alone
 from frontrank.crawl.queues import Queues
@@ -39,7 +39,7 @@ class Numbered(Queues):
     @alone
     def take_prioritised(self, n: int, priority: int, now: float | None = None) -> list[int]:
         """As ``take_pages``, but only pages with at least this priority."""
-        n, priority = given.whole(n, "n", of=" of pages"), given.whole(priority, "a priority", least=-given.LARGEST)
+        n, priority = given.whole(n, "n", of=" of pages"), given.whole(priority, "a priority", least=-given.MAX_WHOLE)
         at = self._tick(now)
         drawn: list[int] = []
         if self._may_take(at):
@@ -58,7 +58,7 @@ class Numbered(Queues):
             return [], 0
         allowed: list[int] = []
         tried = 0
-        while len(allowed) < n and tried < n + MOST_HELD and (taken := self._draw(n - len(allowed), at)):
+        while len(allowed) < n and tried < n + MAX_HELD and (taken := self._draw(n - len(allowed), at)):
             tried += len(taken)
             allowed += self._taken(taken, at)
             if self.rules.is_spent:

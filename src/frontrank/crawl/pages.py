@@ -29,7 +29,7 @@ from frontrank.web.links import NO_VALUES, Links
 HOSTS_CACHED = 50_000
 CACHED_LENGTH = 300  # of such a beginning: a URL may have 16,000 letters before its host
 AUTHORITY = 8  # where to look for the slash after the host: behind those of http:// and https://
-MOST_LINKS = 2**31 - 1  # that are kept: 8 GB of them
+MAX_LINKS = 2**31 - 1  # that are kept: 8 GB of them
 
 
 def name_of(url: str, queue: str | None, host: str | None = None) -> str:
@@ -314,13 +314,13 @@ class Known:
             self.out = out_for(room, self.out)
 
     def _grow_links(self, links: int) -> None:
-        if links > MOST_LINKS:
+        if links > MAX_LINKS:
             raise StorageError(
-                f"{self.policy.name} reads links again, and at most {MOST_LINKS:,} of them are kept; "
+                f"{self.policy.name} reads links again, and at most {MAX_LINKS:,} of them are kept; "
                 "resume with an ordering that does not, such as fpr or opic"
             )
-        value = grown(self.links.value, links, most=MOST_LINKS) if self.reads_anchors else NO_VALUES
-        self.links = self.links._replace(target=grown(self.links.target, links, most=MOST_LINKS), value=value)
+        value = grown(self.links.value, links, most=MAX_LINKS) if self.reads_anchors else NO_VALUES
+        self.links = self.links._replace(target=grown(self.links.target, links, most=MAX_LINKS), value=value)
 
     def _note_links(self, page: int, targets: Array, anchors: Sequence[str]) -> None:
         if not self.keeps_links:

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frontrank.crawl import events, given, status
-from frontrank.crawl.control import MOST_HELD, Control
+from frontrank.crawl.control import MAX_HELD, Control
 from frontrank.crawl.live import alone
 from frontrank.crawl.pages import name_of, queue_of
 from frontrank.errors import InputError
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING
-from frontrank.frontiers.polite_frontier import MOST_TAKEN
+from frontrank.frontiers.polite_frontier import MAX_TAKEN
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import host_of
@@ -247,7 +247,7 @@ class Queues(Control):
         allowed: list[int] = []
         gave: set[int] = set()
         tried = 0
-        while tried <= MOST_HELD and not 0 < queues <= len(gave):
+        while tried <= MAX_HELD and not 0 < queues <= len(gave):
             drawn = self._draw_queues(at, queues - len(gave) if queues else 0, per_queue, host)
             if not self.rules.limiting:
                 return self._taken(drawn, at, until)
@@ -272,7 +272,7 @@ class Queues(Control):
         frontier.release(at, self.state.fetched)
         drawn: list[int] = []
         asked = 0
-        while (asked == 0 if host >= 0 else not 0 < queues <= asked) and len(drawn) < MOST_TAKEN:
+        while (asked == 0 if host >= 0 else not 0 < queues <= asked) and len(drawn) < MAX_TAKEN:
             owed = counts[1] < share * (counts[0] + 1)
             some = frontier.take_returning_queue(at, per_queue, host) if owed else []
             some = some or frontier.pop_queues(at, 1, per_queue, host)

@@ -23,12 +23,12 @@ from itertools import takewhile
 from typing import Any
 
 from frontrank.errors import InputError
-from frontrank.pages.patterns import MOST_SIGNS, Search, parse, searcher
+from frontrank.pages.patterns import MAX_SIGNS, Search, parse, searcher
 
 logger = logging.getLogger("frontrank.crawl")
 
-MOST_PATTERN = 1_000  # characters
-MOST_BOOST = 1_000_000
+MAX_PATTERN = 1_000  # characters
+MAX_BOOST = 1_000_000
 MAX_WORK = 100_000  # expressions tried on URLs while a crawl is locked, times their length: some 50 ms, or 0.6 s at worst
 WORK_LENGTH = 100  # characters of a URL that count as one try
 MAX_AT_ONCE = 2_000  # URLs
@@ -48,10 +48,10 @@ class Rule:
     delay_s: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 < len(self.pattern) <= MOST_PATTERN:
-            raise InputError(f"pattern must have 1 to {MOST_PATTERN:,} characters, got {len(self.pattern):,}")
-        if isinstance(self.boost, bool) or not isinstance(self.boost, int) or abs(self.boost) > MOST_BOOST:
-            raise InputError(f"boost must be a whole number from -{MOST_BOOST:,} to {MOST_BOOST:,}, got {self.boost!r}")
+        if not 0 < len(self.pattern) <= MAX_PATTERN:
+            raise InputError(f"pattern must have 1 to {MAX_PATTERN:,} characters, got {len(self.pattern):,}")
+        if isinstance(self.boost, bool) or not isinstance(self.boost, int) or abs(self.boost) > MAX_BOOST:
+            raise InputError(f"boost must be a whole number from -{MAX_BOOST:,} to {MAX_BOOST:,}, got {self.boost!r}")
         if isinstance(self.budget, bool) or not isinstance(self.budget, int) or self.budget < 0:
             raise InputError(f"budget must be a whole number of pages from 0 (none), got {self.budget!r}")
         if not isinstance(self.delay_s, int | float) or not (math.isfinite(self.delay_s) and self.delay_s >= 0):
@@ -219,4 +219,4 @@ class Rules:
 
 def tries(url: str) -> int:
     """How many tries of an expression on a short URL one on this URL is worth."""
-    return 1 + min(len(url), MOST_SIGNS) // WORK_LENGTH
+    return 1 + min(len(url), MAX_SIGNS) // WORK_LENGTH

@@ -1,17 +1,17 @@
 """Links told of pages that have not arrived yet, and what they say: each link of a page once.
 
-Whoever tells of links may never report their page. So at most ``MOST`` of them are kept, and beyond that the links of the pages
-that have waited longest are given up: an event, counted in ``Crawl.links_given_up``. What they lead to waits on, behind all
-that is ranked, until another page links to it.
+The page that links were found on may never be reported. So at most ``MAX_PENDING`` of them are kept, and beyond that the
+links of the pages that have waited longest are given up: an event, counted in ``Crawl.links_given_up``. The pages they lead
+to stay behind all ranked pages until another page links to them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-MOST = 1_000_000  # links in all: about 100 MB
+MAX_PENDING = 1_000_000  # links in all: about 100 MB
 KEPT = 900_000  # so many are left when there are too many: giving up a few each time would take a look at all pages each time
-MOST_WORDS = 1_000  # characters that are kept of what links of one page to another say, if they are told one by one
+MAX_WORDS = 1_000  # characters that are kept of what links of one page to another say, if they are told one by one
 WORDS = 100  # characters that count as a further link
 
 
@@ -63,7 +63,7 @@ class Told(Mapping[int, dict[int, str]]):
 
         Pages that are being fetched only if there is nothing else.
         """
-        left = self.size - KEPT if self.size > MOST else 0
+        left = self.size - KEPT if self.size > MAX_PENDING else 0
         found: list[int] = []
         for out in (False, True):
             for page in self._links:
@@ -81,4 +81,4 @@ def _weight(words: str) -> int:
 
 def _joined(before: str, words: str) -> str:
     """What a link says that is told once more: a client that repeats itself adds nothing."""
-    return before if words in before or len(before) >= MOST_WORDS else f"{before} {words}".strip()
+    return before if words in before or len(before) >= MAX_WORDS else f"{before} {words}".strip()

@@ -15,7 +15,7 @@ from frontrank.fetching.http.message import Headers, Response
 from frontrank.pages import html
 from frontrank.pages.warc_writer import Original
 
-LONGEST = 1_000  # bytes of a header that is sent back
+MAX_HEADER = 1_000  # bytes of a header that is sent back
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Copy:
 def header_of(response: Response, name: bytes) -> str:
     """A header that can be sent back as it came; empty if there is none, or it is no plain line."""
     value = response.header(name) or b""
-    return value.decode("latin-1").strip() if len(value) <= LONGEST and not set(value) & set(b"\r\n\0") else ""
+    return value.decode("latin-1").strip() if len(value) <= MAX_HEADER and not set(value) & set(b"\r\n\0") else ""
 
 
 def words_of(found: html.Page | None, rest: bytes) -> str:

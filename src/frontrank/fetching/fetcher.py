@@ -39,7 +39,7 @@ class How:
     agent: str
     timeout_s: float = 30.0
     max_size: int = 10_000_000
-    max_links: int = html.MOST_LINKS
+    max_links: int = html.MAX_LINKS
     proxy: str = ""
     allow_private: bool = False
     text: bool = True  # the words of a page are wanted, not only its links
@@ -139,8 +139,8 @@ class Fetcher:
 
     async def robots_txt(self, url: str, sent: Callable[[], None] | None = None) -> Response:
         """As much of a robots.txt as is read."""
-        response = await self.client.get(url, most=robots_file.MOST_BYTES, cut=True, sent=sent)
-        return replace(response, body=decoded(response.headers, response.body, robots_file.MOST_BYTES, cut=True))
+        response = await self.client.get(url, most=robots_file.MAX_BYTES, cut=True, sent=sent)
+        return replace(response, body=decoded(response.headers, response.body, robots_file.MAX_BYTES, cut=True))
 
     async def file(self, url: str, most: int, sent: Callable[[], None] | None = None) -> Response:
         """A file of at most so many bytes that is not a page of the crawl."""

@@ -32,7 +32,7 @@ from frontrank.system.workers import Closed, Died, started
 
 START = "import sys; sys.path[:] = {path!r}; from frontrank.fetching.fetchers import serve; serve({socket})"
 AHEAD = 2  # pages that a host's own fetcher may have more than the least busy one
-MOST_DEATHS = 5  # in a row, without an answer between them
+MAX_DEATHS = 5  # in a row, without an answer between them
 LENGTH = struct.Struct("!Q")
 
 
@@ -180,9 +180,9 @@ class Fetchers:
                     continue
                 if remote is not None:
                     self._deaths = 0 if remote.answered else self._deaths + 1
-                    if self._deaths >= MOST_DEATHS:
+                    if self._deaths >= MAX_DEATHS:
                         raise InputError(
-                            f"{MOST_DEATHS} fetchers in a row ended before they had fetched a page; is there memory for "
+                            f"{MAX_DEATHS} fetchers in a row ended before they had fetched a page; is there memory for "
                             f"{self.count}? Resume with fewer --fetchers"
                         )
                 try:

@@ -18,7 +18,7 @@ from frontrank.fetching.failures import NotFetched, too_large
 from frontrank.fetching.http.message import Headers, every
 from frontrank.pages.codings import DECODERS
 
-CODINGS_MOST = 3
+MAX_CODINGS = 3
 
 
 def decoded(headers: Headers, body: bytes, most: int, cut: bool = False) -> bytes:
@@ -32,7 +32,7 @@ def decoded(headers: Headers, body: bytes, most: int, cut: bool = False) -> byte
     if not said:
         return body
     codings = [name for part in said.split(",") if (name := part.strip().removeprefix("x-")) not in ("", "identity")]
-    if len(codings) > CODINGS_MOST:
+    if len(codings) > MAX_CODINGS:
         raise NotFetched("broken compression", False, f"{len(codings)} codings: {said[:100]}")
     for name in reversed(codings):
         if name not in DECODERS:

@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable
 from math import inf
 from typing import TypeVar
 
-from frontrank.fetching.robots import LONGEST_DELAY_S
+from frontrank.fetching.robots import MAX_DELAY_S
 from frontrank.pages.urls import host_of
 
 T = TypeVar("T")
@@ -146,6 +146,6 @@ class Pacer:
         now = self.clock()
         for name, turns in list(self._turns.items()):
             # A Crawl-delay may come of a robots.txt that was asked for so long ago.
-            if not turns.users and turns.sent + max(self.pace_of(name)[1], LONGEST_DELAY_S) <= now:
+            if not turns.users and turns.sent + max(self.pace_of(name)[1], MAX_DELAY_S) <= now:
                 del self._turns[name]
         self._prune_at = max(MIN_PRUNED, 2 * len(self._turns))

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from frontrank.pages import bounded
 from frontrank.pages.bounded import WORKERS
 from frontrank.pages.html import Page
-from frontrank.system.workers import CPU_S, LEAST_WALL_S, PATIENCE, Closed, Died, TooLong, started
+from frontrank.system.workers import CPU_S, MIN_WALL_S, PATIENCE, Closed, Died, TooLong, started
 
 T = TypeVar("T")
 
@@ -101,7 +101,7 @@ class Workers:
     """pages.workers.Workers for the event loop: the same processes, deadlines and exceptions."""
 
     def __init__(self, most: int, cpu_s: float) -> None:
-        self.cpu_s, self.wall_s = cpu_s, max(PATIENCE * cpu_s, LEAST_WALL_S)
+        self.cpu_s, self.wall_s = cpu_s, max(PATIENCE * cpu_s, MIN_WALL_S)
         self._room = asyncio.Semaphore(most)
         self._free: list[Worker] = []
         self._busy: set[Worker] = set()

@@ -36,7 +36,7 @@ import can_ada
 from frontrank.fetching.failures import PRIVATE, Refused, host_not_found
 from frontrank.pages.urls import host_of
 
-URL_MOST = 8192  # characters; servers answer longer ones with 414
+MAX_URL = 8192  # characters; servers answer longer ones with 414
 NAMES_KEPT = 10_000
 NAME_KEPT_S = 600.0
 LOOKUPS = 32  # at a time: name servers that do not answer hold a thread each
@@ -151,7 +151,7 @@ class Names:
 
     def usable(self, url: str) -> tuple[can_ada.URL, tuple[str, int, bool]]:
         """The URL in its parts, and host, port and whether TLS; raises Refused."""
-        if len(url) > URL_MOST:
+        if len(url) > MAX_URL:
             raise Refused("url too long", url[:200])
         try:
             parsed = can_ada.parse(url)

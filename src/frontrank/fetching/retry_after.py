@@ -5,7 +5,7 @@ from __future__ import annotations
 from email.utils import parsedate_to_datetime
 from time import time
 
-LONGEST_REST_S = 3600.0  # a host that asks for more is asked again after this
+MAX_REST_S = 3600.0  # a host that asks for more is asked again after this
 
 
 def rest_s(status: int, header: bytes | None, pause_s: float) -> float:
@@ -21,7 +21,7 @@ def rest_s(status: int, header: bytes | None, pause_s: float) -> float:
     return retry_after(header) or (pause_s if status == 429 else 0.0)
 
 
-def retry_after(header: bytes | None, most_s: float = LONGEST_REST_S) -> float:
+def retry_after(header: bytes | None, most_s: float = MAX_REST_S) -> float:
     """The seconds that a Retry-After header asks for, given as such or as a date; 0 if it asks for none, or is neither.
 
     >>> retry_after(b"120"), retry_after(b"99999999"), retry_after(b"soon"), retry_after(None)

@@ -35,12 +35,12 @@ from frontrank.pages.urls import host_of
 if TYPE_CHECKING:
     from frontrank.fetching.private import Names
 
-MOST_HOPS = 5
+MAX_HOPS = 5
 KEPT_S = 24 * 3600.0
 ORIGINS_KEPT = 10_000
 BYTES_KEPT = 128 * 2**20  # of memory, as `RobotsFile.size` guesses it
 LONG = 16 * 1024  # a longer file is read in a thread: 500 KiB of short rules take tenths of a second
-LONGEST_DELAY_S = 60.0
+MAX_DELAY_S = 60.0
 REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -52,7 +52,7 @@ class HostLimits(Protocol):
     def host(self, name: str, *, delay_s: float, at_least: bool) -> None: ...
 
 
-Get = Callable[[str], Awaitable[Response]]  # one robots.txt: its first robots_file.MOST_BYTES, inflated
+Get = Callable[[str], Awaitable[Response]]  # one robots.txt: its first robots_file.MAX_BYTES, inflated
 
 
 @dataclass(slots=True)
@@ -156,7 +156,7 @@ class Robots:
 
     async def _ask(self, origin: str) -> Rules:
         url = f"{origin}/robots.txt"
-        for hop in range(MOST_HOPS + 1):
+        for hop in range(MAX_HOPS + 1):
             try:
                 response = await self.get(url)
             except Refused as refused:
@@ -195,7 +195,7 @@ class Robots:
 
     def _slow_down(self, origin: str, delay_s: float) -> None:
         if self.frontier is not None:
-            self.frontier.host(host_of(origin), delay_s=min(delay_s, LONGEST_DELAY_S), at_least=True)
+            self.frontier.host(host_of(origin), delay_s=min(delay_s, MAX_DELAY_S), at_least=True)
 
 
 def _judge(rules: Rules, origin: str, url: str, allowed: bool) -> None:

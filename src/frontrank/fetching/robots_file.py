@@ -19,10 +19,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-MOST_BYTES = 500 * 1024
-SITEMAPS_MOST = 1_000
+MAX_BYTES = 500 * 1024
+MAX_SITEMAPS = 1_000
 SLOW = 2_000_000  # comparisons of characters, at the worst: about a millisecond
-LONGEST_AGENT = 500
+MAX_AGENT_LENGTH = 500
 
 USER_AGENT, ALLOW, DISALLOW, DELAY, SITEMAP, HOST, OTHER = range(7)
 FIELDS = {
@@ -178,12 +178,12 @@ def read_robots(body: bytes, agent: str) -> RobotsFile:
         if what == USER_AGENT:
             ours = ours if naming else set()
             naming = True
-            name = "*" if value == "*" else product_of(value[:LONGEST_AGENT])
+            name = "*" if value == "*" else product_of(value[:MAX_AGENT_LENGTH])
             if name and name in ("*", agent):
                 ours.add(name)
                 groups.setdefault(name, Group())
         elif what == SITEMAP:
-            if value and len(sitemaps) < SITEMAPS_MOST:
+            if value and len(sitemaps) < MAX_SITEMAPS:
                 sitemaps.append(value.split(None, 1)[0])
         elif what != HOST:  # these two are about the site: they neither begin nor end a group
             naming = False
@@ -196,8 +196,8 @@ def read_robots(body: bytes, agent: str) -> RobotsFile:
 
 def _statements(body: bytes) -> Iterator[tuple[int, str]]:
     """What each line is about, and what it says."""
-    lines = _NEW_LINE.split(body[:MOST_BYTES].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
-    if len(body) > MOST_BYTES:
+    lines = _NEW_LINE.split(body[:MAX_BYTES].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
+    if len(body) > MAX_BYTES:
         lines.pop()  # a path cut short would forbid or allow more than was meant
     for line in lines:
         if line and (stated := _stated(line.partition("#")[0].strip())):

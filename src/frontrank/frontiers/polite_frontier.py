@@ -14,8 +14,8 @@ from frontrank.frontiers.frontier import BEYOND, HOSTS, LEASED, Counts, key_of
 from frontrank.frontiers.politeness import FREE, Politeness
 from frontrank.kernels.jit import Array, Direct, by_size, lazy
 
-MOST_PASSED = 50  # revisits whose hosts may not be asked, looked at in one call
-MOST_TAKEN = 100_000  # pages leased in one call, if nobody names a number
+MAX_PASSED = 50  # revisits whose hosts may not be asked, looked at in one call
+MAX_TAKEN = 100_000  # pages leased in one call, if nobody names a number
 
 
 class PoliteFrontier:
@@ -79,7 +79,7 @@ class PoliteFrontier:
     def pop_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
         """The same, but for pages whose time has come since the last call."""
         counts = self.queue.counts
-        room = min(int(counts[polite.WAIT]), MOST_TAKEN, *([most * each] if most and each else []))
+        room = min(int(counts[polite.WAIT]), MAX_TAKEN, *([most * each] if most and each else []))
         pages = np.empty(room, np.int32)
         if host >= 0:
             count = lazy(polite.take_queue).call(self.queue, host, now, each, pages)
@@ -104,7 +104,7 @@ class PoliteFrontier:
         """Lease the revisit that is due for longest among those whose host may be asked; -1 if there is none."""
         passed: list[tuple[int, float]] = []
         found = -1
-        while found < 0 and len(self.returning) and len(passed) < MOST_PASSED:
+        while found < 0 and len(self.returning) and len(passed) < MAX_PASSED:
             at, page = self.returning.first(), self.returning.pop()
             if self.may_go(int(self.queue.host[page]), now):
                 self._lease.call(self.queue, page, float(now))
@@ -139,7 +139,7 @@ class PoliteFrontier:
         """The host of the revisit that is due for longest among those whose host may be asked; -1 if there is none."""
         passed: list[tuple[int, float]] = []
         found = -1
-        while found < 0 and len(self.returning) and len(passed) < MOST_PASSED:
+        while found < 0 and len(self.returning) and len(passed) < MAX_PASSED:
             at, page = self.returning.first(), self.returning.pop()
             passed.append((page, at))
             host = int(self.queue.host[page])
@@ -232,7 +232,7 @@ class PoliteFrontier:
 
     def next_at(self) -> float:
         first = min(float(self._next_at.call(self.queue)), self.due.first())
-        some = self.queue.host[self.returning.items[: min(len(self.returning), MOST_PASSED)]]
+        some = self.queue.host[self.returning.items[: min(len(self.returning), MAX_PASSED)]]
         free = np.maximum(self.queue.hosts["ready_at"][some], self.queue.hosts["blocked"][some])
         return float(min(first, free.min(initial=np.inf)))
 

@@ -33,7 +33,7 @@ from frontrank.web.links import Links
 SLOT = np.dtype([("key", "f8"), ("seq", "i4"), ("page", "i4")])
 SHELVED = -3  # waits on the shelf
 IN_LINE = -4  # waits in the line
-LEAST_ROOM = 2**14  # slots at least,
+MIN_ROOM = 2**14  # slots at least,
 ROOM_SHARE = 8  # and one for so many pages
 HEAP_SHARE = 4  # the heap has one of so many
 LINE = 64  # bytes of a cache line
@@ -41,7 +41,7 @@ AHEAD = 16  # pages whose records are asked for before they are put
 SAMPLE = 2**14  # records looked at to find where the bar goes
 SHORT = 16  # slots that are sorted by insertion
 FAR, NEAR, SOON = 16, 8, 2  # places ahead in the line whose rows are asked for, whose links, and what those touch
-MOST = 64  # links of a page that are looked at ahead
+MAX_AHEAD = 64  # links of a page that are looked at ahead
 CACHED = 2**22  # pages of which a byte each stays in the cache
 WAITING, DISCOVERED, IN_HEAP, NEXT, END = range(5)  # of counts
 COUNTS = 5
@@ -62,7 +62,7 @@ def new(pages: int, room: int = 0) -> Shelf:
     node = np.zeros(pages, NODE)
     node["pos"] = ABSENT
     bar = Column(SLOT, LOWEST_BAR, per="crawl").new(1)
-    return Shelf(_slots(room or max(LEAST_ROOM, pages // ROOM_SHARE)), node, bar, np.zeros(COUNTS, np.int64))
+    return Shelf(_slots(room or max(MIN_ROOM, pages // ROOM_SHARE)), node, bar, np.zeros(COUNTS, np.int64))
 
 
 def _slots(many: int) -> Array:
@@ -379,15 +379,15 @@ def look_ahead(queue: Shelf, links: Links, fetched: Array, touched: Array) -> No
         prefetch(touched, page)
     if at + NEAR < end:
         page = slot[at + NEAR]["page"]
-        for j in range(start[page], min(stop[page], start[page] + MOST), 16):
+        for j in range(start[page], min(stop[page], start[page] + MAX_AHEAD), 16):
             prefetch(target, j)
     if at + SOON < end:
         page = slot[at + SOON]["page"]
         if fetched.size > CACHED:
-            for j in range(start[page], min(stop[page], start[page] + MOST)):
+            for j in range(start[page], min(stop[page], start[page] + MAX_AHEAD)):
                 prefetch(fetched, target[j])
         page = slot[at]["page"]
-        for j in range(start[page], min(stop[page], start[page] + MOST)):
+        for j in range(start[page], min(stop[page], start[page] + MAX_AHEAD)):
             q = target[j] * (fetched[target[j]] == 0)  # who has left is not touched; a condition would be guessed wrong
             prefetch(touched, q)
             prefetch(node, q)

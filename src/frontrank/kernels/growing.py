@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 GROWTH = 2  # small arrays at least double, so that n discoveries copy O(n) values in all
 LARGE = 2**15  # elements; below, a copy takes microseconds too
 STEP = 2**16  # elements that a large array grows by at least
-MOST = 2**28  # elements reserved: more pages than one machine's memory holds the state of
+MAX_ELEMENTS = 2**28  # elements reserved: more pages than one machine's memory holds the state of
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Python 3.13 names it
 
 
-def grown(array: Array, size: int, fill: Any = 0, most: int = MOST) -> Array:
+def grown(array: Array, size: int, fill: Any = 0, most: int = MAX_ELEMENTS) -> Array:
     """The same array with room for at least size elements; new ones hold the fill value (by field, for records)."""
     if size <= array.size:
         return array
@@ -46,7 +46,7 @@ def grown(array: Array, size: int, fill: Any = 0, most: int = MOST) -> Array:
     return longer
 
 
-def rooted(array: Array, most: int = MOST) -> Array:
+def rooted(array: Array, most: int = MAX_ELEMENTS) -> Array:
     """A large array laid where it can grow; a small one as it is."""
     return array if array.size < LARGE else _copied(array, _reserved(array.dtype, array.size, most)[: array.size], 0)
 

@@ -20,7 +20,7 @@ from frontrank.kernels.growing import grown
 from frontrank.kernels.jit import Array, by_size, lean
 
 EMPTY = 0  # a slot holds a number plus one: fresh memory is zero
-LEAST = 64  # slots
+MIN_SLOTS = 64  # slots
 MOVES = 8  # old slots moved for each new key; 1.5 would do
 COUNT, MOVED = 0, 1  # places in counts
 
@@ -56,7 +56,7 @@ def signed(key: int) -> int:
 
 
 def new(numbers: int) -> HashTable:
-    slots = _enough(LEAST, numbers)
+    slots = _enough(MIN_SLOTS, numbers)
     return HashTable(
         np.zeros(slots, np.int32), np.zeros(1, np.int32), np.zeros(max(numbers, 1), np.int64), np.zeros(2, np.int64)
     )

@@ -14,7 +14,7 @@ from typing import TypeVar
 from frontrank.kernels.jit import Array
 
 SHARE = 250_000  # links from which a second piece pays
-MOST_PIECES = 64
+MAX_PIECES = 64
 T = TypeVar("T")
 Cut = tuple[int, int]
 
@@ -36,7 +36,7 @@ def cuts(starts: Array, weight: int = 0) -> list[Cut]:
     """
     rows = len(starts) - 1
     links = int(starts[rows])
-    pieces = min(links // SHARE, MOST_PIECES) if links >= 2 * SHARE else 1
+    pieces = min(links // SHARE, MAX_PIECES) if links >= 2 * SHARE else 1
     total = links + weight * rows
     return list(pairwise([0, *(_row_at(starts, weight, total * i // pieces) for i in range(1, pieces)), rows]))
 

@@ -36,7 +36,7 @@ SEARCHED = "synthetic:pages=4000,seed=3"  # gets searchers, whose fashion follow
 SEEDS_SHARE = 1000  # one seed for so many pages
 OURS = frozenset({DEFAULT, "group", "quality", "fusion", "ml", "q-expected"})  # not published elsewhere as they are here
 TRAPPED, IN_TRAPS = "trap=", "fpr:m=10"  # webs with a trap, and who is hard to beat there
-LEAST, CLEAR = 0.002, 0.01  # how far the default may be behind the best published; what counts as ahead
+MARGIN, CLEAR = 0.002, 0.01  # how far the default may be behind the best published; what counts as ahead
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Leaderboard(Tabular):
         ]
         sides = {"mass": [m for _, m, _ in held], "hot": [h for _, _, h in held]}
         said = [
-            f"By {name}: below the best published ordering by more than {LEAST} on {_where(held, by, lambda x: x < -LEAST)}; "
+            f"By {name}: below the best published ordering by more than {MARGIN} on {_where(held, by, lambda x: x < -MARGIN)}; "
             f"above it by {CLEAR} or more on {sum(one.mean >= CLEAR for one in by)} of {len(by)}, which is "
             f"{'at least' if 2 * sum(one.mean >= CLEAR for one in by) >= len(by) else 'less than'} half."
             for name, by in sides.items()

@@ -50,14 +50,14 @@ from frontrank.web.web import Web
 
 Progress = Callable[[str, int, int], None]
 WISHES = ("importance", "quality", "votes", "topic", "searchers", "coverage")
-LEAST_DRAWS = 2
+MIN_DRAWS = 2
 LIMIT_S = 60.0  # no further draw is begun after that
-SHARE, MOST_PAGES = 0.1, 100_000
-SEEDS_SHARE, LEAST_SEEDS, MOST_SEEDS = 0.001, 10, 1000
+SHARE, MAX_PAGES = 0.1, 100_000
+SEEDS_SHARE, MIN_SEEDS, MAX_SEEDS = 0.001, 10, 1000
 RANKINGS = 20  # of the whole frontier, within the budget
 CRAWLED = 0.3  # of the web, before a frontier is ranked for searchers
 FIRST = 0.1  # of a frontier
-MOST_QUERIES = 10_000
+MAX_QUERIES = 10_000
 
 # What a decision costs: a queue; some work for each link; a cascade, or a pass over all links now and then; a search engine.
 QUEUE, LINKS, PASSES, SEARCH = 1, 2, 3, 4
@@ -252,12 +252,12 @@ def recommend(
     check_options(RecommendOptions, draws=draws, seeds=seeds)
     for spec in policies:
         ranker_of(spec)  # a wrong name is refused before the work
-    count = seeds if seeds is not None else int(np.clip(web.pages * SEEDS_SHARE, LEAST_SEEDS, MOST_SEEDS))
+    count = seeds if seeds is not None else int(np.clip(web.pages * SEEDS_SHARE, MIN_SEEDS, MAX_SEEDS))
     count = min(count, web.pages)
     if workload is not None:
         web = replace(web, queries=workload)
     _check(web, wish)
-    stop = min(MOST_PAGES, Stop(SHARE).pages(web.pages)) if budget is None else Stop(budget).pages(web.pages)
+    stop = min(MAX_PAGES, Stop(SHARE).pages(web.pages)) if budget is None else Stop(budget).pages(web.pages)
     specs, left_out = _applicable(web, wish, (*candidates(web, wish, stop), *policies))
     measured = _searchers if wish.name == "searchers" else _crawled
     tried: dict[str, list[tuple[float, float]]] = {spec: [] for spec in specs}
@@ -270,7 +270,7 @@ def recommend(
         made = draw
         if draw == 1:
             begun = clock()  # the first draw also compiles kernels and computes importance
-        elif draw >= LEAST_DRAWS and (clock() - begun) * draw / (draw - 1) > LIMIT_S:
+        elif draw >= MIN_DRAWS and (clock() - begun) * draw / (draw - 1) > LIMIT_S:
             break
     rows = _ranked({spec: Tried(spec, *_columns(values)) for spec, values in tried.items()})
     how = _how(web, wish, stop)
@@ -356,9 +356,9 @@ def _log(web: Web) -> Workload | None:
     A sample of them, where there are very many: searching all pages takes most of the time.
     """
     asked: Workload | None = web.queries if web.has("texts") or web.has("titles") else None
-    if asked is None or len(asked) <= MOST_QUERIES:
+    if asked is None or len(asked) <= MAX_QUERIES:
         return asked
-    kept = np.sort(np.random.default_rng(0).choice(len(asked), MOST_QUERIES, replace=False))
+    kept = np.sort(np.random.default_rng(0).choice(len(asked), MAX_QUERIES, replace=False))
     return asked.only(kept, asked.frequency[kept])
 
 

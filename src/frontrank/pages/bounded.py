@@ -4,7 +4,7 @@
     all others         parsed by a worker process; over its deadline, or if it fails, the page keeps the links that one linear
                        pass finds (skim.py), and says why
 
-Small and tame: at most LONG characters, of which at most SMALL stand within tags, MOST_TAGS tags, and MOST_COPIES for the
+Small and tame: at most LONG characters, of which at most SMALL stand within tags, MAX_TAGS tags, and MAX_COPIES for the
 product of tags and formatting elements (every block may open all formatting elements again that were left open). What costs
 more than its length are tags and their attributes: within these bounds the worst of 250 hostile pages (unclosed elements of
 all kinds, end tags of none, attributes by the thousand, the adoption of formatting elements, nested links) takes 50 ms, most
@@ -25,8 +25,8 @@ from frontrank.system.workers import Closed, TooLong, Workers
 WORKERS = 4  # of one crawl; started one by one, when the others are busy
 LONG = 160_000
 SMALL = 32_000
-MOST_TAGS = 3_000
-MOST_COPIES = 40_000
+MAX_TAGS = 3_000
+MAX_COPIES = 40_000
 FORMATTING = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/>]", re.IGNORECASE)
 TAG = re.compile(r"<[^>]*")
 HIDDEN_END = re.compile(r"""=\s*(?:"[^"]*>|'[^']*>)""")  # a > within an attribute's value: the tag goes on behind it
@@ -36,7 +36,7 @@ Attempts = Generator[Asked, Any, html.Page]
 
 
 def parse(
-    workers: Workers, body: bytes, url: str, encoding: str | None = None, most_links: int = html.MOST_LINKS, text: bool = True
+    workers: Workers, body: bytes, url: str, encoding: str | None = None, most_links: int = html.MAX_LINKS, text: bool = True
 ) -> html.Page:
     """As html.parse; ``given_up`` says why if it is not the whole page."""
     found = parse_here(body, url, encoding, most_links, text)
@@ -54,7 +54,7 @@ def parse_here(body: bytes, url: str, encoding: str | None, most_links: int, tex
 def is_tame(markup: str) -> bool:
     """Whether no parser can take long over these characters."""
     tags = markup.count("<")
-    if len(markup) > LONG or tags > MOST_TAGS or tags * len(FORMATTING.findall(markup)) > MOST_COPIES:
+    if len(markup) > LONG or tags > MAX_TAGS or tags * len(FORMATTING.findall(markup)) > MAX_COPIES:
         return False
     if len(markup) <= SMALL:
         return True

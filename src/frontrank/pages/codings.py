@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 from frontrank.errors import need
 
 STEP = 64 * 1024
-PARTS_MOST = 100  # gzip files or zstd frames in one body: each costs a copy of what follows
-ZSTD_WINDOW_LOG_MOST = 23  # 8 MiB (RFC 9659)
+MAX_PARTS = 100  # gzip files or zstd frames in one body: each costs a copy of what follows
+MAX_ZSTD_WINDOW_LOG = 23  # 8 MiB (RFC 9659)
 
 
 def _zlib(body: bytes, wbits: int) -> Iterator[bytes]:
-    for _ in range(PARTS_MOST):
+    for _ in range(MAX_PARTS):
         decoder = zlib.decompressobj(wbits)
         while not decoder.eof:
             piece = decoder.decompress(body, STEP)
@@ -62,8 +62,8 @@ def _zstd(body: bytes) -> Iterator[bytes]:
         need("backports")
         from backports import zstd
 
-    for _ in range(PARTS_MOST):
-        decoder = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG_MOST})
+    for _ in range(MAX_PARTS):
+        decoder = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: MAX_ZSTD_WINDOW_LOG})
         while not decoder.eof:
             piece = decoder.decompress(body, STEP)
             body = b""

@@ -17,7 +17,7 @@ from frontrank.errors import InputError
 from frontrank.pages.urls import host_of, is_address, registered_domain
 
 HOST, DOMAIN, IP, LISTED = "host", "domain", "ip", "list"
-LONGEST_HOST, MOST_HOSTS = 255, 10_000  # of a group that is made while a crawl runs
+MAX_HOST_LENGTH, MAX_HOSTS = 255, 10_000  # of a group that is made while a crawl runs
 Groups = str | Mapping[str, str]  # host, domain, ip, or the group of each host that has one
 
 
@@ -118,6 +118,6 @@ class Group(NamedTuple):
                 return cls(IP, str(ipaddress.ip_address(ip)))
             except ValueError:
                 raise InputError(f"ip must be an address, such as 192.0.2.7, got {ip[:100]!r}") from None
-        if not all(isinstance(host, str) and 0 < len(host) <= LONGEST_HOST for host in hosts) or len(hosts) > MOST_HOSTS:
-            raise InputError(f"hosts must be 1 to {MOST_HOSTS:,} names of at most {LONGEST_HOST} characters each")
+        if not all(isinstance(host, str) and 0 < len(host) <= MAX_HOST_LENGTH for host in hosts) or len(hosts) > MAX_HOSTS:
+            raise InputError(f"hosts must be 1 to {MAX_HOSTS:,} names of at most {MAX_HOST_LENGTH} characters each")
         return cls(LISTED, hosts[0], tuple(dict.fromkeys(hosts)))

@@ -33,8 +33,8 @@ from frontrank.errors import need
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-LONGEST_URL = 2_083
-MOST_LINKS = 10_000
+MAX_URL_LENGTH = 2_083
+MAX_LINKS = 10_000
 TOO_MANY = "too many links"
 SNIFFED = 1_024  # bytes in which a page says what it is
 MAGIC = (b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF-", b"\x1f\x8b", b"\x7fELF", b"wOFF", b"wOF2", b"RIFF")
@@ -69,7 +69,7 @@ class Page:
     given_up: str = ""  # why the page was not parsed to its end: its links are then those of skim.py, and it has no text
 
 
-def parse(body: bytes, url: str, encoding: str | None = None, most_links: int = MOST_LINKS, text: bool = True) -> Page:
+def parse(body: bytes, url: str, encoding: str | None = None, most_links: int = MAX_LINKS, text: bool = True) -> Page:
     """The page that these bytes are. ``encoding`` is the charset of the HTTP header.
 
     >>> page = parse(b"<title> A  page </title><nav><a href='/b#x'>to <b>b</b></a></nav><main>Its text.</main>", "http://example.org/a")
@@ -79,7 +79,7 @@ def parse(body: bytes, url: str, encoding: str | None = None, most_links: int = 
     return read(decode(body, encoding), url, most_links, text)
 
 
-def read(markup: str, url: str, most_links: int = MOST_LINKS, text: bool = True) -> Page:
+def read(markup: str, url: str, most_links: int = MAX_LINKS, text: bool = True) -> Page:
     """The page that these characters are."""
     need("selectolax")
     from selectolax.lexbor import LexborHTMLParser
@@ -210,7 +210,7 @@ def _links(tree: LexborHTMLParser, base: str, most: int, most_words: int) -> tup
 
 def target_of(base: can_ada.URL | None, href: str) -> str:
     """The canonical URL that a link leads to; or the reason why it leads nowhere."""
-    if len(href) > LONGEST_URL:
+    if len(href) > MAX_URL_LENGTH:
         return "scheme" if OTHER_SCHEME.match(href) else "too long"
     try:
         url: str = (can_ada.parse(href.strip()) if base is None else base + href).href
@@ -220,7 +220,7 @@ def target_of(base: can_ada.URL | None, href: str) -> str:
         return "scheme"
     if "#" in url:
         url = url.partition("#")[0]
-    return url if len(url) <= LONGEST_URL else "too long"
+    return url if len(url) <= MAX_URL_LENGTH else "too long"
 
 
 def _alt(node: LexborNode, attributes: dict[str, str | None]) -> list[str]:

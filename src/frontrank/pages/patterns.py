@@ -9,9 +9,9 @@ operators and callers of a service, URLs from hostile pages, so either may be ma
     many        an automaton is used, which is in all its states at once: one step a character, no way back. Transitions are
                 kept, so that most steps are one look-up (about 60 ns a character; ``re`` takes a few).
 
-Both look at the first ``MOST_SIGNS`` characters of a URL, which is as long as pages may link to. Back references and
+Both look at the first ``MAX_SIGNS`` characters of a URL, which is as long as pages may link to. Back references and
 lookarounds are no matter of automata: an expression that has them and many ways is refused, and so is one of more than
-``MOST_STATES`` states. To compile a range that ignores case, ``re`` folds its characters one by one (8 ms for a large one): the
+``MAX_STATES`` states. To compile a range that ignores case, ``re`` folds its characters one by one (8 ms for a large one): the
 ranges of an expression may have ``MAX_RANGED`` characters in all.
 
 K. Thompson: Regular expression search algorithm. Communications of the ACM 11(6), 1968.
@@ -28,11 +28,11 @@ from typing import Any
 
 from frontrank.errors import InputError
 
-MOST_SIGNS = 2_083  # of a URL that are looked at: pages.html.LONGEST_URL
-MOST_STEPS = 2**15  # of backtracking: 0.4 to 1.3 ms, which every URL of a crawl may cost
+MAX_SIGNS = 2_083  # of a URL that are looked at: pages.html.MAX_URL_LENGTH
+MAX_STEPS = 2**15  # of backtracking: 0.4 to 1.3 ms, which every URL of a crawl may cost
 MAX_RANGED, FOLDED = 2**19, 2**16  # characters of ranges in all; ``re`` folds the first ones of each
-MOST_STATES = 500
-MOST_KEPT = 50_000  # transitions of one automaton
+MAX_STATES = 500
+MAX_KEPT = 50_000  # transitions of one automaton
 
 _ONE = (_constants.LITERAL, _constants.NOT_LITERAL, _constants.ANY, _constants.IN, _constants.AT, _constants.GROUPREF)
 _REPEATS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT)
@@ -56,10 +56,10 @@ def searcher(pattern: str) -> Search:
     flags = parsed.state.flags
     try:
         compiled = re.compile(pattern)
-        places = 1 if _is_anchored(parsed, flags) else MOST_SIGNS
-        if ways(parsed) * places <= MOST_STEPS:
+        places = 1 if _is_anchored(parsed, flags) else MAX_SIGNS
+        if ways(parsed) * places <= MAX_STEPS:
             search = compiled.search
-            return lambda url: search(url, 0, MOST_SIGNS)
+            return lambda url: search(url, 0, MAX_SIGNS)
         return _Automaton(parsed, flags).search
     except (re.error, RecursionError, OverflowError) as error:
         raise InputError(f"pattern must be a regular expression, got {pattern!r} ({error})") from None
@@ -113,7 +113,7 @@ def _ways(kind: Any, given: Any) -> float:
     if kind in (_constants.ASSERT, _constants.ASSERT_NOT):
         return ways(given[1])
     if kind in _REPEATS:
-        least, most = (min(int(number), MOST_SIGNS) for number in given[:2])
+        least, most = (min(int(number), MAX_SIGNS) for number in given[:2])
         each = ways(given[2])
         return math.inf if most * math.log2(each) > 60 else (most - least + 1) * each**most
     return math.inf
@@ -150,7 +150,7 @@ class _Automaton:
         self._begin = self._state(frozenset([self._start]), ())
 
     def search(self, text: str) -> bool:
-        signs: Any = text[:MOST_SIGNS]
+        signs: Any = text[:MAX_SIGNS]
         if signs.endswith("\n"):
             signs = [*signs[:-1], "\n\n"]  # the last one: a line may end before it
         state: Any = self._begin
@@ -173,7 +173,7 @@ class _Automaton:
             states = frozenset([self._start, *(node[2] for node in found if sign and node[1].fullmatch(sign[0]))])
             kind = (bool(_WORD.match(sign)), bool(_ASCII_WORD.match(sign)), sign[:1] == "\n")
             then = self._state(states, kind)
-        if self._kept > MOST_KEPT:
+        if self._kept > MAX_KEPT:
             self._known, self._kept = {}, 0
             self._begin = self._state(frozenset([self._start]), ())
         state[sign] = then
@@ -197,8 +197,8 @@ class _Automaton:
 
     # States, from the last to the first ---------------------------------------------------------------------------------
     def _node(self, kind: str, given: Any, then: Any) -> int:
-        if len(self._nodes) >= MOST_STATES:
-            raise _TooHard(f"more than {MOST_STATES} states")
+        if len(self._nodes) >= MAX_STATES:
+            raise _TooHard(f"more than {MAX_STATES} states")
         self._nodes.append((kind, given, then))
         return len(self._nodes) - 1
 

@@ -34,12 +34,12 @@ from frontrank.plugins import Registry
 Scorer = Callable[..., Any]
 Judged = float | str  # a score, or why there is none
 LOWEST = -1e300  # below every score: that of a page on which a scorer fails
-LARGEST = 1e150  # what is beyond is cut: sums of scores stay finite
+MAX_SCORE = 1e150  # what is beyond is cut: sums of scores stay finite
 HALF = 200  # distinct words that make a score of one half
 WORD = re.compile(r"\w+")
 USUAL = 300  # words of a page, where BM25 has a collection's mean
 TITLE = 5  # occurrences in the text that one in the title is worth
-MOST = 2_000  # words in which repetitions are looked for
+MAX_WORDS = 2_000  # words in which repetitions are looked for
 STOP = frozenset(["the", "be", "to", "of", "and", "that", "have", "with"])  # the eight of Gopher
 NOTHING = """a about all an and any are as at be best by can find for from get good how i in is it me more my of on or our page
 pages that the their these this to want we what when where which who why with you your"""
@@ -90,7 +90,7 @@ def _stop_words(text: str, tokens: list[str]) -> bool:
 
 def _runs(tokens: list[str]) -> int:
     """How many of ``RUNS`` hold: the most frequent run of n words makes up no more than this share of the characters."""
-    looked = tokens[:MOST]
+    looked = tokens[:MAX_WORDS]
     total, longest = sum(map(len, looked)), max(map(len, looked))
     passed, times = 0, len(looked)
     for n, most in RUNS:
@@ -253,4 +253,4 @@ def _number(value: Any) -> Judged:
         number = float(value)
     except (TypeError, ValueError):
         return f"gave {value!r}"[:200]
-    return max(-LARGEST, min(LARGEST, number)) if math.isfinite(number) else f"gave {number}"
+    return max(-MAX_SCORE, min(MAX_SCORE, number)) if math.isfinite(number) else f"gave {number}"

@@ -6,7 +6,7 @@
     all others                        asked in a worker process (workers.py); over ``CPU_S`` seconds of the processor or
                                       ``WALL_S`` of the clock the page has no score, and the next is asked
 
-A worker finds the scorer, and so loads its model, before its time is counted. After ``MOST_MISSES`` pages in a row that took
+A worker finds the scorer, and so loads its model, before its time is counted. After ``MAX_MISSES`` pages in a row that took
 too long the scorer is not asked any more: else a crawl would wait for every page in vain. No call raises but for Closed.
 """
 
@@ -21,11 +21,11 @@ from frontrank.system.workers import Closed, TooLong, Workers
 
 CPU_S, WALL_S = 2.0, 10.0
 FIRST_S = 120.0  # to load a model
-MOST_BYTES = 2**36  # of address space: models map their weights
+MAX_BYTES = 2**36  # of address space: models map their weights
 SHORT = 200_000  # characters: every built-in scorer is done within milliseconds
 TOGETHER = 64  # pages asked for at a time, where many are known
-MOST_MISSES = 5
-TOO_LONG, GIVEN_UP = "took too long", f"took too long {MOST_MISSES} times in a row, and is not asked any more"
+MAX_MISSES = 5
+TOO_LONG, GIVEN_UP = "took too long", f"took too long {MAX_MISSES} times in a row, and is not asked any more"
 Page = tuple[str, str, str]  # url, title, text
 
 
@@ -44,7 +44,7 @@ class Scoring:
         self._wall_s = wall_s
         self._own = is_of_this_process(spec)
         self._longest = SHORT if is_built_in(spec) else -1
-        self._workers = Workers(workers, cpu_s, MOST_BYTES, wall_s=wall_s, first=(find, (spec,)), first_s=FIRST_S)
+        self._workers = Workers(workers, cpu_s, MAX_BYTES, wall_s=wall_s, first=(find, (spec,)), first_s=FIRST_S)
 
     def at_once(self, url: str, title: str, text: str) -> Judged | None:
         """The score, if it cannot take long."""
@@ -66,7 +66,7 @@ class Scoring:
         return made
 
     def _elsewhere(self, pages: Sequence[Page]) -> Iterator[Judged]:
-        if self.misses >= MOST_MISSES:
+        if self.misses >= MAX_MISSES:
             yield from [GIVEN_UP] * len(pages)
             return
         try:

@@ -17,9 +17,9 @@ from html import unescape
 
 from frontrank.pages import html
 
-MOST_TAGS = 200_000  # that are looked at: they take about half a second
-LONGEST_TAG = 2**16  # characters; attributes behind them are not read
-LONGEST_VALUE = 4_096  # raw; a longer one is no URL that is followed, and Python refuses to read numbers of more digits
+MAX_TAGS = 200_000  # that are looked at: they take about half a second
+MAX_TAG_LENGTH = 2**16  # characters; attributes behind them are not read
+MAX_VALUE_LENGTH = 4_096  # raw; a longer one is no URL that is followed, and Python refuses to read numbers of more digits
 RAW = "script|style|iframe|noembed|noframes|xmp|textarea|title"
 
 _COMMENT = r"!--(?:-?>|[\s\S]*?(?:--!?>|\Z))"
@@ -32,7 +32,7 @@ TAG = re.compile(rf"<(?=[!a-z])(?:{_TAG}|{_COMMENT}|{_RAW}|{_PLAIN}|{_QUOTED})",
 ATTRIBUTE = re.compile(r"""([^\s/>=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]++)))?""")
 
 
-def skim(body: bytes, url: str, encoding: str | None = None, most_links: int = html.MOST_LINKS) -> html.Page:
+def skim(body: bytes, url: str, encoding: str | None = None, most_links: int = html.MAX_LINKS) -> html.Page:
     """What can be read off these bytes in one pass.
 
     >>> skim(b"<li><a href=/a>a</a><!-- <a href=/b> --><A title='>' HREF='c?d&amp;e'>", "http://example.org/x/").links
@@ -48,9 +48,9 @@ def skim(body: bytes, url: str, encoding: str | None = None, most_links: int = h
         if tag["name"] is None:
             continue
         number += 1
-        if number > MOST_TAGS or len(found) > most_links:
+        if number > MAX_TAGS or len(found) > most_links:
             break
-        attributes = attributes_of(tag["inside"][:LONGEST_TAG])
+        attributes = attributes_of(tag["inside"][:MAX_TAG_LENGTH])
         name = tag["name"].lower()
         if name == "meta":
             asked |= html.robots_of(attributes)
@@ -87,5 +87,5 @@ def attributes_of(inside: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, double, single, bare in ATTRIBUTE.findall(inside):
         value = double or single or bare
-        found.setdefault(name.lower(), unescape(value) if "&" in value and len(value) <= LONGEST_VALUE else value)
+        found.setdefault(name.lower(), unescape(value) if "&" in value and len(value) <= MAX_VALUE_LENGTH else value)
     return found

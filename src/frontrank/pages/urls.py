@@ -33,8 +33,8 @@ SESSION = (  # names of parameters in lower case; a star at the end stands for a
     *("utm_*", "gclid", "dclid", "fbclid", "msclkid", "yclid", "igshid", "mc_cid", "mc_eid", "_ga", "_gl"),
 )
 ROUNDS = 3  # a path that holds a run of segments so often, one after another, goes in circles
-LONGEST_RUN = 3
-MOST_OF_ONE = 3  # or one segment more often than this in all
+MAX_RUN_LENGTH = 3
+MAX_OF_ONE = 3  # or one segment more often than this in all
 HASH = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
     r"|(?<![0-9a-z])(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,}(?![0-9a-z])",
@@ -181,9 +181,9 @@ def repeats(url: str) -> bool:
     count: dict[str, int] = {}
     for part in parts:
         count[part] = count.get(part, 0) + 1
-    if any(times > MOST_OF_ONE and not part.isdigit() for part, times in count.items()):
+    if any(times > MAX_OF_ONE and not part.isdigit() for part, times in count.items()):
         return True
-    return any(_goes_round(parts, length) for length in range(1, LONGEST_RUN + 1))
+    return any(_goes_round(parts, length) for length in range(1, MAX_RUN_LENGTH + 1))
 
 
 def _goes_round(parts: list[str], length: int) -> bool:

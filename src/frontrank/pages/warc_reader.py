@@ -18,10 +18,10 @@ NAMES = (".warc", ".warc.gz", ".wat", ".wat.gz")
 MAGIC = b"WARC/"
 
 
-MOST_BODY = 64 * 2**20  # bytes of a record that are looked at
+MAX_BODY = 64 * 2**20  # bytes of a record that are looked at
 
 
-LONGEST_HEAD = 2**16
+MAX_HEAD_LENGTH = 2**16
 
 
 class Record(NamedTuple):
@@ -77,9 +77,9 @@ def records(path: str) -> Iterator[Record]:
 
 def _next(file: IO[bytes], at: str) -> Record | None:
     """The record that begins here, or None at the end of the file. ``at`` names the place in messages."""
-    line = file.readline(LONGEST_HEAD)
+    line = file.readline(MAX_HEAD_LENGTH)
     while line in (b"\r\n", b"\n"):
-        line = file.readline(LONGEST_HEAD)
+        line = file.readline(MAX_HEAD_LENGTH)
     if not line:
         return None
     if not line.startswith(MAGIC):
@@ -88,9 +88,9 @@ def _next(file: IO[bytes], at: str) -> Record | None:
         )
     head: dict[str, str] = {}
     size = 0
-    while (line := file.readline(LONGEST_HEAD)) not in (b"\r\n", b"\n"):
+    while (line := file.readline(MAX_HEAD_LENGTH)) not in (b"\r\n", b"\n"):
         size += len(line)
-        if not line.endswith(b"\n") or size > LONGEST_HEAD:
+        if not line.endswith(b"\n") or size > MAX_HEAD_LENGTH:
             raise SourceError(f"{at}: its headers do not end; the file is truncated or damaged, fetch it again")
         name, _, value = line.decode("utf-8", "replace").partition(":")
         head[name.strip().lower()] = value.strip()
@@ -101,7 +101,7 @@ def _next(file: IO[bytes], at: str) -> Record | None:
 
 
 def _block(file: IO[bytes], length: int, at: str) -> bytes:
-    block = file.read(min(length, MOST_BODY))
+    block = file.read(min(length, MAX_BODY))
     left = length - len(block)
     while left and (piece := file.read(min(left, 2**20))):
         left -= len(piece)
@@ -123,11 +123,11 @@ def _unpacked(body: bytes, encoding: str) -> bytes:
     try:
         for piece in DECODERS[encoding](body):
             found += piece
-            if len(found) >= MOST_BODY:
+            if len(found) >= MAX_BODY:
                 break
     except Exception:  # each library has its own; what came before counts
         pass
-    return bytes(found[:MOST_BODY]) or body
+    return bytes(found[:MAX_BODY]) or body
 
 
 def _unchunked(body: bytes) -> bytes:

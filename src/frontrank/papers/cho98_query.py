@@ -19,7 +19,7 @@ from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
 QUERIES = ("machine learning database", "computer admission")
-FEWEST = 20  # pages that hold a word of the query
+MIN_HOLDING = 20  # pages that hold a word of the query
 HEADING = "Importance IS, a query of several words"
 USEFUL = "URLs whose anchor or URL is similar to the driving query should be visited early (the paper's conclusion)."
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
@@ -35,10 +35,10 @@ def several_words(draws: Draws, pagerank: str) -> Experiment:
     if missing:
         return skip(HEADING, f"{web.name} does not know its {', '.join(missing)}", [USEFUL])
     draws.tell("importance IS")
-    query = next((query for query in QUERIES if _holding(web, query) >= FEWEST), None)
+    query = next((query for query in QUERIES if _holding(web, query) >= MIN_HOLDING), None)
     if query is None:
         asked = " or ".join(repr(query) for query in QUERIES)
-        return skip(HEADING, f"fewer than {FEWEST} pages of {web.name} hold a word of {asked}", [USEFUL])
+        return skip(HEADING, f"fewer than {MIN_HOLDING} pages of {web.name} hold a word of {asked}", [USEFUL])
     metric = _metric(query)
     specs = {
         "bfs": "bfs",

@@ -37,7 +37,7 @@ HOT = 0.05
 BELOW = 0.01  # so far under the line of chance counts as worse than random
 EARLY = 0.1
 FEW = 10  # backlinks
-MOST = 50  # backlinks in the figure
+MAX_BACKLINKS = 50  # backlinks in the figure
 HEADINGS = {"backlink": "One site, hot pages by backlinks (IB)", "pagerank": "One site, hot pages by PageRank (IR)"}
 HISTOGRAM = "Backlinks of one site"
 FEW_LINKS = "Most pages of the small site have few backlinks, so their number depends on their author's habits."
@@ -95,12 +95,15 @@ def small_site(web: Web, draws: Draws) -> list[Experiment]:
 def histogram(part: Web, web: Web) -> Experiment:
     """How many pages have how many backlinks: on the site, and on the whole web."""
     counts = {part.name: importance(part, "backlink"), f"the whole of {web.name}": importance(web, "backlink")}
-    x = np.arange(MOST + 1)
+    x = np.arange(MAX_BACKLINKS + 1)
     lines = {
-        name: Curve(x.astype(np.float64), np.bincount(held.astype(np.int64), minlength=MOST + 1)[: MOST + 1] / len(held))
+        name: Curve(
+            x.astype(np.float64),
+            np.bincount(held.astype(np.int64), minlength=MAX_BACKLINKS + 1)[: MAX_BACKLINKS + 1] / len(held),
+        )
         for name, held in counts.items()
     }
-    bounds = (1, 2, 5, FEW, 20, MOST)
+    bounds = (1, 2, 5, FEW, 20, MAX_BACKLINKS)
     rows: list[list[Value]] = [
         [name, *(float(np.mean(held < bound)) for bound in bounds), float(np.median(held)), float(held.max())]
         for name, held in counts.items()
@@ -114,7 +117,7 @@ def histogram(part: Web, web: Web) -> Experiment:
         f"the median page has {np.median(counts[part.name]):g}: the site's pages link to each other more than the paper's did",
     )
     how = (
-        f"The share of pages that have so many backlinks (up to {MOST} are drawn), within the site and within the whole web. "
+        f"The share of pages with each number of backlinks (up to {MAX_BACKLINKS}), within the site and within the whole web. "
         "The table has the share of pages with fewer backlinks than this, the median and the most."
     )
     table = PaperTable(["", *(f"fewer than {bound}" for bound in bounds), "median", "most"], rows)

@@ -36,7 +36,7 @@ from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
 FIRST, SECOND = "computer", "admission"  # the paper's topics
-FEWEST = 20  # hot pages that make a curve worth reading
+MIN_HOT = 20  # hot pages that make a curve worth reading
 INNER = ("bfs", "backlink", "pagerank")
 CHANCE = 0.5  # mean P_ST of a random crawler
 NEEDS = ("urls", "anchors", "texts")
@@ -76,8 +76,8 @@ def topics(draws: Draws) -> Iterator[Experiment]:
             hot = int(importance(web, _metric(topic)).sum())
         except InputError:  # no page is about it
             hot = 0
-        if hot < FEWEST:
-            yield skip(heading, f"{hot} pages of {web.name} are about {topic!r}, at least {FEWEST} are wanted", says)
+        if hot < MIN_HOT:
+            yield skip(heading, f"{hot} pages of {web.name} are about {topic!r}, at least {MIN_HOT} are wanted", says)
             continue
         yield _experiment(draws, crawler, topic, hot, means)
 

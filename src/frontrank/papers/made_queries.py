@@ -22,7 +22,7 @@ from frontrank.lab.evaluate import TRAINING, Scene
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import picks
 from frontrank.papers.reproduction import RANDOM
-from frontrank.sources.synthetic_searchers import FEWEST, MOST, PAGES_A_QUERY, asked_for, searched
+from frontrank.sources.synthetic_searchers import MAX_QUERIES, MIN_QUERIES, PAGES_A_QUERY, asked_for, searched
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
@@ -34,7 +34,7 @@ __all__ = ["gathered", "lines", "made_workload", "most", "of_ideal", "searched",
 def made_workload(web: Web, seed: int = 0) -> Workload:
     """Queries made from the words of a web's own pages."""
     draw = np.random.default_rng(seed)
-    count = min(MOST, max(FEWEST, web.pages // PAGES_A_QUERY))
+    count = min(MAX_QUERIES, max(MIN_QUERIES, web.pages // PAGES_A_QUERY))
     asked = asked_for(web, draw.integers(0, web.pages, count), draw)
     return Workload(tuple(asked), np.ceil(len(asked) / np.arange(1.0, len(asked) + 1)))
 

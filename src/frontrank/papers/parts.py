@@ -16,7 +16,7 @@ from frontrank.web.web import Web
 
 CANDIDATES = 20  # pages that are tried as a start
 NEARLY_ALL = 0.95  # of a part, which a page must reach to be another start
-FEWEST = 50  # pages of a site that is worth a crawl
+MIN_SITE_PAGES = 50  # pages of a site that is worth a crawl
 REMEMBERED = 50_000  # pages whose texts are read once and kept
 
 
@@ -115,10 +115,10 @@ def site(web: Web, share: float) -> tuple[Web, int] | None:
     sizes = np.bincount(web.hosts)
     nearest = np.argsort(np.abs(sizes - share * web.pages), kind="stable")
     for host in nearest.tolist()[:CANDIDATES]:
-        if sizes[host] < FEWEST or sizes[host] == web.pages:
+        if sizes[host] < MIN_SITE_PAGES or sizes[host] == web.pages:
             continue
         name = web.host_names[host] if web.host_names is not None else f"host {host}"
         part, start = reachable(part_of(web, np.flatnonzero(web.hosts == host), name))
-        if part.pages >= max(FEWEST, sizes[host] / 2):
+        if part.pages >= max(MIN_SITE_PAGES, sizes[host] / 2):
             return part, start
     return None

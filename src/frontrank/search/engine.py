@@ -36,7 +36,7 @@ TITLE, BODY, ANCHORS, URL = range(len(FIELDS))
 K, B = 1.2, 0.75
 PRIOR_WEIGHT = 1.0
 CANDIDATES = 300
-LONGEST_WORD = 1000  # words this long are data, not words
+MAX_WORD_LENGTH = 1000  # words this long are data, not words
 EXACT = 24  # lengths that a byte keeps as they are; above, three bits and a shift
 AT_ONCE = 1000  # queries between two looks at the progress
 
@@ -127,8 +127,8 @@ class SearchEngine:
     def _note(self, page: int, field: int, found: list[str]) -> None:
         if not found:
             return
-        if max(map(len, found)) > LONGEST_WORD:
-            found = [word for word in found if len(word) <= LONGEST_WORD]
+        if max(map(len, found)) > MAX_WORD_LENGTH:
+            found = [word for word in found if len(word) <= MAX_WORD_LENGTH]
         self._length[field][page] += len(found)
         count: dict[int, int] = {}
         number = self._number

@@ -14,7 +14,7 @@ from frontrank.service import wire
 
 BATCH, BATCH_BYTES = 100, 2**20  # URLs of one message, and their bytes: services take 4 MiB
 STREAM = 50_000  # URLs of one call
-MOST = 2**31 - 1
+MAX_INT = 2**31 - 1
 T = TypeVar("T")
 Metadata = Mapping[str, Sequence[str]]
 Link = str | tuple[str, str]  # a URL, or a URL and its anchor
@@ -121,7 +121,7 @@ def fetched(
 
 def get(queues: int, per_queue: int, lease_s: float, queue: str, crawl: str) -> Ask[list[Page]]:
     for name, value in (("queues", queues), ("per_queue", per_queue), ("lease_s", lease_s)):
-        if not 0 <= value <= MOST:
+        if not 0 <= value <= MAX_INT:
             raise InputError(f"{name} must be a number from 0 on, got {value}")
     seconds = max(1, round(lease_s)) if lease_s else 0
     message = wire.GetParams(
@@ -169,14 +169,14 @@ def block(queue: str, until: float, crawl: str) -> Ask[None]:
 
 
 def delay(seconds: int, queue: str, crawl: str, at_least: bool = False) -> Ask[None]:
-    if not 0 <= seconds <= MOST:
+    if not 0 <= seconds <= MAX_INT:
         raise InputError(f"a delay must be a number of seconds from 0 on, got {seconds}")
     message = wire.QueueDelayParams(key=queue, delay_requestable=int(seconds), crawlID=crawl, at_least=at_least)
     return Ask("SetDelay", message, _nothing)
 
 
 def limit(queue: str, completed: int, crawl: str) -> Ask[None]:
-    if not 0 <= completed <= MOST:
+    if not 0 <= completed <= MAX_INT:
         raise InputError(f"a limit must be a number of URLs from 0 on, got {completed}")
     return Ask("SetCrawlLimit", wire.CrawlLimitParams(key=queue, limit=completed, crawlID=crawl), _nothing)
 
@@ -201,7 +201,7 @@ def delete_crawl(crawl: str) -> Ask[int]:
 
 
 def purge(days: int, queue: str, crawl: str) -> Ask[int]:
-    if not 0 <= days <= MOST:
+    if not 0 <= days <= MAX_INT:
         raise InputError(f"an age must be a number of days from 0 on, got {days}")
     return Ask("PurgeURLs", wire.PurgeUrlParams(key=queue, crawlID=crawl, days=days), _value)
 

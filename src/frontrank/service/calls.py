@@ -21,14 +21,14 @@ import grpc.aio
 __all__ = ["TIMEOUT_S", "Calls", "channel_to", "grpc"]
 SERVICE = wire.DESCRIPTOR.services_by_name["URLFrontier"]
 TIMEOUT_S = 60.0
-MOST_BYTES = 64 * 2**20
+MAX_BYTES = 64 * 2**20
 BROKEN_OFF = (  # nobody judged the call; grpc.aio says INTERNAL where a connection ends while a message is being sent
     grpc.StatusCode.ABORTED,
     grpc.StatusCode.CANCELLED,
     grpc.StatusCode.INTERNAL,
     grpc.StatusCode.UNKNOWN,
 )
-OPTIONS = [("grpc.max_receive_message_length", MOST_BYTES), ("grpc.max_send_message_length", MOST_BYTES)]
+OPTIONS = [("grpc.max_receive_message_length", MAX_BYTES), ("grpc.max_send_message_length", MAX_BYTES)]
 
 
 class Calls:

@@ -45,8 +45,8 @@ from frontrank.system.files import PRIVATE_FOLDER, file_limit, locked, private, 
 DEFAULT = "DEFAULT"
 SETTINGS, LOCK = "service.json", ".lock"  # a directory of a crawl has no dot in its name
 FORMAT, VERSION = "frontrank-service", 1
-LONGEST_ID = 1_000  # characters
-LONGEST_NAME = 120  # of a directory; file systems hold 255 bytes
+MAX_ID_LENGTH = 1_000  # characters
+MAX_NAME_LENGTH = 120  # of a directory; file systems hold 255 bytes
 DELETED = ".deleted-"
 CLOSING_S = 1.0  # snapshots are written in this time
 POLITE = Politeness(delay_s=ServeOptions.delay)
@@ -424,8 +424,8 @@ def crawl_id(given: str) -> str:
     ('DEFAULT', 'news')
     """
     name = given if given.strip() else DEFAULT
-    if len(name) > LONGEST_ID:
-        raise InputError(f"the ID of a crawl must have at most {LONGEST_ID:,} characters, got {len(name):,}")
+    if len(name) > MAX_ID_LENGTH:
+        raise InputError(f"the ID of a crawl must have at most {MAX_ID_LENGTH:,} characters, got {len(name):,}")
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -445,7 +445,7 @@ def directory_of(name: str) -> str:
     ('news%2Fsport', '%2E%2E', '%C3%9C')
     """
     coded = quote(name, safe="").replace(".", "%2E").replace("~", "%7E")
-    if len(coded) <= LONGEST_NAME:
+    if len(coded) <= MAX_NAME_LENGTH:
         return coded
     digest = hashlib.sha256(name.encode()).hexdigest()
-    return f"{coded[: LONGEST_NAME - len(digest) - 1]}~{digest}"
+    return f"{coded[: MAX_NAME_LENGTH - len(digest) - 1]}~{digest}"

@@ -32,7 +32,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from frontrank.errors import FrontrankError, InputError, ServiceAway, ServiceFailed
-from frontrank.fetching.crawler.arrivals import MOST_HOPS, resolved
+from frontrank.fetching.crawler.arrivals import MAX_HOPS, resolved
 from frontrank.fetching.crawler.revisiting import FOR_GOOD
 from frontrank.fetching.crawler.scope import Scope
 from frontrank.fetching.failures import Cause, NotFetched
@@ -43,7 +43,7 @@ from frontrank.fetching.http.message import Response
 from frontrank.fetching.pacing import MAX_WAIT_S, NotYet, Pacer
 from frontrank.fetching.robots import Robots, refusal
 from frontrank.frontiers.politeness import Politeness
-from frontrank.pages.html import LONGEST_URL
+from frontrank.pages.html import MAX_URL_LENGTH
 from frontrank.pages.urls import host_of
 from frontrank.pages.warc_writer import Warc
 from frontrank.service.asks import Page
@@ -61,7 +61,7 @@ BREAKS = 3  # of one call: a message that the service cannot digest would come a
 GIVEN_UP_S = 3600.0  # between two requests to a host that was given up
 PATIENCE_S = 2.0  # with pages that are on their way when a signal comes
 ATTEMPTS, HOPS = "attempts", "redirects"  # metadata of a page
-MOST_ANCHOR = 1_000  # characters that are told: a page of one link may be all anchor
+MAX_ANCHOR = 1_000  # characters that are told: a page of one link may be all anchor
 NOT_TAKEN = "refused by the service"
 
 
@@ -333,13 +333,13 @@ class Work:
         if answer.status in REDIRECTS and answer.location:
             hops = self._number(page, HOPS) + 1
             target = resolved(page.url, answer.location)
-            links = [(target, "")] if target and len(target) <= LONGEST_URL and hops <= MOST_HOPS else []
+            links = [(target, "")] if target and len(target) <= MAX_URL_LENGTH and hops <= MAX_HOPS else []
             metadata = {HOPS: [str(hops)]}
         kept = []
         for link in links:
             reason = scope.why_not(link[0])
             if reason is None:
-                kept.append((link[0], link[1][:MOST_ANCHOR].encode("utf-8", "replace").decode()))
+                kept.append((link[0], link[1][:MAX_ANCHOR].encode("utf-8", "replace").decode()))
             else:
                 self.told.not_followed[reason] += 1
         return kept, metadata

@@ -20,7 +20,7 @@ from frontrank.service import wire
 from frontrank.service.counters import Counters
 from frontrank.service.crawls import Crawls, crawl_id
 from frontrank.service.intake import LATEST, Intake, host_in
-from frontrank.service.limits import MOST_PER_QUEUE
+from frontrank.service.limits import MAX_PER_QUEUE
 
 LEASE_S = 30
 LISTED = 100  # if no size is asked for
@@ -89,7 +89,7 @@ class FrontierService:
     def _taken(self, asked: wire.GetParams) -> Iterator[list[bytes]]:
         wanted = asked.crawlID if asked.HasField("crawlID") else None
         lease_s = float(asked.delay_requestable or LEASE_S)
-        each = min(asked.max_urls_per_queue or MOST_PER_QUEUE, MOST_PER_QUEUE)
+        each = min(asked.max_urls_per_queue or MAX_PER_QUEUE, MAX_PER_QUEUE)
         if asked.key:
             if wanted is not None:
                 infos, rest, _ = self._taken_of(crawl_id(wanted), 1, each, lease_s, asked.key)

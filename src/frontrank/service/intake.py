@@ -23,7 +23,7 @@ from frontrank.service import counters as counted
 from frontrank.service import reports, wire
 from frontrank.service.counters import Counters
 from frontrank.service.crawls import Crawls
-from frontrank.service.limits import LONGEST_KEY, LONGEST_URL, MOST_METADATA
+from frontrank.service.limits import MAX_KEY_LENGTH, MAX_METADATA, MAX_URL_LENGTH
 
 LATEST = 253_402_300_799  # the end of year 9999
 OK, SKIPPED, FAIL = wire.AckMessage.OK, wire.AckMessage.SKIPPED, wire.AckMessage.FAIL
@@ -201,7 +201,9 @@ def _fits(info: wire.URLInfo) -> bool:
     if not key:
         key = info.key = host_in(url)
     return (
-        0 < len(key) <= LONGEST_KEY and 0 < len(url) <= LONGEST_URL and (not info.metadata or info.ByteSize() <= MOST_METADATA)
+        0 < len(key) <= MAX_KEY_LENGTH
+        and 0 < len(url) <= MAX_URL_LENGTH
+        and (not info.metadata or info.ByteSize() <= MAX_METADATA)
     )
 
 

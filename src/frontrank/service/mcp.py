@@ -29,7 +29,7 @@ from frontrank.service.http.routes import OPERATIONS, Operation
 from frontrank.system.workers import Closed, Died, TooLong
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # of the protocol; tools are the same in all
-LONGEST_LINE = 1_000_000
+MAX_LINE_LENGTH = 1_000_000
 TOO_LONG = "the answer took too long, and was given up; ask for less"
 ASKED = {"status": "getStatus", "next": "getNext"} | {
     name: name for name in ("explain", "compare", "simulate", "recommend")
@@ -79,11 +79,11 @@ class Server:
 
     def serve(self, lines: IO[bytes], out: IO[bytes]) -> None:
         """Answer until the input ends."""
-        while line := lines.readline(LONGEST_LINE + 1):
-            if len(line) > LONGEST_LINE:
+        while line := lines.readline(MAX_LINE_LENGTH + 1):
+            if len(line) > MAX_LINE_LENGTH:
                 while line and not line.endswith(b"\n"):
-                    line = lines.readline(LONGEST_LINE)
-                answer: dict[str, Any] | None = _error(None, REQUEST, f"a message must have at most {LONGEST_LINE:,} bytes")
+                    line = lines.readline(MAX_LINE_LENGTH)
+                answer: dict[str, Any] | None = _error(None, REQUEST, f"a message must have at most {MAX_LINE_LENGTH:,} bytes")
             else:
                 answer = self.answer(line) if line.strip() else None
             if answer is not None:

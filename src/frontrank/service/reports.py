@@ -19,7 +19,7 @@ from frontrank.service import wire
 
 RETURNED, STATUS, ERROR, ADDRESS = "returned", "status", "error", "ip"
 OF_ONE_VISIT = (RETURNED, STATUS, ERROR, ADDRESS)
-LONGEST_REASON = 200  # characters
+MAX_REASON_LENGTH = 200  # characters
 
 
 class Report(NamedTuple):
@@ -60,7 +60,7 @@ def strip(info: wire.URLInfo) -> None:
 
 def _said(info: wire.URLInfo, name: str) -> str:
     values = info.metadata[name].values if name in info.metadata else ()  # asking for one that is not there would make it
-    return " ".join(values[0][:LONGEST_REASON].split()) if values else ""
+    return " ".join(values[0][:MAX_REASON_LENGTH].split()) if values else ""
 
 
 def _status(text: str) -> int:

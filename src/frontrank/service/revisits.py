@@ -12,13 +12,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
-from frontrank.fetching.copies import LONGEST, Copy
+from frontrank.fetching.copies import MAX_HEADER, Copy
 from frontrank.fetching.crawler.revisiting import visited
 from frontrank.fetching.fetcher import Answer
 from frontrank.orderings.revisits import parse
 
 COPY = "copy"  # the name in metadata
-MOST = 2**53
+MAX_EXACT = 2**53
 
 
 class Returning:
@@ -52,8 +52,12 @@ def _is_sound(copy: Copy) -> bool:
     for field in fields(Copy):
         value = getattr(copy, field.name)
         if field.type == "str":
-            if not isinstance(value, str) or len(value) > LONGEST or not all(" " <= sign <= "\xff" for sign in value):
+            if not isinstance(value, str) or len(value) > MAX_HEADER or not all(" " <= sign <= "\xff" for sign in value):
                 return False
-        elif isinstance(value, bool) or not isinstance(value, int | float) or not (0 <= value < MOST and math.isfinite(value)):
+        elif (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not (0 <= value < MAX_EXACT and math.isfinite(value))
+        ):
             return False
     return True

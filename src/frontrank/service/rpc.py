@@ -8,8 +8,8 @@ bytes; here all that have come are answered by one call, and a thousand URLs lea
     bytes out <- h2, as far as the client's window is open        <- chunks of messages, each a prefix and its bytes
 
 A slow client holds up itself alone: what it sends is acknowledged to HTTP/2 when it is worked on, a call goes on when what it
-gave has left, and who does not read is not read from. Messages beyond ``MOST_BYTES`` end their stream (RESOURCE_EXHAUSTED);
-a connection has ``MOST_STREAMS`` streams, which hold ``MOST_HELD`` bytes together. A connection on which no call was admitted
+gave has left, and who does not read is not read from. Messages beyond ``MAX_BYTES`` end their stream (RESOURCE_EXHAUSTED);
+a connection has ``MAX_STREAMS`` streams, which hold ``MAX_HELD`` bytes together. A connection on which no call was admitted
 is closed after ``ADMITTED_S``, one without a call under way after ``IDLE_S``: clients open another when they need it.
 Compressed messages are refused, as the protocol allows; every answer says so.
 
@@ -47,24 +47,24 @@ from h2.settings import SettingCodes, Settings
 
 logger = logging.getLogger("frontrank.service")
 
-MOST_BYTES = 4 * 2**20  # of one message, as in the grpc libraries
-MOST_STREAMS = 100  # of one connection
-MOST_CONNECTIONS = 1_000
+MAX_BYTES = 4 * 2**20  # of one message, as in the grpc libraries
+MAX_STREAMS = 100  # of one connection
+MAX_CONNECTIONS = 1_000
 MAX_SENTENCE = 500  # characters of a refusal: what it repeats may be longer than the 8 KiB of headers that clients take
-MOST_HEADERS = 16 * 2**10  # bytes
+MAX_HEADERS = 16 * 2**10  # bytes
 WINDOW = 2**20  # bytes of a stream that may be on their way; they are kept until they are worked on
 FRAME = 2**18
 AT_ONCE = 1_024  # messages of a stream that are answered by one call
 READ = 2**16
 THREADS_APART = 2  # for calls that may take long
 GRACE_S = 1.0
-MOST_HELD = 32 * 2**20  # bytes of all streams of a connection that wait to be worked on
+MAX_HELD = 32 * 2**20  # bytes of all streams of a connection that wait to be worked on
 ADMITTED_S, IDLE_S = 10.0, 300.0
 SETTINGS = {
-    SettingCodes.MAX_CONCURRENT_STREAMS: MOST_STREAMS,
+    SettingCodes.MAX_CONCURRENT_STREAMS: MAX_STREAMS,
     SettingCodes.INITIAL_WINDOW_SIZE: WINDOW,
     SettingCodes.MAX_FRAME_SIZE: FRAME,
-    SettingCodes.MAX_HEADER_LIST_SIZE: MOST_HEADERS,
+    SettingCodes.MAX_HEADER_LIST_SIZE: MAX_HEADERS,
     SettingCodes.ENABLE_CONNECT_PROTOCOL: 0,
 }
 PREFIX = struct.Struct(">?I")  # compressed or not, length
@@ -129,7 +129,7 @@ class Server:
         self.apart = ThreadPoolExecutor(THREADS_APART, thread_name_prefix="frontrank-rpc-apart")
         self.connections: set[Connection] = set()
         self.admitted_s, self.idle_s = ADMITTED_S, IDLE_S
-        self.max_connections = MOST_CONNECTIONS
+        self.max_connections = MAX_CONNECTIONS
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> int:
@@ -184,7 +184,7 @@ class Connection(asyncio.Protocol):
         self.server.connections.add(self)
         self.h2.local_settings = Settings(client=False, initial_values=SETTINGS)
         self.h2.max_inbound_frame_size = FRAME
-        self.h2.decoder.max_header_list_size = MOST_HEADERS
+        self.h2.decoder.max_header_list_size = MAX_HEADERS
         self.h2.initiate_connection()
         self.h2.increment_flow_control_window(16 * WINDOW)
         self.flush()
@@ -276,7 +276,7 @@ class Connection(asyncio.Protocol):
 
     def _hear_request(self, event: RequestReceived) -> None:
         stream, given = event.stream_id, dict(event.headers)
-        if self.leaving or len(self.calls) >= MOST_STREAMS:
+        if self.leaving or len(self.calls) >= MAX_STREAMS:
             self.h2.reset_stream(stream, ErrorCodes.REFUSED_STREAM)
             return
         if not given.get(b"content-type", b"").startswith(TYPE) or given.get(b":method") != b"POST":
@@ -362,7 +362,7 @@ class Call:
         if not self._full:
             self._bytes += data
             self.connection.held += len(data)
-            self._full = self.connection.held > MOST_HELD
+            self._full = self.connection.held > MAX_HELD
 
     def let_go(self) -> None:
         """What has come and was not worked on is not wanted any more."""
@@ -419,7 +419,7 @@ class Call:
             if self._full:
                 raise Refused(
                     Status.RESOURCE_EXHAUSTED,
-                    f"the calls of a connection may hold {MOST_HELD:,} bytes that are not worked on; make fewer at once",
+                    f"the calls of a connection may hold {MAX_HELD:,} bytes that are not worked on; make fewer at once",
                 )
             taken = list(self._cut(self.method.at_once))
             self._acknowledge(len(self._bytes) if taken else 0)
@@ -437,9 +437,9 @@ class Call:
             packed, length = PREFIX.unpack_from(held, at)
             if packed:
                 raise Refused(Status.UNIMPLEMENTED, "compressed messages are not understood here; send them as they are")
-            if length > MOST_BYTES:
+            if length > MAX_BYTES:
                 raise Refused(
-                    Status.RESOURCE_EXHAUSTED, f"a message must have at most {MOST_BYTES:,} bytes, got one of {length:,}"
+                    Status.RESOURCE_EXHAUSTED, f"a message must have at most {MAX_BYTES:,} bytes, got one of {length:,}"
                 )
             begin, stop = at + PREFIX.size, at + PREFIX.size + length
             if len(held) < stop:

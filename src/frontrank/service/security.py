@@ -16,7 +16,7 @@ from pathlib import Path
 
 from frontrank.errors import InputError
 
-SHORTEST_TOKEN = 16  # characters
+MIN_TOKEN_LENGTH = 16  # characters
 SYSTEM = "system"  # in place of the file of a certificate: those that are trusted anyway
 TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]+")  # what may stand in a header
 MAKE_TOKEN = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))' > token"
@@ -126,9 +126,9 @@ def read_token(path: str) -> str:
             text = file.read(4096).strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: the token cannot be read ({getattr(error, 'strerror', None) or 'not text'})") from None
-    if len(text) < SHORTEST_TOKEN or not TOKEN.fullmatch(text):
+    if len(text) < MIN_TOKEN_LENGTH or not TOKEN.fullmatch(text):
         raise InputError(
-            f"{path}: a token must be one word of at least {SHORTEST_TOKEN} letters, digits and ._~+/=- signs; "
+            f"{path}: a token must be one word of at least {MIN_TOKEN_LENGTH} letters, digits and ._~+/=- signs; "
             f"make one: {MAKE_TOKEN}"
         )
     if os.stat(path).st_mode & 0o004 and Path(path).is_file():

@@ -23,7 +23,7 @@ from frontrank.kernels.jit import Array, kernel
 
 UNARY, GAMMA, DELTA, ZETA, NIBBLE, GOLOMB = range(6)
 CODE_NAMES = ("UNARY", "GAMMA", "DELTA", "ZETA", "NIBBLE", "GOLOMB", "SKEWED_GOLOMB")
-LARGEST = 2**62 - 1  # no number of a graph comes near it
+MAX_NUMBER = 2**62 - 1  # no number of a graph comes near it
 
 
 def read_words(path: str, begin: int, size: int) -> Array:
@@ -72,7 +72,7 @@ def _zeros(words: Array, pos: int, end: int) -> int:
 @kernel
 def _nibble(words: Array, pos: int, end: int) -> tuple[int, int]:
     value = 0
-    while pos < end and value < LARGEST >> 3:
+    while pos < end and value < MAX_NUMBER >> 3:
         four = _bits(words, pos, np.int64(4))
         pos += 4
         value = (value << 3) | (four & 7)
@@ -102,7 +102,7 @@ def read_code(words: Array, pos: int, end: int, code: int, k: int) -> tuple[Any,
         if width > 61:
             return np.int64(-1), pos
         return ((1 << width) | _bits(words, pos, width)) - 1, pos + width
-    if zeros > LARGEST >> 31 or k > LARGEST >> 31:
+    if zeros > MAX_NUMBER >> 31 or k > MAX_NUMBER >> 31:
         return np.int64(-1), pos
     if code == ZETA:
         width = zeros * k + k - 1

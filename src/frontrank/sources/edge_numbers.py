@@ -45,7 +45,7 @@ from frontrank.web.links import MAX_PAGES
 from frontrank.web.web import Web
 
 SLACK = 16  # so that small files keep their numbers, however scattered
-LARGEST = 2**63 - 1
+MAX_INT64 = 2**63 - 1
 BATCH = 2**16  # the table has room for so many new numbers at any time
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads runs of numbers over the table
 GATHER = np.uint64(pow(0x9E3779B97F4A7C15, -1, 2**64))  # and back
@@ -251,7 +251,7 @@ def _number(data: Array, at: int) -> tuple[Any, int]:
     value = np.int64(0)
     while at < data.size and data[at] >= 48 and data[at] <= 57:
         digit = np.int64(data[at]) - 48
-        if value >= LARGEST // 10 and (value > LARGEST // 10 or digit > LARGEST % 10):
+        if value >= MAX_INT64 // 10 and (value > MAX_INT64 // 10 or digit > MAX_INT64 % 10):
             return TOO_LARGE, at
         value = value * 10 + digit
         at += 1

@@ -36,7 +36,7 @@ from frontrank.kernels.threads import cores
 from frontrank.sources.imported_crawl import write_manifest as write_crawl_manifest
 from frontrank.sources.large_links import LinkPlan, fill_degrees, fill_targets, sum_draws
 from frontrank.sources.specification import Specification
-from frontrank.sources.synthetic import FEWEST_CHILDREN, MAX_SEEDS, MOST_CHILDREN, usual_hosts, zipf_sizes
+from frontrank.sources.synthetic import MAX_CHILDREN, MAX_SEEDS, MIN_CHILDREN, usual_hosts, zipf_sizes
 from frontrank.sources.synthetic_links import fill_below, shuffled
 from frontrank.sources.web_directory import write_manifest
 from frontrank.system.capacity import check_disk, free_memory, gb
@@ -46,7 +46,7 @@ from frontrank.web.web import Web
 
 PIECE = 2**18  # pages; the sum of the draws is rounded piece by piece, so it is part of what a seed gives
 MAX_LINKS = 1000.0
-MOST_WAITING = 0.45  # each has a parent that does not wait
+MAX_WAITING = 0.45  # each has a parent that does not wait
 DTYPES = {"indptr": np.int64, "targets": np.int32, "hosts": np.int32, "views": np.float64, "fetched": np.int32}
 
 
@@ -83,7 +83,7 @@ class Large(Specification):
         self._number("links", 1.0, min(MAX_LINKS, self.pages / 4), ", at most a quarter of pages")
         self._whole("hosts", 0, self.pages, ", at most one for each page")
         self._number("locality", 0.0, 1.0)
-        self._number("frontier", 0.0, MOST_WAITING)
+        self._number("frontier", 0.0, MAX_WAITING)
         self._number("impact", 0.0, 1.0)
         self._whole("seed", 0, 2**63 - 1)
 
@@ -137,8 +137,8 @@ class Large(Specification):
             first = np.zeros(hosts + 1, np.int64)
             np.cumsum(size, out=first[1:])
             branching = np.empty(hosts, np.int64)
-            compiled(fill_below)(branching, MOST_CHILDREN - FEWEST_CHILDREN + 1, rng)
-        return first, branching + FEWEST_CHILDREN, by_size
+            compiled(fill_below)(branching, MAX_CHILDREN - MIN_CHILDREN + 1, rng)
+        return first, branching + MIN_CHILDREN, by_size
 
     @property
     def _seeds(self) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 
 from frontrank.kernels.jit import Array, kernel
 from frontrank.kernels.splitmix import GOLDEN, below, mixed, unit
-from frontrank.sources.synthetic_links import DANGLING, LARGEST_DRAW, MENU, NAVIGATION, NEAR, TO_ROOT, TRIES
+from frontrank.sources.synthetic_links import DANGLING, MAX_DRAW, MENU, NAVIGATION, NEAR, TO_ROOT, TRIES
 
 DEGREE, TARGETS, IMPACT, FETCHED = (
     np.uint64(1),
@@ -19,7 +19,7 @@ DEGREE, TARGETS, IMPACT, FETCHED = (
     np.uint64(3),
     np.uint64(4),
 )  # what the random numbers of a page are for
-MOST_IMPACT = 1e6
+MAX_IMPACT = 1e6
 
 
 class LinkPlan(NamedTuple):
@@ -80,7 +80,7 @@ def _draw_degree(plan: LinkPlan, h: Any, p: Any, rng: Array) -> Any:
     if _children(plan, h, p) == 0 and unit(rng) < DANGLING:
         return 0.0
     root = np.sqrt(1.0 - unit(rng))
-    return min(LARGEST_DRAW, unit(rng) / (root * np.sqrt(np.sqrt(root))))
+    return min(MAX_DRAW, unit(rng) / (root * np.sqrt(np.sqrt(root))))
 
 
 @kernel
@@ -121,7 +121,7 @@ def fill_degrees(plan: LinkPlan, begin: int, degree: Array, hosts: Array, views:
         _start(rng, plan, p, IMPACT)
         views[k] = 0.0
         if unit(rng) < plan.impact:
-            views[k] = np.floor(min(MOST_IMPACT, 1.0 / (1.0 - unit(rng))))
+            views[k] = np.floor(min(MAX_IMPACT, 1.0 / (1.0 - unit(rng))))
     return links
 
 

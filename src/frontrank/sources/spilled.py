@@ -31,7 +31,7 @@ from frontrank.web.links import MAX_PAGES, by_source
 
 PIECE = 2**20  # links read at a time
 BUCKET = 2**21  # links sorted at a time, in memory
-BUCKETS_MOST = 256  # more would make each write of a piece small; larger buckets then
+MAX_BUCKETS = 256  # more would make each write of a piece small; larger buckets then
 GROUPS = 2**16  # ranges of source pages that are counted, and not divided
 AS_THEY_COME, SORTED = 8, 4  # bytes a link on disk, at least; those that come out of order lie there once more
 NEAR = 16  # links of a page so few are compared with each other, not looked up
@@ -137,7 +137,7 @@ class SpilledLinks:
         links = np.zeros(-(-pages // width), np.int64)
         for source, _ in self._renamed(rename):
             compiled(_count)(source, width, links)
-        bucket, sizes = compiled(_divided)(links, max(BUCKET, self.count // BUCKETS_MOST))
+        bucket, sizes = compiled(_divided)(links, max(BUCKET, self.count // MAX_BUCKETS))
         starts = np.concatenate([[0], np.cumsum(sizes)])
         check_disk(self.folder, f"{self.name}: sorting {self.count:,} links", (AS_THEY_COME + SORTED) * self.count)
         with open(self.folder / "links.sorted.spill", "w+b") as file:

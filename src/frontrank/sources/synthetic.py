@@ -67,7 +67,7 @@ TEXT_UP_TO = 20_000  # text=auto
 MAX_SEEDS = 10
 MAX_TOPICS = 1000
 MAX_LINKS = 10_000.0
-FEWEST_CHILDREN, MOST_CHILDREN = 3, 20
+MIN_CHILDREN, MAX_CHILDREN = 3, 20
 
 
 def synthetic(spec: str) -> Web:
@@ -155,8 +155,8 @@ class Synthetic(Specification):
         np.cumsum(whole, out=first[1:])
         trap_first = int(first[trap_host] + size[trap_host])
         branching = np.empty(hosts, np.int64)
-        compiled(fill_below)(branching, MOST_CHILDREN - FEWEST_CHILDREN + 1, rng)
-        branching += FEWEST_CHILDREN
+        compiled(fill_below)(branching, MAX_CHILDREN - MIN_CHILDREN + 1, rng)
+        branching += MIN_CHILDREN
         main_topic = np.empty(hosts, np.int16)
         order = compiled(shuffled)(np.arange(self.topics, dtype=np.int16), rng)
         main_topic[by_size] = np.resize(order, hosts)  # in turn, so that few hosts still have many topics

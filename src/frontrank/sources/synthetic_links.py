@@ -17,7 +17,7 @@ TRAP_NEXT = 7  # days that a day of the calendar links to
 TRAP_DOORS = 4  # pages of the host, its root among them, that link to the first day
 
 DANGLING = 0.05  # of the leaves; small draws of the out-degree add about as many
-LARGEST_DRAW = 60.0  # of the out-degree, in units of the smallest mean
+MAX_DRAW = 60.0  # of the out-degree, in units of the smallest mean
 INHERIT = 0.9  # a page has its parent's topic
 NAVIGATION = 0.7  # a page links to its root, and to its parent
 SAME_TOPIC = 0.7  # a link to another host is looked for on the same topic
@@ -94,7 +94,7 @@ def plan(layout: Layout, pages: int, links: float, rng: Array) -> Array:
         for i in range(layout.size[h]):
             if children_of(layout, h, layout.first[h] + i) > 0 or unit(rng) >= DANGLING:
                 root = np.sqrt(1.0 - unit(rng))
-                draw[layout.first[h] + i] = min(LARGEST_DRAW, unit(rng) / (root * np.sqrt(np.sqrt(root))))
+                draw[layout.first[h] + i] = min(MAX_DRAW, unit(rng) / (root * np.sqrt(np.sqrt(root))))
                 total += draw[layout.first[h] + i]
     scale = max(0.0, links * sites - (sites - hosts)) / max(total, 1.0)
     indptr = np.zeros(pages + 1, np.int64)

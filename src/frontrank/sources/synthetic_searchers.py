@@ -30,15 +30,15 @@ from frontrank.pages.words import url_words, words
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
-STARTS, FEWEST_STARTS, GENERATIONS = 0.0007, 8, 3  # pages in fashion at first, and how far it spreads
+STARTS, MIN_STARTS, GENERATIONS = 0.0007, 8, 3  # pages in fashion at first, and how far it spreads
 ALONG, AMONG = 0.15, 0.5  # links along which it spreads, of a page in fashion and of a list
-LONGEST_LIST = 60  # links: a page with more lists everything
+MAX_LIST_LENGTH = 60  # links: a page with more lists everything
 EVERYWHERE = 20  # links to a page: with more, it is linked from everywhere, and fashion passes by it
 LIKED = 0.2  # of all pages, at most: most pages are never shown
-MOST_LIKED = 1000.0  # views of the page most in fashion
+MAX_LIKED = 1000.0  # views of the page most in fashion
 PAGES_A_QUERY = 10  # so that most pages are never asked for, as in a real web
-FEWEST, MOST = 200, 20_000  # queries drawn
-LONGEST_QUERY = 3
+MIN_QUERIES, MAX_QUERIES = 200, 20_000  # queries drawn
+MAX_QUERY_LENGTH = 3
 CLICKED, BY_NAME = 0.3, 0.5  # of those who are shown a page, at most; and further ones where they ask for it
 
 
@@ -46,7 +46,7 @@ def searched(web: Web, seed: int = 0) -> tuple[Web, Workload]:
     """The web with views and clicks of its own, which follow its links, and what its searchers ask."""
     draw = np.random.default_rng(seed)
     views = np.floor(in_fashion(web, draw))
-    drawn = _drawn(views, min(MOST, max(FEWEST, web.pages // PAGES_A_QUERY)), draw)
+    drawn = _drawn(views, min(MAX_QUERIES, max(MIN_QUERIES, web.pages // PAGES_A_QUERY)), draw)
     asked = asked_for(web, drawn, draw)
     rate = CLICKED * draw.random(web.pages)
     rate[drawn] += BY_NAME * draw.random(len(drawn))
@@ -56,10 +56,10 @@ def searched(web: Web, seed: int = 0) -> tuple[Web, Workload]:
 
 def in_fashion(web: Web, draw: np.random.Generator) -> Array:
     """How much searchers care for each page."""
-    starts = min(web.pages, max(FEWEST_STARTS, round(STARTS * web.pages)))
+    starts = min(web.pages, max(MIN_STARTS, round(STARTS * web.pages)))
     begun = np.zeros(web.pages, bool)
     begun[np.argsort(draw.random(web.pages), kind="stable")[:starts]] = True
-    fashion = np.where(begun, MOST_LIKED * draw.random(web.pages) ** 2 + 1.0, 0.0)
+    fashion = np.where(begun, MAX_LIKED * draw.random(web.pages) ** 2 + 1.0, 0.0)
     degree = web.out_degree()
     source = np.repeat(np.arange(web.pages), degree)
     start, row = find_inlinks(web.indptr, web.targets, web.pages)
@@ -71,12 +71,12 @@ def in_fashion(web: Web, draw: np.random.Generator) -> Array:
         lists = _lists(np.flatnonzero(fresh), start, row, draw)
         listed = np.zeros(web.pages)
         np.maximum.at(listed, lists[1], fashion[lists[0]])
-        listed[degree > LONGEST_LIST] = 0.0
+        listed[degree > MAX_LIST_LENGTH] = 0.0
         among = draw.random(web.links) < AMONG * catches
         offered = np.maximum(np.where(along, given[source], 0.0), np.where(among, listed[source], 0.0)) * draw.random(web.links)
         fresh = _spread(fashion, web.targets, offered, draw)
     whim = draw.random(web.pages) < STARTS
-    return np.where(whim, MOST_LIKED * draw.random(web.pages), fashion)
+    return np.where(whim, MAX_LIKED * draw.random(web.pages), fashion)
 
 
 def _lists(pages: Array, start: Array, row: Array, draw: np.random.Generator) -> tuple[Array, Array]:
@@ -116,7 +116,7 @@ def asked_for(web: Web, pages: Array, draw: np.random.Generator) -> dict[str, in
         else:
             found = url_words(web.urls[page]) if web.urls is not None else []
         if found:
-            many = min(len(found), 1 + int(length * LONGEST_QUERY))
+            many = min(len(found), 1 + int(length * MAX_QUERY_LENGTH))
             at = int(place * (len(found) - many + 1))
             query = " ".join(found[at : at + many])
             asked[query] = asked.get(query, 0) + 1

@@ -32,7 +32,7 @@ TOPIC_WORDS = 50  # of each topic, its name first
 PLAIN_WORDS = 4000
 ENDINGS = ("example", "test", "example", "invalid", "example")  # reserved: no generated URL leads anywhere
 GENERIC_ANCHORS = ("more", "here", "next", "click here", "read on")
-SHORTEST_TEXT, LONGEST_TEXT = 50, 300
+MIN_TEXT_LENGTH, MAX_TEXT_LENGTH = 50, 300
 OFF_TOPIC = 0.02  # share of a text's words that are of the neighbouring topic
 DAYS, MONTHS, FIRST_YEAR = 28, 12, 2031  # a calendar that never ends needs no leap years
 
@@ -148,7 +148,7 @@ class TextsOfPages(Generated):
         words, topic = self.titles.words, int(self.titles.layout.topic[index])
         key = _hash(self.titles.seed ^ _TEXT, index)
         title = self.titles.at(index).lower()
-        count = SHORTEST_TEXT + key % (LONGEST_TEXT - SHORTEST_TEXT + 1) - len(title.split())
+        count = MIN_TEXT_LENGTH + key % (MAX_TEXT_LENGTH - MIN_TEXT_LENGTH + 1) - len(title.split())
         return f"{title} {words.bag(key, count, topic)}"
 
 

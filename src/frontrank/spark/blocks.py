@@ -52,7 +52,7 @@ REACH = 1 << 24  # pages of a range: 128 MB of sums
 TASK = 1 << 27  # links that a task pulls
 PACK = 1 << 23  # links that are packed at once
 GROUP = 1 << 24  # links that rows are made of at once
-LEAST, MOST = 512, 8192  # pages of a bucket: a memory page of numbers; buckets
+MIN_BUCKET, MAX_BUCKETS = 512, 8192  # pages of a bucket: a memory page of numbers; buckets
 PAGE = 4  # links that a page costs as much as
 COUNT = "bucket int, links long"
 PARTIAL = "range int, part int, few boolean, change double, mass double, most double, data binary"
@@ -86,7 +86,7 @@ def shape_of(pages: int, width: int = WIDTH, span: int = SPAN, bucket: int | Non
     1536
     """
     if bucket is None:
-        bucket = LEAST * -(-pages // (LEAST * MOST))
+        bucket = MIN_BUCKET * -(-pages // (MIN_BUCKET * MAX_BUCKETS))
     return Shape(pages, width, bucket, span)
 
 

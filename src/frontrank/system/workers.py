@@ -31,8 +31,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 CPU_S = 2.0
-PATIENCE, LEAST_WALL_S = 10.0, 30.0  # of the clock: so many times the processor's, but not less than this
-MOST_BYTES = 3 * 2**30
+PATIENCE, MIN_WALL_S = 10.0, 30.0  # of the clock: so many times the processor's, but not less than this
+MAX_BYTES = 3 * 2**30
 START = "import sys; sys.path[:] = {path!r}; from frontrank.system.workers import serve; serve({socket}, {most_bytes})"
 
 
@@ -48,7 +48,7 @@ class Closed(Exception):
     """No calls are taken any more."""
 
 
-def started(script: str = START, most_bytes: int = MOST_BYTES) -> tuple[subprocess.Popen[bytes], socket.socket]:
+def started(script: str = START, most_bytes: int = MAX_BYTES) -> tuple[subprocess.Popen[bytes], socket.socket]:
     """A process that runs this script, and our end of the line to it; raises Died."""
     ours, theirs = socket.socketpair()
     script = script.format(path=sys.path, socket=theirs.fileno(), most_bytes=most_bytes)
@@ -113,7 +113,7 @@ class Workers:
         self,
         most: int = 2,
         cpu_s: float = CPU_S,
-        most_bytes: int = MOST_BYTES,
+        most_bytes: int = MAX_BYTES,
         *,
         wall_s: float | None = None,
         first: tuple[Callable[..., object], tuple[object, ...]] | None = None,
@@ -121,7 +121,7 @@ class Workers:
     ) -> None:
         """``first``: what each worker calls before all else, a function and what it is given, within ``first_s`` seconds."""
         self.most, self.cpu_s, self.most_bytes = most, cpu_s, most_bytes
-        self.wall_s = max(PATIENCE * cpu_s, LEAST_WALL_S) if wall_s is None else wall_s
+        self.wall_s = max(PATIENCE * cpu_s, MIN_WALL_S) if wall_s is None else wall_s
         self.first, self.first_s = first, first_s
         self.started = 0
         self._room = threading.BoundedSemaphore(most)

@@ -30,7 +30,7 @@ PIECE = 2**23  # bytes read at a time
 COLUMNS = ("harmonicc_val", "pr_val")
 FIRST, STEP, MIX = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3), np.uint64(0xFF51AFD7ED558CCD)
 TAB, NEWLINE, BLANK, PLUS, COMMA, MINUS, DOT, ZERO, NINE, UNDERSCORE = 9, 10, 32, 43, 44, 45, 46, 48, 57, 95
-MOST_DIGITS = 18  # that an integer of 64 bits holds
+MAX_DIGITS = 18  # that an integer of 64 bits holds
 EXACT = 22  # powers of ten that a float64 holds exactly
 EMPTY = "{path}: contains no host with its rank; expected lines such as: example.org 12.5"
 Places = tuple[int, int]  # the columns of host and rank
@@ -222,7 +222,7 @@ def _number(data: Array, begin: int, end: int) -> float:
             digits += 1 if digits > 0 or whole > 0 else 0
             power -= 1 if dot else 0
         at += 1
-    if at == begin or digits > MOST_DIGITS:
+    if at == begin or digits > MAX_DIGITS:
         return 0.0
     if at < end and (data[at] == 69 or data[at] == 101):  # E, e
         at += 1

@@ -20,7 +20,7 @@ from frontrank.web.links import MAX_PAGES, NO_VALUES, Links, by_source, check_pa
 from frontrank.web.strings import Texts
 
 IMPACTS = ("views", "clicks")
-MOST_IN_TABLE = 5_000_000  # URLs that are made Python objects to look one up
+MAX_IN_TABLE = 5_000_000  # URLs that are made Python objects to look one up
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,7 +199,7 @@ class Web:
             for url in (name, canonical(name)):
                 if (page := self.urls.find(url)) >= 0:
                     return page
-            if self.pages > MOST_IN_TABLE:
+            if self.pages > MAX_IN_TABLE:
                 return -1
         table = self._by_url()
         return table.get(name, table.get(canonical(name), -1))

@@ -322,7 +322,7 @@ class Scheduler(CrawlScheduler):
         """Have title and text of a page ready for its end, if the ordering asks for them; long pages are read by a process."""
         response = lease.response
         if self.parsing is not None and isinstance(response, HtmlResponse):
-            given = (response.body, response.url, response.encoding, html.MOST_LINKS, True)
+            given = (response.body, response.url, response.encoding, html.MAX_LINKS, True)
             with suppress(Closed):
                 host = host_of(response.url)
                 page = lease.read = self.parsing.at_once(*given) or await self.parsing.page(host, *given)

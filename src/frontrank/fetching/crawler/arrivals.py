@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("frontrank.fetching.crawler")
 
-MOST_HOPS = 10
+MAX_HOPS = 10
 
 Link = tuple[str, str]
 Scores = Mapping[str, Judged]
@@ -140,9 +140,9 @@ class Arrivals:
         links: list[Link] = []
         if not target.startswith(("http://", "https://")):
             self.job.count("redirect to another scheme" if target else "not a URL")
-        elif len(target) > html.LONGEST_URL:
+        elif len(target) > html.MAX_URL_LENGTH:
             self.job.count("too long")
-        elif hops > MOST_HOPS:
+        elif hops > MAX_HOPS:
             self.job.count("too many redirects")
         elif self._moved(page, target):
             links.append((target, ""))

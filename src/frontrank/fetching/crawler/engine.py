@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("frontrank.fetching.crawler")
 
-MOST_DEATHS = 3  # of fetchers: then it may be the page that kills them
+MAX_DEATHS = 3  # of fetchers: then it may be the page that kills them
 IDLE_S = 1.0  # the longest wait between two looks at the frontier
 
 
@@ -147,7 +147,7 @@ class Engine:
             return
         except FetcherDied:
             self.deaths[page] += 1
-            if self.deaths[page] < MOST_DEATHS:
+            if self.deaths[page] < MAX_DEATHS:
                 with self.arrivals.or_end():
                     self.crawl.give_back([page])
                 return

@@ -12,10 +12,10 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 from frontrank.errors import need
-from frontrank.pages.html import LONGEST_URL
+from frontrank.pages.html import MAX_URL_LENGTH
 from frontrank.pages.urls import clean
 
-MOST_BYTES = 50 * 2**20  # unpacked
+MAX_BYTES = 50 * 2**20  # unpacked
 CPU_S = 10.0  # the largest files that the protocol allows take 3 s
 NEARLY_UP = 0.8
 PLAIN = {  # what a parser that trusts nothing makes of XML
@@ -52,7 +52,7 @@ def read_sitemap(body: bytes, most_urls: int) -> Listed:
                 break
             if time.process_time() - begun > NEARLY_UP * CPU_S:
                 return Listed(is_index, list(found), cut=True)
-            if 0 < len(location) <= LONGEST_URL:
+            if 0 < len(location) <= MAX_URL_LENGTH:
                 found[clean(location)] = None
     except (LxmlError, StopIteration):
         pass  # no XML, or only up to here
@@ -87,8 +87,8 @@ def unpacked(body: bytes) -> bytes:
     (b'<urlset>', b'<urlset>', b'')
     """
     if not body.startswith(b"\x1f\x8b"):
-        return body[:MOST_BYTES]
+        return body[:MAX_BYTES]
     try:
-        return zlib.decompressobj(31).decompress(body, MOST_BYTES)
+        return zlib.decompressobj(31).decompress(body, MAX_BYTES)
     except zlib.error:
         return b""

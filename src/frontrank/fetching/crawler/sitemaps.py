@@ -13,7 +13,7 @@ import logging
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from frontrank.fetching.crawler.sitemap_file import CPU_S, MOST_BYTES, Listed, read_sitemap
+from frontrank.fetching.crawler.sitemap_file import CPU_S, MAX_BYTES, Listed, read_sitemap
 from frontrank.fetching.failures import NotFetched
 from frontrank.fetching.parsing import Parsing
 from frontrank.frontiers.frontier import ABSENT
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("frontrank.fetching.crawler")
 
-MOST_FILES, MOST_URLS = 50, 1_000_000  # files of one host; URLs in all
+MAX_FILES, MAX_URLS = 50, 1_000_000  # files of one host; URLs in all
 HOSTS_AT_ONCE = 8
 LEFT_ALONE_S, RENEWED_S = 3.0, 0.5  # a host whose sitemaps are read is blocked for so long, again and again
 SLICE = 500  # URLs that are looked at before other work has its turn
@@ -92,14 +92,14 @@ class Reading:
     async def _files_of(self, origin: str) -> None:
         waiting = await self._named(origin) or [f"{origin}/sitemap.xml"]
         known = set(waiting)
-        for _ in range(MOST_FILES):
+        for _ in range(MAX_FILES):
             if not waiting or self.job.ended:
                 return
             listed = await self._read(origin, waiting.pop(0))
             if not listed.is_index:
                 await self._seed(listed.urls)
                 continue
-            for url in listed.urls[:MOST_FILES]:
+            for url in listed.urls[:MAX_FILES]:
                 if url not in known and self.engine.arrivals.scope.why_not(url) in (None, "not included"):
                     known.add(url)
                     waiting.append(url)
@@ -107,7 +107,7 @@ class Reading:
     async def _read(self, origin: str, url: str) -> Listed:
         body = await self._fetched(url)
         try:
-            listed = await self.files.call(origin, read_sitemap, body, MOST_URLS - len(self.seen))
+            listed = await self.files.call(origin, read_sitemap, body, MAX_URLS - len(self.seen))
         except Closed:
             return Listed(False, [])
         except Exception as error:  # whatever it is: the crawl does without
@@ -124,7 +124,7 @@ class Reading:
         for start in range(0, len(urls), SLICE):
             await asyncio.sleep(0)
             for url in urls[start : start + SLICE]:
-                if url in self.seen or len(self.seen) >= MOST_URLS:
+                if url in self.seen or len(self.seen) >= MAX_URLS:
                     continue
                 self.seen.add(url)
                 reason = self.engine.arrivals.scope.why_not(url)
@@ -148,7 +148,7 @@ class Reading:
         try:
             if self.engine.robots is not None:
                 await self.engine.robots.check(url)
-            response = await self.engine.file(url, MOST_BYTES)
+            response = await self.engine.file(url, MAX_BYTES)
         except NotFetched as error:  # whatever it is: the crawl does without
             logger.info("sitemap %s: %s", url, error, extra={"job": self.job})
             return b""

@@ -26,7 +26,7 @@ logger = logging.getLogger("frontrank.fetching.crawler")
 
 NOTE = "traps"  # with the crawl: what was found, by expression
 CHECKED_EVERY = 50  # pages fetched, between two looks at whether the shares have grown
-LEAST, SHARE = 50, 0.05
+MIN_PAGES, MIN_SHARE = 50, 0.05
 
 
 class Family(NamedTuple):
@@ -44,7 +44,7 @@ class Family(NamedTuple):
 
     @property
     def possible_trap(self) -> bool:
-        return self.pages >= LEAST and self.share >= SHARE and any(mark in self.pattern for mark in "#*?")
+        return self.pages >= MIN_PAGES and self.share >= MIN_SHARE and any(mark in self.pattern for mark in "#*?")
 
     @property
     def exclude(self) -> str:

@@ -32,10 +32,10 @@ from frontrank.fetching.private import Names, Sockaddr
 from frontrank.pages.codings import DECODERS
 
 IDLE_S = 60.0
-IDLE_MOST = 512
+MAX_IDLE = 512
 MAX_MARGIN_S = 1.0  # a connection is closed so long before the server would: a request that meets its end is lost
 PROBATION_S = 0.01  # some servers end each connection and do not say so: until one has answered twice, its end is waited for
-PROVEN_MOST = 10_000
+MAX_PROVEN = 10_000
 STAGGER_S = 0.25  # between attempts at several addresses of one name
 OP_LEGACY_SERVER_CONNECT = 0x4
 TYPES = b"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -148,14 +148,14 @@ class Client:
             return
         loop = asyncio.get_running_loop()
         if connection.used > 1:
-            if len(self._proven) >= PROVEN_MOST:
+            if len(self._proven) >= MAX_PROVEN:
                 self._proven.clear()
             self._proven.add(place)
         connection.idle_since = loop.time()
         timer = loop.call_later(seconds, self._drop, connection)
         self._idle[connection] = (place, timer)
         self._by_place.setdefault(place, []).append(connection)
-        while len(self._idle) > IDLE_MOST:
+        while len(self._idle) > MAX_IDLE:
             self._drop(next(iter(self._idle)))
 
     def _drop(self, connection: Connection) -> None:

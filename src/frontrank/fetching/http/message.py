@@ -1,6 +1,6 @@
 """A response as its bytes come: ``Incoming.feed`` takes them, and says when it is whole, or raises NotFetched.
 
-    head          HEAD_MOST bytes for status lines and headers together, interim (1xx) responses included, as in Chrome. Lines
+    head          MAX_HEAD_BYTES bytes for status lines and headers together, interim (1xx) responses included, as in Chrome. Lines
                   end with CR LF or LF; a line without a colon, or with blanks in its name, is passed over; a NUL in a name,
                   or a continuation of nothing, is no HTTP
     body          as long as Content-Length says, or in chunks, or up to the end of the connection. A response with two
@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 
 from frontrank.fetching.failures import NotFetched, bad, cut_short, lost, too_large
 
-HEAD_MOST = 256 * 1024
-LINE_MOST = 1024  # of a chunk's size, with its extensions
+MAX_HEAD_BYTES = 256 * 1024
+MAX_LINE_BYTES = 1024  # of a chunk's size, with its extensions
 _END = re.compile(rb"\r?\n\r?\n")
 _LINE = re.compile(rb"\r?\n")
 _STATUS = re.compile(rb"(HTTP/1\.[0-9]) +([1-9][0-9][0-9])(?: .*)?", re.DOTALL)
@@ -108,14 +108,14 @@ class Incoming:
 
     # States: each takes what it can from _held, and says whether there is more to do -----------------------------------------
     def _in_head(self) -> bool:
-        found = _END.search(self._held, 0, HEAD_MOST)
+        found = _END.search(self._held, 0, MAX_HEAD_BYTES)
         if found is None:
-            if self._head + len(self._held) > HEAD_MOST:
+            if self._head + len(self._held) > MAX_HEAD_BYTES:
                 raise NotFetched("headers too large", False)
             return False
         head, self._held = self._held[: found.start()], self._held[found.end() :]
         self._head += found.end()
-        if self._head > HEAD_MOST:
+        if self._head > MAX_HEAD_BYTES:
             raise NotFetched("headers too large", False)
         self._read_head(head)
         if 100 <= self.status < 200:
@@ -182,8 +182,8 @@ class Incoming:
     def _in_size(self) -> bool:
         """The line before a chunk."""
         line, newline, rest = self._held.partition(b"\n")
-        if not newline or len(line) > LINE_MOST:
-            if len(line) > LINE_MOST:
+        if not newline or len(line) > MAX_LINE_BYTES:
+            if len(line) > MAX_LINE_BYTES:
                 raise cut_short()
             return False
         size = line.partition(b";")[0].strip()
@@ -218,7 +218,7 @@ class Incoming:
         """Headers after the last chunk, of which none is used."""
         line, newline, rest = self._held.partition(b"\n")
         if not newline:
-            if self._head + len(line) > HEAD_MOST:
+            if self._head + len(line) > MAX_HEAD_BYTES:
                 raise NotFetched("headers too large", False)
             return False
         self._head += len(line)

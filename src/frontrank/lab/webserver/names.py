@@ -12,7 +12,7 @@ from frontrank.errors import InputError
 from frontrank.lab.webserver.addresses import SCHEME, Addresses, netloc_of, served_url
 
 HOME = "127.0.0.1"
-MOST = 200
+MAX_HOSTS = 200
 
 
 class Names(Protocol):
@@ -45,8 +45,10 @@ class ByName:
 class ByAddress:
     def __init__(self, found: Addresses) -> None:
         count = len(found.sizes())
-        if count > MOST:
-            raise InputError(f"the web has {count:,} hosts, and at most {MOST} get addresses; serve them with --hosts name")
+        if count > MAX_HOSTS:
+            raise InputError(
+                f"the web has {count:,} hosts, and at most {MAX_HOSTS} get addresses; serve them with --hosts name"
+            )
         self.found = found
         self.binds = [HOME, *(f"127.0.0.{host + 2}" for host in range(count))]
         self.port = 0

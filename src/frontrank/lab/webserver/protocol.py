@@ -13,9 +13,9 @@ from email.utils import formatdate
 from http import HTTPStatus
 from typing import NamedTuple
 
-MOST_HEAD = 65_536  # bytes of a request line and its headers
-MOST_TARGET = 8_000
-MOST_BODY = 1_048_576
+MAX_HEAD = 65_536  # bytes of a request line and its headers
+MAX_TARGET = 8_000
+MAX_BODY = 1_048_576
 REASONS = {status.value: status.phrase for status in HTTPStatus}
 METHODS = frozenset({"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "CONNECT"})  # known, and not allowed
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
@@ -42,7 +42,7 @@ async def read_request(reader: StreamReader) -> Request | None:
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except LimitOverrunError:
-        raise Refused(431, f"the headers are larger than {MOST_HEAD:,} bytes") from None
+        raise Refused(431, f"the headers are larger than {MAX_HEAD:,} bytes") from None
     except IncompleteReadError as error:
         if error.partial.strip():
             raise Refused(400, "the request ends before its headers do") from None
@@ -103,8 +103,8 @@ def _request_line(line: str) -> tuple[str, str, int]:
         raise Refused(505, "HTTP/1.1 and HTTP/1.0 are understood")
     if method not in ("GET", "HEAD"):
         raise Refused(405 if method in METHODS else 501, "GET and HEAD are understood")
-    if len(target) > MOST_TARGET:
-        raise Refused(414, f"the URL is longer than {MOST_TARGET:,} characters")
+    if len(target) > MAX_TARGET:
+        raise Refused(414, f"the URL is longer than {MAX_TARGET:,} characters")
     if not target.startswith("/") and not target.lower().startswith(("http://", "https://")):
         raise Refused(400, "the request target is neither a path nor an http URL")
     return method, target, int(version[-1])
@@ -113,8 +113,8 @@ def _request_line(line: str) -> tuple[str, str, int]:
 def _length(value: str) -> int:
     if not (value.isascii() and value.isdigit()):
         raise Refused(400, "Content-Length is not a number")
-    if len(value) > 10 or int(value) > MOST_BODY:
-        raise Refused(413, f"the body is larger than {MOST_BODY:,} bytes")
+    if len(value) > 10 or int(value) > MAX_BODY:
+        raise Refused(413, f"the body is larger than {MAX_BODY:,} bytes")
     return int(value)
 
 

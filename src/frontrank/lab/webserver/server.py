@@ -24,7 +24,7 @@ from frontrank.lab.webserver.addresses import Report, netloc_of
 from frontrank.lab.webserver.faults import HANG, RESET
 from frontrank.lab.webserver.names import HOME
 from frontrank.lab.webserver.options import Options
-from frontrank.lab.webserver.protocol import MOST_HEAD, Clock, Refused, Request, read_request, response
+from frontrank.lab.webserver.protocol import MAX_HEAD, Clock, Refused, Request, read_request, response
 from frontrank.lab.webserver.site import TEXT, Answer, Site, not_found
 from frontrank.web.web import Web
 
@@ -33,7 +33,7 @@ LINGER_S, LINGER_BYTES = 2.0, 4 * 1024 * 1024
 BUFFERED = 65_536  # answers up to this size wait for nobody
 TURN = 16  # requests of one connection in a row, before others have their turn
 BACKLOG = 128
-MOST_FILES = 65_536
+MAX_FILES = 65_536
 SPARE_FILES = 64  # open files that are not connections
 ATTEMPTS = 20  # to find a port that is free at every address
 
@@ -91,7 +91,7 @@ class Server:
     async def _bind(self, port: int) -> None:
         for address in self.site.names.binds:
             made = await asyncio.start_server(
-                self._connected, address, port, limit=MOST_HEAD, family=socket.AF_INET, backlog=BACKLOG
+                self._connected, address, port, limit=MAX_HEAD, family=socket.AF_INET, backlog=BACKLOG
             )
             self._listening.append(made)
             port = made.sockets[0].getsockname()[1]
@@ -205,7 +205,7 @@ async def _discard(reader: asyncio.StreamReader, seconds: float, most: int) -> N
 def _open_files() -> int:
     """How many files this process may have open; more than 65,536 is never needed."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return MOST_FILES if files == resource.RLIM_INFINITY else min(files, MOST_FILES)
+    return MAX_FILES if files == resource.RLIM_INFINITY else min(files, MAX_FILES)
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:

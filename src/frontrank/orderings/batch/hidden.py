@@ -21,7 +21,7 @@ SHARE = 0.35  # of the fetched pages, hidden: what tran15 leaves to be tested
 DRAWS = 8
 DEPTHS = (0.1, 0.2, 0.3)  # of the hidden pages
 FIRST = (0.02, 0.05, 0.1)
-FEWEST = 50  # hidden pages that say something
+MIN_HIDDEN = 50  # hidden pages that say something
 
 
 class Hidden(NamedTuple):
@@ -52,7 +52,7 @@ def _shares(scores: Array, impact: Array, depths: tuple[float, ...]) -> Array:
 def hidden_parts(view: CrawlView, draws: int = DRAWS) -> list[Hidden]:
     """Several draws; none where too little is fetched, or nothing that is hidden has an impact."""
     made = [_hidden(view, draw) for draw in range(draws)]
-    return [one for one in made if len(one.pages) >= FEWEST and one.impact.any()]
+    return [one for one in made if len(one.pages) >= MIN_HIDDEN and one.impact.any()]
 
 
 def _hidden(view: CrawlView, draw: int) -> Hidden:

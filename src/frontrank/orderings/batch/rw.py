@@ -23,7 +23,7 @@ GAMMAS = (0.25, 0.5, 1.0)
 UNLEARNED = 0.7  # omega, where nothing can be learned yet
 RELEARN = 1.25  # times as many pages as when it was learned last
 ROUGH = 1e-6  # tolerance that is good enough to compare settings
-MOST_LOST = 0.01  # of the impact at 2, 5 or 10% of the hidden pages, against plain links
+MAX_LOST = 0.01  # of the impact at 2, 5 or 10% of the hidden pages, against plain links
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ class Tried(NamedTuple):
 def _best(tried: dict[Choice, Tried], usual: Choice, plain: Choice) -> Choice:
     """The setting that finds most and loses little at first; the usual one, unless the gain is larger than its spread."""
     lost = {choice: float((tried[plain].first - one.first).mean(0).max()) for choice, one in tried.items()}
-    allowed = [choice for choice in tried if choice == usual or lost[choice] <= MOST_LOST]
+    allowed = [choice for choice in tried if choice == usual or lost[choice] <= MAX_LOST]
     best = max(allowed, key=lambda choice: float(tried[choice].found.mean()))
     gain = tried[best].found - tried[usual].found
     return best if gain.size > 1 and gain.mean() > gain.std(ddof=1) else usual

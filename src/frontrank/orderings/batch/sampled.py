@@ -1,8 +1,8 @@
 """A bounded part of a crawl to learn settings from: all of a small one, of a large one the fetched pages whose hash says so.
 
 Which pages are taken depends on their numbers and on how much there is alone, so every engine takes the same ones; and what is
-taken has at most about ``MOST`` links and as many fetched pages, however large the crawl is. The pages of the part, fetched or
-linked to, are numbered anew, in their order.
+taken has at most about ``MAX_LINKS`` links and as many fetched pages, however large the crawl is. The pages of the part,
+fetched or linked to, are numbered anew, in their order.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from frontrank.kernels.jit import Array
 from frontrank.kernels.splitmix import GOLDEN, mixed
 from frontrank.web.view import CrawlView
 
-MOST = 20_000_000
+MAX_LINKS = 20_000_000
 
 
-def is_small(known: int, links: int, most: int = MOST) -> bool:
+def is_small(known: int, links: int, most: int = MAX_LINKS) -> bool:
     """Whether a crawl is taken as it is."""
     return max(known, links) <= most
 
 
-def share_of(rows: int, links: int, most: int = MOST) -> float:
+def share_of(rows: int, links: int, most: int = MAX_LINKS) -> float:
     """The share of the fetched pages to take of a crawl that is not small.
 
     >>> share_of(rows=10**8, links=10**9)
@@ -50,7 +50,7 @@ def part_of(source: Array, indptr: Array, target: Array) -> tuple[CrawlView, Arr
     return CrawlView(len(pages), 0, known, numbered[0], indptr, numbered[1]), pages
 
 
-def learned_from(view: CrawlView, most: int = MOST) -> CrawlView:
+def learned_from(view: CrawlView, most: int = MAX_LINKS) -> CrawlView:
     """The part of a crawl that its settings are learned from."""
     rows = len(view.source)
     if is_small(view.known, view.links, most):

@@ -22,8 +22,8 @@ from frontrank.web.web import Web
 INNER = ("quality", "bfs", "backlink")
 QUALITY, BACKLINK = 0, 2
 DEEPEST = 8
-LARGEST = 1e38  # of an inner key
-MOST_PARENTS = 2**16 - 1  # counted; the score of a further one weighs as if there were no more
+MAX_KEY = 1e38  # of an inner key
+MAX_PARENTS = 2**16 - 1  # counted; the score of a further one weighs as if there were no more
 UNKNOWN, LEFT = 0, -1  # of a record's seq; of pages that wait it is above 0
 BEHIND = -1e304  # the key of a page that is not the first of its group; what is beyond 1e305 is a priority in the frontier
 NODE = np.dtype([("key", np.float32), ("seq", np.int32), ("child", np.int32), ("next", np.int32), ("prev", np.int32)])
@@ -60,7 +60,7 @@ def _handed_on(state: State, page: int) -> float:
 @kernel
 def _single(value: float) -> float:
     """As a record keeps it: in single precision, which is plenty for what is only expected, and never infinite."""
-    return float(np.float32(min(max(value, -LARGEST), LARGEST)))
+    return float(np.float32(min(max(value, -MAX_KEY), MAX_KEY)))
 
 
 @kernel
@@ -70,7 +70,7 @@ def _inner(state: State, q: int, s: float) -> float:
     if state.inner == BACKLINK:
         return _single(key + 1.0)
     if state.inner == QUALITY and s > LOWEST:
-        parents = min(int(state.parents[q]) + 1, MOST_PARENTS)
+        parents = min(int(state.parents[q]) + 1, MAX_PARENTS)
         state.parents[q] = parents
         return _single(key + (s - key) / parents if parents > 1 else s)
     return key

@@ -15,7 +15,7 @@ from frontrank.orderings.trust import NO_TRUST, Trust, paid
 from frontrank.web.links import Links
 
 AUTO, UNSET = "auto", -1.0  # as people say it, and as kernels read it
-MOST_LOCAL = 0.95  # l is at most this, and this where hosts are many or seeds few
+MAX_LOCAL = 0.95  # l is at most this, and this where hosts are many or seeds few
 SEEDS_EQUAL = 1000.0  # so many seeds on one host share the mass equally with the pages fetched
 HOSTS_WEIGH = 30.0  # m is this over the square root of the pages of a typical host
 FULL = 100  # pages of a region, about: what a page of a full one discovers is a region of its own
@@ -96,7 +96,7 @@ def _local(state: State) -> float:
     if state.local >= 0.0:
         return float(state.local)
     seeds = np.sqrt(state.count[SEEDS] / SEEDS_EQUAL) / state.count[HOSTS]
-    return float(min(MOST_LOCAL, 1.0 / (1.0 + seeds)))
+    return float(min(MAX_LOCAL, 1.0 / (1.0 + seeds)))
 
 
 @lean

@@ -26,9 +26,9 @@ from frontrank.service.refusals import sentence_for
 
 STATUS_S, HOSTS_S, WHOLE_S, COMPARED_S = 1.0, 2.0, 5.0, 60.0  # how long answers are kept
 FOREVER_S = 1e12
-MOST_RULES = 1_000  # of a crawl: each is tried on every URL that is found
-MOST_GROUPS = 1_000  # likewise, for hosts
-MOST_NAMED = 100  # pages that are not known, in an answer
+MAX_RULES = 1_000  # of a crawl: each is tried on every URL that is found
+MAX_GROUPS = 1_000  # likewise, for hosts
+MAX_NAMED = 100  # pages that are not known, in an answer
 NOT_YET = "said; the process at work on the crawl has not acted on it yet, and will when it takes a page"
 NOTHING: dict[str, Any] = {"pages_per_s": {"lately": 0.0, "overall": 0.0}, "reasons": {}, "complete": True}
 
@@ -202,8 +202,8 @@ def compare(asked: Asked) -> shapes.Compared:
 
 def simulate(asked: Asked) -> dict[str, Any]:
     specs = asked.given["policies"].split()
-    if not 1 <= len(specs) <= replays.MOST_TRIED:
-        raise InputError(f"policies must name 1 to {replays.MOST_TRIED} orderings, got {len(specs)}")
+    if not 1 <= len(specs) <= replays.MAX_TRIED:
+        raise InputError(f"policies must name 1 to {replays.MAX_TRIED} orderings, got {len(specs)}")
     for spec in specs:
         replays.ordering(spec)
     return asked.desk.slowly(asked.source, replays.simulate, asked.folder(), specs, asked.given["budget"])
@@ -274,7 +274,7 @@ def _group(asked: Asked) -> dict[str, Any]:
     given = _given(asked, "domain", "ip", "hosts")
     name = Group.of(**given).name
     held = asked.source.ask("overview")["groups"]
-    if len(held) >= MOST_GROUPS and all(group["group"] != name for group in held):
+    if len(held) >= MAX_GROUPS and all(group["group"] != name for group in held):
         raise TooMany(f"this crawl has {len(held):,} groups of hosts, as many as it may")
     return given
 
@@ -291,7 +291,7 @@ def impacts(asked: Asked) -> shapes.Valued:
     applied = asked.source.tell("impacts", told=[[row["url"], row["clicks"], row["views"]] for row in rows])
     unknown = asked.source.ask("unknown_urls", [row["url"] for row in rows])
     said = _done(asked, f"{len(rows) - len(unknown):,} pages have a new impact, {len(unknown):,} are not known", applied)
-    return {**said, "unknown": unknown[:MOST_NAMED], "unknown_pages": len(unknown)}
+    return {**said, "unknown": unknown[:MAX_NAMED], "unknown_pages": len(unknown)}
 
 
 def pause(asked: Asked) -> shapes.Done:
@@ -321,7 +321,7 @@ def limit_family(asked: Asked) -> shapes.Done:
 def _check_rules(asked: Asked, pattern: str) -> None:
     """Refuse a rule for which there is no room."""
     held = asked.source.ask("overview")["rules"]
-    if len(held) >= MOST_RULES and all(rule["pattern"] != pattern for rule in held):
+    if len(held) >= MAX_RULES and all(rule["pattern"] != pattern for rule in held):
         raise TooMany(f"this crawl has {len(held):,} rules, as many as it may; end one first")
 
 

@@ -182,7 +182,7 @@ async def _given(operation: Operation, request: Request) -> dict[str, Any]:
         raise HTTPException(413, f"the body must have at most {longest:,} bytes") from None
     except ClientDisconnect:
         raise InputError("the body ended early") from None
-    if len(body) <= guard.LONGEST_BODY:
+    if len(body) <= guard.MAX_BODY_LENGTH:
         return _read(operation, body)
     return await to_thread.run_sync(_read, operation, body)  # megabytes take a while: others are answered meanwhile
 

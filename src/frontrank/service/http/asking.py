@@ -14,7 +14,7 @@ from frontrank.errors import InputError
 from frontrank.service.security import SYSTEM, check_token_is_safe
 
 TIMEOUT_S = 600.0  # a replay of a large crawl takes minutes
-LONGEST_ERROR = 65_536
+MAX_ERROR_LENGTH = 65_536
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,6 @@ def _said(error: urllib.error.HTTPError) -> str:
     if 300 <= error.code < 400:
         return f"sends elsewhere (status {error.code}); give the address of the service itself"
     try:
-        return str(json.loads(error.read(LONGEST_ERROR))["error"])
+        return str(json.loads(error.read(MAX_ERROR_LENGTH))["error"])
     except (ValueError, KeyError, TypeError):
         return f"the service answered with status {error.code}"

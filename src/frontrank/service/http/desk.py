@@ -29,8 +29,8 @@ from frontrank.system.workers import Closed, Died, TooLong, Workers
 
 T = TypeVar("T")
 PAST_S, REPLAY_S = 60.0, 600.0  # of the processor, for one question
-MOST_BYTES = 2**46  # of address space: growing arrays reserve much more than they use
-MOST_WAITING = 6  # questions that take a replay
+MAX_BYTES = 2**46  # of address space: growing arrays reserve much more than they use
+MAX_WAITING = 6  # questions that take a replay
 KEPT = 500  # answers
 
 
@@ -149,12 +149,12 @@ class Desk:
     def __init__(self, crawls: Registry | None = None, folders: dict[str, Path] | None = None) -> None:
         self.crawls, self.folders = crawls, {name: str(path.resolve()) for name, path in (folders or {}).items()}
         self.trusted = trusted()  # questions come in other threads
-        self.past = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
-        self.searching = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
-        self.replays = Workers(1, REPLAY_S, MOST_BYTES, wall_s=2 * REPLAY_S)
-        self.watching = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
-        self.telling = Workers(1, PAST_S, MOST_BYTES, wall_s=2 * PAST_S)
-        self._waiting = threading.BoundedSemaphore(MOST_WAITING)
+        self.past = Workers(1, PAST_S, MAX_BYTES, wall_s=2 * PAST_S)
+        self.searching = Workers(1, PAST_S, MAX_BYTES, wall_s=2 * PAST_S)
+        self.replays = Workers(1, REPLAY_S, MAX_BYTES, wall_s=2 * REPLAY_S)
+        self.watching = Workers(1, PAST_S, MAX_BYTES, wall_s=2 * PAST_S)
+        self.telling = Workers(1, PAST_S, MAX_BYTES, wall_s=2 * PAST_S)
+        self._waiting = threading.BoundedSemaphore(MAX_WAITING)
         self._kept: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
         self._flights: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()

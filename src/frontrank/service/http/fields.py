@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from frontrank.errors import InputError
-from frontrank.service.limits import LONGEST_URL
+from frontrank.service.limits import MAX_URL_LENGTH
 
 NEEDED: Any = object()  # the default of a field that must be given
 KINDS: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float), "array": (list,)}
@@ -23,7 +23,7 @@ class Field:
     default: Any = NEEDED
     least: float | None = None
     most: float | None = None
-    longest: int = LONGEST_URL
+    longest: int = MAX_URL_LENGTH
     format: str = ""
     items: Field | tuple[Field, ...] = ()  # of an array: what each of them is, a value or an object; ``most`` is how many
 

@@ -22,8 +22,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-LONGEST_TARGET = 65_536  # path and query, as they are sent: three signs for one of a URL that is asked about
-LONGEST_BODY = 65_536
+MAX_TARGET_LENGTH = 65_536  # path and query, as they are sent: three signs for one of a URL that is asked about
+MAX_BODY_LENGTH = 65_536
 LONGER_BODIES = {"queries": 2**24, "impacts": 2**24, "groups": 2**22, "group-blocks": 2**22}  # by the last part of a path
 CONTENT = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -55,8 +55,8 @@ class Guard:
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         heads = dict(scope["headers"])
         target = len(scope.get("raw_path", b"")) + len(scope.get("query_string", b""))
-        if target > LONGEST_TARGET:
-            return 414, f"the URL of a request must have at most {LONGEST_TARGET:,} bytes, got {target:,}"
+        if target > MAX_TARGET_LENGTH:
+            return 414, f"the URL of a request must have at most {MAX_TARGET_LENGTH:,} bytes, got {target:,}"
         host = heads.get(b"host", b"").decode("latin-1")
         if not self.token and not is_address(host):
             return 403, "the host of a request must be an address or localhost, unless the service has a token"
@@ -77,7 +77,7 @@ class TooLong(Exception):
 
 def longest_body(path: str) -> int:
     """Of an action: lists of pages, queries or hosts may be long."""
-    return LONGER_BODIES.get(path.rpartition("/")[2], LONGEST_BODY)
+    return LONGER_BODIES.get(path.rpartition("/")[2], MAX_BODY_LENGTH)
 
 
 def _unsafe(heads: dict[bytes, bytes], host: str, longest: int) -> tuple[int, str] | None:

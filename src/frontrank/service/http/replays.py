@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 HERE = "DIR"  # what the directory of a crawl is called in answers
-MOST_TRIED = 8  # orderings of one simulation
+MAX_TRIED = 8  # orderings of one simulation
 WISHES = ("importance", "coverage", "votes", "topic")  # what a recommendation may be for: others load scorers
 HELD = 4  # crawls that are only watched, kept from one question to the next
 FRESH_S, FRESH_TIMES = 1.0, 10.0  # a watched crawl is read anew after this time, and this many times what reading it took

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from frontrank.pages.groups import LONGEST_HOST, MOST_HOSTS
+from frontrank.pages.groups import MAX_HOST_LENGTH, MAX_HOSTS
 from frontrank.service.http import answers, shapes
 from frontrank.service.http.answers import HOSTS_S, WHOLE_S, Asked
 from frontrank.service.http.fields import Field
 
 API = "/api/v1"
 OF_CRAWL = API + "/crawls/{crawl}"
-LONGEST_REGEX = 1_000
-MOST_PAGES = 2**31 - 1  # as frontiers count them
+MAX_REGEX_LENGTH = 1_000
+MAX_PAGES = 2**31 - 1  # as frontiers count them
 
 
 @dataclass(frozen=True)
@@ -43,19 +43,19 @@ def _count(name: str, about: str, default: int, most: int) -> Field:
     return Field(name, "integer", about, default, 1, most)
 
 
-HOST = Field("host", "string", "the name of a host, or of a queue", longest=LONGEST_HOST)
-PATTERN = Field("pattern", "string", "a regular expression, looked for in URLs", longest=LONGEST_REGEX, format="regex")
+HOST = Field("host", "string", "the name of a host, or of a queue", longest=MAX_HOST_LENGTH)
+PATTERN = Field("pattern", "string", "a regular expression, looked for in URLs", longest=MAX_REGEX_LENGTH, format="regex")
 BLOCKED = Field("seconds", "number", "for how long; 0 ends it", least=0, most=1e9)
 LIMITS = (
     Field("delay_s", "number", "seconds between two pages", None, 0, 86_400),
     Field("concurrency", "integer", "pages in flight at once; 0: no limit", None, 0, 10_000),
-    Field("budget", "integer", "pages to take in all, revisits too; 0: no limit", None, 0, MOST_PAGES),
-    Field("limit", "integer", "pages to be done with; 0: no limit", None, 0, MOST_PAGES),
+    Field("budget", "integer", "pages to take in all, revisits too; 0: no limit", None, 0, MAX_PAGES),
+    Field("limit", "integer", "pages to be done with; 0: no limit", None, 0, MAX_PAGES),
 )
 GROUP = (
-    Field("domain", "string", "all hosts of this registered domain", None, longest=LONGEST_HOST),
+    Field("domain", "string", "all hosts of this registered domain", None, longest=MAX_HOST_LENGTH),
     Field("ip", "string", "all hosts at this address, as fetchers tell of it", None, longest=45),
-    Field("hosts", "array", "these hosts", None, most=MOST_HOSTS, items=HOST),
+    Field("hosts", "array", "these hosts", None, most=MAX_HOSTS, items=HOST),
 )
 QUERY = (
     Field("query", "string", "what is asked", longest=1_000),
@@ -119,7 +119,7 @@ OPERATIONS = (
         shapes.Explained,
         (
             Field("url", "string", "the URL of a page that the crawl knows"),
-            Field("queue", "string", "its queue; without it, whatever its queue", None, longest=LONGEST_HOST),
+            Field("queue", "string", "its queue; without it, whatever its queue", None, longest=MAX_HOST_LENGTH),
         ),
         keep_s=WHOLE_S,
         slow=True,
@@ -258,7 +258,7 @@ OPERATIONS = (
         "Let the hosts of a group stand by themselves again, with no shorter delay than the group's.",
         answers.ungroup,
         shapes.Done,
-        (Field("group", "string", "the name of a group, as the status has it", longest=LONGEST_HOST),),
+        (Field("group", "string", "the name of a group, as the status has it", longest=MAX_HOST_LENGTH),),
         method="POST",
     ),
     Operation(
@@ -301,7 +301,7 @@ OPERATIONS = (
         shapes.Done,
         (
             PATTERN,
-            Field("budget", "integer", "pages to take in all; 0: no limit", None, 0, MOST_PAGES),
+            Field("budget", "integer", "pages to take in all; 0: no limit", None, 0, MAX_PAGES),
             Field("delay_s", "number", "seconds between two pages; 0: none", None, 0, 86_400),
         ),
         method="POST",

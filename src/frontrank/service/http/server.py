@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from frontrank.errors import InputError
 from frontrank.service.http.app import App
-from frontrank.service.http.guard import LONGEST_TARGET
+from frontrank.service.http.guard import MAX_TARGET_LENGTH
 
 CONNECTIONS = 256
 RESERVE = 64  # more for new ones while all of those are being answered
@@ -95,7 +95,7 @@ class HttpServer:
             lifespan="off",
             ws="none",
             http=Impatient,
-            h11_max_incomplete_event_size=2 * LONGEST_TARGET,
+            h11_max_incomplete_event_size=2 * MAX_TARGET_LENGTH,
             loop="asyncio",
             server_header=False,
             timeout_graceful_shutdown=CLOSING_S,

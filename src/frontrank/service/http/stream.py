@@ -12,7 +12,7 @@ from frontrank.service.http import shapes
 from frontrank.system.workers import Closed, Died, TooLong
 
 LOOK_S, COMMENT_S = 1.0, 15.0
-MOST = 64  # streams at once
+MAX_STREAMS = 64  # streams at once
 
 
 class Streams:
@@ -23,7 +23,7 @@ class Streams:
         self.closed = False
 
     def full(self) -> bool:
-        return self.open >= MOST
+        return self.open >= MAX_STREAMS
 
     async def of(self, status: Callable[[], Awaitable[shapes.Status]]) -> AsyncIterator[bytes]:
         self.open += 1

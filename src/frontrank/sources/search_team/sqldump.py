@@ -16,7 +16,7 @@ from frontrank.errors import SourceError, nearest
 from frontrank.system.text_files import opened
 
 PIECE = 2**20
-LONGEST_ROW = 16 * 2**20
+MAX_ROW_LENGTH = 16 * 2**20
 ESCAPES = {b"0": b"\0", b"b": b"\b", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"Z": b"\x1a"}
 
 # Atomic, so that a string which does not end is given up at once. (Not as (...)*+: Debian's Python 3.11.2 matches that wrongly
@@ -79,7 +79,7 @@ class Dump:
                 at, pattern = end.end(), None
             line += text.count(b"\n", 0, at)
             rest = text[at:]
-            ended |= len(rest) > LONGEST_ROW
+            ended |= len(rest) > MAX_ROW_LENGTH
         if rest.strip() or pattern is not None:
             shown = rest.strip()[:40].decode(errors="replace")
             expected = "expected a whole dump as mysqldump writes it, fetch it again"

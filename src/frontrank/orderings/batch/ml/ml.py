@@ -18,7 +18,7 @@ from frontrank.orderings.ranker import Ranker
 from frontrank.web.view import CrawlView
 
 FOLDS = 5
-MOST = 250_000  # examples; of more, pages that their hashes name, the same ones for every engine
+MAX_EXAMPLES = 250_000  # examples; of more, pages that their hashes name, the same ones for every engine
 K = 60.0  # as in fusion
 TOWARD = 0.5  # what the places by rw and by rw-eg count in the blend, beside 1 for each learner: they hold where learners stray
 
@@ -130,7 +130,7 @@ def since(view: CrawlView, which: str = "all") -> Examples:
     return _joined(parts)
 
 
-def share_of_examples(count: int, most: int = MOST) -> float:
+def share_of_examples(count: int, most: int = MAX_EXAMPLES) -> float:
     """The share of so many examples that is learned from."""
     return most / max(count, most)
 
