@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 Chain = tuple[str, ...]  # self.frontier.queue as ("self", "frontier", "queue")
-GROWS = {"grown", "longer", "roomy", "enlarge", "expect", "with_own_keys", "out_for", "rooted", "_replace"}
+GROWS = {"grown", "longer", "with_capacity", "enlarge", "expect", "with_own_keys", "out_for", "reserve", "_replace"}
 
 
 def chain_of(node: ast.AST) -> Chain | None:

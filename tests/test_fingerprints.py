@@ -20,7 +20,7 @@ def test_numbers_are_those_of_a_dict(link: object, batches: list[list[int]]) -> 
     table = names.new(0)
     number: dict[int, int] = {}
     for batch in batches:
-        table = names.roomy(table, len(batch))
+        table = names.with_capacity(table, len(batch))
         given_numbers = np.empty(len(batch), np.int32)
         fresh = link(names.number_all)(table, np.array(batch, np.int64), given_numbers)  # type: ignore[operator]
         before = len(number)
@@ -40,9 +40,9 @@ def test_a_name_has_one_fingerprint_alone_or_among_others() -> None:
 def test_slots_that_were_moved_are_given_back() -> None:
     table = names.new(64)
     for begin in range(0, 4096, 16):
-        table = names.roomy(table, 16)
+        table = names.with_capacity(table, 16)
         some = np.arange(begin, begin + 16, dtype=np.int64) * 0x9E3779B9
         compiled(names.number_all)(table, some, np.empty(16, np.int32))
-    table = names.roomy(table, 1)
+    table = names.with_capacity(table, 1)
     assert table.old.size == 1  # the last doubling lies far behind
     assert [compiled(names.find)(table, int(n) * 0x9E3779B9) for n in (0, 17, 4095)] == [0, 17, 4095]

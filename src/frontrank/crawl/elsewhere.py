@@ -35,7 +35,7 @@ class Elsewhere:
 
     def add(self, pages: Sequence[int], keys: Array) -> None:
         """These pages have URLs with these fingerprints."""
-        self.table = names.roomy(self.table, len(pages))
+        self.table = names.with_capacity(self.table, len(pages))
         numbers = np.empty(len(pages), np.int32)
         by_size(names.number_all, len(pages))(self.table, keys, numbers)
         self.newest = grown(self.newest, len(self), -1)

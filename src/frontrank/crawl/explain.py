@@ -63,7 +63,7 @@ def explain(crawl: Shown, url: str, queue: str | None = None) -> dict[str, Any]:
         "other": key - sum(part for _, part in gave),
         "parts": found.parts,
         "ranked": found.ranked,
-        "counted": crawl.policy.counted,
+        "counted": crawl.policy.explained_by,
     }
     if len(gave) > MAX_SHOWN:
         told["further_links"] = sum(part for _, part in heapq.nsmallest(len(gave) - MAX_SHOWN, gave, key=_size))

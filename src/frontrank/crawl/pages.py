@@ -66,8 +66,8 @@ class Known:
         self.frontier = frontier(politeness)
         self.frontier.grow(capacity, 0)
         self.reads_anchors = "anchors" in self.needs
-        self.reads_names = bool((self.needs | policy.wants()) & {"hosts", "urls", "truth"})
-        self.keeps_links = policy.rereads or policy.interval() > 0
+        self.reads_names = bool((self.needs | policy.optional_needs()) & {"hosts", "urls", "truth"})
+        self.keeps_links = policy.needs_past_links or policy.interval() > 0
         anchors = np.empty(capacity) if self.reads_anchors else NO_VALUES
         empty = np.zeros(capacity, np.int32)
         self.links = Links(empty, empty.copy(), np.empty(capacity, np.int32), anchors)
@@ -150,7 +150,7 @@ class Known:
         ``hosts``: theirs, if the caller has looked already.
         """
         self._check_open()
-        self.table = names.roomy(self.table, len(urls))
+        self.table = names.with_capacity(self.table, len(urls))
         numbers = np.empty(len(urls), np.int32)
         first = self.known
         fresh = by_size(names.number_all, len(urls))(self.table, keys, numbers)
@@ -286,7 +286,7 @@ class Known:
         )
 
     def _number_hosts(self, hosts: Sequence[str]) -> Array:
-        self.host_table = names.roomy(self.host_table, len(hosts))
+        self.host_table = names.with_capacity(self.host_table, len(hosts))
         numbers = np.empty(len(hosts), np.int32)
         if by_size(names.number_all, len(hosts))(self.host_table, names.fingerprints(hosts), numbers):
             count = int(self.host_table.counts[0])
@@ -309,7 +309,7 @@ class Known:
 
     def _out_for(self, links: int) -> None:
         """Room for what an ordering writes: twice the longest row of links, or twice all pages if it reaches for them."""
-        room = 2 * max(links, self.links.start.size if self.policy.reach != "links" else 0) + 2
+        room = 2 * max(links, self.links.start.size if self.policy.touches != "links" else 0) + 2
         if room > self.out.page.size:
             self.out = out_for(room, self.out)
 

@@ -33,7 +33,7 @@ from frontrank.frontiers.frontier import Frontier
 from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels import hashtable as names
-from frontrank.kernels.growing import rooted
+from frontrank.kernels.growing import reserve
 from frontrank.kernels.jit import Array, by_size, fingerprint
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
@@ -213,7 +213,7 @@ def replay_names(crawl: Live, log: Log) -> None:
     """Number all pages that became known since."""
     for urls, keys in log.urls(crawl.known, BATCH):
         first = crawl.known
-        crawl.table = names.roomy(crawl.table, len(urls))
+        crawl.table = names.with_capacity(crawl.table, len(urls))
         by_size(names.number_all, len(urls))(crawl.table, np.array(keys, np.int64), np.empty(len(urls), np.int32))
         crawl._meet(first, urls, log.queues(first, first + len(urls)))
 
@@ -223,14 +223,14 @@ def take_names(crawl: Live, log: Log, other: Live | None) -> None:
 
     Orderings that read URLs, and pages in queues of their own, need the names all the same.
     """
-    needed = crawl.needs | crawl.policy.wants()
+    needed = crawl.needs | crawl.policy.optional_needs()
     plain = not needed & {"urls", "truth"} and type(crawl.policy).see_pages is Policy.see_pages
     if other is not None and plain and not (crawl.known or other.joined or other.log.queues(0, other.known)):
         known, queues = other.known, other.frontier.hosts_of(slice(0, other.known))
         crawl.table, crawl.host_table = (
-            names.HashTable(*(rooted(column.copy()) for column in table)) for table in (other.table, other.host_table)
+            names.HashTable(*(reserve(column.copy()) for column in table)) for table in (other.table, other.host_table)
         )
-        crawl.host_page = rooted(other.host_page.copy())
+        crawl.host_page = reserve(other.host_page.copy())
         crawl._grow(known)
         crawl.frontier.place(0, queues)
         if "hosts" in needed:
@@ -484,7 +484,7 @@ def _from_snapshot(crawl: Live, log: Log, begin: Callable[[], None]) -> int:
 
 def _load(crawl: Live, saved: Snapshot) -> None:
     head, held = saved
-    held = {name: rooted(value) for name, value in held.items()}
+    held = {name: reserve(value) for name, value in held.items()}
     leaves = iter([held[f"state{first}"] for first in head["shared"]])
     crawl.state = snapshots.with_leaves(crawl.state, leaves)
     crawl.frontier.restore(_of("frontier_", held))

@@ -46,7 +46,7 @@ def grown(array: Array, size: int, fill: Any = 0, most: int = MAX_ELEMENTS) -> A
     return longer
 
 
-def rooted(array: Array, most: int = MAX_ELEMENTS) -> Array:
+def reserve(array: Array, most: int = MAX_ELEMENTS) -> Array:
     """A large array laid where it can grow; a small one as it is."""
     return array if array.size < LARGE else _copied(array, _reserved(array.dtype, array.size, most)[: array.size], 0)
 

@@ -68,7 +68,7 @@ def _enough(slots: int, numbers: int) -> int:
     return slots
 
 
-def roomy(table: HashTable, more: int) -> HashTable:
+def with_capacity(table: HashTable, more: int) -> HashTable:
     """The table, or a larger one of the same content, with room for so many more numbers."""
     needed = int(table.counts[COUNT]) + more
     if needed > table.keys.size:

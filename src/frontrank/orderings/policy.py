@@ -30,6 +30,7 @@ may leave pages out: those that nobody knew and that it does not write wait behi
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -153,13 +154,13 @@ class Policy(Parameters):
 
     columns: ClassVar[dict[str, Column]] = {}
     queue: ClassVar[str] = "heap"  # or "fifo", "lifo", when the order follows from discovery alone
-    reach: ClassVar[str] = "links"  # or "known": on_fetch may touch pages beyond the links of the fetched one
+    touches: ClassVar[str] = "links"  # or "known": on_fetch may touch pages beyond the links of the fetched one
     counters: ClassVar[dict[str, tuple[int, ...]]] = {}  # slots of columns that are no index: a snapshot may hold any number
     per_link: ClassVar[tuple[str, ...]] = ()  # columns that on_fetch touches for links; a simulation lays them together
     stops: ClassVar[dict[str, str]] = {}  # stopping rules: a gauge, and the parameter at which it stops the crawl
-    rereads: ClassVar[bool] = True  # whether on_fetch reads links of pages fetched earlier; a live crawl forgets them if not
+    needs_past_links: ClassVar[bool] = True  # on_fetch reads links of pages fetched earlier; a live crawl forgets them if not
     combines: ClassVar[bool] = True  # whether its keys can be added to others' (see combine)
-    counted: ClassVar[str] = "that link to it"  # the fetched pages that a priority is explained by
+    explained_by: ClassVar[str] = "that link to it"  # the fetched pages that a priority is explained by
 
     on_seed: ClassVar[Kernel] = staticmethod(zero)
     on_fetch: ClassVar[Kernel] = staticmethod(every_link)
@@ -167,12 +168,18 @@ class Policy(Parameters):
     on_revisit: ClassVar[Kernel] = staticmethod(unmoved)
     done: ClassVar[Kernel] = staticmethod(never)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__dict__.get("reach") in ("links", "known"):
+            warnings.warn(f"{cls.__name__}.reach is called touches since 0.2", DeprecationWarning, stacklevel=2)
+            cls.touches = cls.__dict__["reach"]
+
     # What the policy reads ------------------------------------------------------------------------------------------
     def needs(self) -> frozenset[str]:
         """What it cannot do without: a web that lacks it is refused."""
         return frozenset()
 
-    def wants(self) -> frozenset[str]:
+    def optional_needs(self) -> frozenset[str]:
         """What it reads where the web knows it; where not, all pages have 0."""
         return frozenset()
 
@@ -205,7 +212,7 @@ class Policy(Parameters):
 
     def layout(self) -> dict[str, Column]:
         """All arrays of the state."""
-        needed = self.needs() | self.wants()
+        needed = self.needs() | self.optional_needs()
         inputs = {name: column for need, (name, column) in INPUTS.items() if need in needed}
         return {"fetched": Column(np.uint8), **inputs, **self.columns}
 
@@ -214,7 +221,7 @@ class Policy(Parameters):
         sizes = {name: np.dtype(column.dtype).itemsize for name, column in self.layout().items() if column.per == "page"}
         laid = self.per_link if len(self.per_link) > 1 else ()
         a_page: int = sum(sizes.values()) + 2 * sum(sizes[name] for name in laid)  # together, with gaps, beside
-        reached = 24 * pages if self.reach == "known" else 0
+        reached = 24 * pages if self.touches == "known" else 0
         return (a_page + 24) * pages + reached + (16 * links if self.interval() else 0)
 
     def allocate(self, pages: int, hosts: int = 1) -> State:
@@ -240,7 +247,7 @@ class Policy(Parameters):
 
     def see_web(self, state: State, web: Web) -> None:
         """A whole web is known: note what its pages' names, texts and importance tell."""
-        needed = self.needs() | {want for want in self.wants() if web.has(want)}
+        needed = self.needs() | {need for need in self.optional_needs() if web.has(need)}
         if "hosts" in needed:
             state.host[:] = web.hosts
         if "urls" in needed:
@@ -255,7 +262,7 @@ class Policy(Parameters):
 
     def see_pages(self, state: State, first: int, urls: Sequence[str], hosts: Array, truths: Sequence[float]) -> None:
         """Pages are discovered, numbered from first on: note what their names tell."""
-        needed, stop = self.needs() | self.wants(), first + len(urls)
+        needed, stop = self.needs() | self.optional_needs(), first + len(urls)
         if "hosts" in needed:
             state.host[first:stop] = hosts
         if "urls" in needed:

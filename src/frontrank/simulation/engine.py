@@ -107,7 +107,7 @@ class Engine:
         self.touched: Array = getattr(self.state, (*policy.per_link, "fetched")[0])  # by links, and asked for ahead
         self.queue: Queue = self.kind.new(web.pages)
         longest = int(web.out_degree().max(initial=0))
-        room = 2 * (longest if policy.reach == "links" else web.pages) + 2
+        room = 2 * (longest if policy.touches == "links" else web.pages) + 2
         self.out = Out(np.empty(room, np.int32), np.empty(room, np.float64))
         self.view = CrawlView()
         self.viewed = 0

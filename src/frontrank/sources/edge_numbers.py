@@ -148,7 +148,7 @@ def _from_afar(pieces: Pieces) -> tuple[int, Rename, Array]:
         for numbers in (src, dst):
             for begin in range(0, numbers.size, BATCH):
                 keys = compiled(_spread)(numbers[begin : begin + BATCH])
-                table = hashtable.roomy(table, keys.size)
+                table = hashtable.with_capacity(table, keys.size)
                 compiled(hashtable.number_all)(table, keys, np.empty(keys.size, np.int32))
     count = int(table.counts[hashtable.COUNT])
     ids = compiled(_gathered)(table.keys[:count])

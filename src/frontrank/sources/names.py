@@ -47,7 +47,7 @@ class Names:
         fresh = []
         for at in range(0, begins.size, BATCH):
             span = slice(at, at + BATCH)
-            self.table = hashtable.roomy(self.table, BATCH)
+            self.table = hashtable.with_capacity(self.table, BATCH)
             self.checks = grown(self.checks, len(self) + BATCH)
             new = np.empty(found[span].size, np.int64)
             count = compiled(_number)(self.table, self.checks, data, begins[span], ends[span], self.salt, found[span], new)

@@ -1,8 +1,8 @@
 """A response as its bytes come: ``Incoming.feed`` takes them, and says when it is whole, or raises NotFetched.
 
-    head          MAX_HEAD_BYTES bytes for status lines and headers together, interim (1xx) responses included, as in Chrome. Lines
-                  end with CR LF or LF; a line without a colon, or with blanks in its name, is passed over; a NUL in a name,
-                  or a continuation of nothing, is no HTTP
+    head          MAX_HEAD_BYTES bytes for status lines and headers together, interim (1xx) responses included, as in Chrome.
+                  Lines end with CR LF or LF; a line without a colon, or with blanks in its name, is passed over; a NUL in a
+                  name, or a continuation of nothing, is no HTTP
     body          as long as Content-Length says, or in chunks, or up to the end of the connection. A response with two
                   lengths, a length that is no number, or a transfer coding other than chunked is no HTTP
     size          over ``most`` bytes it is too large, as soon as that is known; with ``cut`` it ends there

@@ -32,7 +32,7 @@ class Backlink(Policy):
 
     name = "backlink"
     per_link = ("backlinks",)
-    rereads = False
+    needs_past_links = False
     columns = {"backlinks": Column(np.int32)}
 
     @staticmethod

@@ -23,6 +23,6 @@ class BreadthFirst(Policy):
     """
 
     name = "bfs"
-    rereads = False
+    needs_past_links = False
     queue = "fifo"
     on_revisit = staticmethod(every_link)

@@ -99,7 +99,7 @@ class Combine(Policy):
     weight_a: float = 1.0
     weight_b: float = 0.0
     name = "combine"
-    reach = "known"
+    touches = "known"
     columns = {"key_a": Column(), "key_b": Column(), "written": Column(np.uint8)}
 
     def validate(self) -> None:
@@ -115,12 +115,12 @@ class Combine(Policy):
     def needs(self) -> frozenset[str]:
         return self.a.needs() | self.b.needs()
 
-    def wants(self) -> frozenset[str]:
-        return self.a.wants() | self.b.wants()
+    def optional_needs(self) -> frozenset[str]:
+        return self.a.optional_needs() | self.b.optional_needs()
 
     @property
-    def rereads(self) -> bool:  # type: ignore[override]
-        return self.a.rereads or self.b.rereads
+    def needs_past_links(self) -> bool:  # type: ignore[override]
+        return self.a.needs_past_links or self.b.needs_past_links
 
     def kernels(self) -> dict[str, Kernel]:
         a, b = self.a.kernels(), self.b.kernels()

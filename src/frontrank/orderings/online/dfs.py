@@ -23,6 +23,6 @@ class DepthFirst(Policy):
     """
 
     name = "dfs"
-    rereads = False
+    needs_past_links = False
     queue = "lifo"
     on_revisit = staticmethod(every_link)

@@ -44,7 +44,7 @@ class Domains(Policy):
     """
 
     name = "domains"
-    rereads = False
+    needs_past_links = False
     columns = {
         "domain": Column(np.int32),
         "voices": Column(np.int32),
@@ -68,10 +68,10 @@ class Domains(Policy):
 
     def enlarge(self, state: State, pages: int, hosts: int = 1) -> State:
         larger = super().enlarge(state, pages, hosts)
-        return larger._replace(domains=names.roomy(state.domains, larger.domain.size - int(state.placed[0])))
+        return larger._replace(domains=names.with_capacity(state.domains, larger.domain.size - int(state.placed[0])))
 
     def expect(self, state: State, links: int) -> State:
-        return state._replace(pairs=names.roomy(state.pairs, links))
+        return state._replace(pairs=names.with_capacity(state.pairs, links))
 
     def see_web(self, state: State, web: Web) -> None:
         self._number(state, 0, [registered_domain(host_of(url)) for url in web.urls or ()])

@@ -90,7 +90,7 @@ class Fica(Policy):
     alpha: float = 0.0
     name = "fica"
     per_link = ("distance",)
-    rereads = False
+    needs_past_links = False
     columns = {"distance": Column(np.float64, np.inf), "size": Column(np.int64, per="crawl")}
 
     def validate(self) -> None:

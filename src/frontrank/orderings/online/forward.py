@@ -29,7 +29,7 @@ class Forward(Policy):
     """
 
     name = "forward"
-    rereads = False
+    needs_past_links = False
     columns = {"degrees": Column(np.float64), "parents": Column(np.int32)}
 
     @staticmethod

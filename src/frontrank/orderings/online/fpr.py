@@ -104,7 +104,7 @@ class FractionalPageRank(Policy):
     trust: Trust = NO_TRUST
     name = "fpr"
     per_link = ("f",)
-    rereads = False
+    needs_past_links = False
     columns = {"f": Column(), "gave": Column()}  # and what a fetched page gave to each link within its host
     on_revisit = staticmethod(_fresh)
 

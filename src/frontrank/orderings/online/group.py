@@ -264,9 +264,9 @@ class Group(Policy):
     strength: float = 1.0
     inner: str = "quality"
     name = "group"
-    rereads = False
-    reach = "known"
-    counted = "of its directory"
+    needs_past_links = False
+    touches = "known"
+    explained_by = "of its directory"
     combines = False  # its keys change for pages that no event touches
     columns = {
         "group": Column(np.int32),
@@ -304,7 +304,7 @@ class Group(Policy):
     def enlarge(self, state: State, pages: int, hosts: int = 1) -> State:
         larger = super().enlarge(state, pages, hosts)
         known, new = int(state.groups.counts[names.COUNT]), pages - int(state.placed[0])
-        groups = names.roomy(state.groups, (self.depth + 1) * new)
+        groups = names.with_capacity(state.groups, (self.depth + 1) * new)
         most = known + (self.depth + 1) * new
         return larger._replace(
             groups=groups, **{name: column.grown(getattr(state, name), most) for name, column in OF_GROUPS.items()}

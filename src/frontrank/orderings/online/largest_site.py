@@ -86,8 +86,8 @@ class LargestSite(Policy):
     """
 
     name = "largest-site"
-    rereads = False
-    reach = "known"
+    needs_past_links = False
+    touches = "known"
     combines = False  # its keys change for pages that no event touches
     columns = {
         "seen": Column(np.uint8),

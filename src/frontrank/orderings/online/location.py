@@ -37,7 +37,7 @@ class Location(Policy):
     word: str = "home"
     word_bonus: float = 0.0
     name = "location"
-    rereads = False
+    needs_past_links = False
 
     def needs(self) -> frozenset[str]:
         return frozenset({"urls"})

@@ -54,7 +54,7 @@ class Opic(Policy):
     start: str = "seeds"
     name = "opic"
     per_link = ("cash",)
-    rereads = False
+    needs_past_links = False
     columns = {"cash": Column(), "history": Column()}
 
     def validate(self) -> None:

@@ -34,7 +34,7 @@ class Oracle(Policy):
 
     truth: str = "pagerank"
     name = "oracle"
-    rereads = False
+    needs_past_links = False
 
     def validate(self) -> None:
         try:

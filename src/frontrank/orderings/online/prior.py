@@ -42,7 +42,7 @@ class Alike(Policy):
     """Alike: all pages have the key 1, so that the ranks of hosts alone decide."""
 
     name = "alike"
-    rereads = False
+    needs_past_links = False
     on_seed = staticmethod(_one)
     on_fetch = staticmethod(_ones)
     on_revisit = staticmethod(_ones)
@@ -166,8 +166,8 @@ class Prior(Policy):
     power: float = 1.0
     budget: float = 0.0
     name = "prior"
-    rereads = False
-    reach = "known"
+    needs_past_links = False
+    touches = "known"
     combines = False  # its keys change for pages that no event touches
     columns = {
         "rank": Column(np.float64, 1.0, per="host"),

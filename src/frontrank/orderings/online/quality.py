@@ -153,7 +153,7 @@ class Quality(Policy):
     prior: float = 0.5
     anchor: float = 0.0
     name = "quality"
-    rereads = False
+    needs_past_links = False
     columns = {
         "total": Column(),  # of the scores of fetched pages that link here
         "parents": Column(np.int32),  # how many these are

@@ -52,7 +52,7 @@ class Random(Policy):
 
     seed: int = 0
     name = "random"
-    rereads = False
+    needs_past_links = False
     columns = {"seen": Column(np.uint8), "number": Column(np.int64, per="crawl")}
 
     def validate(self) -> None:

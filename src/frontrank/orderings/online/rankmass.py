@@ -229,7 +229,7 @@ class RankMass(Policy):
     until: float = 0.0
     trust: Trust = NO_TRUST
     name = "rankmass"
-    reach = "known"
+    touches = "known"
     stops = {"coverage": "until"}
     combines = False  # its keys are places in a batch, or fall to nothing without an event of their own
     columns = {

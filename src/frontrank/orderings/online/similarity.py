@@ -190,7 +190,7 @@ class Similarity(Policy):
     title: float = tfidf.TITLE
     hot: int = 0
     name = "similarity"
-    reach = "known"
+    touches = "known"
     columns = {
         "named": Column(np.uint8),  # an anchor or the URL contains the topic
         "distance": Column(np.int32, FAR),  # links behind the nearest page found hot

@@ -343,7 +343,7 @@ class Surf(Policy):
     trust: Trust = NO_TRUST
     name = "surf"
     per_link = ("mass", "mark", "host")
-    reach = "known"
+    touches = "known"
     columns = {
         "mass": Column(),
         "mark": Column(np.uint8),
@@ -374,7 +374,7 @@ class Surf(Policy):
     def needs(self) -> frozenset[str]:
         return frozenset({"urls"}) if self.trust else frozenset()
 
-    def wants(self) -> frozenset[str]:
+    def optional_needs(self) -> frozenset[str]:
         return frozenset({"hosts"})
 
     def url_value(self, url: str) -> float:
