@@ -261,6 +261,30 @@ def test_the_delay_of_a_queue_begins_when_its_last_request_was_sent(service: Ser
     assert rests == pytest.approx([0.75, 0.75])
 
 
+def test_a_late_or_repeated_report_takes_a_page_from_nobody_who_has_it_since(service: Service) -> None:
+    """Its queue would be free for a third fetcher, while the second one still sends requests to it."""
+    client, clock = service.client, service.clock
+    client.put([f"http://a.org/{page}" for page in range(3)])
+    returned = {"returned": ["1"]}
+    (first,) = client.get(lease_s=1000)
+    client.known(first.url, metadata=returned, lease=first.lease)
+    clock.now += 2
+    (second,) = client.get(lease_s=1000)
+    assert second.url == first.url and second.lease != first.lease
+    for said in (returned, {"error": ["http 500"]}, {"status": ["200"]}):  # the answer to the first one was lost
+        client.known(first.url, metadata=said, lease=first.lease)
+    clock.now += 2
+    assert client.get(lease_s=1000) == [], "the page is still out, and one of a queue at a time"
+    client.known(second.url, clock.now + 10, metadata={"error": ["http 500"]}, lease=second.lease)
+    client.known(second.url, metadata={"error": ["http 500"]}, lease=second.lease)
+    clock.now += 20
+    assert first.url in got(client.get(per_queue=3, lease_s=5)), "it was to be tried again; what came later did not count"
+    clock.now += 6
+    client.known(first.url, lease=first.lease)  # nobody has it, so it was fetched by whoever says so
+    clock.now += 6
+    assert first.url not in got(client.get(per_queue=3))
+
+
 def test_a_queue_that_is_not_there_is_deleted_by_the_reference_services_answer(service: Service) -> None:
     client = service.client
     assert service.call("DeleteQueue", wire.QueueWithinCrawlParams(key="none.org")).value == 2**64 - 1

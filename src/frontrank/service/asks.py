@@ -28,6 +28,7 @@ class Page(NamedTuple):
     metadata: dict[str, list[str]]
     crawl: str
     delay_s: float = 0.0  # between two requests to its queue; 0 if the service does not say
+    lease: float = 0.0  # which one; 0 if the service does not say
 
 
 class Stats(NamedTuple):
@@ -100,13 +101,14 @@ def fetched(
     metadata: Metadata | None,
     *,
     sent_ago: float = 0.0,
+    lease: float = 0.0,
 ) -> Ask[list[bool]]:
     """The links, and then the page they were found on."""
     if not 0 <= again_at <= 2**62:
         raise InputError(f"again_at must be 0 (never) or a time in seconds since 1970, got {again_at}")
     found = [wire.DiscoveredURLItem(info=info) for info in _infos(links, crawl, url, "", None)]
     about = _info(url, queue, crawl, metadata or {})
-    page = wire.KnownURLItem(info=about, refetchable_from_date=int(again_at), sent_ago=sent_ago)
+    page = wire.KnownURLItem(info=about, refetchable_from_date=int(again_at), sent_ago=sent_ago, lease=lease)
     items = [wire.URLItem(discovered=item, ID=str(place)) for place, item in enumerate(found)]
     items.append(wire.URLItem(known=page, ID=str(len(items))))
 
@@ -127,7 +129,7 @@ def get(queues: int, per_queue: int, lease_s: float, queue: str, crawl: str) -> 
     message = wire.GetParams(
         max_queues=queues, max_urls_per_queue=per_queue, delay_requestable=seconds, key=queue, crawlID=crawl
     )
-    return Ask("GetURLs", message, lambda found: [Page(one.url, one.key, _lists(one), one.crawlID, one.delay) for one in found])
+    return Ask("GetURLs", message, lambda found: [_page(one) for one in found])
 
 
 # What is known ----------------------------------------------------------------------------------------------------------------
@@ -231,6 +233,10 @@ def _info(url: str, queue: str, crawl: str, metadata: Metadata) -> wire.URLInfo:
 def _known(found: wire.URLItem) -> Known:
     info = found.known.info
     return Known(info.url, info.key, _lists(info), found.known.refetchable_from_date, found.creation_date)
+
+
+def _page(found: wire.URLInfo) -> Page:
+    return Page(found.url, found.key, _lists(found), found.crawlID, found.delay, found.lease)
 
 
 def _lists(found: wire.URLInfo) -> dict[str, list[str]]:

@@ -75,20 +75,38 @@ class AsyncClient:
         return await self._do(asks.get(queues, per_queue, lease_s, queue, self.crawl))
 
     async def fetched(
-        self, url: str, links: Iterable[Link] = (), *, again_at: float = 0, queue: str = "", metadata: Metadata | None = None
+        self,
+        url: str,
+        links: Iterable[Link] = (),
+        *,
+        again_at: float = 0,
+        queue: str = "",
+        metadata: Metadata | None = None,
+        lease: float = 0.0,
     ) -> list[bool]:
-        """A URL was fetched, and has these links; True for each that is new. ``again_at``: when it is to be fetched again."""
-        return await self._do(asks.fetched(url, links, again_at, self.crawl, queue, metadata))
+        """A URL was fetched, and has these links; True for each that is new.
+
+        ``again_at``: when it is to be fetched again. ``lease``: that of the page as it was handed out.
+        """
+        return await self._do(asks.fetched(url, links, again_at, self.crawl, queue, metadata, lease=lease))
 
     async def known(
-        self, url: str, again_at: float = 0, *, queue: str = "", metadata: Metadata | None = None, sent_ago: float = 0.0
+        self,
+        url: str,
+        again_at: float = 0,
+        *,
+        queue: str = "",
+        metadata: Metadata | None = None,
+        sent_ago: float = 0.0,
+        lease: float = 0.0,
     ) -> None:
         """A URL is done with (0), or is to be fetched at a time, in seconds since 1970. It need not be known or leased.
 
         ``sent_ago``: how many seconds ago the last request to its queue was sent: its delay begins then, not when the URL was
-        handed out. 0: nobody says.
+        handed out. 0: nobody says. ``lease``: that of the page as it was handed out. A report that names it and comes late, or
+        a second time, takes the URL from nobody who has been handed it since.
         """
-        await self._do(asks.fetched(url, (), again_at, self.crawl, queue, metadata, sent_ago=sent_ago))
+        await self._do(asks.fetched(url, (), again_at, self.crawl, queue, metadata, sent_ago=sent_ago, lease=lease))
 
     # What is known ------------------------------------------------------------------------------------------------------------
     async def stats(self, queue: str = "") -> Stats:

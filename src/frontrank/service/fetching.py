@@ -378,7 +378,9 @@ class Work:
             since = self.pacer.sent_ago(page.url)
             return max(since, 1e-9) if since < math.inf else 0.0
 
-        await self._patiently(lambda: self.client.known(page.url, due, queue=page.queue, metadata=metadata, sent_ago=ago()))
+        await self._patiently(
+            lambda: self.client.known(page.url, due, queue=page.queue, metadata=metadata, sent_ago=ago(), lease=page.lease)
+        )
 
     async def _address(self, page: Page) -> dict[str, list[str]]:
         """Where its host is, as far as this fetcher knows."""

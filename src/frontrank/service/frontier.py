@@ -140,9 +140,10 @@ class FrontierService:
                 yield name
 
     def _infos(self, name: str, crawl: Crawl, pages: Sequence[int], names: Sequence[tuple[str, str]]) -> list[bytes]:
-        metadata, delays = crawl.attached_all(pages), crawl.delays_of(pages)
+        metadata, delays, leases = crawl.attached_all(pages), crawl.delays_of(pages), crawl.leases
         return [
-            wire.URLInfo(url=url, key=queue, crawlID=name, delay=delay).SerializeToString() + metadata.get(page, b"")
+            wire.URLInfo(url=url, key=queue, crawlID=name, delay=delay, lease=leases.get(page, 0.0)).SerializeToString()
+            + metadata.get(page, b"")
             for page, (url, queue), delay in zip(pages, names, delays, strict=True)
         ]
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from frontrank.crawl.control import YIELD_S
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import BrokenCrawl
-from frontrank.frontiers.frontier import ABSENT, FORGOTTEN
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED
 from frontrank.service import counters as counted
 from frontrank.service import reports, wire
 from frontrank.service.counters import Counters
@@ -153,6 +153,8 @@ class Intake:
             crawl.join(info.key, told[-1])
         if 0 < known.sent_ago < (delay := crawl.pace_of(info.key)[1]):
             crawl.rest(info.key, delay - known.sent_ago)  # before the page is settled, and another one may be taken
+        if known.lease and not _counts(crawl, page, known.lease):
+            return
         if report.returned:
             crawl.give_back([page])
         elif fresh and again_at is not None and not crawl.links_told(info.url):
@@ -168,6 +170,17 @@ class Intake:
         reports.strip(info)
         if info.metadata:
             crawl.attach_all({page: _metadata(info)})
+
+
+def _counts(crawl: Crawl, page: int, lease: float) -> bool:
+    """Whether a report under this lease counts: not if somebody else has the page now, or has settled it.
+
+    It may come twice, if its answer was lost, and late, after the end of its lease.
+    """
+    if crawl.leases.get(page) == lease:
+        return True
+    crawl.due(page)  # leases that have run out end now
+    return crawl.mark(page) not in (LEASED, GONE, LATER)
 
 
 def host_in(url: str) -> str:

@@ -185,7 +185,7 @@ class AckMessage(_message.Message):
     def __init__(self, ID: _Optional[str] = ..., status: _Optional[_Union[AckMessage.Status, str]] = ...) -> None: ...
 
 class URLInfo(_message.Message):
-    __slots__ = ("url", "key", "metadata", "crawlID", "delay")
+    __slots__ = ("url", "key", "metadata", "crawlID", "delay", "lease")
     class MetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -198,22 +198,26 @@ class URLInfo(_message.Message):
     METADATA_FIELD_NUMBER: _ClassVar[int]
     CRAWLID_FIELD_NUMBER: _ClassVar[int]
     DELAY_FIELD_NUMBER: _ClassVar[int]
+    LEASE_FIELD_NUMBER: _ClassVar[int]
     url: str
     key: str
     metadata: _containers.MessageMap[str, StringList]
     crawlID: str
     delay: float
-    def __init__(self, url: _Optional[str] = ..., key: _Optional[str] = ..., metadata: _Optional[_Mapping[str, StringList]] = ..., crawlID: _Optional[str] = ..., delay: _Optional[float] = ...) -> None: ...
+    lease: float
+    def __init__(self, url: _Optional[str] = ..., key: _Optional[str] = ..., metadata: _Optional[_Mapping[str, StringList]] = ..., crawlID: _Optional[str] = ..., delay: _Optional[float] = ..., lease: _Optional[float] = ...) -> None: ...
 
 class KnownURLItem(_message.Message):
-    __slots__ = ("info", "refetchable_from_date", "sent_ago")
+    __slots__ = ("info", "refetchable_from_date", "sent_ago", "lease")
     INFO_FIELD_NUMBER: _ClassVar[int]
     REFETCHABLE_FROM_DATE_FIELD_NUMBER: _ClassVar[int]
     SENT_AGO_FIELD_NUMBER: _ClassVar[int]
+    LEASE_FIELD_NUMBER: _ClassVar[int]
     info: URLInfo
     refetchable_from_date: int
     sent_ago: float
-    def __init__(self, info: _Optional[_Union[URLInfo, _Mapping]] = ..., refetchable_from_date: _Optional[int] = ..., sent_ago: _Optional[float] = ...) -> None: ...
+    lease: float
+    def __init__(self, info: _Optional[_Union[URLInfo, _Mapping]] = ..., refetchable_from_date: _Optional[int] = ..., sent_ago: _Optional[float] = ..., lease: _Optional[float] = ...) -> None: ...
 
 class DiscoveredURLItem(_message.Message):
     __slots__ = ("info",)
