@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
+from benchmarks.large_web import write_large
 from benchmarks.show import Result, table, verdict
 
 PAGES, LINKS, WAITING = 98_000_000, 12, 0.3
@@ -94,8 +95,7 @@ def made(folder: Path, pages: int) -> Path:
     crawl = folder / f"{pages}.crawl"
     if not crawl.exists():
         begun = perf_counter()
-        spec = f"large:pages={pages},links={LINKS},frontier={WAITING},impact=0.004,seed=1"
-        subprocess.run([sys.executable, "-m", "frontrank", "convert", spec, str(crawl)], check=True)
+        write_large(f"pages={pages},links={LINKS},frontier={WAITING},impact=0.004,seed=1", crawl)
         print(f"made in {perf_counter() - begun:.0f} s", flush=True)
     return crawl
 

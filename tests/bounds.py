@@ -50,7 +50,6 @@ TESTS = {  # the file (test_*.py): modules whose kernels it runs
         *("sources/edge_urls", "sources/names", "sources/spilled", "sources/url_files"),
         "web/strings",
     ],
-    "sources_large": ["sources/large_links"],
     "common_crawl": ["sources/common_crawl"],
     "parquet_web": ["sources/parquet_rows"],
     "import": ["sources/search_team/tablefiles"],

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from benchmarks.large_web import write_large
 
 from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
 from frontrank.lab import next_pages
 from frontrank.lab.next_pages import rank, view_for
 from frontrank.orderings.registry import parse_ranker
-from frontrank.sources import convert, imported_crawl
+from frontrank.sources import imported_crawl
 from frontrank.sources.imported_crawl import CrawlTables, load_crawl
 from frontrank.system import capacity
 from frontrank.web.view import CrawlView
@@ -26,7 +27,7 @@ RANKERS = ("indegree", "pagerank", "pagerank:bits=32", "rw", "rw-eg:omega=0.7", 
 @pytest.fixture(scope="module")
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> CrawlTables:
     where = tmp_path_factory.mktemp("large") / "some.crawl"
-    convert("large:pages=3000,links=6,frontier=0.3,impact=0.1,seed=5", where)
+    write_large("pages=3000,links=6,frontier=0.3,impact=0.1,seed=5", where)
     return load_crawl(where)
 
 

@@ -28,7 +28,6 @@ def command(source: str, target: str, uncaptured: bool, force: bool, as_json: bo
     frontrank convert crawl-00000.warc.gz crawl.web
     frontrank convert synthetic:pages=1000000,seed=7 million.web
     frontrank convert uk.web uk.parquet
-    frontrank convert large:pages=98e6,links=12,frontier=0.3 big.crawl
     """
     from frontrank.sources import convert
     from frontrank.sources.parquet_web import WRITTEN, is_parquet_target

@@ -4,7 +4,6 @@ and ``convert`` goes from any to that one, for many formats without the web in m
 What lies at the path decides the format (see ``docs/sources.md``):
 
     synthetic:pages=1000,seed=7                   a generated web
-    large:pages=98e6,links=12                     a generated web that may be larger than memory (``convert`` it)
     a directory with trace.db                     what a live crawl fetched (frontrank crawl)
     a directory with crawl.json                   a crawl with its searchers (frontrank import)
     a directory with web.json                     a web directory, as ``save`` writes it

@@ -154,18 +154,6 @@ def _load_synthetic(path: str, progress: Progress | None) -> Web:
     return synthetic(path)
 
 
-def _load_large(path: str, progress: Progress | None) -> Web:
-    from frontrank.sources.large import Large
-
-    return Large.parse(path).build(progress)
-
-
-def _write_large(path: str, folder: Path, progress: Progress | None) -> None:
-    from frontrank.sources.large import Large
-
-    Large.parse(path).write(folder, progress)
-
-
 def _is_parquet(path: str) -> bool:
     from frontrank.sources.parquet_web import is_parquet_web
 
@@ -205,7 +193,6 @@ def _write_common_crawl(path: str, where: Path, progress: Progress | None) -> No
 LAST = "edges"  # any file can be one
 KINDS = {
     "synthetic": Kind(lambda path: False, _load_synthetic),
-    "large": Kind(lambda path: False, _load_large, _write_large),
     "live-crawl": Kind(_is_live, _load_live),
     "imported-crawl": Kind(_is_imported, _load_imported),
     "web-directory": Kind(_is_directory, _load_directory),

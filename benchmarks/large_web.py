@@ -1,23 +1,36 @@
-"""Generated webs larger than memory: ``frontrank convert large:pages=98e6,links=12 big.web`` writes them straight to disk.
+"""Generated webs that may be larger than memory, written straight to disk on all cores, for benchmarks:
 
-Sites as in ``synthetic:``: hosts with Zipfian sizes in random order, a tree of pages each, root first, parents link to
-children, most pages to their root, their parent and the menu; out-degrees with tail P(D > d) ~ d^-1.6; ``locality`` of the
-links stay on the host. What differs: no link is copied from another page, for that page would have to be at hand. All links
-but these go to pages chosen by their place, page i of a host with odds ~ i^-7/8, and to roots; a host is met by its size. The
-in-degrees have a power law all the same, and a few roots are linked to by a tenth of all pages. On hosts with fewer pages
-than a page has links to them, some leave: then less than ``locality`` stay.
+    python -m benchmarks.large_web pages=98e6,links=12 big.web
+    python -m benchmarks.large_web pages=1e6,frontier=0.3,impact=0.01,seed=7 million.crawl
 
-``frontier`` of the pages are not fetched: their links are not known, but their parents are fetched, so a crawler knows of
-them. What is written is then a crawl, for ``frontrank rank``.
-``impact`` of the pages have views, 1/(1 - u) of them for a u drawn from 0 to 1.
+| key | meaning | default |
+|---|---|---|
+| ``pages`` | number of pages | 1,000,000 |
+| ``links`` | mean number of links of a page | 12 |
+| ``hosts`` | number of hosts | an eighth of pages^0.6 |
+| ``locality`` | share of links that stay on the host | 0.8 |
+| ``frontier`` | share of pages that are not fetched; with it, the result is a crawl for ``frontrank rank`` | 0 |
+| ``impact`` | share of pages that have views | 0.004 |
+| ``seed`` | another seed gives another web | 0 |
 
-The links of a page depend on its number and the seed alone. So the web has the same bytes however many threads make it; a
-piece of 262,144 pages is made at a time for each, and written. Memory: these pieces, and 24 bytes a host. Time: 145
-ns of CPU time a link for 98 million pages, on a busy machine.
+Sites are as in ``synthetic:`` webs: host sizes are Zipfian, in random order; the pages of a host form a tree, root first;
+a page links to its children, most also to the root, their parent and the menu; out-degrees have the tail
+P(D > d) ~ d^-1.6. There are no URLs, topics or texts, and no link is copied from another page, because that page would
+have to be in memory. The other links go to page i of a host with odds ~ i^-7/8, or to the root; hosts are drawn by size.
+In-degrees follow a power law all the same: a tenth of all pages link to one of a few roots. Where a page has more local
+links than its host has pages, the excess goes to other hosts, and less than ``locality`` stays.
+
+Pages that are not fetched have no known links, but their parents are fetched, so a crawler has discovered them. A page
+with views has 1/(1 - u) of them, u uniform in [0, 1).
+
+The links of a page depend only on its number and the seed, so the web has the same bytes for any number of threads. Each
+thread makes a piece of 262,144 pages at a time. Memory: these pieces, and 24 bytes per host. Time: 145 ns of CPU time per
+link for 98 million pages, on a busy machine.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections import deque
 from collections.abc import Iterator
@@ -30,17 +43,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frontrank.errors import SpecError
+from benchmarks.large_links import LinkPlan, fill_degrees, fill_targets, sum_draws
+from frontrank.errors import FrontrankError, SpecError
 from frontrank.kernels.jit import Array, compiled
 from frontrank.kernels.threads import cores
 from frontrank.sources.imported_crawl import write_manifest as write_crawl_manifest
-from frontrank.sources.large_links import LinkPlan, fill_degrees, fill_targets, sum_draws
 from frontrank.sources.specification import Specification
 from frontrank.sources.synthetic import MAX_CHILDREN, MAX_SEEDS, MIN_CHILDREN, usual_hosts, zipf_sizes
 from frontrank.sources.synthetic_links import fill_below, shuffled
-from frontrank.sources.web_directory import write_manifest
+from frontrank.sources.web_directory import check_web_target, write_manifest
 from frontrank.system.capacity import check_disk, free_memory, gb
-from frontrank.system.files import NpyFile, Progress
+from frontrank.system.files import NpyFile, Progress, written_beside
 from frontrank.web.links import MAX_PAGES
 from frontrank.web.web import Web
 
@@ -111,7 +124,7 @@ class Large(Specification):
         if free is not None and needed > free:
             raise SpecError(
                 f"{self.name} takes {gb(needed)} in memory, and {gb(free)} are free; "
-                f"write it to disk once, then use that: frontrank convert {self.name} large.web"
+                f"write it to disk, and use that: python -m benchmarks.large_web {self.name} large.web"
             )
         pieces = list(self._pieces(progress))
         starts = np.cumsum([0, *(len(piece.targets) for piece in pieces)])
@@ -182,3 +195,28 @@ def _piece(plan: LinkPlan, begin: int, end: int) -> Piece:
     compiled(fill_targets)(plan, begin, degree, targets)
     fetched = (begin + np.flatnonzero(degree >= 0)).astype(np.int32)
     return Piece(np.cumsum(np.maximum(degree, 0)), targets, hosts, views, fetched)
+
+
+def write_large(spec: str, target: Path, force: bool = False, progress: Progress | None = None) -> None:
+    """Write the web of this specification, with or without ``large:`` before it, as a web directory."""
+    web = Large.parse(spec.removeprefix("large:"))
+    check_web_target(target, force)
+    with written_beside(target) as beside:
+        beside.mkdir()
+        web.write(beside, progress)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.large_web")
+    parser.add_argument("spec", help="key=value,..., such as pages=98e6,links=12")
+    parser.add_argument("target", type=Path)
+    parser.add_argument("--force", action="store_true", help="replace a web that exists")
+    options = parser.parse_args()
+    try:
+        write_large(options.spec, options.target, options.force)
+    except FrontrankError as error:
+        parser.error(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""Webs larger than memory: ``large:``, written straight to disk."""
+"""Generated webs for benchmarks, larger than memory, written straight to disk."""
 
 from __future__ import annotations
 
@@ -11,17 +11,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.large_web import PIECE, Large, write_large
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError, SpecError
-from frontrank.sources import convert, load
+from frontrank.sources import load
 from frontrank.sources.imported_crawl import load_crawl
-from frontrank.sources.large import PIECE, Large
 from frontrank.web.web import Web
 
-SMALL = "large:pages=3000,links=6,frontier=0.25,seed=3"
+SMALL = "pages=3000,links=6,frontier=0.25,seed=3"
 GOLDEN = 490334076
+
+
+ROOT = Path(__file__).parent.parent
+
+
+def build(spec: str) -> Web:
+    return Large.parse(spec).build()
 
 
 def checksum(web: Web) -> int:
@@ -34,7 +41,7 @@ def checksum(web: Web) -> int:
 
 def test_the_bytes_stay_what_they_were() -> None:
     # Published figures name generated webs by their specification: a change here changes them all.
-    assert checksum(load(SMALL)) == GOLDEN
+    assert checksum(build(SMALL)) == GOLDEN
 
 
 def test_the_bytes_do_not_depend_on_the_threads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,16 +54,15 @@ def test_the_bytes_do_not_depend_on_the_threads(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_interpreted_kernels_give_the_same_bytes() -> None:
-    code = "import tests.test_sources_large as t; print(t.checksum(t.load(t.SMALL)))"
+    code = "import tests.test_large_web as t; print(t.checksum(t.build(t.SMALL)))"
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    root = os.path.dirname(os.path.dirname(__file__))
-    run = subprocess.run([sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, text=True, check=True)
-    assert int(run.stdout) == checksum(load(SMALL))
+    run = subprocess.run([sys.executable, "-c", code], env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert int(run.stdout) == checksum(build(SMALL))
 
 
 def test_on_disk_and_in_memory_are_one_web(tmp_path: Path) -> None:
-    written = convert(SMALL, tmp_path / "small.crawl")
-    assert checksum(written) == checksum(load(SMALL))
+    write_large(SMALL, tmp_path / "small.crawl")
+    assert checksum(load(tmp_path / "small.crawl")) == checksum(build(SMALL))
     assert os.listdir(tmp_path) == ["small.crawl"]
 
 
@@ -76,7 +82,7 @@ def test_links_are_distinct_and_none_leads_home(
 
 
 def test_the_shares_are_as_asked_for() -> None:
-    web = load("large:pages=60000,links=12,locality=0.7,impact=0.1,seed=2")
+    web = build("pages=60000,links=12,locality=0.7,impact=0.1,seed=2")
     assert web.hosts is not None
     assert web.views is not None
     source = np.repeat(np.arange(web.pages), web.out_degree())
@@ -87,15 +93,15 @@ def test_the_shares_are_as_asked_for() -> None:
 
 def test_in_degrees_are_as_uneven_as_those_of_synthetic_webs() -> None:
     shares = []
-    for kind in ("large", "synthetic"):
-        web = load(f"{kind}:pages=60000,links=12,seed=2")
+    spec = "pages=60000,links=12,seed=2"
+    for web in (build(spec), load(f"synthetic:{spec}")):
         degrees = np.sort(np.bincount(web.targets, minlength=web.pages))[::-1]
         shares.append(degrees[: web.pages // 100].sum() / web.links)
     assert shares[0] == pytest.approx(shares[1], abs=0.05)
 
 
 def test_with_a_frontier_it_is_a_crawl(tmp_path: Path) -> None:
-    convert(SMALL, tmp_path / "small.crawl")
+    write_large(SMALL, tmp_path / "small.crawl")
     crawl = load_crawl(tmp_path / "small.crawl")
     waiting = np.setdiff1d(np.arange(crawl.web.pages), crawl.fetched)
     assert len(waiting) == pytest.approx(0.25 * crawl.web.pages, rel=0.1)
@@ -104,9 +110,14 @@ def test_with_a_frontier_it_is_a_crawl(tmp_path: Path) -> None:
 
 
 def test_the_command_writes_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "frontrank", "convert", "large:pages=1000,links=5", "some.web"]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert re.fullmatch(r"some.web: 1,000 pages, [45],\d+ links, hosts, seeds, views\n", run.stdout)
+    command = [sys.executable, "-m", "benchmarks.large_web", "large:pages=1000,links=5", str(tmp_path / "some.web")]
+    subprocess.run(command, cwd=ROOT, check=True)
+    web = load(tmp_path / "some.web")
+    assert (web.pages, web.links, web.name) == (1000, 4996, "large:pages=1000,links=5")
+    (tmp_path / "some.web" / "diary.txt").write_text("mine")
+    again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert again.returncode == 2
+    assert "exists and holds more than a web (diary.txt); give another path, or --force" in again.stderr
 
 
 @pytest.mark.parametrize(
@@ -122,18 +133,18 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
         ("locality=nan", "locality must be .*, got nan"),
         (
             "pages=2e9,links=500",
-            " in memory, and .* free; write it to disk once, then use that: frontrank convert large:pages=",
+            " in memory, and .* free; write it to disk, and use that: python -m benchmarks.large_web large:pages=",
         ),
     ],
 )
 def test_a_bad_specification_is_told_in_one_sentence(spec: str, message: str) -> None:
     with pytest.raises(SpecError) as told:
-        load(f"large:{spec}")
+        build(spec)
     assert re.search(message, str(told.value))
     assert str(told.value).startswith("large:")
 
 
 def test_a_disk_without_room_is_told_before_the_work(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"links=1000 takes 8,\d+\.\d GB on disk, and .* GB are free there; make it smaller"):
-        convert("large:pages=2e9,links=1000", tmp_path / "too.large")
+        write_large("pages=2e9,links=1000", tmp_path / "too.large")
     assert os.listdir(tmp_path) == []

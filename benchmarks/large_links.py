@@ -1,4 +1,4 @@
-"""The kernels behind ``large:``: the links of a page from its number and the seed alone, whatever else has been made.
+"""The kernels of ``large_web``: the links of a page computed from its number and the seed only.
 
 Each page has random numbers of its own, so pages can be made in any order, by any number of threads.
 """
