@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import signal
 import socket
 import sqlite3
@@ -22,7 +23,7 @@ import pytest
 
 from frontrank.crawl import inbox
 from frontrank.crawl.crawl import Crawl
-from frontrank.errors import InputError, StorageError
+from frontrank.errors import DiskFull, InputError, StorageError
 from frontrank.frontiers.politeness import FREE
 from frontrank.service.client import Client
 from frontrank.service.counters import Counters
@@ -35,6 +36,7 @@ from frontrank.service.http.guard import MAX_BODY_LENGTH, MAX_TARGET_LENGTH
 from frontrank.service.http.routes import OPERATIONS
 from frontrank.service.http.server import Impatient
 from frontrank.service.limits import MAX_URL_LENGTH
+from frontrank.service.refusals import DISK_FULL
 from tests.patience import PATIENCE_S, eventually
 from tests.served import API, CALENDAR, MARKUP, Asked, grow, grown, serving
 
@@ -238,6 +240,21 @@ def test_health_says_whether_journals_can_be_written(own: tuple[Crawls, Asked]) 
     crawls.get().log.broken = "disk full"  # type: ignore[attr-defined]
     status, told = asked.get("/health")
     assert status == 503 and "disk full" not in told["error"]
+
+
+def test_a_crawl_whose_disk_is_full_is_listed_without_its_path(
+    own: tuple[Crawls, Asked], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("frontrank.service.pool.has_room", lambda folder: False)
+    crawls, asked = own
+    crawl = crawls.get()
+    crawl.log.db.execute("PRAGMA max_page_count = 1")  # type: ignore[attr-defined]
+    with pytest.raises(DiskFull, match=re.escape(str(crawl.folder))):
+        crawl.discover([f"http://d.example/{n}" for n in range(5_000)])
+    crawls.made("other")
+    status, told = asked.get("/api/v1/crawls")
+    assert status == 200 and [one["id"] for one in told["crawls"]] == ["other"]
+    assert told["broken"] == [{"id": "DEFAULT", "reason": DISK_FULL}] and str(crawls.folder) not in json.dumps(told)
 
 
 # What it changes ------------------------------------------------------------------------------------------------------------

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 
 from frontrank.fetching.pacing import MIN_PRUNED, NotYet, Pacer
 from tests.arrivals import Answer, ArrivalLog, page, text
+from tests.patience import PATIENCE_S
 from tests.test_crawler import command, crawl
 from tests.test_fetch import command as fetch_command
 from tests.test_fetch import service
@@ -57,6 +60,7 @@ CASES: dict[str, tuple[Mapping[str, Any], Sequence[str], int]] = {
         12,
     ),
     "two fetchers": ({"/robots.txt": text("User-agent: *", after_s=0.8)}, ("--fetchers", "2", "--per-host", "4"), 8),
+    "revisits": ({}, ("--revisit", "fixed:every=1s", "--budget", "14"), 15),
     "one by one": ({"/robots.txt": text("User-agent: *", after_s=0.8)}, ("--goal", "solar energy"), 8),
 }
 
@@ -134,6 +138,34 @@ def test_fetchers_of_a_service_keep_a_crawl_delay_from_the_robots_txt_on(tmp_pat
         args = [f"{server.url}/", "--allow-private", "--idle", "4", "--budget", "3", "--fetchers", "2"]
         assert subprocess.run(fetch_command(client, *args), stdout=subprocess.DEVNULL, check=True).returncode == 0
     server.check_gaps(1.0, 4)
+
+
+def test_jumps_of_the_system_s_clock_shorten_no_delay(tmp_path: Path) -> None:
+    """The clock runs an hour back and forth, several times a second."""
+    jumping = (
+        "import time; real = time.time; time.time = lambda: real() + 3600 * (int(time.monotonic() * 7) % 3 - 1);"
+        "from frontrank.cli import main; main()"
+    )
+    with ArrivalLog({**PAGES, "/robots.txt": text("User-agent: *", after_s=0.5)}) as server:
+        args = command(
+            f"{server.url}/", "--out", tmp_path / "crawl", "--allow-private", "--delay", str(DELAY_S), "--time", "60"
+        )
+        subprocess.run([sys.executable, "-c", jumping, *args[3:]], stdout=subprocess.DEVNULL, check=True, timeout=PATIENCE_S)
+    server.check_gaps(DELAY_S, 8)
+
+
+def test_fetchers_keep_the_delay_of_a_service_that_is_started_again(tmp_path: Path) -> None:
+    pages = {"/": page(*LINKS), **{link: page(after_s=0.1) for link in LINKS}}
+    with ArrivalLog({**pages, "/robots.txt": text("User-agent: *")}) as server, ExitStack() as started:
+        with service(tmp_path / "served", delay_s=DELAY_S) as client:
+            address: str = client.address  # type: ignore[attr-defined]
+            args = fetch_command(client, f"{server.url}/", "--allow-private", "--idle", "5")
+            running = [subprocess.Popen(args, stdout=subprocess.DEVNULL) for _ in range(2)]
+            server.wait_for(5)
+        client = started.enter_context(service(tmp_path / "served", port=int(address.rpartition(":")[2]), delay_s=DELAY_S))
+        assert [process.wait(PATIENCE_S) for process in running] == [0, 0]
+        assert client.stats().completed == 7
+    server.check_gaps(DELAY_S, 9)
 
 
 def test_a_pacer_forgets_hosts_that_may_be_asked_again_and_no_others() -> None:

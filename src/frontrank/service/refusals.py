@@ -22,3 +22,12 @@ def sentence_for(error: StorageError) -> str:
     if isinstance(error, BrokenCrawl):  # its reason is made for callers
         return str(error)
     return DISK_FULL if isinstance(error, DiskFull) else BROKEN
+
+
+def reason_for(error: StorageError) -> str:
+    """The same beside the name of the crawl.
+
+    >>> reason_for(BrokenCrawl("news", "it is of a newer version"))
+    'it is of a newer version'
+    """
+    return error.reason if isinstance(error, BrokenCrawl) else sentence_for(error)

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from frontrank import __version__
 from frontrank.crawl.kernels import UNLINKED
-from frontrank.errors import BrokenCrawl, InputError, NotFound, StorageError, TooMany, UnknownCrawl, nearest
+from frontrank.errors import InputError, NotFound, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.fetching.crawler.job import asked_for
 from frontrank.fetching.crawler.pace import time_left
 from frontrank.frontiers.frontier import BEYOND
@@ -22,7 +22,7 @@ from frontrank.orderings.registry import describe
 from frontrank.pages.groups import Group
 from frontrank.service.http import past, replays, shapes
 from frontrank.service.http.desk import Desk, Source
-from frontrank.service.refusals import sentence_for
+from frontrank.service.refusals import reason_for
 
 STATUS_S, HOSTS_S, WHOLE_S, COMPARED_S = 1.0, 2.0, 5.0, 60.0  # how long answers are kept
 FOREVER_S = 1e12
@@ -66,10 +66,8 @@ def crawls(asked: Asked) -> shapes.CrawlList:
             made.append(cast(shapes.Listed, {key: told[key] for key in shapes.Listed.__annotations__}))
         except UnknownCrawl:  # it was deleted a moment ago
             pass
-        except BrokenCrawl as error:
-            broken[name] = error.reason
-        except StorageError as error:  # it cannot be written; where it lies is not for callers
-            broken[name] = sentence_for(error)
+        except StorageError as error:
+            broken[name] = reason_for(error)
     broken |= asked.desk.broken()
     rows: list[shapes.Broken] = [{"id": name, "reason": reason} for name, reason in sorted(broken.items())]
     return {"version": __version__, "active": asked.desk.active, "crawls": made, "broken": rows}
