@@ -12,10 +12,7 @@ from frontrank.errors import InputError
 
 if TYPE_CHECKING:
     from frontrank.sources.search_team.searchlog import Counts, Observed
-    from frontrank.sources.search_team.wikipedia import WikipediaCounts
 
-TABLES = ("pages", "links", "queries", "log", "results")
-WIKIPEDIA = ("wikipedia_links", "wikipedia_pages", "wikipedia_targets", "clickstream")
 SAID = {
     "duplicate_pages": "duplicate rows of a page; the first counts",
     "repeated_queries": "duplicate rows of a query; frequencies are added",
@@ -25,8 +22,6 @@ SAID = {
     "repeated_results": "results given twice; the best rank counts",
     "undated_rows": "rows of queries or of the log whose date cannot be read; they count where no dates are needed",
     "unlinked_frontier": "unfetched pages without a link from a fetched page; not yet in the frontier",
-    "other_links": "links from or to pages that are not articles",
-    "unknown_clickstream_rows": "rows of the clickstream whose article is not in the dumps",
 }
 
 
@@ -36,10 +31,6 @@ SAID = {
 @click.option("--queries", metavar="TABLE", help="query, frequency [, date]")
 @click.option("--log", metavar="TABLE", help="query, url, clicks, views [, date]")
 @click.option("--results", metavar="TABLE", help="query, url, rank [, score]")
-@click.option("--wikipedia-links", metavar="DUMP", help="XXwiki-DATE-pagelinks.sql.gz, with its page and linktarget beside it.")
-@click.option("--wikipedia-pages", metavar="DUMP", help="The page dump, if it is elsewhere.")
-@click.option("--wikipedia-targets", metavar="DUMP", help="The linktarget dump, if it is elsewhere.")
-@click.option("--clickstream", metavar="TSV", help="Wikipedia's clickstream: clicks from search engines.")
 @click.argument("target")
 @click.option("--skip-bad", is_flag=True, help="Skip rows that cannot be used, and report how many.")
 @click.option("--force", is_flag=True, help="Replace TARGET if it is an imported crawl or a web.")
@@ -52,8 +43,6 @@ def command(target: str, skip_bad: bool, force: bool, as_json: bool, **given: st
         --log clicks.csv.gz team.crawl
     frontrank import --pages crawl.db --links crawl.db \\
         --queries crawl.db#asked team.crawl
-    frontrank import --clickstream clickstream-enwiki-2024-05.tsv.gz \\
-        wikipedia.crawl
     """
     from frontrank.sources.imported_crawl import check_crawl_target, save_crawl
 
@@ -75,29 +64,13 @@ def command(target: str, skip_bad: bool, force: bool, as_json: bool, **given: st
             print(f"  {figures[name]:,} {said}")
 
 
-def _read(target: str, given: dict[str, str | None], skip_bad: bool, tell: Any) -> tuple[Observed, Counts | WikipediaCounts]:
-    tables = {name: given[name] for name in TABLES if given[name] is not None}
-    wikipedia = {name: given[name] for name in WIKIPEDIA if given[name] is not None}
-    if wikipedia and tables:
-        options = " and ".join(f"--{next(iter(held)).replace('_', '-')}" for held in (tables, wikipedia))
-        raise InputError(f"give either tables of a crawl or files of Wikipedia, not both: got {options}")
-    if wikipedia:
-        from frontrank.sources.search_team.wikipedia import read_wikipedia
-
-        return read_wikipedia(
-            given["wikipedia_links"],
-            given["wikipedia_pages"],
-            given["wikipedia_targets"],
-            given["clickstream"],
-            skip_bad=skip_bad,
-            progress=tell,
-        )
+def _read(target: str, given: dict[str, str | None], skip_bad: bool, tell: Any) -> tuple[Observed, Counts]:
     from frontrank.sources.search_team.searchlog import read_observed
 
     pages, links = given["pages"], given["links"]
     if pages is None or links is None:
         missing = "--pages" if pages is None else "--links"
-        raise InputError(f"{missing} is missing; expected --pages and --links, or --wikipedia-links or --clickstream")
+        raise InputError(f"{missing} is missing; expected --pages and --links")
     name = os.path.basename(os.path.normpath(target)).removesuffix(".crawl")
     return read_observed(
         pages, links, given["queries"], given["log"], given["results"], skip_bad=skip_bad, name=name, progress=tell

@@ -10,7 +10,7 @@ link targets that it lacks ("red links") are the frontier. Without them, the cli
 links: articles that readers left by a link have been fetched, the others are the frontier. Clicks of an article are the n of
 its rows whose prev is ``other-search``: readers who came from a search engine. A redirect is an article with one link.
 
-Cost: that of ``sqldump``, plus all titles in memory. Formats: www.mediawiki.org/wiki/Manual:Pagelinks_table,
+Cost: that of ``sql_dump``, plus all titles in memory. Formats: www.mediawiki.org/wiki/Manual:Pagelinks_table,
 meta.wikimedia.org/wiki/Research:Wikipedia_clickstream.
 """
 
@@ -26,10 +26,10 @@ from urllib.parse import quote
 
 import numpy as np
 
+from examples.wikipedia.sql_dump import Dump
 from frontrank.errors import InputError, SourceError
 from frontrank.kernels.jit import Array
 from frontrank.sources.search_team.searchlog import Observed
-from frontrank.sources.search_team.sqldump import Dump
 from frontrank.system.text_files import opened
 from frontrank.web.web import Web
 
@@ -78,7 +78,7 @@ def read_wikipedia(
     """Wikipedia from its dumps, its clickstream or both. Dumps that are not named are looked for beside pagelinks."""
     tell, counts, articles = progress or (lambda _: None), WikipediaCounts(), _Articles()
     if links is None and clickstream is None:
-        raise InputError("give the links of a Wikipedia: --wikipedia-links, --clickstream or both")
+        raise InputError("give the links of a Wikipedia: --links, --clickstream or both")
     database, fetched = "", np.empty(0, np.int32)
     if links is not None:
         database, existing = _read_dumps(links, pages, targets, articles, counts, tell)
@@ -158,7 +158,7 @@ def _beside(links: str, table: str) -> str:
     directory, name = os.path.split(links)
     other = os.path.join(directory, name.replace("pagelinks", table))
     if "pagelinks" not in name or not os.path.isfile(other):
-        option = {"page": "--wikipedia-pages", "linktarget": "--wikipedia-targets"}[table]
+        option = {"page": "--pages", "linktarget": "--targets"}[table]
         raise SourceError(f"{links}: the dump of table {table} is not beside it; name it with {option}")
     return other
 
