@@ -18,7 +18,7 @@ TESTS = {  # the file (test_*.py): modules whose kernels it runs
     "seams": ["frontiers/polite/hosts"],
     "polite": [
         "frontiers/pairing",
-        *(f"frontiers/polite/{name}" for name in ("groups", "hosts", "pages", "turns", "upcoming")),
+        *(f"frontiers/polite/{name}" for name in ("hosts", "pages", "sharing", "turns", "upcoming")),
     ],
     "frontiers": ["frontiers/fifo", "frontiers/heap", "frontiers/lifo", "frontiers/shelf"],
     "fingerprints": ["kernels/hashtable"],

@@ -55,31 +55,6 @@ def test_a_crawl_that_does_not_run_is_told_and_closed(tmp_path: Path, crawl: Cra
     crawl.close()
 
 
-def test_hosts_are_limited_together_by_commands(tmp_path: Path, crawl: Crawl) -> None:
-    crawl.close()
-    folder = tmp_path / "c"
-    (tmp_path / "hosts").write_text("h0.test h1.test")
-    for words in (
-        ("limit", folder, "--hosts", tmp_path / "hosts", "--budget", 2),
-        ("block", folder, "--ip", "192.0.2.7", "--for", "1d"),
-    ):
-        done = frontrank(*words)
-        assert (done.returncode, done.stdout) == (0, f"{folder}: done\n"), done.stderr
-    said = frontrank("status", folder).stdout
-    assert "group of hosts" in said and "h0.test" in said and "budget 2" in said and "blocked until" in said
-    crawl = Crawl.recover(folder)
-    assert crawl.take(9) == [NAMES[0], NAMES[1], NAMES[2], NAMES[5], NAMES[8]]
-    crawl.close()
-    assert frontrank("ungroup", folder, "h1.test").stderr == (
-        "frontrank: there is no group 'h1.test'; did you mean 'h0.test'? Known: 192.0.2.7, h0.test\n"
-    )
-    assert frontrank("ungroup", folder, "h0.test").returncode == 0
-    assert [group["group"] for group in json.loads(frontrank("status", folder, "--json").stdout)["groups"]] == ["192.0.2.7"]
-    crawl = Crawl.recover(folder)
-    assert crawl.take(9) == NAMES[:9], "each has a budget of its own again: none"
-    crawl.close()
-
-
 def test_a_crawl_that_runs_heeds_what_is_said_in_its_order(tmp_path: Path, crawl: Crawl) -> None:
     crawl.take(1)
     script = "from pathlib import Path; from frontrank.crawl.inbox import tell; import sys\n"
@@ -139,12 +114,9 @@ def test_what_cannot_be_heeded_is_passed_over(tmp_path: Path, crawl: Crawl) -> N
         (("boost", "C", "(?=a)(b|b)*c", "+1"), "fewer repeats (*, +, {m,n}), or begin it with ^"),
         (("boost", "C", "a", "1.5"), "BY must be a whole number, such as +2 or -1, got '1.5'"),
         (("boost", "missing", "a", "1"), "missing: not a crawl (there is no such directory)"),
-        (("limit", "C", "--budget", "1"), "--hosts FILE and --family REGEX"),
-        (("limit", "C", "--domain", "www.a.org", "--delay", "1"), "must be a registered domain, such as a.org"),
-        (("limit", "C", "--ip", "a", "--host", "b", "--delay", "1"), "limit needs one of --host NAME"),
-        (("limit", "C", "--hosts", "none", "--delay", "1"), "in a file that can be read, got 'none'"),
-        (("block", "C"), "block needs one of HOST"),
-        (("block", "C", "--ip", "a.org"), "ip must be an address, such as 192.0.2.7, got 'a.org'"),
+        (("limit", "C", "--budget", "1"), "limit needs one of --host NAME and --family REGEX"),
+        (("limit", "C", "--family", "a", "--host", "b", "--delay", "1"), "limit needs one of --host NAME"),
+        (("block", "C"), "Missing argument 'HOST'"),
         (("limit", "C", "--host", "a"), "--budget, --delay and --concurrency"),
         (("limit", "C", "--host", "a", "--delay", "-1"), "--delay must be a number of seconds from 0, got -1"),
         (("limit", "C", "--family", "a", "--concurrency", "1"), "--concurrency applies to a host"),

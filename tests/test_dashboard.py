@@ -257,35 +257,6 @@ def test_the_limit_of_a_host_is_seen_and_set(browser: Any, tmp_path: Path) -> No
         made.page.close()
 
 
-def test_hosts_are_put_together_by_keyboard_and_stand_by_themselves_again(browser: Any, tmp_path: Path) -> None:
-    with grown(tmp_path / "crawls") as crawls, serving(crawls) as asked:
-        made = Opened(browser, asked.url).whole()
-        page, crawl = made.page, crawls.get()
-        page.focus("#group")
-        page.keyboard.press("Enter")
-        page.keyboard.press("Enter")
-        page.wait_for_selector("#ask-error:has-text('one of domain, ip and hosts')")
-        page.focus("#ask input[name=hosts]")
-        page.keyboard.type("a.example, c.example")
-        for value in ("5", "1", "9"):
-            page.keyboard.press("Tab")
-            page.keyboard.type(value)
-        page.keyboard.press("Enter")
-        page.wait_for_selector("#rules tbody tr:has-text('a.example 2 hosts')")
-        assert crawl.joined == {"c.example": "a.example"}
-        told = crawl.overview()["groups"][0]
-        assert (told["delay_s"], told["concurrency"], told["budget"]) == (5.0, 1, 9)
-        assert "of 9 pages taken, 1 at once, 5 s apart" in made.texts("#rules tbody td:nth-child(2)")[0]
-        page.wait_for_selector("#hosts td:has-text('a.example 2 hosts')")
-        page.focus("#rules button:has-text('End')")
-        page.keyboard.press("Enter")
-        page.wait_for_selector("#rules", state="hidden")
-        assert crawl.groups == crawl.joined == {}
-        page.wait_for_selector("#hosts td:has-text('c.example')")
-        assert [said for said in made.trouble if "400" not in said] == []
-        page.close()
-
-
 def test_a_crawl_that_cannot_be_opened_is_named_with_its_reason(browser: Any, tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs") as crawls:
         crawls.made("bad <b>").seed("http://a.example/")

@@ -503,42 +503,6 @@ def test_many_who_search_hold_up_nobody_else(own: tuple[Crawls, Asked]) -> None:
         thread.join()
 
 
-def test_hosts_share_limits_and_blocks_that_are_set_over_http(
-    own: tuple[Crawls, Asked], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    crawls, asked = own
-    crawl = crawls.find("DEFAULT")
-    assert crawl is not None
-    status, told = asked.post(f"{API}/groups", {"hosts": ["a.example", "c.example"], "budget": 10, "concurrency": 1})
-    assert (status, told) == (200, {"done": "the hosts share new limits", "applied": True})
-    assert asked.post(f"{API}/group-blocks", {"ip": "192.0.2.7", "seconds": 60})[0] == 200
-    groups = asked.get(f"{API}/status")[1]["groups"]
-    assert [(group["group"], group["by"], group["hosts"], group["budget"]) for group in groups] == [
-        ("a.example", "list", 2, 10),
-        ("192.0.2.7", "ip", 0, 0),
-    ]
-    assert groups[1]["blocked_until"] > time.time()
-    assert len({urlsplit(url).hostname for url in crawl.take(50)} & {"a.example", "c.example"}) == 1, "one of both at a time"
-    for body, word in (
-        ({"budget": 1}, "one of domain, ip and hosts"),
-        ({"domain": "a.b.example", "delay_s": 1}, "registered domain"),
-        ({"domain": "a.example"}, "at least one limit"),
-        ({"hosts": [], "delay_s": 1}, "hosts must be a list of 1 to 10,000, got 0"),
-        ({"hosts": ["x", 3], "delay_s": 1}, "number 2 of hosts: host must be text, got 3"),
-        ({"hosts": "x", "delay_s": 1}, "hosts must be a list, got 'x'"),
-    ):
-        status, told = asked.post(f"{API}/groups", body)
-        assert status == 400 and word in told["error"], told
-    monkeypatch.setattr(answers, "MAX_GROUPS", 2)
-    assert asked.post(f"{API}/groups", {"domain": "z.org", "delay_s": 1})[0] == 429
-    assert asked.post(f"{API}/groups", {"ip": "192.0.2.7", "delay_s": 1})[0] == 200
-    status, told = asked.post(f"{API}/ungroup", {"group": "a.example"})
-    assert (status, told) == (200, {"done": "the hosts of a.example stand by themselves", "applied": True})
-    status, told = asked.post(f"{API}/ungroup", {"group": "a.example"})
-    assert status == 404 and told["error"] == "there is no group 'a.example'; known: 192.0.2.7"
-    assert [group["group"] for group in asked.get(f"{API}/status")[1]["groups"]] == ["192.0.2.7"]
-
-
 def test_queries_and_impacts_are_told_over_http_and_by_commands(tmp_path: Path) -> None:
     with Crawls(tmp_path / "service", "rw:every=2", FREE) as crawls, serving(crawls) as asked:
         crawl = crawls.made()

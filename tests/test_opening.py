@@ -62,7 +62,6 @@ LIVE: dict[str, Callable[[Path], list[Any]]] = {  # commands that need the order
     "boost": lambda it: [it, "/x/", "+1"],
     "limit": lambda it: [it, "--host", "a.example", "--delay", "2"],
     "block": lambda it: [it, "a.example"],
-    "ungroup": lambda it: [it, "a.example"],
     "pause": lambda it: [it],
     "resume": lambda it: [it],
     "ask": lambda it: [it, _file(it, "queries.tsv", "solar energy\t2\n")],

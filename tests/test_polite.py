@@ -15,7 +15,7 @@ from frontrank.frontiers import KINDS, heap, polite
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING, key_of
 from frontrank.frontiers.polite import Polite
 from frontrank.frontiers.polite.upcoming import FEW, best_few
-from frontrank.kernels.jit import Array, compiled, interpreted
+from frontrank.kernels.jit import compiled, interpreted
 
 PAGES, HOSTS = 12, 4
 Event = tuple[str, int, float]
@@ -153,12 +153,7 @@ class Searched:
     def block(self, host: int, until: float) -> None:
         self.blocked[host] = until
 
-    def join(self, hosts: Array, joins: Array, group: int, _: int, asked: bool) -> None:
-        assert np.flatnonzero(joins).tolist() == hosts.tolist()
-        for host in hosts.tolist():
-            self._join(host, group, asked)
-
-    def _join(self, host: int, group: int, asked: bool) -> None:
+    def join(self, host: int, group: int, asked: bool) -> None:
         self.delay[group] = max(self.delay[group], self.delay[host])
         for limits in (self.concurrency, self.budget, self.limited):
             limits[group] = min((value for value in (limits[group], limits[host]) if value), default=0)
@@ -166,12 +161,6 @@ class Searched:
         if asked:
             self.ready_at[group] = max(self.ready_at[group], self.ready_at[host])
         self.place = {page: group if at == host else at for page, at in self.place.items()}
-
-
-def hosts_that_join(at: int) -> tuple[Array, Array]:
-    """Some hosts, and for each host there is whether it is one of them."""
-    hosts = np.array([host for host in (at, at + 2) if host < HOSTS], np.int32)
-    return hosts, np.isin(np.arange(100), hosts)
 
 
 def arguments(event: Event, now: float, known: int) -> tuple[Any, ...]:
@@ -184,7 +173,7 @@ def arguments(event: Event, now: float, known: int) -> tuple[Any, ...]:
         "take": lambda: (at, now),
         "limit": lambda: (at, *new_politeness(value)),
         "block": lambda: (at, now + value),
-        "join": lambda: (*hosts_that_join(at), at + 1, known, value != 0.5),
+        "join": lambda: (at, at + 1, value != 0.5),
     }
     return given[name]() if name in given else (at,)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 from frontrank import order as simulated
 from frontrank.crawl import control, rules, told
 from frontrank.crawl.crawl import Crawl as AnyCrawl
+from frontrank.crawl.events.control import Grouped, Ungrouped
+from frontrank.crawl.log import Row
 from frontrank.crawl.memory_log import MemoryLog
 from frontrank.crawl.status import events
 from frontrank.crawl.told import MAX_WORDS
@@ -598,6 +601,41 @@ def test_hosts_that_join_before_they_are_asked_are_as_if_they_had_always_been_on
                     crawl.failed(name, retry=n > 2, retry_s=2.0, now=now)
     assert joining.queues(inactive=True) == grouped.queues(inactive=True)
     assert joining.counts() == grouped.counts()
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_journal_with_groups_of_an_earlier_version_loses_no_page(tmp_path: Path, ended: bool) -> None:
+    crawl = Crawl("bfs", tmp_path / "c", politeness=Politeness(delay_s=10.0), clock=lambda: 0.0)
+    crawl.seed([url(page) for page in range(4)])
+    assert [number(name) for name in crawl.take(1, now=1.0)] == [0]
+    note = json.dumps({"by": "list", "group": "h0.test", "hosts": ["h0.test", "h1.test"]})
+    rows = [Row(0, Grouped.kind, -1, 1.0, note=note)]
+    rows += [Row(0, Ungrouped.kind, -1, 1.0, note=json.dumps({"group": "h0.test", "hosts": ["h1.test"]}))] if ended else []
+    crawl.log.append(rows)
+    crawl.host("h0.test", budget=1, now=1.0)
+    crawl.fetched(url(0), [url(4), url(5), url(6)], now=2.0)
+    crawl = reopened(crawl)
+    assert [event["kind"] for event in events(tmp_path / "c")].count("group") == 1
+    assert sorted(crawl.queues(inactive=True)) == [f"h{n}.test" for n in range(5)]
+    taken = [name for at in (20.0, 30.0) for name in crawl.take(9, now=at)]
+    assert sorted(map(number, taken)) == [1, 2, 3, 4, 6], "each host stands by itself; h0's own budget is spent"
+    crawl.host("h0.test", budget=0, now=30.0)
+    assert [number(name) for name in crawl.take(9, now=40.0)] == [5]
+
+
+def test_a_host_that_was_limited_before_it_was_known_has_a_name() -> None:
+    crawl = Crawl("bfs")
+    crawl.host("late.org", delay_s=9.0)
+    crawl.discover(["http://late.org/"])
+    assert crawl.queues() == ["late.org"] and crawl.hosts()[0]["host"] == "late.org"
+
+
+@pytest.mark.parametrize("most", [2**31, 2**32 + 1, 2**62])
+def test_a_limit_beyond_what_can_be_counted_holds_nothing_back(most: int) -> None:
+    crawl = Crawl("bfs")
+    crawl.discover([f"http://a.org/{n}" for n in range(5)])
+    crawl.host("a.org", budget=most, limit=most, concurrency=most)
+    assert len(crawl.take(9)) == 5
 
 
 def test_a_group_that_a_host_joined_survives_the_process(tmp_path: Path) -> None:

@@ -212,11 +212,7 @@ class NaiveFrontier:
     def block(self, host: int, until: float) -> None:
         self.blocked_until[host] = until
 
-    def join(self, hosts: Array, group: int, asked: bool = True) -> None:
-        for host in set(hosts.tolist()) - {group}:
-            self._join(host, group, asked)
-
-    def _join(self, host: int, group: int, asked: bool) -> None:
+    def join(self, host: int, group: int, asked: bool = True) -> None:
         mine, theirs = self.limits[host], self.limits[group]
         theirs["delay_s"] = max(mine["delay_s"], theirs["delay_s"])
         for name in ("concurrency", "budget", "limit"):
@@ -225,15 +221,6 @@ class NaiveFrontier:
         if asked:
             self.ready_at[group] = max(self.ready_at[group], self.ready_at[host])
         self.host_of = {page: group if at == host else at for page, at in self.host_of.items()}
-
-    def part(self, group: int, hosts: Array, pages: Array, into: Array) -> None:
-        self.host_of |= dict(zip(pages.tolist(), into.tolist(), strict=True))
-        theirs, new = self.limits[group], self.politeness
-        for host in hosts.tolist():
-            self.limits[host]["delay_s"] = max(self.limits[host]["delay_s"], theirs["delay_s"])
-            self.blocked_until[host] = max(self.blocked_until[host], self.blocked_until[group])
-            self.ready_at[host] = max(self.ready_at[host], self.ready_at[group])
-        theirs |= {"concurrency": new.per_host, "budget": new.host_budget, "limit": 0}
 
     def may_go(self, host: int, now: float) -> bool:
         full = 0 < self.politeness.in_flight <= len(self._having(LEASED))

@@ -198,7 +198,7 @@ class FrontierContract:
         for page, key in enumerate((1.0, 4.0, 2.0, 3.0)):
             frontier.put(page, key)
         assert frontier.take(9, 0.0) == [1, 3] and not frontier.may_go(1, 5.0)
-        frontier.join(np.array([0, 1]), 1)
+        frontier.join(0, 1)
         assert frontier.hosts_of(slice(0, 4)).tolist() == [1, 1, 1, 1]
         assert frontier.hosts()["waiting"].tolist() == [0, 2] and frontier.hosts()["taken"].tolist() == [0, 2]
         assert frontier.take(9, 9.0) == [] and frontier.next_at() == 10.0
@@ -207,18 +207,6 @@ class FrontierContract:
         assert frontier.take(9, 99.0) == [], "its budget of three pages is spent"
         frontier.limit(1, budget=0)
         assert frontier.take(9, 99.0) == [0]
-
-    def test_a_host_that_leaves_a_group_has_its_pages_and_a_pace_of_its_own_again(self) -> None:
-        frontier = self.made([0, 0, 1, 1], Politeness(delay_s=10.0))
-        frontier.join(np.array([0, 1]), 1)
-        for page, key in enumerate((1.0, 4.0, 2.0, 3.0)):
-            frontier.put(page, key)
-        assert frontier.take(9, 0.0) == [1], "one pace for both"
-        frontier.part(1, np.array([0]), np.array([0, 1]), np.array([0, 0]))
-        assert frontier.hosts_of(slice(0, 4)).tolist() == [0, 0, 1, 1]
-        assert frontier.hosts()["waiting"].tolist() == [1, 2] and frontier.hosts()["taken"].tolist() == [1, 0]
-        assert frontier.take(9, 9.0) == [], "both rest as long as the group would have"
-        assert frontier.take(9, 10.0) == [3, 0]
 
     def test_other_politeness_holds_but_for_what_a_host_has_of_its_own(self) -> None:
         frontier = self.made([0, 1, 0, 1])

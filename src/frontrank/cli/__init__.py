@@ -32,7 +32,6 @@ GROUPS = {
         "boost": "Move pages whose URL matches to the front.",
         "limit": "Limit hosts or URL patterns: budgets, delays.",
         "block": "Fetch nothing from a host for a while.",
-        "ungroup": "Let the hosts of a group stand by themselves again.",
         "pause": "Pause a crawl until it is resumed.",
         "resume": "Resume a paused crawl.",
         "ask": "Tell a crawl what searchers ask from now on.",
@@ -62,7 +61,7 @@ GROUPS = {
 }
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 MODULES = {"import": "import_"}
-MODULES |= {name: f"control:{name}" for name in ("boost", "limit", "block", "ungroup", "pause", "resume")}
+MODULES |= {name: f"control:{name}" for name in ("boost", "limit", "block", "pause", "resume")}
 MODULES |= {name: f"searchers:{name}" for name in ("ask", "impact")}
 HIDDEN = {"policies": "orderings"}  # what a command was called before
 

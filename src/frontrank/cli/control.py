@@ -1,4 +1,4 @@
-"""frontrank boost, limit, block, ungroup, pause, resume: control of a crawl, by its directory or by the address of a service.
+"""frontrank boost, limit, block, pause, resume: control of a crawl, by its directory or by the address of a service.
 
 A crawl that runs heeds what is written into its directory; one that does not is opened, told, and closed again. A service is
 told by its HTTP side.
@@ -43,18 +43,6 @@ def to_target(command: Callable[..., None]) -> Any:
     return made
 
 
-def of_group(command: Callable[..., None]) -> Any:
-    options = (
-        click.option("--domain", metavar="NAME", help="All hosts of this registered domain together."),
-        click.option("--ip", metavar="ADDRESS", help="All hosts at this address together."),
-        click.option("--hosts", metavar="FILE", help="All hosts in this file together."),
-    )
-    made: Any = command
-    for option in reversed(options):
-        made = option(made)
-    return made
-
-
 @click.command(name="boost", context_settings={"ignore_unknown_options": True})
 @to_target
 @click.argument("pattern", metavar="REGEX")
@@ -81,7 +69,6 @@ def boost(said: Said, pattern: str, by: str) -> None:
 @to_target
 @click.option("--host", metavar="NAME", help="The host, or queue, to limit.")
 @click.option("--family", metavar="REGEX", help="Limit all pages whose URL matches, on any host.")
-@of_group
 @number("--budget", None, "How many pages may be fetched; 0: any number.", metavar="PAGES")
 @number("--delay", None, "Seconds between two requests.", metavar="SECONDS", kind=TIME)
 @number("--concurrency", None, "Requests in flight to the host; 0: any number.")
@@ -89,36 +76,26 @@ def limit(
     said: Said,
     host: str | None,
     family: str | None,
-    domain: str | None,
-    ip: str | None,
-    hosts: str | None,
     budget: int | None,
     delay: float | None,
     concurrency: int | None,
 ) -> None:
-    """Limit a host, a group of hosts, or a family of pages: budget, delay, concurrency. Limits not given stay as they are.
-
-    Hosts that are limited together are one group from then on: they share one delay, one budget and one concurrency.
+    """Limit a host or a family of pages: budget, delay, concurrency. Limits not given stay as they are.
 
     \b
     frontrank limit my-crawl --host www.example.org --delay 5
-    frontrank limit my-crawl --domain example.org --delay 2 --budget 10000
-    frontrank limit my-crawl --ip 192.0.2.7 --concurrency 1
-    frontrank limit my-crawl --hosts one-machine.txt --delay 5
     frontrank limit my-crawl --family '[?&]page=' --budget 1000
     """
     from frontrank.errors import InputError
 
-    if sum(one is not None for one in (host, family, domain, ip, hosts)) != 1:
-        raise InputError("limit needs one of --host NAME, --domain NAME, --ip ADDRESS, --hosts FILE and --family REGEX")
+    if (host is None) == (family is None):
+        raise InputError("limit needs one of --host NAME and --family REGEX")
     given: dict[str, Any] = {"budget": budget, "delay_s": delay, "concurrency": concurrency}
     given = {name: value for name, value in given.items() if value is not None}
     if not given:
         raise InputError("limit needs at least one of --budget, --delay and --concurrency")
     if host is not None:
         _tell(said, "host", name=host, **given)
-    elif family is None:
-        _tell(said, "limit_group", **_group(domain, ip, hosts), **given)
     elif concurrency is not None:
         raise InputError("--concurrency applies to a host; a family can have --budget and --delay: drop --concurrency")
     else:
@@ -127,52 +104,22 @@ def limit(
 
 @click.command(name="block")
 @to_target
-@click.argument("host", metavar="[HOST]", required=False)
-@of_group
+@click.argument("host", metavar="HOST")
 @number(
     "--for", 3600.0, "For how long, or 30m, 2h, 1d; 0 ends the block.", field="seconds", metavar="SECONDS", kind=TIME, most=1e9
 )
-def block(said: Said, host: str | None, domain: str | None, ip: str | None, hosts: str | None, seconds: float) -> None:
-    """Fetch nothing from HOST, or from a group of hosts, for a while; --for 0 ends a block.
+def block(said: Said, host: str, seconds: float) -> None:
+    """Fetch nothing from HOST for a while; --for 0 ends a block.
 
     \b
     frontrank block my-crawl www.example.org --for 7200
-    frontrank block my-crawl --domain example.org --for 2h
     """
     import time
 
-    from frontrank.errors import InputError
-
-    if sum(one is not None for one in (host, domain, ip, hosts)) != 1:
-        raise InputError("block needs one of HOST, --domain NAME, --ip ADDRESS and --hosts FILE")
-    if host is None:
-        group = _group(domain, ip, hosts)
-        if is_address(said.target):
-            _post(said, "group-blocks", {**group, "seconds": seconds})
-        else:
-            _tell(said, "block_group", until=time.time() + seconds if seconds else 0.0, **group)
-    elif is_address(said.target):
+    if is_address(said.target):
         _post(said, "block", {"host": host, "seconds": seconds})
     else:
         _tell(said, "block_until", name=host, until=time.time() + seconds if seconds else 0.0)
-
-
-@click.command(name="ungroup")
-@to_target
-@click.argument("name", metavar="GROUP")
-def ungroup(said: Said, name: str) -> None:
-    """Let the hosts of GROUP stand by themselves again. frontrank status lists groups.
-
-    Each host has its own concurrency and budget again, but no shorter delay than the group's, and is blocked as long: set
-    those of the group first if they are not to stay.
-
-    \b
-    frontrank ungroup my-crawl example.org
-    """
-    if is_address(said.target):
-        _post(said, "ungroup", {"group": name})
-    else:
-        _tell(said, "ungroup", name=name)
 
 
 ALL = click.option("--all", "whole", is_flag=True, help="All crawls of a service at once.")
@@ -192,15 +139,6 @@ def pause(said: Said, whole: bool) -> None:
 def resume(said: Said, whole: bool) -> None:
     """Resume a paused crawl. If the whole service was paused, --all resumes it."""
     _tell_all(said, "resume") if whole else _tell(said, "resume")
-
-
-def _group(domain: str | None, ip: str | None, hosts: str | None) -> dict[str, Any]:
-    from frontrank.pages.groups import Group, read_hosts
-
-    given: dict[str, Any] = {"domain": domain, "ip": ip, "hosts": None if hosts is None else read_hosts(hosts)}
-    given = {name: value for name, value in given.items() if value is not None}
-    Group.of(**given)  # refused here, before anybody is told
-    return given
 
 
 def is_address(target: str) -> bool:
@@ -232,7 +170,7 @@ def _tell(said: Said, verb: str, **given: Any) -> None:
     from frontrank.crawl.inbox import tell
 
     if is_address(said.target):
-        path = {"host": "limits", "limit_family": "families", "limit_group": "groups"}.get(verb, verb)
+        path = {"host": "limits", "limit_family": "families"}.get(verb, verb)
         _post(said, path, {"host" if name == "name" else name: value for name, value in given.items()})
     else:
         said.show(tell(Path(said.target), verb, **given))

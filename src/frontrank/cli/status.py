@@ -47,9 +47,6 @@ def command(directory: str, queue: str | None, as_json: bool) -> None:
     facts = _facts(told)
     for name, text in facts:
         print(f"  {name:<12}{text}")
-    if told["groups"]:
-        print()
-        show_table(["group of hosts", "by", "hosts", "waiting", "taken", "limits"], [_group(group) for group in told["groups"]])
     if told["failed_by_reason"]:
         print()
         show_table(["failed", "pages"], [[reason, f"{count:,}"] for reason, count in told["failed_by_reason"].items()])
@@ -70,17 +67,8 @@ def _room(told: dict[str, Any], facts: int) -> int | None:
     height = terminal_height()
     if height is None:
         return None
-    tables = sum(len(told[name]) + 2 for name in ("groups", "failed_by_reason", "unscored") if told[name])
+    tables = sum(len(told[name]) + 2 for name in ("failed_by_reason", "unscored") if told[name])
     return max(MIN_ROWS, height - AROUND - facts - tables)
-
-
-def _group(group: dict[str, Any]) -> list[str]:
-    limits = {"delay": f"{group['delay_s']:g} s"} if group["delay_s"] else {}
-    limits |= {name: f"{group[name]:,}" for name in ("concurrency", "budget", "limit") if group[name]}
-    limits |= {"blocked until": moment(group["blocked_until"])} if group["blocked_until"] else {}
-    said = ", ".join(f"{name} {value}" for name, value in limits.items()) or "none"
-    counts = [f"{group[name]:,}" for name in ("hosts", "waiting", "taken")]
-    return [printable(group["group"]), group["by"], *counts, said]
 
 
 def _queue(rows: list[dict[str, Any]]) -> Frame:

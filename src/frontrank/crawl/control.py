@@ -14,16 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from frontrank.crawl import events, given, inbox, status
+from frontrank.crawl import events, given, inbox
 from frontrank.crawl.live import Live, alone
-from frontrank.crawl.own_queues import OwnQueues
 from frontrank.crawl.rules import MAX_WORK, Rule, tries
-from frontrank.errors import InputError, NotFound, nearest
+from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
-from frontrank.pages.groups import DOMAIN, IP, LISTED, Group
 from frontrank.pages.patterns import Search, searcher
-from frontrank.pages.urls import registered_domain
 
 PART = 2_000  # pages that get a priority, or whose names are read, at once: 2 to 10 ms
 YIELD_S = 0.001  # between two parts: a lock that is taken again at once is never free for others
@@ -115,118 +112,15 @@ class Control(Live):
         Returns whether what is leased of the host may still be asked for now. If not, the group has been asked a moment ago,
         or has given all that it may: give the pages back.
         """
-        host, group = self._group(given.text(host, "a host").lower()), self.group_of(given.text(group, "a group"))
+        host, group = given.text(host, "a host").lower(), given.text(group, "a group")
         at = self._tick(now)
-        if host in self.joined or host in self.groups or self.group_of(host) != host:
+        if host in self.joined:
             return True
         into = self.find_host(group)
         free = into in (-1, self.find_host(host)) or self.frontier.may_go(into, at)
         self._do(events.Joined(at, host, group, free))
         self._acknowledge()
         return free
-
-    def group(self, *, domain: str = "", ip: str = "", hosts: Sequence[str] = (), now: float | None = None) -> str:
-        """All hosts of a registered domain, all at an address, or these, are one group from now on; returns its name.
-
-        They share pace, budgets, limits and blocks: what is said of one of them, or of the group by its name, holds for all. At
-        first the strictest of what each had holds, and what was taken of each counts. Hosts of the domain that are found later
-        are part of the group; a host at the address becomes part of it when whoever fetches says so (``join``). A host is in
-        one group, until ``ungroup``.
-        """
-        asked = Group.of(domain, ip, hosts)
-        looked: list[str] = []  # names of hosts; others may call between
-        while asked.by == DOMAIN and len(looked) + PART < self.frontier.known_hosts:
-            with self._lock:
-                looked += status.host_names(self, list(range(len(looked), len(looked) + PART)))
-        return self._group_of_hosts(asked, looked, now)
-
-    @property
-    def addresses(self) -> set[str]:
-        """Those whose hosts are a group: who fetches from one of them says so by ``join``."""
-        return {name for name, by in self.groups.items() if by == IP} if self.groups else set()
-
-    @alone
-    def _group_of_hosts(self, asked: Group, looked: list[str], now: float | None) -> str:
-        name, members = asked.name, [*asked.hosts]
-        if asked.by == DOMAIN:
-            looked += status.host_names(self, list(range(len(looked), self.frontier.known_hosts)))
-            members = [host for host in dict.fromkeys(looked) if host and registered_domain(host) == name]
-        elif asked.by == LISTED:
-            members = list(dict.fromkeys(self._group(host if self.find_host(host) >= 0 else host.lower()) for host in members))
-            name = self.group_of(members[0])
-        self._check_group(name, asked.by, members)
-        members = [host for host in members if host != name and host not in self.joined and host not in self.groups]
-        if members or name not in self.groups:
-            self._do(events.Grouped(self._tick(now), name, asked.by, members))
-            self._acknowledge()
-        return name
-
-    def _check_group(self, name: str, by: str, members: Sequence[str]) -> None:
-        if self.groups.get(name, by) != by:
-            raise InputError(f"{name} names a group by {self.groups[name]} already; limit that one, by {name} as a host")
-        others = {*self.groups} - {name}
-        elsewhere = [host for host in members if host in others or self.group_of(host) not in (host, name)]
-        if elsewhere and (by == LISTED or len(elsewhere) == len(members)):
-            raise InputError(
-                f"{elsewhere[0]} is in the group {self.group_of(elsewhere[0])} already, and a host may be in one; "
-                f"limit that group, by {elsewhere[0]} as a host"
-            )
-
-    def limit_group(
-        self,
-        *,
-        domain: str = "",
-        ip: str = "",
-        hosts: Sequence[str] = (),
-        delay_s: float | None = None,
-        concurrency: int | None = None,
-        budget: int | None = None,
-        limit: int | None = None,
-        now: float | None = None,
-    ) -> str:
-        """A ``group`` of hosts, and its limits: as for one ``host``, for all of them together. Returns the group's name."""
-        limits = _checked(delay_s=delay_s, concurrency=concurrency, budget=budget, limit=limit)
-        if not limits:
-            raise InputError("a group must be given a delay_s, concurrency, budget or limit, got none")
-        name = self.group(domain=domain, ip=ip, hosts=hosts, now=now)
-        self.host(name, **limits, now=now)
-        return name
-
-    def block_group(
-        self, until: float, *, domain: str = "", ip: str = "", hosts: Sequence[str] = (), now: float | None = None
-    ) -> str:
-        """A ``group`` of hosts, of which nothing is taken before that time; one that is past ends a block."""
-        until = given.seconds(until, "a group must be blocked until", finite=False)
-        name = self.group(domain=domain, ip=ip, hosts=hosts, now=now)
-        self.block_until(name, until, now)
-        return name
-
-    def ungroup(self, name: str, now: float | None = None) -> None:
-        """The hosts of this group stand by themselves from now on. The name of each of their pages is read before: others may
-        call between.
-
-        Each has the concurrency, budget and limit that it had before, but no shorter delay than the group's, and rests and is
-        blocked as long. What was taken of its pages counts; revisits once. The host that the group is called by keeps nothing
-        of its own from before: it has the crawl's.
-        """
-        read = OwnQueues()
-        while (unread := self._part(given.text(name, "a group"), read, now)).size:
-            for begin in range(0, unread.size, PART):
-                with self._lock:
-                    read.read(self.log, unread[begin : begin + PART])
-
-    @alone
-    def _part(self, group: str, read: OwnQueues, now: float | None) -> Array:
-        """Let the hosts of a group stand by themselves; or, if many names of its pages are to be read first, return which."""
-        if group not in self.groups:
-            raise NotFound(f"there is no group {group!r}{nearest(group, list(self.groups))}")
-        unread = read.unread(self._pages_in(group))
-        if unread.size > PART:
-            return unread
-        left = [host for host, joined in self.joined.items() if joined == group]
-        self._do(events.Ungrouped(self._tick(now), group, left, read))
-        self._acknowledge()
-        return unread[:0]
 
     @alone
     def behave(self, politeness: Politeness, now: float | None = None) -> None:

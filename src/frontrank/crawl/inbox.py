@@ -35,9 +35,6 @@ VERBS = (
     "host",
     "block",
     "block_until",
-    "limit_group",
-    "block_group",
-    "ungroup",
     "pause",
     "resume",
     "ask",
@@ -88,7 +85,7 @@ def _check(folder: Path, verb: str, given: dict[str, Any]) -> None:
                 check_asked(stored_policy(journal))
         finally:
             journal.close()
-    elif verb not in ("impacts", "ungroup"):  # which pages and groups there are, only the crawl knows
+    elif verb != "impacts":  # which pages there are, only the crawl knows
         getattr(Crawl("bfs"), verb)(**given)
 
 

@@ -14,11 +14,10 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from frontrank.crawl import events, given, recovery, status
+from frontrank.crawl import events, given, recovery
 from frontrank.crawl.drivers import driver_of
 from frontrank.crawl.events import Event
 from frontrank.crawl.log import Log
-from frontrank.crawl.own_queues import OwnQueues
 from frontrank.crawl.pages import Known
 from frontrank.crawl.ranking import PART, Ranking
 from frontrank.crawl.rules import Rule, Rules
@@ -30,9 +29,7 @@ from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array, lazy
 from frontrank.orderings.policy import Policy, never
-from frontrank.pages.groups import DOMAIN
 from frontrank.pages.scoring import Scoring
-from frontrank.pages.urls import host_of, registered_domain
 from frontrank.web.view import Workload
 
 SNAPSHOT_WORK = 50_000  # rows and new pages between two snapshots, at least, and a share of what is known
@@ -277,57 +274,13 @@ class Live(Known):
             # all names are known by now, also those of pages that came later
             self._boost_all(family.matches)
 
-    def _join(self, hosts: Sequence[str], group: str, asked: bool) -> None:
-        own = [self._host(host) for host in hosts]
-        into = self._host(group)  # they may make the frontier grow: before it is used
-        self.joined.update(dict.fromkeys(hosts, group))
+    def _join(self, name: str, group: str, asked: bool) -> None:
+        host, into = self._host(name), self._host(group)  # they may make the frontier grow: before it is used
+        self.joined[name] = group
         if self.host_page[into] < 0:
-            self.host_page[into] = min((int(self.host_page[host]) for host in own if self.host_page[host] >= 0), default=-1)
-        if set(own) - {into}:
-            self.frontier.join(np.array(own, np.int32), into, asked)
-
-    def _group_hosts(self, group: str, by: str, hosts: Sequence[str]) -> None:
-        self._join(hosts, group, True)
-        if by == DOMAIN:
-            if self.replaying:
-                self._foresee(group)
-            self.domains.add(group)
-        self.groups[group] = by
-
-    def _foresee(self, domain: str) -> None:
-        """All names are known by now: hosts of this domain that came later came into its group."""
-        later = {
-            name: host
-            for host, name in enumerate(status.host_names(self))
-            if name
-            and name not in self.joined
-            and name not in self.groups
-            and name != domain
-            and registered_domain(name) == domain
-        }
-        if later:
-            at = self.frontier.hosts_of(slice(0, self.known))
-            at[np.isin(at, list(later.values()))] = self.find_host(domain)
-            self.frontier.place(0, at)
-            self.joined.update(dict.fromkeys(later, domain))
-
-    def _pages_in(self, queue: str) -> Array:
-        """All pages of a queue or group."""
-        return np.flatnonzero(self.frontier.hosts_of(slice(0, self.known)) == self.find_host(queue))
-
-    def _ungroup(self, group: str, left: Sequence[str], asked: OwnQueues) -> None:
-        """``left``: the hosts that were part of it. When a log is read again, those that came later were foreseen."""
-        into, pages = self.find_host(group), self._pages_in(group)
-        del self.groups[group]
-        self.domains.discard(group)
-        self.joined = {name: at for name, at in self.joined.items() if at != group}
-        asked.read(self.log, asked.unread(pages))
-        own = asked.numbers(pages, lambda name: self._queue(self._joins(name)))
-        hosts = sorted(set(map(self._host, left)) - {into})
-        self.frontier.part(into, np.array(hosts, np.int32), pages[own != into], own[own != into])
-        first = int(self.host_page[into])  # it may have been named by a page of another host
-        if first >= 0 and host_of(self.url(first)) != group:
-            self.host_page[into] = next(iter(pages[own == into]), -1)
+            self.host_page[into] = self.host_page[host]
+        if host != into:
+            self.frontier.join(host, into, asked)
 
     def _boost_all(self, matches: Callable[[str], Any]) -> None:
         page = 0

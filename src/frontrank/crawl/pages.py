@@ -23,7 +23,7 @@ from frontrank.kernels.growing import grown
 from frontrank.kernels.jit import Array, Direct, by_size
 from frontrank.orderings.policy import Policy, out_for
 from frontrank.pages.groups import HOST, grouping
-from frontrank.pages.urls import host_of, registered_domain
+from frontrank.pages.urls import host_of
 from frontrank.web.links import NO_VALUES, Links
 
 HOSTS_CACHED = 50_000
@@ -84,9 +84,7 @@ class Known:
         self.depths = np.full(capacity, UNLINKED, np.uint16)
         self.worth = np.zeros(capacity if "impact" in self.needs else 0)  # of each page, as far as it was told
         self.queue_by = grouping(log.notes.get("queue_by", HOST))  # the queue of a URL, where it is not its host's
-        self.joined: dict[str, str] = {}  # hosts that are part of a group, and their groups
-        self.groups: dict[str, str] = {}  # groups that were made while it ran: of a DOMAIN, at an IP address, or a LISTED one
-        self.domains: set[str] = set()  # those of a domain: further hosts of it become part of them
+        self.joined: dict[str, str] = {}  # hosts, and the address whose pace and budget they share
         self._find = Direct(names.find)
 
     @property
@@ -196,10 +194,9 @@ class Known:
             queues = hosts.copy()
             queues[[page - first for page in placed]] = [self._queue(name, page) for page, name in placed.items()]
             self._meet_elsewhere(first, urls, sorted(placed))
-        if self.joined or self.domains:  # a page keeps the name of its own queue: whoever brought it may ask by that
+        if self.joined:  # a page keeps the name of its own queue: whoever brought it may ask by that
             named = [placed.get(first + i) or host_of(url) for i, url in enumerate(urls)]
-            group = {name: self._joins(name) for name in dict.fromkeys(named)}
-            queues = np.array([self._queue(group[name], first + i) for i, name in enumerate(named)], np.int32)
+            queues = np.array([self._queue(self.group_of(name), first + i) for i, name in enumerate(named)], np.int32)
         if end > self.links.start.size:
             self._grow(end)
         self.frontier.place(first, queues)
@@ -213,17 +210,7 @@ class Known:
 
     def group_of(self, name: str) -> str:
         """The queue in which the pages of a host or queue wait: that of its group, or its own."""
-        group = self.joined.get(given.text(name, "a host or queue"))
-        if group is None and self.domains and name not in self.groups and (domain := registered_domain(name)) in self.domains:
-            group = domain
-        return group or name
-
-    def _joins(self, name: str) -> str:
-        """The same for a host that is met: it is part of its group from now on."""
-        group = self.group_of(name)
-        if group != name and group in self.domains:
-            self.joined[name] = group
-        return group
+        return self.joined.get(given.text(name, "a host or queue"), name)
 
     def _meet_elsewhere(self, first: int, urls: Sequence[str], pages: Sequence[int]) -> None:
         """These pages lie in queues of their own: those that are not known by their URL alone are found by it all the same."""

@@ -38,7 +38,6 @@ from frontrank.kernels.jit import Array, by_size, fingerprint
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import from_data, spec_of, stored_names, to_data
-from frontrank.pages.groups import DOMAIN
 from frontrank.web.links import Links
 from frontrank.web.view import Workload, workload_from, workload_notes
 
@@ -399,7 +398,6 @@ def snapshot(crawl: Live, wait: bool = True) -> None:
         "paused": crawl.paused,
         "rules": crawl.rules.saved(),
         "joined": crawl.joined,
-        "groups": crawl.groups,
         "shared": snapshots.shared(crawl.state),
     }
     leaves = enumerate(snapshots.leaves(crawl.state))
@@ -455,7 +453,7 @@ def _wanted(crawl: Live) -> dict[str, Any]:
     """What a snapshot must agree on to be of use. Kernels that were changed would read what others wrote, or beyond it."""
     kind = type(crawl.frontier)
     return {
-        "format": 9,
+        "format": 10,
         "frontrank": frontrank.__version__,
         "policy": to_data(crawl.policy),
         "kernels": [fingerprint(kernel) for kernel in crawl.policy.kernels().values()],
@@ -501,8 +499,7 @@ def _load(crawl: Live, saved: Snapshot) -> None:
     crawl.revisits, crawl.paused = head["revisits"], head["paused"]
     crawl.links_given_up = head["links_given_up"]
     crawl.rules.restore(head["rules"])
-    crawl.joined, crawl.groups = head.get("joined", {}), head.get("groups", {})
-    crawl.domains = {group for group, by in crawl.groups.items() if by == DOMAIN}
+    crawl.joined = head["joined"]
     _restore_pending(crawl, held)
     crawl.leases = dict(zip(held["leased"].tolist(), held["lease_ends"].tolist(), strict=True))
     crawl.held_up = set(held["held_up"].tolist())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,6 @@ from frontrank.frontiers.frontier import ABSENT, BEYOND, FORGOTTEN, GONE, LATER,
 from frontrank.kernels.jit import Array, by_size
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import UNRANKED
-from frontrank.pages.groups import IP
 from frontrank.pages.urls import host_of
 
 if TYPE_CHECKING:
@@ -70,7 +68,6 @@ def overview(crawl: Shown) -> dict[str, Any]:
         "links_given_up": crawl.links_given_up,
         "paused": crawl.paused,
         "rules": crawl.rules.json(),
-        "groups": groups(crawl),
         "hosts": {
             "known": len(hosts),
             "with_waiting": int((hosts["waiting"] > 0).sum()),
@@ -211,21 +208,6 @@ def busiest(crawl: Shown, n: int) -> list[dict[str, Any]]:
     rows = zip(host_names(crawl, shown), limits[shown].tolist(), strict=True)
     apart = ((name, row) for name, row in rows if name and name not in crawl.joined)  # pages of others are their group's
     return [{"host": name, **dict(zip(limits.dtype.names or (), row, strict=True))} for name, row in apart]
-
-
-def groups(crawl: Live) -> list[dict[str, Any]]:
-    """Groups of hosts that were made while the crawl ran: what makes a host part of each, how many are, and its limits."""
-    members = Counter(crawl.joined.values()) if crawl.groups else Counter[str]()  # without the host that it is called by
-    made, now = [], _moment(crawl)
-    for name, by in crawl.groups.items():
-        row = crawl.frontier.hosts(crawl.find_host(name))[0]
-        counts = {field: row[field].item() for field in ("waiting", "leased", "done", "taken")}
-        limits = {field: row[field].item() for field in ("concurrency", "budget", "limit")} | {"delay_s": float(row["delay"])}
-        blocked = float(row["blocked"]) if now < row["blocked"] < np.inf else None
-        made.append(
-            {"group": name, "by": by, "hosts": members[name] + (by != IP), **counts, **limits, "blocked_until": blocked}
-        )
-    return made
 
 
 def _moment(crawl: Live) -> float:

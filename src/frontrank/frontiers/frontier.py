@@ -147,17 +147,10 @@ class Frontier(Protocol):
     def block(self, host: int, until: float) -> None:
         """Take nothing of this host before that time, whatever was said before; -inf: at any time."""
 
-    def join(self, hosts: Array, group: int, asked: bool = True) -> None:
-        """All pages of these hosts are those of a group from now on; the strictest limits of all hold for all of them.
+    def join(self, host: int, group: int, asked: bool = True) -> None:
+        """All pages of this host are those of a group, another host, from now on; the strictest limits of both hold.
 
-        ``asked``: the group rests as long as the hosts would. A page that is placed later is placed in the group.
-        """
-
-    def part(self, group: int, hosts: Array, pages: Array, into: Array) -> None:
-        """These pages of a group are those of the hosts beside them from now on. ``hosts``: all that leave the group.
-
-        Each has the limits that it had before, but no shorter delay than the group's, and rests and is blocked as long. What
-        is left of the group has the delay that it had, and else the limits of a new host.
+        ``asked``: the group rests as long as the host would. A page that is placed later is placed in the group.
         """
 
     def may_go(self, host: int, now: float) -> bool:

@@ -203,15 +203,8 @@ class PoliteFrontier:
     def block(self, host: int, until: float) -> None:
         lazy(polite.block).call(self.queue, host, until)
 
-    def join(self, hosts: Array, group: int, asked: bool = True) -> None:
-        others = np.unique(np.asarray(hosts, np.int32))
-        others = others[others != group]
-        joins = np.zeros(self.queue.hosts.size, np.bool_)
-        joins[others] = True
-        by_size(polite.join, self.queue.host.size)(self.queue, others, joins, group, self.queue.host.size, asked)
-
-    def part(self, group: int, hosts: Array, pages: Array, into: Array) -> None:
-        by_size(polite.part, len(pages))(self.queue, group, *(np.asarray(given, np.int32) for given in (hosts, pages, into)))
+    def join(self, host: int, group: int, asked: bool = True) -> None:
+        by_size(polite.join, self.queue.host.size)(self.queue, host, group, asked)
 
     def may_go(self, host: int, now: float) -> bool:
         return bool(lazy(polite.may_go).call(self.queue, host, now))

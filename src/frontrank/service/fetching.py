@@ -35,7 +35,7 @@ from frontrank.errors import FrontrankError, InputError, ServiceAway, ServiceFai
 from frontrank.fetching.crawler.arrivals import MAX_HOPS, resolved
 from frontrank.fetching.crawler.revisiting import FOR_GOOD
 from frontrank.fetching.crawler.scope import Scope
-from frontrank.fetching.failures import Cause, NotFetched
+from frontrank.fetching.failures import Cause
 from frontrank.fetching.fetcher import REDIRECTS, Answer, Fetcher, How
 from frontrank.fetching.fetchers import FetcherDied, Fetchers
 from frontrank.fetching.host_trouble import Failure, HostTrouble, failure_of
@@ -48,7 +48,7 @@ from frontrank.pages.urls import host_of
 from frontrank.pages.warc_writer import Warc
 from frontrank.service.asks import Page
 from frontrank.service.async_client import AsyncClient
-from frontrank.service.reports import ADDRESS, ERROR, RETURNED, STATUS
+from frontrank.service.reports import ERROR, RETURNED, STATUS
 from frontrank.service.revisits import Returning
 from frontrank.system.workers import Closed
 
@@ -365,8 +365,7 @@ class Work:
         """What became of a page: it is done with (0), or comes back at a time."""
         if self._asides:  # a delay or a block of this host may be on its way
             await asyncio.wait(set(self._asides))
-        said = {**said, **await self._address(page)}
-        over = (ERROR, STATUS, RETURNED, ADDRESS, *(() if RETURNED in said else (ATTEMPTS,)))  # told of the visit before
+        over = (ERROR, STATUS, RETURNED, *(() if RETURNED in said else (ATTEMPTS,)))  # told of the visit before
         old = {name: values for name, values in page.metadata.items() if name not in over}
         try:
             await self._known(page, due, {**old, **said})
@@ -381,14 +380,6 @@ class Work:
         await self._patiently(
             lambda: self.client.known(page.url, due, queue=page.queue, metadata=metadata, sent_ago=ago(), lease=page.lease)
         )
-
-    async def _address(self, page: Page) -> dict[str, list[str]]:
-        """Where its host is, as far as this fetcher knows."""
-        try:
-            found = await self.own.names.addresses(host_of(page.url)) if not self.own.names.proxies else []
-        except NotFetched:
-            return {}
-        return {ADDRESS: [min(str(address[0]) for _, address in found)]} if found else {}
 
     def _number(self, page: Page, name: str) -> int:
         said = page.metadata.get(name, ["0"])[0]

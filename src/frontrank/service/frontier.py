@@ -245,7 +245,7 @@ class FrontierService:
             polite = crawl.politeness
             with crawl.together():
                 crawl.forget_pages(crawl.pages_of(asked.key).tolist())
-                if asked.key in crawl.groups or crawl.group_of(asked.key) != asked.key:
+                if crawl.group_of(asked.key) != asked.key:
                     return wire.Long(value=counts.active)  # the limits are those of other hosts, too
                 crawl.host(asked.key, delay_s=polite.delay_s, concurrency=polite.per_host, budget=polite.host_budget, limit=0)
                 crawl.block_until(asked.key, 0.0)

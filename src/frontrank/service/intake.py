@@ -149,8 +149,6 @@ class Intake:
         if page < 0 or crawl.mark(page) in (ABSENT, FORGOTTEN):
             pages, news = crawl.discover_pages([info.url], queues=[info.key])  # nobody linked to one that was not known
             page, fresh = int(pages[0]), bool(news[0])
-        if crawl.addresses and (told := _said(info, "ip")) and told[-1] in crawl.addresses:
-            crawl.join(info.key, told[-1])
         if 0 < known.sent_ago < (delay := crawl.pace_of(info.key)[1]):
             crawl.rest(info.key, delay - known.sent_ago)  # before the page is settled, and another one may be taken
         if known.lease and not _counts(crawl, page, known.lease):

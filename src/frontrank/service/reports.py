@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from frontrank.service import wire
 
-RETURNED, STATUS, ERROR, ADDRESS = "returned", "status", "error", "ip"
-OF_ONE_VISIT = (RETURNED, STATUS, ERROR, ADDRESS)
+RETURNED, STATUS, ERROR = "returned", "status", "error"
+OF_ONE_VISIT = (RETURNED, STATUS, ERROR)
 MAX_REASON_LENGTH = 200  # characters
 
 

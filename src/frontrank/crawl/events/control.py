@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from frontrank.crawl.events.event import Noted, count_of, pages_of, read_note, storable
 from frontrank.crawl.log import Row
-from frontrank.crawl.own_queues import OwnQueues
 from frontrank.crawl.rules import Rule
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
@@ -89,7 +88,7 @@ class Rested(Blocked):
 
 @dataclass(frozen=True, slots=True)
 class Joined(Noted):
-    """A host is part of a group from now on: they have one pace and one budget."""
+    """A host shares pace and budget with all others of a group from now on, such as those at one address."""
 
     kind: ClassVar[int] = 26
     name: ClassVar[str] = "join"
@@ -98,38 +97,32 @@ class Joined(Noted):
     asked: bool  # the group rests for what was asked of the host
 
     def apply(self, crawl: Live) -> None:
-        crawl._join([self.host], self.group, self.asked)
+        crawl._join(self.host, self.group, self.asked)
 
 
 @dataclass(frozen=True, slots=True)
 class Grouped(Noted):
-    """These hosts are one group from now on, with one pace and one budget; others become part of it as they are met."""
+    """Hosts were made one group while the crawl ran, as frontrank 0.1 could: each stands by itself now, with its own limits."""
 
     kind: ClassVar[int] = 28
     name: ClassVar[str] = "group"
     group: str
-    by: str  # domain, ip or list
-    hosts: list[str]  # that are part of it now
+    by: str
+    hosts: list[str]
 
-    def apply(self, crawl: Live) -> None:
-        crawl._group_hosts(self.group, self.by, self.hosts)
+    def apply(self, crawl: Live) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Ungrouped(Noted):
-    """The hosts of a group stand by themselves from now on."""
+    """Such a group was dissolved."""
 
     kind: ClassVar[int] = 29
     name: ClassVar[str] = "ungroup"
     group: str
-    hosts: list[str]  # that were part of it
-    queues: OwnQueues = field(default_factory=OwnQueues, compare=False)  # of its pages, as far as they were read before
+    hosts: list[str]
 
-    def said(self) -> dict[str, Any]:
-        return {"group": self.group, "hosts": self.hosts}
-
-    def apply(self, crawl: Live) -> None:
-        crawl._ungroup(self.group, self.hosts, self.queues)
+    def apply(self, crawl: Live) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ class Engine:
     # One page ----------------------------------------------------------------------------------------------------------------
     async def _one(self, page: int) -> None:
         url = self.crawl.url(page)
-        if (self.by_address or self.crawl.addresses) and not await self._may_ask(host_of(url)):
+        if self.by_address and not await self._may_ask(host_of(url)):
             with self.arrivals.or_end():
                 self.crawl.give_back([page])
             return
@@ -164,10 +164,9 @@ class Engine:
         except NotFetched:
             return True  # whoever fetches says why
         verdict = [True]
-        grouped = addresses if self.by_address else [address for address in addresses if address in self.crawl.addresses]
-        if grouped:
+        if addresses:
             with self.arrivals.or_end():
-                verdict.append(self.crawl.join(host, grouped[0]))
+                verdict.append(self.crawl.join(host, addresses[0]))
         return verdict[-1]
 
     async def _answer(self, page: int, url: str) -> Answer:

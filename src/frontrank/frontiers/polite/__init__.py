@@ -26,7 +26,7 @@ A budget counts what was asked for, revisits too; a limit counts pages that are 
     hosts       which may be asked, and what each bears
     pages       what happens to a page
     turns       whose turn it is
-    groups      hosts that become one, and leave it
+    sharing     hosts that share one pace and one budget
     upcoming    what comes next, by key alone
 
 Memory: 29 bytes for each page (record 24, mark 1, host 4), 104 for each host. Times are seconds; 0 is no limit.
@@ -46,7 +46,6 @@ from frontrank.frontiers.polite.arrays import (
     waiting,
     with_own_keys,
 )
-from frontrank.frontiers.polite.groups import join, part
 from frontrank.frontiers.polite.hosts import bears, block, limit, may_go, next_at, place_all, rest
 from frontrank.frontiers.polite.pages import (
     PUTS,
@@ -61,6 +60,7 @@ from frontrank.frontiers.polite.pages import (
     settle,
     take,
 )
+from frontrank.frontiers.polite.sharing import join
 from frontrank.frontiers.polite.turns import pop, pop_above, pop_some, take_queue, take_queues
 from frontrank.frontiers.polite.upcoming import best
 
@@ -84,7 +84,6 @@ __all__ = [
     "may_go",
     "new",
     "next_at",
-    "part",
     "place_all",
     "pop",
     "pop_above",

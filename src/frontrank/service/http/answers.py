@@ -13,13 +13,12 @@ from typing import Any, cast
 
 from frontrank import __version__
 from frontrank.crawl.kernels import UNLINKED
-from frontrank.errors import InputError, NotFound, StorageError, TooMany, UnknownCrawl, nearest
+from frontrank.errors import InputError, StorageError, TooMany, UnknownCrawl
 from frontrank.fetching.crawler.job import asked_for
 from frontrank.fetching.crawler.pace import time_left
 from frontrank.frontiers.frontier import BEYOND
 from frontrank.orderings.ranker import UNRANKED
 from frontrank.orderings.registry import describe
-from frontrank.pages.groups import Group
 from frontrank.service.http import past, replays, shapes
 from frontrank.service.http.desk import Desk, Source
 from frontrank.service.refusals import reason_for
@@ -27,7 +26,6 @@ from frontrank.service.refusals import reason_for
 STATUS_S, HOSTS_S, WHOLE_S, COMPARED_S = 1.0, 2.0, 5.0, 60.0  # how long answers are kept
 FOREVER_S = 1e12
 MAX_RULES = 1_000  # of a crawl: each is tried on every URL that is found
-MAX_GROUPS = 1_000  # likewise, for hosts
 MAX_NAMED = 100  # pages that are not known, in an answer
 NOT_YET = "said; the process at work on the crawl has not acted on it yet, and will when it takes a page"
 NOTHING: dict[str, Any] = {"pages_per_s": {"lately": 0.0, "overall": 0.0}, "reasons": {}, "complete": True}
@@ -242,39 +240,8 @@ def limit_host(asked: Asked) -> shapes.Done:
     return _done(asked, f"{asked.given['host']} has new limits", asked.source.tell("host", name=asked.given["host"], **given))
 
 
-def limit_group(asked: Asked) -> shapes.Done:
-    group, limits = _group(asked), _given(asked, "delay_s", "concurrency", "budget", "limit")
-    if not limits:
-        raise InputError("at least one limit must be given: delay_s, concurrency, budget or limit")
-    return _done(asked, "the hosts share new limits", asked.source.tell("limit_group", **group, **limits))
-
-
-def block_group(asked: Asked) -> shapes.Done:
-    group, seconds = _group(asked), asked.given["seconds"]
-    applied = asked.source.tell("block_group", until=time.time() + seconds if seconds else 0.0, **group)
-    return _done(asked, f"nothing is taken from the group for {seconds:g} s" if seconds else "it may be asked again", applied)
-
-
-def ungroup(asked: Asked) -> shapes.Done:
-    name = asked.given["group"]
-    known = [group["group"] for group in asked.source.ask("overview")["groups"]]
-    if name not in known:
-        raise NotFound(f"there is no group {name!r}{nearest(name, known)}")
-    return _done(asked, f"the hosts of {name} stand by themselves", asked.source.tell("ungroup", name=name))
-
-
 def _given(asked: Asked, *names: str) -> dict[str, Any]:
     return {name: asked.given[name] for name in names if asked.given[name] is not None}
-
-
-def _group(asked: Asked) -> dict[str, Any]:
-    """The hosts that are meant, if there is room for another group."""
-    given = _given(asked, "domain", "ip", "hosts")
-    name = Group.of(**given).name
-    held = asked.source.ask("overview")["groups"]
-    if len(held) >= MAX_GROUPS and all(group["group"] != name for group in held):
-        raise TooMany(f"this crawl has {len(held):,} groups of hosts, as many as it may")
-    return given
 
 
 def ask(asked: Asked) -> shapes.Done:

@@ -24,7 +24,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_TARGET_LENGTH = 65_536  # path and query, as they are sent: three signs for one of a URL that is asked about
 MAX_BODY_LENGTH = 65_536
-LONGER_BODIES = {"queries": 2**24, "impacts": 2**24, "groups": 2**22, "group-blocks": 2**22}  # by the last part of a path
+LONGER_BODIES = {"queries": 2**24, "impacts": 2**24}  # by the last part of a path
 CONTENT = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from frontrank.pages.groups import MAX_HOST_LENGTH, MAX_HOSTS
+from frontrank.pages.groups import MAX_HOST_LENGTH
 from frontrank.service.http import answers, shapes
 from frontrank.service.http.answers import HOSTS_S, WHOLE_S, Asked
 from frontrank.service.http.fields import Field
@@ -51,11 +51,6 @@ LIMITS = (
     Field("concurrency", "integer", "pages in flight at once; 0: no limit", None, 0, 10_000),
     Field("budget", "integer", "pages to take in all, revisits too; 0: no limit", None, 0, MAX_PAGES),
     Field("limit", "integer", "pages to be done with; 0: no limit", None, 0, MAX_PAGES),
-)
-GROUP = (
-    Field("domain", "string", "all hosts of this registered domain", None, longest=MAX_HOST_LENGTH),
-    Field("ip", "string", "all hosts at this address, as fetchers tell of it", None, longest=45),
-    Field("hosts", "array", "these hosts", None, most=MAX_HOSTS, items=HOST),
 )
 QUERY = (
     Field("query", "string", "what is asked", longest=1_000),
@@ -232,33 +227,6 @@ OPERATIONS = (
         answers.limit_host,
         shapes.Done,
         (HOST, *LIMITS),
-        method="POST",
-    ),
-    Operation(
-        "limitGroup",
-        OF_CRAWL + "/groups",
-        "Politeness towards a group of hosts, given by one of domain, ip and hosts: they share it from now on.",
-        answers.limit_group,
-        shapes.Done,
-        (*GROUP, *LIMITS),
-        method="POST",
-    ),
-    Operation(
-        "blockGroup",
-        OF_CRAWL + "/group-blocks",
-        "Fetch nothing from a group of hosts, given by one of domain, ip and hosts, for that long.",
-        answers.block_group,
-        shapes.Done,
-        (*GROUP, BLOCKED),
-        method="POST",
-    ),
-    Operation(
-        "ungroup",
-        OF_CRAWL + "/ungroup",
-        "Let the hosts of a group stand by themselves again, with no shorter delay than the group's.",
-        answers.ungroup,
-        shapes.Done,
-        (Field("group", "string", "the name of a group, as the status has it", longest=MAX_HOST_LENGTH),),
         method="POST",
     ),
     Operation(

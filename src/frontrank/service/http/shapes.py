@@ -65,21 +65,6 @@ class Rule(TypedDict):
     taken: int
 
 
-class Group(TypedDict):
-    group: str
-    by: str
-    hosts: int
-    waiting: int
-    leased: int
-    done: int
-    taken: int
-    concurrency: int
-    budget: int
-    limit: int
-    delay_s: float
-    blocked_until: float | None
-
-
 class Valued(TypedDict):
     done: str
     applied: bool
@@ -108,7 +93,6 @@ class Status(TypedDict):
     left_until: str | None
     hosts: HostCounts
     rules: list[Rule]
-    groups: list[Group]
     gauges: dict[str, float]
     rankings_failed: int
     events: int

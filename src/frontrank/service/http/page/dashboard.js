@@ -46,34 +46,21 @@ function show(told) {
   const last = told.last_event ? [`last event ${moment(told.last_event)}`] : [];
   if (told.running && Date.now() / 1000 - told.as_of > STALE_S) last.push(`as of ${moment(told.as_of)}`);
   $("progress-text").textContent = [`${whole} (${percent(share)})`, ...gauges, ...last].join(" · ");
-  const ruled = JSON.stringify([told.rules, told.groups]);
+  const ruled = JSON.stringify(told.rules);
   if (ruled !== shownRules) {
     shownRules = ruled;
-    rules(told.rules, told.groups);
+    rules(told.rules);
   }
   $("pause").textContent = !told.active ? "Resume service" : told.paused ? "Resume" : "Pause";
   document.title = `${count(told.fetched)} pages · ${told.id} · frontrank`;
 }
 
-const GROUPED = { domain: "All hosts of this domain", ip: "All hosts at this address", list: "Hosts that were put together" };
-
-function grouped(one) {
-  return make("span", { class: "tag", title: GROUPED[one.by] }, one.hosts > 1 ? `${count(one.hosts)} hosts` : "group");
-}
-
-function rules(told, groups) {
-  $("rules").hidden = !told.length && !groups.length;
+function rules(told) {
+  $("rules").hidden = !told.length;
   const words = (rule) => [
     rule.boost ? `boosted by ${count(rule.boost)}` : "",
     rule.budget ? `${count(rule.taken)} of ${count(rule.budget)} pages taken` : "",
     rule.delay_s ? `${short(rule.delay_s)} s apart` : "",
-  ].filter(Boolean).join(", ");
-  const together = (one) => [
-    one.budget ? `${count(one.taken)} of ${count(one.budget)} pages taken` : "",
-    one.limit ? `${count(one.done)} of ${count(one.limit)} pages done with` : "",
-    one.concurrency ? `${count(one.concurrency)} at once` : "",
-    one.delay_s ? `${short(one.delay_s)} s apart` : "",
-    one.blocked_until ? `blocked until ${moment(one.blocked_until)}` : "",
   ].filter(Boolean).join(", ");
   const row = (name, said, about, doing) => make("tr", {},
     make("td", { class: "url" }, ...name),
@@ -81,8 +68,6 @@ function rules(told, groups) {
     make("td", {}, make("div", { class: "row" }, acting("End", about, doing))));
   rows("rules-table", [
     ...told.map((rule) => row([make("code", {}, rule.pattern)], words(rule), `end the rule ${rule.pattern}`, () => end(rule))),
-    ...groups.map((one) => row([one.group, " ", grouped(one)], together(one), `end the group ${one.group}`,
-      () => act("ungroup", { group: one.group }).catch(trouble))),
   ]);
 }
 
@@ -197,10 +182,9 @@ async function families() {
 async function hosts() {
   const told = await get(crawl, "hosts", { n: 30 });
   const limit = (value) => (value ? count(value) : "–");
-  const groups = new Map((status?.groups ?? []).map((one) => [one.group, one]));
   rows("hosts", told.hosts.map((one) =>
     make("tr", {},
-      make("td", { class: "url" }, one.host, " ", groups.has(one.host) ? grouped(groups.get(one.host)) : null),
+      make("td", { class: "url" }, one.host),
       make("td", { class: "number" }, count(one.leased)),
       make("td", { class: "number" }, count(one.waiting)),
       make("td", { class: "number" }, count(one.taken)),
@@ -378,12 +362,6 @@ function limitHost(host) {
     "Set", (values) => act("limits", { host: host.host, ...values }));
 }
 
-function limitGroup() {
-  ask("Limit hosts together", "Give one of domain, address and hosts: they share what is set from now on. What is left empty stays as it is; 0 is no limit.",
-    [{ name: "domain", label: "Registered domain", maxlength: 255 }, { name: "ip", label: "or address", maxlength: 45 }, { name: "hosts", label: "or hosts", hint: "With blanks between them." }, { name: "delay_s", label: "Seconds between two pages", type: "number", min: 0, step: "any" }, { name: "concurrency", label: "Pages in flight at once", type: "number", min: 0, step: 1 }, { name: "budget", label: "Pages to take in all", type: "number", min: 0, step: 1 }],
-    "Limit", ({ hosts, ...values }) => act("groups", hosts ? { ...values, hosts: hosts.split(/[\s,]+/).filter(Boolean) } : values));
-}
-
 function limitFamily(pattern) {
   ask("Limit a family of URLs", "A budget or a pace for all pages whose URL matches. What is left empty stays as it is; 0 is no limit.",
     [{ ...PATTERN, value: pattern }, { name: "budget", label: "Pages to take in all", type: "number", min: 0, step: 1 }, { name: "delay_s", label: "Seconds between two pages", type: "number", min: 0, step: "any" }],
@@ -494,7 +472,6 @@ $("pause").addEventListener("click", () => act(status.paused || !status.active ?
 $("metrics").addEventListener("click", metrics);
 $("boost").addEventListener("click", () => boost());
 $("block").addEventListener("click", () => block());
-$("group").addEventListener("click", () => limitGroup());
 $("ask-cancel").addEventListener("click", () => $("ask").close());
 $("search").addEventListener("submit", (event) => {
   event.preventDefault();
