@@ -126,7 +126,7 @@ def main() -> None:
 def crawl(given: argparse.Namespace, folder: Path) -> list[str]:
     """The URLs that were fetched."""
     flux, log = folder / "crawler.flux", folder / "storm.log"
-    serve = ("serve", str(folder / "frontier"), "--policy", given.policy, "--delay", "0", "--port", "0", "--no-http")
+    serve = ("serve", str(folder / "frontier"), "--ordering", given.policy, "--delay", "0", "--port", "0", "--no-http")
     with (
         started("web", given.web, "--port", "0") as web,
         started(*serve) as service,

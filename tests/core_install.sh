@@ -34,7 +34,7 @@ if ours > max(0.3, 12 * empty):
 END
 
 printf '0 1\n0 2\n1 3\n2 3\n3 0\n' > edges.txt
-"$bin/frontrank" simulate edges.txt --policy bfs --policy fpr > table
+"$bin/frontrank" simulate edges.txt --ordering bfs --ordering fpr > table
 grep -q fpr table || fail "simulate printed no line for fpr"
 "$bin/frontrank" orderings > /dev/null
 "$bin/frontrank" crawl --help > /dev/null
@@ -65,7 +65,7 @@ echo computer > asked.txt
 says crawl crawl http://example.org/ --out new
 says crawl demo
 says lab report edges.txt
-says lab simulate edges.txt --policy bfs --out new
+says lab simulate edges.txt --ordering bfs --out new
 says search evaluate synthetic:pages=200,seed=1 --queries asked.txt --judge same
 [ ! -e new ] || fail "something was half-written"
 echo "core install: orderings, simulate, Crawl and the sentences for what is missing: as they should be"

@@ -22,8 +22,8 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 # {} is the folder that ``material`` filled. None of them ends by itself within the first seconds.
 WORKING: dict[str, tuple[str, ...]] = {
-    "simulate": ("simulate", LARGE, "--policy", "pagerank:every=1000", "--policy", "fpr"),
-    "report": ("report", LARGE, "--policy", "all", "--out", "{}/out/report.html"),
+    "simulate": ("simulate", LARGE, "--ordering", "pagerank:every=1000", "--ordering", "fpr"),
+    "report": ("report", LARGE, "--ordering", "all", "--out", "{}/out/report.html"),
     "convert": ("convert", LARGE, "{}/out/web"),
     "reproduce": ("reproduce", "cho98", "--out", "{}/out/paper.html"),
     "demo": ("demo", "--out", "{}/out/demo"),
@@ -33,7 +33,7 @@ WORKING: dict[str, tuple[str, ...]] = {
     "evaluate": ("evaluate", TEXTS, "--queries", "{}/asked.txt", "--out", "{}/out/table.csv"),
     "tune": ("tune", TEXTS, "--queries", "{}/asked.txt", "--out", "{}/out/table.csv"),
     "import": ("import", "--pages", "{}/pages.csv", "--links", "{}/links.csv", "{}/out/team.crawl"),
-    "rank": ("rank", "{}/team.crawl", "--policy", "rw-eg", "--out", "{}/out/next.csv"),
+    "rank": ("rank", "{}/team.crawl", "--ordering", "rw-eg", "--out", "{}/out/next.csv"),
     "explain": ("explain", "{}/live.crawl", "http://www.h1.example/1"),
     "status": ("status", "{}/live.crawl", "--queue", "{}/out/queue.csv"),
 }

@@ -40,7 +40,7 @@ def edges(tmp_path: Path) -> Path:
 
 class TestSimulate:
     def test_json_has_the_promised_shape(self) -> None:
-        figures = json.loads(good("simulate", SMALL, "--policy", "bfs", "--policy", "fpr:m=100", "--json"))
+        figures = json.loads(good("simulate", SMALL, "--ordering", "bfs", "--ordering", "fpr:m=100", "--json"))
         assert set(figures["policies"]) == {"bfs", "fpr:m=100"}
         for value in figures["policies"].values():
             assert list(value["hot"]) == list(value["mass"]) == SHARES
@@ -50,7 +50,7 @@ class TestSimulate:
         assert figures["web"] == {"pages": 500, "links": fr.load(SMALL).links}
 
     def test_figures_beyond_the_budget_are_null(self) -> None:
-        figures = json.loads(good("simulate", SMALL, "--policy", "bfs", "--budget", "0.15", "--json"))
+        figures = json.loads(good("simulate", SMALL, "--ordering", "bfs", "--budget", "0.15", "--json"))
         hot = figures["policies"]["bfs"]["hot"]
         assert [share for share in SHARES if hot[share] is not None] == ["0.05", "0.1", "0.15"]
         assert figures["policies"]["bfs"]["fetched"] == 75
@@ -58,7 +58,7 @@ class TestSimulate:
     def test_order_out_holds_node_ids_in_fetch_order(self, edges: Path, tmp_path: Path) -> None:
         seeds = tmp_path / "seeds.txt"
         seeds.write_text("0\n", encoding="utf-8")
-        good("simulate", edges, "--policy", "fpr", "--seeds", seeds, "--order-out", "o.npy", cwd=tmp_path)
+        good("simulate", edges, "--ordering", "fpr", "--seeds", seeds, "--order-out", "o.npy", cwd=tmp_path)
         order = np.load(tmp_path / "o.npy")
         assert order.dtype == np.int64
         assert order.tolist() == [0, 1, 2, 4, 3]
@@ -66,25 +66,25 @@ class TestSimulate:
     def test_ids_of_a_sparse_edge_list_are_its_own(self, tmp_path: Path) -> None:
         (tmp_path / "sparse.txt").write_text("1000000 5000000\n5000000 70\n", encoding="utf-8")
         (tmp_path / "seeds.txt").write_text("1000000\n", encoding="utf-8")
-        good("simulate", "sparse.txt", "--policy", "bfs", "--seeds", "seeds.txt", "--order-out", "o.npy", cwd=tmp_path)
+        good("simulate", "sparse.txt", "--ordering", "bfs", "--seeds", "seeds.txt", "--order-out", "o.npy", cwd=tmp_path)
         assert np.load(tmp_path / "o.npy").tolist() == [1000000, 5000000, 70]
 
     def test_all_runs_every_ordering_the_web_allows(self, edges: Path) -> None:
-        with_hosts = json.loads(good("simulate", SMALL, "--policy", "all", "--budget", "50", "--json"))["policies"]
-        links_only = json.loads(good("simulate", edges, "--policy", "all", "--json"))["policies"]
+        with_hosts = json.loads(good("simulate", SMALL, "--ordering", "all", "--budget", "50", "--json"))["policies"]
+        links_only = json.loads(good("simulate", edges, "--ordering", "all", "--json"))["policies"]
         assert {"bfs", "fpr", "rankmass", "pagerank", "largest-site", "location"} <= set(with_hosts)
         assert "largest-site" not in links_only
         assert "fpr" in links_only
 
     def test_out_holds_orders_curves_figures_and_report(self, tmp_path: Path) -> None:
-        good("simulate", SMALL, "--policy", "bfs", "--policy", "opic", "--out", "runs", cwd=tmp_path)
+        good("simulate", SMALL, "--ordering", "bfs", "--ordering", "opic", "--out", "runs", cwd=tmp_path)
         names = {path.name for path in (tmp_path / "runs").iterdir()}
         assert names == {"order-0.npy", "order-1.npy", "seeds.npy", "curves.parquet", "runs.json", "report.html"}
         good("report", "runs", "--out", "again.html", cwd=tmp_path)
         assert "opic" in (tmp_path / "again.html").read_text(encoding="utf-8")
 
     def test_coverage_stops_rankmass(self) -> None:
-        done = json.loads(good("simulate", SMALL, "--policy", "rankmass", "--until", "coverage=0.5", "--json"))
+        done = json.loads(good("simulate", SMALL, "--ordering", "rankmass", "--until", "coverage=0.5", "--json"))
         (value,) = done["policies"].values()
         assert value["ended"] == "stopping rule"
         assert 0.5 <= value["coverage"] < 0.6
@@ -134,43 +134,43 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("args", "says"),
         [
-            (["missing.txt", "--policy", "bfs"], ["missing.txt"]),
-            (["empty.txt", "--policy", "bfs"], ["empty.txt"]),
-            (["short.gz", "--policy", "bfs"], ["short.gz"]),
-            (["bad-line.txt", "--policy", "bfs"], ["bad-line.txt", "line 2"]),
-            (["negative.txt", "--policy", "bfs"], ["negative.txt", "line 1"]),
-            (["other", "--policy", "bfs"], ["ImmutableGraph"]),
-            (["edges.txt", "--policy", "bsf"], ["'bsf'", "did you mean 'bfs'"]),
-            (["edges.txt", "--policy", "fica:kk=3"], ["'kk'", "did you mean 'k'"]),
-            (["edges.txt", "--policy", "fica:k=x"], ["got x", "whole number"]),
-            (["edges.txt", "--policy", "fica:k=0"], ["got 0"]),
-            (["edges.txt", "--policy", "fica:beta=nan"], ["got nan"]),
-            (["edges.txt", "--policy", "fica:schedule=expp"], ["expp", "did you mean 'exp'"]),
-            (["edges.txt", "--policy", "combine:backlink=nan"], ["got nan"]),
-            (["edges.txt", "--policy", "combine:largest-site=1"], ["largest-site"]),
-            (["edges.txt", "--policy", "similarity"], ["topic"]),
-            (["edges.txt", "--policy", "similarity:topic=x"], ["anchors", "texts", "urls"]),
-            (["edges.txt", "--policy", "fpr:m=100"], ["fpr:m=100", "hosts", "edges"]),
-            (["edges.txt", "--policy", "bfs", "--budget", "-5"], ["-5"]),
-            (["edges.txt", "--policy", "bfs", "--budget", "0"], ["0"]),
-            (["edges.txt", "--policy", "bfs", "--budget", "nan"], ["nan"]),
-            (["edges.txt", "--policy", "bfs", "--budget", "many"], ["many"]),
-            (["edges.txt", "--policy", "bfs", "--seeds", "none.txt"], ["none.txt"]),
-            (["edges.txt", "--policy", "bfs", "--seeds", "outside.txt"], ["outside.txt", "line 2", "99"]),
-            (["edges.txt", "--policy", "bfs", "--seeds", "urls.txt"], ["http://nowhere/", "line 1"]),
-            (["edges.txt", "--policy", "bfs", "--seeds", "blank.txt"], ["blank.txt"]),
-            (["edges.txt", "--policy", "bfs", "--seeds", "top:99"], ["top:99"]),
-            (["edges.txt", "--policy", "bfs", "--seeds", "random:x"], ["random:x"]),
-            (["edges.txt", "--policy", "bfs", "--metric", "pagerang"], ["pagerang", "did you mean 'pagerank'"]),
-            (["edges.txt", "--policy", "bfs", "--until", "coverage=0.5"], ["rankmass"]),
-            (["edges.txt", "--policy", "rankmass", "--until", "coverage=2"], ["got 2"]),
-            (["edges.txt", "--policy", "rankmass", "--until", "0.9"], ["RULE=SHARE", "write coverage=0.9"]),
-            (["edges.txt", "--policy", "bfs", "--host-delay", "-1"], ["--host-delay must be a number from 0, got -1"]),
-            (["edges.txt", "--policy", "bfs", "--order-out", "no/such/o.npy"], ["no/such"]),
-            (["edges.txt", "--policy", "bfs", "--policy", "dfs", "--order-out", "o.npy"], ["o.npy", "one ordering"]),
-            (["edges.txt", "--policy", "all", "--order-out", "o.npy"], ["one ordering, all given"]),
-            (["synthetic:pages=-1", "--policy", "bfs"], ["got -1"]),
-            (["synthetic:pagse=10", "--policy", "bfs"], ["'pagse'", "did you mean 'pages'"]),
+            (["missing.txt", "--ordering", "bfs"], ["missing.txt"]),
+            (["empty.txt", "--ordering", "bfs"], ["empty.txt"]),
+            (["short.gz", "--ordering", "bfs"], ["short.gz"]),
+            (["bad-line.txt", "--ordering", "bfs"], ["bad-line.txt", "line 2"]),
+            (["negative.txt", "--ordering", "bfs"], ["negative.txt", "line 1"]),
+            (["other", "--ordering", "bfs"], ["ImmutableGraph"]),
+            (["edges.txt", "--ordering", "bsf"], ["'bsf'", "did you mean 'bfs'"]),
+            (["edges.txt", "--ordering", "fica:kk=3"], ["'kk'", "did you mean 'k'"]),
+            (["edges.txt", "--ordering", "fica:k=x"], ["got x", "whole number"]),
+            (["edges.txt", "--ordering", "fica:k=0"], ["got 0"]),
+            (["edges.txt", "--ordering", "fica:beta=nan"], ["got nan"]),
+            (["edges.txt", "--ordering", "fica:schedule=expp"], ["expp", "did you mean 'exp'"]),
+            (["edges.txt", "--ordering", "combine:backlink=nan"], ["got nan"]),
+            (["edges.txt", "--ordering", "combine:largest-site=1"], ["largest-site"]),
+            (["edges.txt", "--ordering", "similarity"], ["topic"]),
+            (["edges.txt", "--ordering", "similarity:topic=x"], ["anchors", "texts", "urls"]),
+            (["edges.txt", "--ordering", "fpr:m=100"], ["fpr:m=100", "hosts", "edges"]),
+            (["edges.txt", "--ordering", "bfs", "--budget", "-5"], ["-5"]),
+            (["edges.txt", "--ordering", "bfs", "--budget", "0"], ["0"]),
+            (["edges.txt", "--ordering", "bfs", "--budget", "nan"], ["nan"]),
+            (["edges.txt", "--ordering", "bfs", "--budget", "many"], ["many"]),
+            (["edges.txt", "--ordering", "bfs", "--seeds", "none.txt"], ["none.txt"]),
+            (["edges.txt", "--ordering", "bfs", "--seeds", "outside.txt"], ["outside.txt", "line 2", "99"]),
+            (["edges.txt", "--ordering", "bfs", "--seeds", "urls.txt"], ["http://nowhere/", "line 1"]),
+            (["edges.txt", "--ordering", "bfs", "--seeds", "blank.txt"], ["blank.txt"]),
+            (["edges.txt", "--ordering", "bfs", "--seeds", "top:99"], ["top:99"]),
+            (["edges.txt", "--ordering", "bfs", "--seeds", "random:x"], ["random:x"]),
+            (["edges.txt", "--ordering", "bfs", "--metric", "pagerang"], ["pagerang", "did you mean 'pagerank'"]),
+            (["edges.txt", "--ordering", "bfs", "--until", "coverage=0.5"], ["rankmass"]),
+            (["edges.txt", "--ordering", "rankmass", "--until", "coverage=2"], ["got 2"]),
+            (["edges.txt", "--ordering", "rankmass", "--until", "0.9"], ["RULE=SHARE", "write coverage=0.9"]),
+            (["edges.txt", "--ordering", "bfs", "--host-delay", "-1"], ["--host-delay must be a number from 0, got -1"]),
+            (["edges.txt", "--ordering", "bfs", "--order-out", "no/such/o.npy"], ["no/such"]),
+            (["edges.txt", "--ordering", "bfs", "--ordering", "dfs", "--order-out", "o.npy"], ["o.npy", "one ordering"]),
+            (["edges.txt", "--ordering", "all", "--order-out", "o.npy"], ["one ordering, all given"]),
+            (["synthetic:pages=-1", "--ordering", "bfs"], ["got -1"]),
+            (["synthetic:pagse=10", "--ordering", "bfs"], ["'pagse'", "did you mean 'pages'"]),
         ],
     )
     def test_simulate(self, tmp_path: Path, edges: Path, args: list[str], says: list[str]) -> None:
@@ -209,7 +209,7 @@ class TestBadInput:
 
     @pytest.mark.parametrize(("option", "name"), [("--order-out", "new.npy"), ("--out", "new"), ("--out", "new.csv")])
     def test_a_read_only_directory(self, tmp_path: Path, edges: Path, read_only: Path, option: str, name: str) -> None:
-        said = self.refused(tmp_path, "simulate", "edges.txt", "--policy", "bfs", option, str(read_only / name))
+        said = self.refused(tmp_path, "simulate", "edges.txt", "--ordering", "bfs", option, str(read_only / name))
         assert f"{read_only} is read-only" in said
 
 
@@ -226,4 +226,4 @@ class TestStartUp:
 
 def test_figures_stand_under_the_specification_as_it_was_written() -> None:
     spec = "fica:k=250000,beta=0.10"
-    assert list(json.loads(good("simulate", SMALL, "--policy", spec, "--json"))["policies"]) == [spec]
+    assert list(json.loads(good("simulate", SMALL, "--ordering", spec, "--json"))["policies"]) == [spec]

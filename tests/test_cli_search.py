@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class TestEvaluate:
     def test_json_has_the_promised_shape(self, folder: Path) -> None:
         rankers = ["random", "pagerank", "rw", "rw-eg:omega=0.5", "q-overlap", "fusion", "fpr"]
-        asked = [part for name in rankers for part in ("--ranker", name)]
+        asked = [part for name in rankers for part in ("--ordering", name)]
         told = json.loads(good("evaluate", WEB, "--queries", folder / "log.txt.gz", "--crawled", "bfs:0.3", *asked, "--json"))
         assert list(told["pages"]) == ["D", "F", "tested"]
         assert told["pages"]["D"] == 450
@@ -63,7 +63,7 @@ class TestEvaluate:
 
     def test_split_tests_only_the_pages_that_were_not_revealed(self, folder: Path) -> None:
         log = folder / "log.txt.gz"
-        told = json.loads(good("evaluate", WEB, "--queries", log, "--protocol", "split", "--ranker", "rw", "--json"))
+        told = json.loads(good("evaluate", WEB, "--queries", log, "--protocol", "split", "--ordering", "rw", "--json"))
         assert told["pages"]["tested"] == told["pages"]["F"] - round(0.65 * told["pages"]["F"])
 
     def test_tune_measures_each_setting_as_evaluate_does_on_the_same_split_and_names_the_best_estimate(
@@ -75,7 +75,7 @@ class TestEvaluate:
         assert len(estimates) == 6 and estimates == sorted(estimates, reverse=True)
         assert told["best"] == {key: told["settings"][0][key] for key in ("omega", "gamma")}
         rankers = [f"rw-eg:omega={s['omega']:g},gamma={s['gamma']:g}" for s in told["settings"]]
-        asked = [part for name in rankers for part in ("--ranker", name)]
+        asked = [part for name in rankers for part in ("--ordering", name)]
         judged = json.loads(good("evaluate", WEB, *log, "--protocol", "split", *asked, "--json"))["rankers"]
         for name, setting in zip(rankers, told["settings"], strict=True):
             assert setting["test"] == pytest.approx((judged[name]["views"]["0.05"] + judged[name]["views"]["0.1"]) / 2)
@@ -84,7 +84,7 @@ class TestEvaluate:
 
 class TestRank:
     def test_next_pages_with_parts_that_add_up(self, folder: Path) -> None:
-        good("rank", "my.crawl", "--ranker", "rw-eg", "--budget", "50", "--out", "next.parquet", cwd=folder)
+        good("rank", "my.crawl", "--ordering", "rw-eg", "--budget", "50", "--out", "next.parquet", cwd=folder)
         table = pq.read_table(folder / "next.parquet").to_pydict()
         assert list(table) == ["url", "score", "links", "virtual edges", "jump"]
         assert len(table["url"]) == 50
@@ -114,13 +114,13 @@ class TestRank:
 
     @pytest.mark.parametrize("ranker", ["indegree", "q-overlap", "q-hybrid:fit=tree", "fusion", "opic"])
     def test_every_kind_of_ranker(self, folder: Path, ranker: str) -> None:
-        asked = ("--ranker", ranker, "--budget", "5", "--out", "n.parquet")
+        asked = ("--ordering", ranker, "--budget", "5", "--out", "n.parquet")
         told = json.loads(good("rank", "my.crawl", *asked, "--json", cwd=folder))
         assert len(told["next"]) == 5
         assert told["pages"]["D"] == 500
 
     def test_explain_says_who_votes_and_which_queries_match(self, folder: Path) -> None:
-        best = json.loads(good("rank", "my.crawl", "--ranker", "fusion", "--budget", "1", "--json", cwd=folder))["next"][0]
+        best = json.loads(good("rank", "my.crawl", "--ordering", "fusion", "--budget", "1", "--json", cwd=folder))["next"][0]
         told = json.loads(good("explain", "my.crawl", best["url"], "--json", cwd=folder))
         assert told["rankers"][best_spec(told)]["place"] == 1
         assert sum(voter["share"] for voter in told["voters"]) <= 1 + 1e-9
@@ -136,12 +136,12 @@ def best_spec(told: dict[str, dict[str, object]]) -> str:
 
 
 def test_rankers_run_online_where_the_web_has_impact(folder: Path) -> None:
-    told = json.loads(good("simulate", "my.crawl", "--policy", "rw-eg:every=100", "--policy", "bfs", "--json", cwd=folder))
+    told = json.loads(good("simulate", "my.crawl", "--ordering", "rw-eg:every=100", "--ordering", "bfs", "--json", cwd=folder))
     assert set(told["policies"]) == {"rw-eg:every=100", "bfs"}
 
 
 def test_a_simulation_by_impact_is_driven_and_judged_by_it(folder: Path) -> None:
-    given = ("simulate", "my.crawl", "--policy", "rw:every=100", "--policy", "oracle:truth=views", "--impact", "views")
+    given = ("simulate", "my.crawl", "--ordering", "rw:every=100", "--ordering", "oracle:truth=views", "--impact", "views")
     told = json.loads(good(*given, "--json", cwd=folder))
     assert told["policies"]["oracle:truth=views"]["mass"]["0.05"] > told["policies"]["rw:every=100"]["mass"]["0.05"]
     assert "importance: views" in good(*given, cwd=folder)
@@ -151,11 +151,11 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("args", "says"),
         [
-            (["evaluate", WEB, "--ranker", "rw"], ["--queries"]),
+            (["evaluate", WEB, "--ordering", "rw"], ["--queries"]),
             (["evaluate", WEB, "--queries", "none.txt"], ["none.txt"]),
             (["evaluate", WEB, "--queries", "empty.txt"], ["empty.txt"]),
-            (["evaluate", WEB, "--queries", "log.txt.gz", "--ranker", "rw-eg:omega=1.5"], ["omega must be", "got 1.5"]),
-            (["evaluate", WEB, "--queries", "log.txt.gz", "--ranker", "rw-gg"], ["did you mean 'rw-eg'"]),
+            (["evaluate", WEB, "--queries", "log.txt.gz", "--ordering", "rw-eg:omega=1.5"], ["omega must be", "got 1.5"]),
+            (["evaluate", WEB, "--queries", "log.txt.gz", "--ordering", "rw-gg"], ["did you mean 'rw-eg'"]),
             (["evaluate", WEB, "--queries", "log.txt.gz", "--crawled", "bfs"], ["bfs", "ORDERING:SHARE"]),
             (["evaluate", WEB, "--queries", "log.txt.gz", "--crawled", "bfs:1.0"], ["no frontier"]),
             (["evaluate", WEB, "--queries", "log.txt.gz", "--protocol", "half"], ["half"]),
@@ -164,14 +164,14 @@ class TestBadInput:
             (["evaluate", WEB, "--queries", "log.txt.gz", "--judge", "dates"], ["log.txt.gz", "no dates"]),
             (["evaluate", WEB, "--queries", "log.txt.gz", "--judge", "thirds"], ["thirds"]),
             (["evaluate", WEB, "--impact", "clicks"], ["knows no clicks"]),
-            (["evaluate", WEB, "--visibility", "1/r", "--ranker", "rw"], ["no queries are used here"]),
-            (["evaluate", WEB, "--visibility", "much", "--ranker", "rw"], ["visibility must be step", "got 'much'"]),
-            (["simulate", WEB, "--policy", "bfs", "--impact", "clicks"], ["knows no clicks"]),
-            (["simulate", WEB, "--policy", "bfs", "--metric", "clicks"], ["needs a web with clicks"]),
+            (["evaluate", WEB, "--visibility", "1/r", "--ordering", "rw"], ["no queries are used here"]),
+            (["evaluate", WEB, "--visibility", "much", "--ordering", "rw"], ["visibility must be step", "got 'much'"]),
+            (["simulate", WEB, "--ordering", "bfs", "--impact", "clicks"], ["knows no clicks"]),
+            (["simulate", WEB, "--ordering", "bfs", "--metric", "clicks"], ["needs a web with clicks"]),
             (["reproduce", "fpr10", "--impact", "clicks"], ["fpr10 is about links alone"]),
             (["rank", "my.crawl", "--budget", "0"], ["0"]),
             (["rank", "elsewhere.crawl"], ["elsewhere.crawl"]),
-            (["rank", "my.crawl", "--ranker", "fusion:of=rw+zz"], ["zz"]),
+            (["rank", "my.crawl", "--ordering", "fusion:of=rw+zz"], ["zz"]),
             (["explain", "my.crawl", "http://nowhere.example/"], ["frontrank: 'http://nowhere.example/' is not a page of my"]),
             (["rank", "unfetched.crawl"], ["no page is fetched yet", "fetched=1"]),
             (
@@ -179,7 +179,7 @@ class TestBadInput:
                 ["--omega must be numbers from 0 to 1", "got 0.5,2"],
             ),
             (["import", "--pages", "bad.tsv", "--links", "links.tsv", "bad.crawl"], ["bad.tsv", "views"]),
-            (["simulate", "synthetic:pages=50", "--policy", "rw"], ["views or clicks or queries"]),
+            (["simulate", "synthetic:pages=50", "--ordering", "rw"], ["views or clicks or queries"]),
         ],
     )
     def test_one_sentence(self, folder: Path, args: list[str], says: list[str]) -> None:
@@ -199,11 +199,13 @@ class TestBadInput:
 class TestImportedCrawls:
     def test_orderings_that_need_hosts_rank_a_crawl_without_its_queries(self, folder: Path) -> None:
         for ranker in ("fpr:m=100", "location", "largest-site"):
-            told = json.loads(good("rank", "my.crawl", "--ranker", ranker, "--budget", "3", "--json", cwd=folder))
+            told = json.loads(good("rank", "my.crawl", "--ordering", ranker, "--budget", "3", "--json", cwd=folder))
             assert len(told["next"]) == 3
 
     def test_queries_of_the_crawl_drive_a_simulation(self, folder: Path) -> None:
-        told = json.loads(good("simulate", "my.crawl", "--policy", "fusion:every=400", "--budget", "450", "--json", cwd=folder))
+        told = json.loads(
+            good("simulate", "my.crawl", "--ordering", "fusion:every=400", "--budget", "450", "--json", cwd=folder)
+        )
         assert told["policies"]["fusion:every=400"]["fetched"] == 450
 
     def test_views_are_counted_from_results_where_no_log_tells_them(self, folder: Path) -> None:
@@ -215,18 +217,18 @@ class TestImportedCrawls:
         (folder / "results.tsv").write_text(f"query\turl\trank\n{query}\t{first}\t1\n", encoding="utf-8")
         tables = ("--pages", "plain.tsv", "--links", "links.tsv", "--queries", "queries.tsv", "--results", "results.tsv")
         good("import", *tables, "shown.crawl", cwd=folder)
-        told = json.loads(good("rank", "shown.crawl", "--ranker", "rw", "--budget", "3", "--json", cwd=folder))
+        told = json.loads(good("rank", "shown.crawl", "--ordering", "rw", "--budget", "3", "--json", cwd=folder))
         assert len(told["next"]) == 3
 
 
 def test_a_url_is_a_seed() -> None:
     url = fr.load("synthetic:pages=100,text=0").name_of(0)
-    told = json.loads(good("simulate", "synthetic:pages=100,text=0", "--policy", "bfs", "--seeds", url, "--json"))
+    told = json.loads(good("simulate", "synthetic:pages=100,text=0", "--ordering", "bfs", "--seeds", url, "--json"))
     assert told["policies"]["bfs"]["fetched"] > 50
 
 
 def test_each_walk_tells_its_own_convergence(folder: Path) -> None:
-    asked = ("--ranker", "rw-eg", "--ranker", "rw")
+    asked = ("--ordering", "rw-eg", "--ordering", "rw")
     told = json.loads(good("evaluate", WEB, "--queries", folder / "log.txt.gz", *asked, "--json"))
     (key,) = told["rankers"]["rw"]["convergence"]
     assert key.startswith("rw RandomWalk")

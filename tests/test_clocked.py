@@ -83,7 +83,7 @@ def test_a_web_without_hosts_cannot_be_treated_politely() -> None:
 
 def test_the_command_tells_the_time_of_the_clock(capsys: pytest.CaptureFixture[str]) -> None:
     web = "synthetic:pages=200,links=4,seed=1"
-    main(["simulate", web, "--policy", "bfs", "--in-flight", "2", "--latency", "0.5", "--json"])
+    main(["simulate", web, "--ordering", "bfs", "--in-flight", "2", "--latency", "0.5", "--json"])
     assert json.loads(capsys.readouterr().out)["policies"]["bfs"]["clock_s"] == pytest.approx(50.0, abs=3.0)
-    main(["simulate", web, "--policy", "bfs", "--host-delay", "1"])
+    main(["simulate", web, "--ordering", "bfs", "--host-delay", "1"])
     assert "200 pages in" in capsys.readouterr().out

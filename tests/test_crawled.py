@@ -121,7 +121,7 @@ def test_the_commands_tell_the_same(crawled: Path, capsys: pytest.CaptureFixture
     assert [json.loads(line)["status"] for line in capsys.readouterr().out.splitlines()] == [200, 203, 200, 200]
     main(["trace", str(crawled)])
     assert "reason=http 404" in capsys.readouterr().out
-    main(["simulate", str(crawled), "--policy", "all", "--json"])
+    main(["simulate", str(crawled), "--ordering", "all", "--json"])
     assert {"bfs", "fpr", "opic"} <= set(json.loads(capsys.readouterr().out)["policies"])
 
 
@@ -193,17 +193,17 @@ while True:
 def test_simulations_on_a_crawl_stand_beside_what_was_really_fetched(
     crawled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(["simulate", str(crawled), "--policy", "dfs", "--json", "--out", str(tmp_path / "runs")])
+    main(["simulate", str(crawled), "--ordering", "dfs", "--json", "--out", str(tmp_path / "runs")])
     assert list(json.loads(capsys.readouterr().out)["policies"]) == ["bfs (crawled)", "dfs"]
     main(["report", str(tmp_path / "runs"), "--out", str(tmp_path / "again.html")])
-    main(["simulate", str(crawled), "--policy", "dfs", "--order-out", str(tmp_path / "order.npy")])
+    main(["simulate", str(crawled), "--ordering", "dfs", "--order-out", str(tmp_path / "order.npy")])
     assert np.load(tmp_path / "order.npy").tolist() == [1, 2, 0, 3]
 
 
 def test_the_frontier_of_a_live_crawl_can_be_ranked_and_explained(
     crawled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(["rank", str(crawled), "--ranker", "pagerank", "--out", str(tmp_path / "next.parquet"), "--json"])
+    main(["rank", str(crawled), "--ordering", "pagerank", "--out", str(tmp_path / "next.parquet"), "--json"])
     told = json.loads(capsys.readouterr().out)
     assert told["pages"] == {"D": 4, "F": 3}
     assert {page["url"] for page in told["next"]} == {"http://a.org/4", "http://a.org/5", "http://a.org/6"}

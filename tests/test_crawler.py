@@ -216,7 +216,7 @@ def test_a_trust_file_is_read_once_and_kept_with_the_crawl(web: tuple[str, list[
     trust = tmp_path / "trust.tsv"
     trust.write_text("www.h0.example 2\nwww.h1.test 1\n", encoding="utf-8")
     out = tmp_path / "trusting"
-    told = crawl(*on(web), "--out", out, "--policy", f"fpr:trust={trust}", "--budget", "10", "--in-flight", "1")
+    told = crawl(*on(web), "--out", out, "--ordering", f"fpr:trust={trust}", "--budget", "10", "--in-flight", "1")
     assert told["policy"] == f"fpr:trust={trust}"
     trust.unlink()
     assert crawl("--resume", out, "--budget", "15")["fetched"] == 15
@@ -226,7 +226,7 @@ def test_time_and_coverage_stop_a_crawl(web: tuple[str, list[str]], tmp_path: Pa
     slow = [*on(web), "--delay", "0.2", "--per-host", "1"]
     told = crawl(*slow, "--out", tmp_path / "time", "--time", "2s")
     assert told["ended"] == "time" and told["fetched"] < 400 and told["run_s"] >= 2.0
-    told = crawl(*on(web), "--out", tmp_path / "mass", "--policy", "rankmass", "--until", "coverage=0.5", "--in-flight", "1")
+    told = crawl(*on(web), "--out", tmp_path / "mass", "--ordering", "rankmass", "--until", "coverage=0.5", "--in-flight", "1")
     assert told["ended"] == "stopping rule" and told["fetched"] < 400
     assert 0.5 <= told["gauges"]["coverage"] < 0.7
     told = crawl("--resume", tmp_path / "mass", "--until", "coverage=0.6")
@@ -235,11 +235,11 @@ def test_time_and_coverage_stop_a_crawl(web: tuple[str, list[str]], tmp_path: Pa
 
 def test_another_ordering_may_go_on(web: tuple[str, list[str]], tmp_path: Path) -> None:
     out = tmp_path / "crawl"
-    crawl(*on(web), "--out", out, "--budget", "50", "--policy", "bfs", "--no-warc")
-    said = crawl("--resume", out, "--policy", "opic", "--budget", "60", code=2)
+    crawl(*on(web), "--out", out, "--budget", "50", "--ordering", "bfs", "--no-warc")
+    said = crawl("--resume", out, "--ordering", "opic", "--budget", "60", code=2)
     assert "was started with bfs" in said and "--rescore" in said
     assert len(fetched(out)) == 50
-    told = crawl("--resume", out, "--policy", "opic", "--rescore", "--budget", "60")
+    told = crawl("--resume", out, "--ordering", "opic", "--rescore", "--budget", "60")
     assert (told["policy"], told["fetched"]) == ("opic", 60)
     assert crawl("--resume", out, "--budget", "70")["policy"] == "opic"
     assert not (out / "warc").exists()
@@ -549,8 +549,8 @@ def test_private_addresses_are_not_asked(tmp_path: Path) -> None:
         (["ftp://example.org/", "--out", "new"], r"scheme ftp"),
         (["--out", "new"], r"no seeds given"),
         (["http://example.org/"], r"no directory given"),
-        (["http://example.org/", "--out", "new", "--policy", "bsf"], r"did you mean 'bfs'"),
-        (["http://example.org/", "--out", "new", "--policy", "q-overlap:every=9"], r"driven by queries"),
+        (["http://example.org/", "--out", "new", "--ordering", "bsf"], r"did you mean 'bfs'"),
+        (["http://example.org/", "--out", "new", "--ordering", "q-overlap:every=9"], r"driven by queries"),
         (
             ["http://example.org/", "--out", "new", "--until", "coverage=0.9"],
             r"surf: stopping rule coverage=0.9 given, but it has none; rankmass has",
@@ -572,16 +572,16 @@ def test_private_addresses_are_not_asked(tmp_path: Path) -> None:
         (["http://example.org/", "--out", "new", "--delay", "-1"], r"--delay must be a number of seconds from 0, got -1$"),
         (["http://example.org/", "--out", "new", "--contact", "me"], r"--contact must be a URL or an e-mail address"),
         (
-            ["http://example.org/", "--out", "new", "--policy", "oracle"],
+            ["http://example.org/", "--out", "new", "--ordering", "oracle"],
             r"oracle needs the true importance .* frontrank simulate",
         ),
-        (["http://example.org/", "--out", "new", "--policy", "combine:fpr=1,oracle=2"], r"needs the true importance"),
+        (["http://example.org/", "--out", "new", "--ordering", "combine:fpr=1,oracle=2"], r"needs the true importance"),
         (
-            ["http://example.org/", "--out", "new", "--policy", "rw-eg"],
+            ["http://example.org/", "--out", "new", "--ordering", "rw-eg"],
             r"rw-eg needs clicks or views .* --queries FILE, .* fpr",
         ),
-        (["http://example.org/", "--out", "new", "--policy", "rw-virtual"], r"needs clicks or views"),
-        (["http://example.org/", "--out", "new", "--policy", "ml:every=50"], r"needs clicks or views"),
+        (["http://example.org/", "--out", "new", "--ordering", "rw-virtual"], r"needs clicks or views"),
+        (["http://example.org/", "--out", "new", "--ordering", "ml:every=50"], r"needs clicks or views"),
         (["--resume", "missing"], r"not a crawl"),
         (["--resume", "missing", "--out", "new"], r"both given"),
     ],
@@ -595,7 +595,7 @@ def test_bad_input_is_one_sentence_and_leaves_nothing_behind(args: list[str], se
 def test_other_queries_may_come_when_a_crawl_goes_on(web: tuple[str, list[str]], tmp_path: Path) -> None:
     out, log = tmp_path / "crawl", tmp_path / "log.tsv"
     log.write_text("science\t3\n")
-    crawl(*on(web), "--out", out, "--budget", "6", "--policy", "q-overlap:every=3", "--queries", log)
+    crawl(*on(web), "--out", out, "--budget", "6", "--ordering", "q-overlap:every=3", "--queries", log)
     log.write_text("music\t2\nfilm\t1\n")  # the same file, with other queries
     told = crawl("--resume", out, "--budget", "12", "--queries", log)
     assert told["fetched"] == 12
@@ -603,11 +603,11 @@ def test_other_queries_may_come_when_a_crawl_goes_on(web: tuple[str, list[str]],
 
     assert load(out).queries.queries == ("music", "film")
     plain = tmp_path / "plain"
-    crawl(*on(web), "--out", plain, "--budget", "5", "--policy", "bfs")
+    crawl(*on(web), "--out", plain, "--budget", "5", "--ordering", "bfs")
     before = (plain / "trace.db").read_bytes()
     assert re.search(r"bfs does not use any", crawl("--resume", plain, "--queries", log, code=2))
     assert (plain / "trace.db").read_bytes() == before
-    told = crawl("--resume", plain, "--budget", "10", "--queries", log, "--policy", "q-overlap:every=3", "--rescore")
+    told = crawl("--resume", plain, "--budget", "10", "--queries", log, "--ordering", "q-overlap:every=3", "--rescore")
     assert (told["fetched"], told["policy"]) == (10, "q-overlap:every=3")
 
 
@@ -620,8 +620,8 @@ def test_a_crawl_keeps_what_it_was_started_with(web: tuple[str, list[str]], tmp_
         (["--resume", out, "--sitemaps"], r"--sitemaps was given with --resume"),
         (["--resume", out, "http://example.org/"], r"another seed was given with --resume"),
         (["--resume", out, "--exclude", "("], r"--exclude must be a regular expression"),
-        (["--resume", out, "--policy", "oracle", "--rescore"], r"oracle needs the true importance"),
-        (["--resume", out, "--rescore"], r"without --policy"),
+        (["--resume", out, "--ordering", "oracle", "--rescore"], r"oracle needs the true importance"),
+        (["--resume", out, "--rescore"], r"without --ordering"),
         (["http://example.org/", "--out", out], r"already contains a crawl"),
         (["http://example.org/", "--out", tmp_path], r"is not empty"),
     ):
@@ -648,7 +648,7 @@ class Wide(Site):
 def test_a_resumed_crawl_takes_other_options_and_keeps_them(tmp_path: Path) -> None:
     out = tmp_path / "crawl"
     with served(Wide) as url:
-        crawl(f"{url}/", "--out", out, *LOCAL, "--no-robots", "--policy", "bfs", "--budget", "3", "--exclude", "/b/7")
+        crawl(f"{url}/", "--out", out, *LOCAL, "--no-robots", "--ordering", "bfs", "--budget", "3", "--exclude", "/b/7")
         told = crawl("--resume", out, "--exclude", "^http://[^/]*/a/", "--budget", "10", "--contact", "owner@example.org")
         assert told["failures"] == {"excluded": 99}, "all of the hundred pages of /a/ but the one that had been fetched"
         asked = [path for _, path, _ in Wide.asked]
@@ -689,7 +689,7 @@ def test_options_in_a_file(web: tuple[str, list[str]], tmp_path: Path) -> None:
     config.write_text(
         f"""# a comment
 seeds = {json.dumps(seeds)}
-policy = "bfs"
+ordering = "bfs"
 budget = 12
 scope = "any"
 no-robots = true

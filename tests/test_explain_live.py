@@ -122,7 +122,7 @@ def test_people_are_told_in_lines_that_fit(crawl: Path, columns: int) -> None:
 
 
 def test_other_orderings_can_be_asked_and_unknown_pages_are_refused(crawl: Path) -> None:
-    assert "pagerank: place 1 of 1" in explained(crawl, X, "--policy", "pagerank").stdout
+    assert "pagerank: place 1 of 1" in explained(crawl, X, "--ordering", "pagerank").stdout
     unknown = explained(crawl, "http://site.example/none")
     assert unknown.returncode == 2 and "this crawl does not know the page" in unknown.stderr
 

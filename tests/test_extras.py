@@ -46,7 +46,7 @@ def python(program: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         "import frontrank as fr; crawl = fr.Crawl(fr.parse('fpr')); crawl.seed(['http://a.org/']); crawl.take(1)",
         "from frontrank.cli import main; main(['--help'])",
         "from frontrank.cli import main; main(['crawl', '--help'])",
-        "from frontrank.cli import main; main(['simulate', 'edges.txt', '--policy', 'bfs', '--policy', 'fpr'])",
+        "from frontrank.cli import main; main(['simulate', 'edges.txt', '--ordering', 'bfs', '--ordering', 'fpr'])",
     ],
 )
 def test_the_core_loads_no_package_of_an_extra(program: str, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_the_core_loads_no_package_of_an_extra(program: str, tmp_path: Path) -> 
         (["demo"], "selectolax", "crawl"),
         (["serve", "new"], "h2", "service"),
         (["report", "edges.txt"], "jinja2", "lab"),
-        (["simulate", "edges.txt", "--policy", "bfs", "--out", "new"], "jinja2", "lab"),
+        (["simulate", "edges.txt", "--ordering", "bfs", "--out", "new"], "jinja2", "lab"),
         (["reproduce", "cho98", "--out", "new"], "jinja2", "lab"),
         (["convert", "synthetic:pages=100,seed=1", "new"], "pyarrow", "lab"),
         (["evaluate", "synthetic:pages=200,seed=1", "--queries", "asked.txt", "--judge", "same"], "sklearn", "search"),

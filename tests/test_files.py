@@ -64,7 +64,7 @@ class TestWrittenBeside:
             f"resource.setrlimit(resource.RLIMIT_FSIZE, ({1 << 20}, {resource.RLIM_INFINITY}));"
             "main(sys.argv[1:])"
         )
-        args = ["simulate", "synthetic:pages=200000,links=1,seed=1", "--policy", "bfs", "--order-out", "order.npy"]
+        args = ["simulate", "synthetic:pages=200000,links=1,seed=1", "--ordering", "bfs", "--order-out", "order.npy"]
         ran = subprocess.run([sys.executable, "-c", program, *args], capture_output=True, text=True, cwd=tmp_path, check=False)
         assert ran.returncode == 2, ran.stderr
         assert ran.stderr.startswith("frontrank: order.npy cannot be written: ") and "None" not in ran.stderr
@@ -127,7 +127,7 @@ TABLES += [["leaderboard"]]
     "args",
     [
         ["simulate", NEVER, "--out", "taken"],
-        ["simulate", NEVER, "--policy", "bfs", "--order-out", "taken"],
+        ["simulate", NEVER, "--ordering", "bfs", "--order-out", "taken"],
         ["report", NEVER, "--out", "taken.html"],
         ["report", NEVER, "--out", "report.csv"],
         ["simulate", NEVER, "--out", "report.html"],
@@ -159,7 +159,7 @@ def test_a_target_that_cannot_be_written_is_refused_before_anything_is_read(args
     ("args", "says"),
     [
         (
-            ["simulate", NEVER, "--policy", "bfs", "--order-out", "a.csv", "--out", "./a.csv"],
+            ["simulate", NEVER, "--ordering", "bfs", "--order-out", "a.csv", "--out", "./a.csv"],
             "both name ./a.csv; give two files",
         ),
         *(([*command, "--json", "--csv"], "--json and --csv were given together") for command in TABLES),
@@ -174,7 +174,7 @@ def test_what_cannot_be_meant_together_is_refused_before_anything_is_read(args: 
 
 def test_saved_runs_are_not_run_again_with_other_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "runs.json").write_text("{}")
-    for args, flag in ((["--policy", "fpr"], "--policy"), (["--host-delay", "1"], "--host-delay")):
+    for args, flag in ((["--ordering", "fpr"], "--ordering"), (["--host-delay", "1"], "--host-delay")):
         with pytest.raises(SystemExit):
             main(["report", str(tmp_path), *args])
         assert f"{flag} was given, but {tmp_path} holds saved runs" in capsys.readouterr().err
@@ -195,7 +195,7 @@ def test_a_full_disk_behind_standard_output_is_told_in_a_sentence(tmp_path: Path
 
 
 def test_a_terminal_that_lacks_a_sign_shows_another(tmp_path: Path) -> None:
-    args = ("simulate", SMALL, "--policy", "bfs", "--seeds", "random:5@1", "--repeat", "2")
+    args = ("simulate", SMALL, "--ordering", "bfs", "--seeds", "random:5@1", "--repeat", "2")
     done = ran(*args, cwd=tmp_path, PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, b"") and b"?" in done.stdout
 
@@ -203,12 +203,12 @@ def test_a_terminal_that_lacks_a_sign_shows_another(tmp_path: Path) -> None:
 def test_names_that_are_not_utf_8(tmp_path: Path) -> None:
     odd = os.fsdecode(b"\xff")
     (tmp_path / f"{odd}.txt").write_text("0 1\n1 2\n")
-    for args in (["convert", f"{odd}.txt", f"{odd}.web"], ["simulate", f"{odd}.txt", "--policy", "bfs", "--out", odd]):
+    for args in (["convert", f"{odd}.txt", f"{odd}.web"], ["simulate", f"{odd}.txt", "--ordering", "bfs", "--out", odd]):
         done = ran(*args, cwd=tmp_path, PYTHONUTF8="1")
         assert done.returncode == 2 and b"cannot be written: its name is not UTF-8; give another path\n" in done.stderr
-    done = ran("report", f"{odd}.txt", "--policy", "bfs", "--out", "page.html", cwd=tmp_path, PYTHONUTF8="1")
+    done = ran("report", f"{odd}.txt", "--ordering", "bfs", "--out", "page.html", cwd=tmp_path, PYTHONUTF8="1")
     assert (done.returncode, done.stderr) == (0, b"") and "\\udcff.txt" in (tmp_path / "page.html").read_text()
-    done = ran("simulate", f"{odd}.txt", "--policy", "bfs", cwd=tmp_path, PYTHONUTF8="1")
+    done = ran("simulate", f"{odd}.txt", "--ordering", "bfs", cwd=tmp_path, PYTHONUTF8="1")
     assert (done.returncode, done.stderr) == (0, b"") and b"3 pages, 2 links" in done.stdout
 
 
@@ -230,7 +230,7 @@ def test_a_byte_order_mark_is_no_part_of_a_text(packed: bool, tmp_path: Path, ca
         (numbers, "", None),
     ):
         order = tmp_path / "order.csv"
-        main(["simulate", web, "--policy", "bfs", "--order-out", str(order), "--seeds", start or write("0.txt", "0\n")])
+        main(["simulate", web, "--ordering", "bfs", "--order-out", str(order), "--seeds", start or write("0.txt", "0\n")])
         if names:
             assert [line.partition(",")[2] for line in order.read_text().splitlines()[1:]] == names
         else:

@@ -150,7 +150,7 @@ def test_what_is_not_installed_is_named_with_the_line_that_installs_it(runs: Run
 def test_csv_needs_no_further_package(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['pyarrow'] = None; from frontrank.cli import main;"
-        "main('simulate synthetic:pages=300,seed=1 --policy bfs --out figures.csv --order-out order.csv'.split())"
+        "main('simulate synthetic:pages=300,seed=1 --ordering bfs --out figures.csv --order-out order.csv'.split())"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert ran.returncode == 0, ran.stderr

@@ -221,7 +221,7 @@ def test_what_a_failure_is_crosses_processes() -> None:
 
 
 # On real sockets -------------------------------------------------------------------------------------------------------------
-QUICK = ("--allow-private", "--delay", "0.05", "--no-robots", "--policy", "bfs")
+QUICK = ("--allow-private", "--delay", "0.05", "--no-robots", "--ordering", "bfs")
 
 
 def started(*args: str | Path) -> subprocess.Popen[str]:

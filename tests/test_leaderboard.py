@@ -172,11 +172,11 @@ def test_not_every_at_begins_seeds(given: str) -> None:
 
 def test_one_page_with_the_command_that_made_it(tmp_path: Path) -> None:
     out = tmp_path / "board.md"
-    done = CliRunner().invoke(command, ["--draws", "2", "--budget", "0.1", "--policy", "opic", "--out", str(out), "--json"])
+    done = CliRunner().invoke(command, ["--draws", "2", "--budget", "0.1", "--ordering", "opic", "--out", str(out), "--json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     page = out.read_text()
-    assert "frontrank leaderboard --policy=opic --draws=2 --budget=0.1" in page
+    assert "frontrank leaderboard --ordering=opic --draws=2 --budget=0.1" in page
     assert f"| {next(iter(told['orderings']))} |" in page and "## synthetic:pages=400" in page
     assert len(told["contests"][0]["orderings"]["opic"]["draws"]) == 2
 

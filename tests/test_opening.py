@@ -70,11 +70,11 @@ LIVE: dict[str, Callable[[Path], list[Any]]] = {  # commands that need the order
 }
 WEBS: dict[str, Callable[[Path], list[Any]]] = {  # commands that take its pages as a web, whatever its ordering was
     "trace": lambda it: [it],
-    "simulate": lambda it: [it, "--policy", "bfs"],
-    "recommend": lambda it: [it, "--policy", "bfs", "--draws", "1"],
+    "simulate": lambda it: [it, "--ordering", "bfs"],
+    "recommend": lambda it: [it, "--ordering", "bfs", "--draws", "1"],
     "revisit": lambda it: [it, "--revisit", "fixed"],
-    "evaluate": lambda it: [it, "--policy", "random", "--crawled", "bfs:0.5"],
-    "rank": lambda it: [it, "--policy", "pagerank", "--out", it.parent / "next.csv"],
+    "evaluate": lambda it: [it, "--ordering", "random", "--crawled", "bfs:0.5"],
+    "rank": lambda it: [it, "--ordering", "pagerank", "--out", it.parent / "next.csv"],
     "tune": lambda it: [it],
     "convert": lambda it: [it, it.parent / "made.web"],
 }
@@ -175,7 +175,7 @@ def test_a_command_that_needs_no_ordering_does_without(name: str, here: Path, ca
 
 def test_what_was_crawled_is_shown_under_the_stored_name(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made_by(X, here / "crawl")
-    assert run(capsys, "simulate", "crawl", "--policy", "bfs", "--out", "runs.json") == (0, "")
+    assert run(capsys, "simulate", "crawl", "--ordering", "bfs", "--out", "runs.json") == (0, "")
     assert "pwn:X" in (here / "runs.json").read_text(encoding="utf-8")
     assert not (here / "pwned").exists()
 

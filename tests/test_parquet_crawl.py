@@ -108,7 +108,17 @@ def test_all_scores_are_written_whole(tmp_path: Path) -> None:
 def test_the_command_ranks_tables_as_the_library_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_crawl(tmp_path / "web")
     main(
-        ["rank", str(tmp_path / "web"), "--policy", "rw-eg:omega=0.5", "--budget", "7", "--json", "--out", f"{tmp_path}/n.csv"]
+        [
+            "rank",
+            str(tmp_path / "web"),
+            "--ordering",
+            "rw-eg:omega=0.5",
+            "--budget",
+            "7",
+            "--json",
+            "--out",
+            f"{tmp_path}/n.csv",
+        ]
     )
     told = json.loads(capsys.readouterr().out)
     ranking, _, _ = local_ranking(open_crawl(str(tmp_path / "web")), parse_ranker("rw-eg:omega=0.5"), None, 7)
@@ -191,7 +201,7 @@ def test_a_web_that_does_not_fit_is_told_before_it_is_read(tmp_path: Path) -> No
     write_crawl(tmp_path)
     crawl, ranker = open_crawl(str(tmp_path)), parse_ranker("rw-eg:omega=0.5")
     check_fits(crawl, ranker, None, 10**9)
-    line = rf"frontrank rank {tmp_path} --policy rw-eg:omega=0\.5 --engine spark$"
+    line = rf"frontrank rank {tmp_path} --ordering rw-eg:omega=0\.5 --engine spark$"
     with pytest.raises(
         InputError, match=r"6,000 links and 700 pages need about 0\.0 GB of memory for .* free; free some, or: " + line
     ):

@@ -63,7 +63,7 @@ def started(site: Path, *args: object) -> dict[str, Any]:
 
 MANY = "".join(f"http://s.example/{n}/ http://s.example/{2 * n}/ http://t.example/{2 * n + 1}/\n" for n in range(1, 60))
 COMMANDS = {  # that run an ordering, read a web or score by name, and are not tried below; one process for all of them
-    "recommend": ["recommend", "many.shop", "--policy", "shelf", "--draws", "1", "--seeds", "2"],
+    "recommend": ["recommend", "many.shop", "--ordering", "shelf", "--draws", "1", "--seeds", "2"],
     "recommend for searchers": [
         "recommend",
         "TEXTS",
@@ -71,15 +71,15 @@ COMMANDS = {  # that run an ordering, read a web or score by name, and are not t
         "searchers",
         "--queries",
         "asked.txt",
-        "--policy",
+        "--ordering",
         "shelf",
         "--draws",
         "1",
     ],
     "recommend by a scorer": ["recommend", "TEXTS", "--for", "quality:brevity", "--draws", "1", "--budget", "30"],
     "tune": ["tune", "TEXTS", "--queries", "asked.txt", "--crawled", "shelf:0.3", "--judge", "same", "--omega", "0.5"],
-    "leaderboard": ["leaderboard", "many.shop", "--policy", "shelf", "--draws", "1", "--budget", "0.02"],
-    "revisit": ["revisit", "many.shop", "--policy", "shelf", "--metric", "depth", "--revisit", "uniform", "--days", "3"],
+    "leaderboard": ["leaderboard", "many.shop", "--ordering", "shelf", "--draws", "1", "--budget", "0.02"],
+    "revisit": ["revisit", "many.shop", "--ordering", "shelf", "--metric", "depth", "--revisit", "uniform", "--days", "3"],
     "reproduce": ["reproduce", "fpr10", "--web", "many.shop"],
 }
 RUN = """
@@ -114,7 +114,7 @@ class TestEveryCommandKnowsThem:
     def test_web_and_serve_with_fetch(self, site: Path, tmp_path: Path, server: str) -> None:
         """The source is served; the ordering orders a crawl of the service."""
         served = started(site, "web", "shop:catalogue.shop", "--port", "0")
-        crawls = started(site, "serve", tmp_path / "served", "--policy", "shelf", "--port", "0", "--no-http")
+        crawls = started(site, "serve", tmp_path / "served", "--ordering", "shelf", "--port", "0", "--no-http")
         try:
             assert served["pages"] == 4
             args = ("--from", crawls["grpc"], "--allow-private", "--no-robots", "--budget", "2")
@@ -126,16 +126,18 @@ class TestEveryCommandKnowsThem:
         assert told(site, "status", tmp_path / "served" / "DEFAULT")["policy"] == "shelf"
 
     def test_simulate(self, site: Path) -> None:
-        found = told(site, "simulate", "catalogue.shop", "--policy", "shelf:strength=2", "--policy", "bfs", "--metric", "depth")
+        found = told(
+            site, "simulate", "catalogue.shop", "--ordering", "shelf:strength=2", "--ordering", "bfs", "--metric", "depth"
+        )
         assert set(found["policies"]) == {"shelf:strength=2", "bfs"}
         assert found["web"] == {"pages": 4, "links": 4}
         metric = "0.5*pagerank+1*depth:weight=2"
-        everything = told(site, "simulate", "shop:catalogue.shop", "--policy", "all", "--metric", metric)
+        everything = told(site, "simulate", "shop:catalogue.shop", "--ordering", "all", "--metric", metric)
         assert "shelf" in everything["policies"]
 
     def test_report_and_a_report_of_saved_runs(self, site: Path, tmp_path: Path) -> None:
-        told(site, "simulate", SMALL, "--policy", "shelf:strength=0.1", "--metric", "depth", "--out", tmp_path / "runs")
-        for source in ([tmp_path / "runs"], ["catalogue.shop", "--policy", "shelf"]):
+        told(site, "simulate", SMALL, "--ordering", "shelf:strength=0.1", "--metric", "depth", "--out", tmp_path / "runs")
+        for source in ([tmp_path / "runs"], ["catalogue.shop", "--ordering", "shelf"]):
             told(site, "report", *source, "--out", tmp_path / "page.html")
             assert "shelf" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
@@ -153,24 +155,24 @@ class TestEveryCommandKnowsThem:
             "--judge",
             "same",
         )
-        found = told(site, "evaluate", *args, "--ranker", "shelf", "--ranker", "indegree")["rankers"]
+        found = told(site, "evaluate", *args, "--ordering", "shelf", "--ordering", "indegree")["rankers"]
         assert set(found) == {"shelf", "indegree"}
 
     def test_rank_and_explain(self, site: Path, tmp_path: Path) -> None:
         (tmp_path / "pages.csv").write_text("url,fetched\nhttp://a/,1\nhttp://a/b,0\nhttp://a/c,0\n", encoding="utf-8")
         (tmp_path / "links.csv").write_text("source,target\nhttp://a/,http://a/b\nhttp://a/,http://a/c\n", encoding="utf-8")
         told(site, "import", "--pages", tmp_path / "pages.csv", "--links", tmp_path / "links.csv", tmp_path / "crawl")
-        ranked = told(site, "rank", tmp_path / "crawl", "--ranker", "shelf", "--out", tmp_path / "next.parquet")
+        ranked = told(site, "rank", tmp_path / "crawl", "--ordering", "shelf", "--out", tmp_path / "next.parquet")
         assert [page["url"] for page in ranked["next"]] == ["http://a/b", "http://a/c"]
-        assert "shelf" in told(site, "explain", tmp_path / "crawl", "http://a/c", "--ranker", "shelf")["rankers"]
+        assert "shelf" in told(site, "explain", tmp_path / "crawl", "http://a/c", "--ordering", "shelf")["rankers"]
 
     def test_crawl_status_and_resume(self, site: Path, tmp_path: Path, server: str) -> None:
         out = tmp_path / "crawl"
-        args = ("--policy", "shelf:strength=0.1", "--allow-private", "--no-robots", "--delay", "0", "--budget", "2", "-q")
+        args = ("--ordering", "shelf:strength=0.1", "--allow-private", "--no-robots", "--delay", "0", "--budget", "2", "-q")
         assert told(site, "crawl", server, *args, "--out", out)["fetched"] == 2
         assert told(site, "status", out)["policy"] == "shelf:strength=0.1"
         assert told(site, "crawl", "--resume", out, "--budget", "4", "-q")["fetched"] == 4
-        assert set(told(tmp_path, "simulate", out, "--policy", "bfs")["policies"]) == {"shelf:strength=0.1 (crawled)", "bfs"}
+        assert set(told(tmp_path, "simulate", out, "--ordering", "bfs")["policies"]) == {"shelf:strength=0.1 (crawled)", "bfs"}
         without = run(tmp_path, "status", out)
         assert (without.returncode, without.stderr.count("\n")) == (2, 1)
         assert "unknown ordering 'shelf'" in without.stderr
@@ -188,12 +190,12 @@ class TestEveryCommandKnowsThem:
 
     def test_names_of_modules_and_classes(self, site: Path) -> None:
         spec, metric = "frontrank_shop.ordering:Shelf:strength=2", "frontrank_shop:depth:weight=3"
-        assert set(told(site, "simulate", SMALL, "--policy", spec, "--metric", metric)["policies"]) == {spec}
+        assert set(told(site, "simulate", SMALL, "--ordering", spec, "--metric", metric)["policies"]) == {spec}
 
     def test_suggestions_know_them(self, site: Path) -> None:
-        assert "did you mean 'shelf'" in run(site, "simulate", SMALL, "--policy", "shelff").stderr
-        assert "did you mean 'depth'" in run(site, "simulate", SMALL, "--policy", "bfs", "--metric", "dept").stderr
-        assert "did you mean 'weight'" in run(site, "simulate", SMALL, "--policy", "bfs", "--metric", "depth:wight=2").stderr
+        assert "did you mean 'shelf'" in run(site, "simulate", SMALL, "--ordering", "shelff").stderr
+        assert "did you mean 'depth'" in run(site, "simulate", SMALL, "--ordering", "bfs", "--metric", "dept").stderr
+        assert "did you mean 'weight'" in run(site, "simulate", SMALL, "--ordering", "bfs", "--metric", "depth:wight=2").stderr
         assert "did you mean 'shop'" in run(site, "convert", "shopp:x", "there").stderr
 
 
@@ -290,21 +292,24 @@ class TestBrokenPackages:
             assert (done.returncode, done.stderr) == (0, "")
 
     def test_built_in_names_need_no_look_at_packages(self, odd: Path) -> None:
-        for args in (["simulate", SMALL, "--policy", "bfs", "--policy", "fpr"], ["orderings", "fpr"]):
+        for args in (["simulate", SMALL, "--ordering", "bfs", "--ordering", "fpr"], ["orderings", "fpr"]):
             done = run(odd, *args, "--json")
             assert (done.returncode, done.stderr) == (0, "")
 
     @pytest.mark.parametrize(
         ("args", "says"),
         [
-            (["--policy", "crashes"], "cannot be loaded: RuntimeError: in the middle of it"),
-            (["--policy", "odd.crashes:Thing"], "odd.crashes cannot be imported: RuntimeError: in the middle of it"),
-            (["--policy", "good:odd"], "must be KEY=VALUE, got 'odd'"),
-            (["--policy", "bfs", "--metric", "short:odd"], "must be KEY=VALUE, got 'odd'"),
-            (["--policy", "odd.good:Godo"], "did you mean 'Good'"),
-            (["--policy", "no_such.module:Thing"], "set PYTHONPATH=."),
-            (["--policy", "bfs", "--metric", "short"], "must give one value for each of 200 pages, got an array of shape (1,)"),
-            (["--policy", "bfs", "--metric", "number"], "must be a function of a web"),
+            (["--ordering", "crashes"], "cannot be loaded: RuntimeError: in the middle of it"),
+            (["--ordering", "odd.crashes:Thing"], "odd.crashes cannot be imported: RuntimeError: in the middle of it"),
+            (["--ordering", "good:odd"], "must be KEY=VALUE, got 'odd'"),
+            (["--ordering", "bfs", "--metric", "short:odd"], "must be KEY=VALUE, got 'odd'"),
+            (["--ordering", "odd.good:Godo"], "did you mean 'Good'"),
+            (["--ordering", "no_such.module:Thing"], "set PYTHONPATH=."),
+            (
+                ["--ordering", "bfs", "--metric", "short"],
+                "must give one value for each of 200 pages, got an array of shape (1,)",
+            ),
+            (["--ordering", "bfs", "--metric", "number"], "must be a function of a web"),
         ],
     )
     def test_the_one_that_is_asked_for_is_refused_with_a_sentence(self, odd: Path, args: list[str], says: str) -> None:
@@ -334,7 +339,7 @@ def test_the_package_of_the_docs_can_be_installed(tmp_path: Path) -> None:
     done = subprocess.run(install, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     assert [one.name for one in importlib.metadata.distributions(path=[str(tmp_path / "site")])] == ["frontrank-shop"]
-    found = told(tmp_path / "site", "simulate", SMALL, "--policy", "shelf", "--metric", "depth")["policies"]
+    found = told(tmp_path / "site", "simulate", SMALL, "--ordering", "shelf", "--metric", "depth")["policies"]
     assert found["shelf"]["fetched"] > 0
 
 

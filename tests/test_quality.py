@@ -290,7 +290,7 @@ def test_a_goal_that_no_page_speaks_of_and_trust_in_nobody_are_said(tmp_path: Pa
     with served(Library) as url:
         goal = crawl(f"{url}/", "--out", tmp_path / "goal", *LOCAL, "--goal", "xyzzy", "--budget", "5")
         policy = f"surf:trust={tmp_path / 'trust.tsv'}"
-        trust = crawl(f"{url}/", "--out", tmp_path / "trust", *LOCAL, "--policy", policy, "--budget", "3")
+        trust = crawl(f"{url}/", "--out", tmp_path / "trust", *LOCAL, "--ordering", policy, "--budget", "3")
     assert goal["remarks"] == ["no page of the 5 holds a word of the goal 'xyzzy'; name other words, or other seeds"]
     assert len(trust["remarks"]) == 1
     assert "none of its 2 names was met, so that no page is trusted: nowhere.example, elsewhere.example" in trust["remarks"][0]
@@ -306,7 +306,7 @@ def test_a_goal_on_a_served_web_finds_more_of_it_than_bfs(tmp_path: Path) -> Non
         addresses = Known(loaded, Served())
         common = [*addresses.seeds(), "--proxy", proxy, "--scope", "any", "--no-robots", "--delay", "0", "--per-host", "0"]
         found = {}
-        for name, args in {"goal": ["--goal", "computer"], "bfs": ["--policy", "bfs"]}.items():
+        for name, args in {"goal": ["--goal", "computer"], "bfs": ["--ordering", "bfs"]}.items():
             told = crawl(*common, "--out", tmp_path / name, *args, "--budget", "60")
             assert told["fetched"] == 60
             pages = fr.load(tmp_path / name)
@@ -319,7 +319,7 @@ def test_a_goal_on_a_served_web_finds_more_of_it_than_bfs(tmp_path: Path) -> Non
     [
         (["--goal", "the best pages"], "--goal must say what pages are to be about, got 'the best pages'"),
         (["--goal", ""], "a goal must say what pages are to be about, got ''"),
-        (["--goal", "sun", "--policy", "bfs"], "--goal and --policy were both given"),
+        (["--goal", "sun", "--ordering", "bfs"], "--goal and --ordering were both given"),
     ],
 )
 def test_a_goal_that_cannot_be_used_is_refused_before_anything_is_made(tmp_path: Path, args: list[str], says: str) -> None:
@@ -342,7 +342,7 @@ class Hanging(Site):
 def test_a_scorer_that_hangs_or_raises_is_named_and_the_crawl_goes_on(tmp_path: Path) -> None:
     out = tmp_path / "crawl"
     with served(Hanging) as url:
-        told = crawl(f"{url}/", "--out", out, *LOCAL, "--no-robots", "--policy", f"quality:scorer={PICKY}", cwd=ROOT)
+        told = crawl(f"{url}/", "--out", out, *LOCAL, "--no-robots", "--ordering", f"quality:scorer={PICKY}", cwd=ROOT)
     assert (told["fetched"], told["failed"], told["ended"]) == (6, 0, "frontier empty")
     assert told["unscored"] == {f"{PICKY} took too long": 1, f"{PICKY} raised ValueError: this page is not for me": 1}
     assert f"scorer {PICKY} took too long: {url}/loop" in (out / "crawl.log").read_text(encoding="utf-8")

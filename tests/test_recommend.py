@@ -171,7 +171,7 @@ class TestCommand:
                 page = int(urls[0].rpartition("/")[2] or 0)
                 crawl.fetched(urls[0], links=[f"http://a.example/{n}" for n in (page * 2 + 1, page * 2 + 2) if n < 60])
         text = good("recommend", "live", "--draws", "2", cwd=tmp_path)
-        assert "frontrank crawl --resume live --policy" in text
+        assert "frontrank crawl --resume live --ordering" in text
         assert "pages it did not fetch cannot be judged" in text
 
     @pytest.mark.parametrize(

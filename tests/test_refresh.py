@@ -273,7 +273,7 @@ def test_the_command_compares_policies(capsys: pytest.CaptureFixture[str], tmp_p
         (["--days", "0"], "--days must be a number above 0, got 0"),
         (["--share", "1.5"], "--share must be a number from 0 to 1, got 1.5"),
         (["--a-day", "-3"], "--a-day must be a number above 0, got -3"),
-        (["--policy", "pagerank"], "cannot be simulated with revisits"),
+        (["--ordering", "pagerank"], "cannot be simulated with revisits"),
         (["--out", "t.txt"], "must be a file name that ends in"),
     ],
 )

@@ -74,7 +74,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def runs() -> Runs:
     web = fr.load("synthetic:pages=3000,seed=2")
-    return fr.compare(web, ORDERINGS, seeds="random:20@7", budget=0.4, command="frontrank simulate 'a <web>' --policy bfs")
+    return fr.compare(web, ORDERINGS, seeds="random:20@7", budget=0.4, command="frontrank simulate 'a <web>' --ordering bfs")
 
 
 def sorted_by_hot(runs: Runs) -> list[str]:
@@ -108,7 +108,7 @@ def test_the_page_names_every_ordering_the_facts_the_command_and_the_version(run
     for ordering, told in zip(sorted_by_hot(runs), names, strict=True):
         assert told.startswith(ordering)
     assert any(name == "bfsBreadth-first: first discovered, first fetched." for name in names)
-    for fact in ("3,000", f"{runs.web.links:,}", "1,200 pages", "PageRank", "frontrank simulate 'a <web>' --policy bfs"):
+    for fact in ("3,000", f"{runs.web.links:,}", "1,200 pages", "PageRank", "frontrank simulate 'a <web>' --ordering bfs"):
         assert fact in page.text
     assert f"frontrank {fr.__version__}" in page.text
 

@@ -29,7 +29,7 @@ COMMAND = [sys.executable, "-m", "frontrank", "serve"]
 @contextmanager
 def serving(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
     """A server, and where it listens. It is killed at the end, if it has not ended."""
-    command = [*COMMAND, str(folder), "--policy", "bfs", "--port", "0", "--json", *options]
+    command = [*COMMAND, str(folder), "--ordering", "bfs", "--port", "0", "--json", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None and server.stderr is not None
@@ -168,8 +168,8 @@ def test_what_was_acknowledged_survives_a_kill_under_load_in_order(tmp_path: Pat
             ["--host", "0.0.0.0"],
             "0.0.0.0 can be reached from other machines, so the service needs a token (--token-file) and TLS",
         ),
-        (["--policy", "no-such"], "unknown ordering 'no-such'"),
-        (["--policy", "oracle"], "only a simulation knows"),
+        (["--ordering", "no-such"], "unknown ordering 'no-such'"),
+        (["--ordering", "oracle"], "only a simulation knows"),
         (["--crawl", "news"], "--crawl must be ID=ORDERING, such as news=opic, got 'news'"),
         (["--delay", "-1"], "--delay must be a number of seconds from 0, got -1"),
         (["--revisit-share", "2"], "--revisit-share must be a number from 0 to 1, got 2"),
@@ -181,7 +181,7 @@ def test_what_was_acknowledged_survives_a_kill_under_load_in_order(tmp_path: Pat
 )
 def test_bad_input_is_one_sentence(options: list[str], sentence: str, tmp_path: Path) -> None:
     done = subprocess.run(
-        [*COMMAND, "new", "--policy", "bfs", *options], capture_output=True, text=True, cwd=tmp_path, check=False
+        [*COMMAND, "new", "--ordering", "bfs", *options], capture_output=True, text=True, cwd=tmp_path, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert sentence in done.stderr and len(done.stderr.splitlines()) == 1

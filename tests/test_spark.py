@@ -354,7 +354,7 @@ def test_the_command_says_the_same_as_json_on_both_engines(spark: Any, tmp_path:
     told = []
     for engine in ("local", "spark"):
         command = [sys.executable, "-m", "frontrank", "rank", str(tmp_path / "web"), "--engine", engine]
-        more = ["--policy", f"rw-eg:{FEW}", "--budget", "9", "--json", "--out", str(tmp_path / "next.csv")]
+        more = ["--ordering", f"rw-eg:{FEW}", "--budget", "9", "--json", "--out", str(tmp_path / "next.csv")]
         done = subprocess.run([*command, *more], capture_output=True, text=True, check=True)
         told.append(json.loads(done.stdout))
     here, there = told
@@ -401,7 +401,7 @@ def test_a_cluster_needs_a_folder_that_all_reach(tmp_path: Path) -> None:
 def test_ctrl_c_ends_it_and_leaves_nothing(spark: Any, tmp_path: Path) -> None:
     write_crawl(tmp_path / "web", pages=200, links=900)
     (tmp_path / "work").mkdir()
-    command = [*_command(tmp_path), "--work", str(tmp_path / "work"), "--policy", "pagerank:alpha=0.99,tolerance=1e-12"]
+    command = [*_command(tmp_path), "--work", str(tmp_path / "work"), "--ordering", "pagerank:alpha=0.99,tolerance=1e-12"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while not any((tmp_path / "work").glob("*/give-*")) and process.poll() is None:
             time.sleep(0.05)

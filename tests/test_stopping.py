@@ -46,7 +46,7 @@ def ends(process: subprocess.Popen[str], *codes: int) -> str:
 @pytest.mark.parametrize("imports", [2, 40, 150, 400])
 def test_a_signal_amid_the_imports_ends_it_without_a_traceback(number: signal.Signals, imports: int) -> None:
     """Python says what it has imported; the signal comes after so many modules."""
-    process = started("-X", "importtime", "-m", "frontrank", "simulate", "synthetic:pages=500,seed=1", "--policy", "pagerank")
+    process = started("-X", "importtime", "-m", "frontrank", "simulate", "synthetic:pages=500,seed=1", "--ordering", "pagerank")
     assert process.stderr is not None
     counted = 0
     for line in process.stderr:
@@ -360,7 +360,7 @@ def test_a_crawl_that_ranks_for_long_ends(policy: str, tmp_path: Path) -> None:
     with run_in_process(web) as proxy:
         seeds = Served(load(web), Options()).seeds()
         process = subprocess.Popen(
-            command(*on((proxy, seeds)), "--out", out, "--policy", policy, *queries),
+            command(*on((proxy, seeds)), "--out", out, "--ordering", policy, *queries),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

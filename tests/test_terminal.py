@@ -51,9 +51,9 @@ class TestEveryLineFits:
         args = [
             "simulate",
             WEB,
-            *("--policy", "bfs", "--policy", "fpr:m=100", "--policy", "fica:k=250000,beta=0.25,schedule=exp"),
+            *("--ordering", "bfs", "--ordering", "fpr:m=100", "--ordering", "fica:k=250000,beta=0.25,schedule=exp"),
         ]
-        args += ["--policy", "oracle", "--budget", "0.6"]
+        args += ["--ordering", "oracle", "--budget", "0.6"]
         shown = seen(*args, columns=columns)
         text = self.fits(shown)
         figures = json.loads(piped(*args, "--json"))["policies"]
@@ -71,7 +71,7 @@ class TestEveryLineFits:
         assert f"{100 * min(hot.values()):.1f}%" not in shown.bold() and "100.0%" not in shown.bold()
 
     def test_simulate_over_several_draws(self, columns: int) -> None:
-        args = ["simulate", WEB, "--policy", "bfs", "--policy", "fpr", "--seeds", "random:5@3", "--repeat", "3"]
+        args = ["simulate", WEB, "--ordering", "bfs", "--ordering", "fpr", "--seeds", "random:5@3", "--repeat", "3"]
         text = self.fits(seen(*args, columns=columns))
         for value in json.loads(piped(*args, "--json"))["policies"].values():
             assert f"{100 * value['hot']['0.1']:.1f}±{100 * value['spread']['hot']['0.1']:.1f}%" in text
@@ -82,9 +82,9 @@ class TestEveryLineFits:
             "synthetic:pages=800,seed=3",
             "--queries",
             "asked.txt",
-            "--policy",
+            "--ordering",
             "random",
-            "--ranker",
+            "--ordering",
             "pagerank",
         ]
         shown = seen(*args, columns=columns, cwd=garden)
@@ -129,7 +129,7 @@ class TestEveryLineFits:
 class TestProgress:
     def test_the_ordering_at_work_is_named_also_while_it_is_compiled(self, tmp_path: Path) -> None:
         """With an empty cache kernels are compiled: the wait is explained, under the names of those that wait. Once."""
-        asked = ["--policy", "largest-site", "--policy", "backlink", "--jobs", "2"]
+        asked = ["--ordering", "largest-site", "--ordering", "backlink", "--jobs", "2"]
         args = ["simulate", "synthetic:pages=500,links=5,seed=1", *asked]
         shown = seen(*args, columns=80, env={"NUMBA_CACHE_DIR": str(tmp_path)})
         assert "largest-site, backlink: compiling, first time" in shown.plain
@@ -138,7 +138,7 @@ class TestProgress:
         assert "compiling" not in again.plain
 
     def test_a_pipe_gets_the_table_alone(self) -> None:
-        out = piped("simulate", WEB, "--policy", "bfs", "--policy", "fpr")
+        out = piped("simulate", WEB, "--ordering", "bfs", "--ordering", "fpr")
         head, *rows = out.splitlines()[1:4]
         assert head.split()[:3] == ["ordering", "hot@5%", "hot@10%"] and head.split()[-2:] == ["fetched", "seconds"]
         assert all(len(row.split()) == 13 for row in rows)
@@ -146,7 +146,7 @@ class TestProgress:
 
 
 def test_a_terminal_without_bold_letters_marks_the_best_with_a_star() -> None:
-    shown = seen("simulate", WEB, "--policy", "bfs", "--policy", "fpr", columns=80, env={"TERM": "dumb"})
+    shown = seen("simulate", WEB, "--ordering", "bfs", "--ordering", "fpr", columns=80, env={"TERM": "dumb"})
     assert "*: the best of its column" in shown.text and shown.bold() == []
     assert shown.widest <= 80
 

@@ -189,7 +189,7 @@ def test_a_share_of_everything_is_a_report_alone(tmp_path: Path) -> None:
 def test_a_summary_says_how_to_go_on_with_a_trap_and_without(tmp_path: Path) -> None:
     with served(Trapped) as url:
         done = subprocess.run(
-            command(f"{url}/", "--out", tmp_path / "crawl", *LOCAL, "--no-robots", "--policy", "bfs", "--budget", "300"),
+            command(f"{url}/", "--out", tmp_path / "crawl", *LOCAL, "--no-robots", "--ordering", "bfs", "--budget", "300"),
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,

@@ -175,7 +175,7 @@ def test_a_web_without_urls_is_refused(tmp_path: Path) -> None:
 
 def test_the_command_refuses_a_bad_file(tmp_path: Path) -> None:
     spec = f"fpr:trust={written(tmp_path, 'a.org -1')}"
-    result = CliRunner().invoke(command, ["synthetic:pages=50", "--policy", spec])
+    result = CliRunner().invoke(command, ["synthetic:pages=50", "--ordering", spec])
     assert "a weight must be a finite number from 0, got -1" in str(result.exception)
 
 

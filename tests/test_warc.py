@@ -516,7 +516,7 @@ def test_convert_and_simulate_take_warc_files(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["web"] == {"pages": 5, "links": 5}
     done = run("convert", str(path), str(tmp_path / "open"), "--uncaptured", "--json")
     assert json.loads(done.stdout)["web"] == {"pages": 7, "links": 7}
-    assert run("simulate", str(path), "--policy", "bfs", "--json").returncode == 0
+    assert run("simulate", str(path), "--ordering", "bfs", "--json").returncode == 0
     path.write_bytes(path.read_bytes()[:-20])
     done = run("convert", str(path), str(tmp_path / "torn"))
     assert done.returncode == 2 and "truncated" in done.stderr and not (tmp_path / "torn").exists()

@@ -6,7 +6,7 @@
     numbers   (0.0, 0.5)     --omega 0,0.5
     seconds   90.0           --time 90, 90s, 1.5m, 2h, 1d   time = 90, or "2h"
     size      10_000_000     --max-size 10MB                max-size = "10MB"
-    text      "fpr"          --policy fpr                   policy = "fpr"
+    text      "fpr"          --ordering fpr                 ordering = "fpr"
     texts     ("a", "b")     --exclude a --exclude b        exclude = ["a", "b"]
     switch    True           --sitemaps, --no-sitemaps      sitemaps = true
 

@@ -85,7 +85,12 @@ class Commands(click.Group):
             from frontrank.errors import SpecError, nearest
 
             raise SpecError(f"unknown command {args[0]!r}{nearest(args[0], COMMANDS)}")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and rest:
+            from frontrank.deprecated import current_arguments
+
+            rest = current_arguments(str(command.name), [flag for option in command.params for flag in option.opts], rest)
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         longest = max(map(len, COMMANDS))
@@ -101,7 +106,7 @@ def command() -> None:
 
     \b
     frontrank demo
-    frontrank simulate WEB --policy bfs --policy fpr --budget 0.3
+    frontrank simulate WEB --ordering bfs --ordering fpr --budget 0.3
     frontrank orderings
 
     WEB is a BVGraph base name, an edge list, a directory, or synthetic:pages=100000,seed=7.

@@ -43,7 +43,7 @@ class Grouped(click.Command):
 @click.option("--config", metavar="FILE", help="Read options from a TOML file, under the same names; flags override it.")
 @click.option("--seeds", "seed_file", metavar="FILE", help="More URLs to start from, one per line.")
 @asked_in(Options, without=("seeds",))
-@click.option("--rescore", is_flag=True, help="With --resume and --policy: continue with another ordering.")
+@click.option("--rescore", is_flag=True, help="With --resume and --ordering: continue with another ordering.")
 @click.option(
     "--retry-failed",
     is_flag=False,
@@ -71,7 +71,7 @@ def command(
     \b
     frontrank crawl https://example.org/ --out crawl --budget 1000 \\
         --contact you@example.org
-    frontrank crawl https://example.org/ --out crawl --policy opic \\
+    frontrank crawl https://example.org/ --out crawl --ordering opic \\
         --scope domain --exclude '/login' --time 2h
     frontrank crawl https://example.org/ --out crawl --budget 40 \\
         --goal "solar energy at home"
@@ -118,7 +118,7 @@ def _start(out: str, filed: dict[str, Any], chosen: dict[str, Any], quiet: bool)
     if "goal" in given:
         goal_words(given["goal"])
     if given.get("goal") and "policy" in given:
-        raise InputError("--goal and --policy were both given; a goal chooses its own ordering: drop one of them")
+        raise InputError("--goal and --ordering were both given; a goal chooses its own ordering: drop one of them")
     asked = Options(**given)
     with watching(quiet) as watch:
         job = run.begin(asked, out)
@@ -134,7 +134,7 @@ def _resume(folder: str, filed: dict[str, Any], chosen: dict[str, Any], how: dic
 
     stored = run.stored_options(folder, {**filed, **chosen}.get("policy"))
     if how["rescore"] and "policy" not in {**filed, **chosen}:
-        raise InputError("--rescore was given without --policy; name the ordering to continue with")
+        raise InputError("--rescore was given without --ordering; name the ordering to continue with")
     base = {"include": stored.include, "exclude": stored.exclude, **filed}
     with watching(quiet) as watch:
         return run.resume(folder, _over(base, chosen), **how, watch=watch)

@@ -41,7 +41,7 @@ def seen_by(log: Any, visibility: str | None) -> Any:
 @click.command(name="evaluate")
 @click.argument("web")
 @asked_in(EvaluateOptions)
-@click.option("--policy", "--ranker", "specs", multiple=True, metavar="R", help=f"{FORMS}; repeatable.")
+@click.option("--ordering", "specs", multiple=True, metavar="R", help=f"{FORMS}; repeatable.")
 @click.option("--out", metavar="FILE", help="Write the table: .csv, .parquet or .json.")
 @output_options
 def command(web: str, specs: tuple[str, ...], out: str | None, as_json: bool, as_csv: bool, **given: Any) -> None:
@@ -49,8 +49,8 @@ def command(web: str, specs: tuple[str, ...], out: str | None, as_json: bool, as
 
     \b
     frontrank evaluate uci-ics --queries log.txt.gz --crawled bfs:0.3 \\
-        --seeds https://www.ics.uci.edu --policy pagerank --policy rw-eg
-    frontrank evaluate wikispeedia --impact clicks --policy rw --policy rw-eg
+        --seeds https://www.ics.uci.edu --ordering pagerank --ordering rw-eg
+    frontrank evaluate wikispeedia --impact clicks --ordering rw --ordering rw-eg
     """
     from frontrank.lab.evaluate import evaluate, own_queries
     from frontrank.lab.frame import check_table_target

@@ -15,7 +15,7 @@ ROUNDING = 1e-9  # of a priority: parts of it that are computed apart add up no 
 @click.command(name="explain")
 @click.argument("crawl")
 @click.argument("url")
-@click.option("--policy", "--ranker", "specs", multiple=True, metavar="R", help="NAME or NAME:KEY=VALUE,...; repeatable.")
+@click.option("--ordering", "specs", multiple=True, metavar="R", help="NAME or NAME:KEY=VALUE,...; repeatable.")
 @trust_option
 @click.option("--json", "as_json", is_flag=True, help="Print the explanation as JSON.")
 def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None:
@@ -25,7 +25,7 @@ def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None
 
     \b
     frontrank explain my.crawl https://example.org/page \\
-        --policy rw-eg --policy q-overlap
+        --ordering rw-eg --ordering q-overlap
     """
     from frontrank.lab.evaluate import ranker_of
     from frontrank.lab.next_pages import explain, usual_rankers, view_for

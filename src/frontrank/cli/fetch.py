@@ -55,7 +55,7 @@ def command(
     """Fetch pages for a crawl that frontrank serve holds, until Ctrl-C. Run as many fetchers as you like, anywhere.
 
     \b
-    frontrank serve frontier --policy surf
+    frontrank serve frontier --ordering surf
     frontrank fetch https://example.org/ --from localhost:7071 \\
         --contact you@example.org
     """

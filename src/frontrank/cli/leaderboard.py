@@ -14,7 +14,7 @@ from frontrank.lab.options import LeaderboardOptions
 
 @click.command(name="leaderboard")
 @click.argument("webs", nargs=-1, metavar="[WEB[@SEEDS]]...")
-@click.option("--policy", "policies", multiple=True, metavar="P", help="An ordering to add; repeatable.")
+@click.option("--ordering", "policies", multiple=True, metavar="P", help="An ordering to add; repeatable.")
 @asked_in(LeaderboardOptions)
 @click.option("--out", metavar="FILE", help="Write one page: .md, or the table as .csv, .parquet or .json.")
 @output_options
@@ -27,7 +27,7 @@ def command(
 
     \b
     frontrank leaderboard
-    frontrank leaderboard my-crawl@random:50 --policy group --out leaderboard.md
+    frontrank leaderboard my-crawl@random:50 --ordering group --out leaderboard.md
     """
     from frontrank.lab.frame import check_table_target
     from frontrank.lab.leaderboard import leaderboard
@@ -42,7 +42,8 @@ def command(
         log = None if queries is None else load_divided(queries, HALF, 0)
         board = leaderboard(webs, policies, progress=tell, queries=log, **asked)
     if out is not None and out.lower().endswith(".md"):
-        typed = [*webs, *(f"--policy={policy}" for policy in policies), *([] if queries is None else [f"--queries={queries}"])]
+        typed = [*webs, *(f"--ordering={policy}" for policy in policies)]
+        typed += [] if queries is None else [f"--queries={queries}"]
         typed += [f"--draws={board.draws}", f"--budget={board.budget:g}"]
         save(board.markdown(f"frontrank leaderboard {shlex.join([*typed, '--out', out])}"), out)
     elif out is not None:

@@ -19,8 +19,7 @@ SHOWN = 20
 @click.command(name="rank")
 @click.argument("crawl")
 @click.option(
-    "--policy",
-    "--ranker",
+    "--ordering",
     "spec",
     metavar="R",
     help="NAME or NAME:KEY=VALUE,...; default: fusion, rw-eg or pagerank, depending on what CRAWL holds.",
@@ -63,9 +62,9 @@ def command(
     """Score the frontier of CRAWL (imported or live) and write the best pages to fetch next.
 
     \b
-    frontrank rank my.crawl --policy rw-eg:omega=0.5 --budget 5000
-    frontrank rank my.crawl --policy ml --impact clicks --out next.csv
-    frontrank rank tables/ --policy pagerank --engine spark \\
+    frontrank rank my.crawl --ordering rw-eg:omega=0.5 --budget 5000
+    frontrank rank my.crawl --ordering ml --impact clicks --out next.csv
+    frontrank rank tables/ --ordering pagerank --engine spark \\
         --master spark://HOST:7077 --work /shared
 
     CRAWL may also be a folder of two Parquet tables, links and pages (docs/spark.md). If pages has no column "fetched", all

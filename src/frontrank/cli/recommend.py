@@ -9,6 +9,7 @@ import click
 from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import output_options, progress, say, show, show_json
 from frontrank.lab.options import RecommendOptions
+from frontrank.options import options_of
 
 AT = " " * 10  # where the advice stands
 
@@ -30,7 +31,8 @@ def command(web: str | None, wish: str | None, as_json: bool, as_csv: bool, **gi
     frontrank recommend
     frontrank recommend synthetic:pages=20000,seed=1
     frontrank recommend my-crawl --for topic:security
-    frontrank recommend my-crawl --policy fpr:m=10 --policy shop.orderings:Mine
+    frontrank recommend my-crawl --ordering fpr:m=10 \\
+        --ordering shop.orderings:Mine
     frontrank recommend DATA/uci-ics --for searchers --queries log.txt.gz
     """
     from frontrank.errors import InputError
@@ -40,7 +42,8 @@ def command(web: str | None, wish: str | None, as_json: bool, as_csv: bool, **gi
     chosen = None if wish is None else Wish.of(wish)
     if web is None:
         for name in given_of(given):
-            raise InputError(f"--{name} was given, but no WEB to try orderings on; name one, or drop --{name}")
+            flag = options_of(RecommendOptions)[name].flag
+            raise InputError(f"{flag} was given, but no WEB to try orderings on; name one, or drop {flag}")
         if as_csv:
             raise InputError("--csv was given, but no WEB to try orderings on; name one, or use --json")
         rows = advice_for(chosen)

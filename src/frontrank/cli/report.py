@@ -27,7 +27,7 @@ def command(web: str, policies: tuple[str, ...], out: str, as_json: bool, **opti
     need("jinja2", "plotly")
     check_ending(out, ".html", ".htm")
     check_target(out)
-    given = ["policy"] * bool(policies) + list(given_of(options))
+    given = ["ordering"] * bool(policies) + list(given_of(options))
     if given and is_saved(web):
         raise InputError(
             f"--{given[0].replace('_', '-')} was given, but {web} holds saved runs, which are not run again; drop it"

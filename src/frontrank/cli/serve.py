@@ -34,7 +34,7 @@ def command(directory: str, as_json: bool, **given: Any) -> None:
     """Serve the crawls in DIR until Ctrl-C: over gRPC, in URLFrontier's protocol, which StormCrawler speaks, and over HTTP.
 
     \b
-    frontrank serve frontier --policy surf
+    frontrank serve frontier --ordering surf
     frontrank serve frontier --crawl news=opic --crawl shops=fica
     """
     protection = {name: given.pop(name) for name in NAMES}
@@ -86,7 +86,7 @@ def _crawls(directory: str, given: dict[str, Any]) -> Crawls:
         orderings[name] = ordering
     policy, rescore, delay_s = given.get("policy"), given.get("rescore", False), given.get("delay")
     if rescore and not (policy or orderings):
-        raise InputError("--rescore needs an ordering; give --policy ORDERING, or --crawl ID=ORDERING for one crawl")
+        raise InputError("--rescore needs an ordering; give --ordering ORDERING, or --crawl ID=ORDERING for one crawl")
     politeness = None if delay_s is None else replace(POLITE, delay_s=delay_s)
     with progress() as tell:
         tell(f"opening {directory}", 0, 0)

@@ -26,7 +26,7 @@ FILES = (".html", ".htm", ".md", ".txt", ".tsv", ".xlsx", ".npy")  # who ends a 
 
 def run_options(f: F) -> F:
     """The options of every command that runs orderings."""
-    named = click.option("--policy", "policies", multiple=True, metavar="P", help=f"{FORMS}; repeatable; all.")
+    named = click.option("--ordering", "policies", multiple=True, metavar="P", help=f"{FORMS}; repeatable; all.")
     return named(asked_in(RunOptions)(f))
 
 
@@ -92,13 +92,13 @@ def command(
     """Crawl WEB with one or more orderings and show how good they were.
 
     \b
-    frontrank simulate uk-2007-05 --policy fpr --policy bfs \\
+    frontrank simulate uk-2007-05 --ordering fpr --ordering bfs \\
         --seeds random:1000@7 --budget 0.3
-    frontrank simulate edges.txt.gz --policy fica:k=1388 \\
+    frontrank simulate edges.txt.gz --ordering fica:k=1388 \\
         --seeds seeds.txt --order-out order.npy
-    frontrank simulate synthetic:pages=100000,seed=7 --policy all \\
+    frontrank simulate synthetic:pages=100000,seed=7 --ordering all \\
         --seeds random:100@1 --repeat 10
-    frontrank simulate my-crawl --policy fpr --in-flight 16 --host-delay 1
+    frontrank simulate my-crawl --ordering fpr --in-flight 16 --host-delay 1
     """
     from frontrank.lab.compare import Runs, save_order
 

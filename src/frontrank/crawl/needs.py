@@ -11,7 +11,7 @@ def check_asked(policy: Policy) -> None:
     if not policy.needs() & {"queries", "impact"}:
         raise InputError(
             f"this crawl was started without queries, and {policy.spec()} does not use any; resume it with an ordering that "
-            f"does (crawl --resume DIR --policy q-overlap --queries FILE --rescore)"
+            f"does (crawl --resume DIR --ordering q-overlap --queries FILE --rescore)"
         )
 
 

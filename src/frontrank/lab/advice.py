@@ -91,7 +91,7 @@ ADVICE = (
         "links",
         "rankmass with --until coverage=0.9",
         "the only one with a lower bound: .71 of the mass that can be covered is proven after 10% of uk-2007-05@100000",
-        f"frontrank simulate {TRY} --policy rankmass --until coverage=0.5 --seeds random:20@1",
+        f"frontrank simulate {TRY} --ordering rankmass --until coverage=0.5 --seeds random:20@1",
     ),
     Advice(
         "importance",

@@ -101,7 +101,7 @@ class RevisitOptions:
     a_day: float | None = option(None, "Fetches a day; default: a fifteenth of the pages.", metavar="N", above=True)
     share: float = option(0.5, "Share of fetches that are revisits.", metavar="S", most=1.0)
     collected: bool = option(False, "Start with every page already fetched: revisits only.", no=False)
-    policy: str = option(DEFAULT_ORDERING, "The ordering that discovers pages.", metavar="P")
+    policy: str = option(DEFAULT_ORDERING, "The ordering that discovers pages.", name="ordering", metavar="P")
     seeds: str | None = option(None, WHERE, metavar="SEEDS")
     metric: str = option("pagerank", "What importance is, for the weighted figures.", metavar="M")
     draw: int = option(0, "Another number draws other rates and changes.", metavar="N")
@@ -117,7 +117,7 @@ class RecommendOptions:
     queries: str | None = option(
         None, "A query log, for searchers: one query per line, or query and frequency.", metavar="FILE"
     )
-    policy: tuple[str, ...] = option((), "An ordering to add to the candidates; repeatable.", metavar="P")
+    policy: tuple[str, ...] = option((), "An ordering to add to the candidates; repeatable.", name="ordering", metavar="P")
 
 
 @dataclass(frozen=True)

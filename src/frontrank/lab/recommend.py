@@ -388,16 +388,16 @@ def _next(done: Recommendation, seeds: int, pages: int, queries: str) -> Iterato
     web, spec = done.web, done.recommended.spec
     source = web.source or web.name
     if web.crawled_with and done.wish.name != "searchers":
-        yield shlex.join(["frontrank", "crawl", "--resume", source, "--policy", spec, "--rescore"])
+        yield shlex.join(["frontrank", "crawl", "--resume", source, "--ordering", spec, "--rescore"])
     elif done.wish.name == "searchers" and (web.crawled_with or is_crawl_directory(web.source)):
-        yield shlex.join(["frontrank", "rank", source, "--policy", spec])
+        yield shlex.join(["frontrank", "rank", source, "--ordering", spec])
     elif done.wish.name == "searchers":
         log = ["--queries", queries] if queries else []
-        yield shlex.join(["frontrank", "evaluate", source, *log, "--seeds", f"random:{seeds}@1", "--policy", spec])
+        yield shlex.join(["frontrank", "evaluate", source, *log, "--seeds", f"random:{seeds}@1", "--ordering", spec])
     else:
         more = ["--metric", done.wish.metric] if done.wish.metric != "pagerank" else []
-        against = [] if spec == "bfs" or done.wish.name == "coverage" else ["--policy", "bfs"]
-        given = ["--policy", spec, *against, "--seeds", f"random:{seeds}@1", "--budget", str(pages), *more]
+        against = [] if spec == "bfs" or done.wish.name == "coverage" else ["--ordering", "bfs"]
+        given = ["--ordering", spec, *against, "--seeds", f"random:{seeds}@1", "--budget", str(pages), *more]
         yield shlex.join(["frontrank", "simulate", source, *given])
     if not web.crawled_with and done.wish.name != "searchers":
-        yield shlex.join(["frontrank", "crawl", "https://site.example/", "--policy", spec, "--out", "my-crawl"])
+        yield shlex.join(["frontrank", "crawl", "https://site.example/", "--ordering", spec, "--out", "my-crawl"])

@@ -53,7 +53,7 @@ class RankFile(Parameters):
         if self.digest and found.digest != self.digest:
             raise SpecError(
                 f"{self.source} is not what it was when the crawl began; bring the old file back, or rank all that waits "
-                f"by the new one (--policy prior:file={self.source} --rescore)"
+                f"by the new one (--ordering prior:file={self.source} --rescore)"
             )
         return found
 

@@ -12,7 +12,7 @@ This module decides which code a stored name may load, for every reader of store
 
     built in, or an entry point of an installed package     always: whoever installed it has chosen it
     a class that this process has loaded already            always: nothing is imported
-    package.module:Thing that the user of this process named (--policy, FRONTRANK_POLICY, ``parse``)      that very name
+    package.module:Thing that the user of this process named (--ordering, FRONTRANK_POLICY, ``parse``)      that very name
     any other                                               NotTrusted, unless inside ``trusting()``: --trust, trust=True
 """
 

@@ -13,9 +13,9 @@ LOG_LEVELS = ("error", "warning", "info", "debug")
 
 @dataclass(frozen=True)
 class ServeOptions:
-    policy: str = option(DEFAULT_ORDERING, "The ordering of new crawls.", metavar="ORDERING")
+    policy: str = option(DEFAULT_ORDERING, "The ordering of new crawls.", name="ordering", metavar="ORDERING")
     crawl: tuple[str, ...] = option((), "Another ordering for the crawl of this ID; repeatable.", metavar="ID=ORDERING")
-    rescore: bool = option(False, "Give crawls that exist the ordering of --policy or --crawl too.", no=False)
+    rescore: bool = option(False, "Give crawls that exist the ordering of --ordering or --crawl too.", no=False)
     delay: float = option(1.0, "Seconds between two answers from one queue.", metavar="S", kind=TIME)
     max_crawls: int = option(1_000, "How many crawls there may be.", metavar="N", least=1)
     revisit_share: float | None = option(None, "The share of revisits in what is handed out.", metavar="SHARE", most=1.0)

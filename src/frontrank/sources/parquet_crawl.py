@@ -234,7 +234,7 @@ def check_fits(crawl: ParquetCrawl, ranker: Ranker, memory: int | None, disk: in
     asked before the work. Links are mapped: only rankers that read texts or earlier moments hold more of them in memory."""
     links, pages = crawl.tables.links.rows, crawl.pages
     size = f"{crawl.path}: {links:,} links and {pages:,} pages"
-    line = f"frontrank rank {crawl.path} --policy {ranker.spec()} --engine spark"
+    line = f"frontrank rank {crawl.path} --ordering {ranker.spec()} --engine spark"
     wanted = pages * BYTES_A_PAGE + (links * BYTES_A_LINK if ranker.needs() & {"history", "queries"} else 0)
     if memory is not None and wanted > memory:
         raise InputError(

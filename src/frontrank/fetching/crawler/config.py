@@ -10,6 +10,7 @@ import re
 import tomllib
 from typing import Any
 
+from frontrank.deprecated import ALIASES
 from frontrank.errors import InputError, SourceError, nearest
 from frontrank.fetching.crawler.options import options
 from frontrank.options import SWITCH
@@ -30,6 +31,7 @@ def read_config(path: str) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key, value in held.items():
         name, where = key.replace("_", "-"), f"{path}{_line(lines, key)}"
+        name = ALIASES.get(f"--{name}", name).removeprefix("--")
         negated = name not in by_name and name.removeprefix("no-") in by_name
         one = by_name.get(name.removeprefix("no-") if negated else name)
         if name in ON_THE_LINE:

@@ -123,7 +123,7 @@ class Options:
     """The crawl as it was asked for. 0 is no limit, but for max_depth, where it is the seeds alone."""
 
     seeds: tuple[str, ...] = option((), START, "URLs to start from, http or https.", metavar="URL", changes=False)
-    policy: str = option(DEFAULT_ORDERING, START, "The ordering: NAME or NAME:KEY=VALUE,...", metavar="P")
+    policy: str = option(DEFAULT_ORDERING, START, "The ordering: NAME or NAME:KEY=VALUE,...", name="ordering", metavar="P")
     budget: int = option(
         0,
         STOP,

@@ -1,0 +1,91 @@
+"""Names that were changed, in one place. A name of before works for one release and says the new one.
+
+    OPTIONS     of commands: the new name is printed once, on standard error; aliases are accepted in silence
+    NAMES       of Python: members of a class, names in a module, parameters of a function; each use is a DeprecationWarning
+
+``tests/test_deprecated.py`` uses every row. A row goes with the release after the one that brought it.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from importlib import import_module
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
+ALIASES = {"--policy": "--ordering", "--ranker": "--ordering"}  # other words for one thing, which stay
+OPTIONS: dict[tuple[str, str], str] = {}  # by command and old flag
+
+
+class Renamed(NamedTuple):
+    """``owner`` is a module, a class as ``module:Class``, or a function as ``module:function`` (a parameter was renamed)."""
+
+    owner: str
+    old: str
+    new: str  # a path from the owner: ``inspect.hosts``
+
+
+NAMES: tuple[Renamed, ...] = ()
+
+
+def current_arguments(command: str, flags: Iterable[str], args: Sequence[str]) -> list[str]:
+    """The arguments of a command, with its options (``flags``) under their present names."""
+    known, found, said = set(flags), [], set()
+    words = list(args)
+    stop = words.index("--") if "--" in words else len(words)
+    for word in words[:stop]:
+        flag, equals, value = word.partition("=")
+        new = OPTIONS.get((command, flag)) or (ALIASES.get(flag) if flag not in known else None)
+        if new is None or new not in known:
+            found.append(word)
+            continue
+        if flag not in ALIASES and flag not in said:
+            print(f"frontrank: {flag} is called {new} now", file=sys.stderr)
+            said.add(flag)
+        found.append(new + equals + value)
+    return found + words[stop:]
+
+
+def attribute(owner: str, holder: Any, name: str) -> Any:
+    """What a name of before means now, for the ``__getattr__`` of a module or a class."""
+    new = next((row.new for row in NAMES if (row.owner, row.old) == (owner, name)), None)
+    if new is None:
+        kind = f"module {owner!r}" if ":" not in owner else repr(owner.partition(":")[2])
+        raise AttributeError(f"{kind} has no attribute {name!r}")
+    warn(name, new)
+    return attrgetter(new)(holder)
+
+
+def names_of_before(owner: str) -> Callable[..., Any]:
+    """The ``__getattr__`` of the module or class ``owner``."""
+
+    def module_attribute(name: str) -> Any:
+        return attribute(owner, import_module(owner), name)
+
+    def member(self: Any, name: str) -> Any:
+        return attribute(owner, self, name)
+
+    return member if ":" in owner else module_attribute
+
+
+def parameters_of_before(function: F) -> F:
+    """Accept parameters under the names that they had."""
+    owner = f"{function.__module__}:{function.__qualname__}"
+    renamed = {row.old: row.new for row in NAMES if row.owner == owner}
+
+    @wraps(function)
+    def call(*args: Any, **given: Any) -> Any:
+        for old in renamed.keys() & given.keys():
+            warn(f"{old}=", f"{renamed[old]}=")
+            given[renamed[old]] = given.pop(old)
+        return function(*args, **given)
+
+    return cast(F, call)
+
+
+def warn(old: str, new: str) -> None:
+    warnings.warn(f"{old} is called {new} now", DeprecationWarning, stacklevel=4)

@@ -1,0 +1,81 @@
+"""Names of before: each row of the table works, and says the new name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from frontrank.cli import COMMANDS, command
+from frontrank.deprecated import ALIASES, NAMES, OPTIONS, Renamed, attribute, current_arguments, parameters_of_before
+
+
+def flags(name: str) -> list[str]:
+    found = command.get_command(None, name)  # type: ignore[arg-type]
+    assert found is not None, name
+    return [flag for option in found.params for flag in option.opts]
+
+
+@pytest.mark.parametrize(("name", "old"), OPTIONS)
+def test_an_option_of_before_is_taken_and_its_new_name_said_once(
+    name: str, old: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = OPTIONS[name, old]
+    assert old not in flags(name) and new in flags(name)
+    words = current_arguments(name, flags(name), ["x", old, "1", f"{old}=2", "--", old])
+    assert words == ["x", new, "1", f"{new}=2", "--", old]
+    assert capsys.readouterr().err == f"frontrank: {old} is called {new} now\n"
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if "--ordering" in flags(name)])
+def test_other_words_for_an_ordering_are_taken_in_silence(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for other, flag in ALIASES.items():
+        assert current_arguments(name, flags(name), [other, "bfs"]) == [flag, "bfs"]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_command_line_of_before_runs(tmp_path: Path) -> None:
+    words = ("simulate", "synthetic:pages=100,seed=1", "--policy", "bfs", "--ranker=dfs", "--csv")
+    done = subprocess.run([sys.executable, "-m", "frontrank", *words], capture_output=True, text=True, check=True)
+    assert [line.partition(",")[0] for line in done.stdout.splitlines()[1:]] == ["bfs", "dfs"] and done.stderr == ""
+    (tmp_path / "crawl.toml").write_text('policy = "fpr"\n')
+    from frontrank.fetching.crawler.config import read_config
+
+    assert read_config(str(tmp_path / "crawl.toml")) == {"policy": "fpr"}
+
+
+def test_a_word_of_before_that_a_command_never_had_is_unknown() -> None:
+    assert current_arguments("status", flags("status"), ["--policy", "bfs"]) == ["--policy", "bfs"]
+
+
+class Place:
+    """Something with a member of each new name."""
+
+    def __init__(self, path: str) -> None:
+        name, _, rest = path.partition(".")
+        setattr(self, name, Place(rest) if rest else 7)
+
+
+@pytest.mark.parametrize("row", NAMES, ids=lambda row: row.old)
+def test_a_python_name_of_before_is_the_new_one_and_warns(row: Renamed) -> None:
+    with pytest.warns(DeprecationWarning, match=f"^{row.old} is called {row.new} now$"):
+        assert attribute(row.owner, Place(row.new), row.old) == 7
+
+
+def test_a_name_that_never_was_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'Crawl' has no attribute 'nothing'"):
+        attribute("frontrank.crawl.crawl:Crawl", None, "nothing")
+
+
+def test_a_parameter_of_before_is_the_new_one_and_warns(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fetch(*, max_bytes: int) -> int:
+        return max_bytes
+
+    owner = f"{fetch.__module__}:{fetch.__qualname__}"
+    monkeypatch.setattr("frontrank.deprecated.NAMES", (Renamed(owner, "most", "max_bytes"),))
+    renamed = parameters_of_before(fetch)
+    assert renamed(max_bytes=3) == 3
+    with pytest.warns(DeprecationWarning, match="^most= is called max_bytes= now$"):
+        assert renamed(most=5) == 5
