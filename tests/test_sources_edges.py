@@ -71,7 +71,7 @@ def test_every_shape_of_edge_list_gives_its_links(
 ) -> None:
     text = noise + line_end.join(SHAPES[shape].format(a, b) + EXTRAS[extra] for a, b in edges)
     data = (text + line_end * last_line_end).encode()
-    web = load_edges(str(write(tmp_path, gzip.compress(data) if packed else data)), chunk)
+    web = load_edges(str(write(tmp_path, gzip.compress(data) if packed else data)), chunk=chunk)
     assert edges_of(web) == tidied(edges)
     named = {number for edge in edges for number in edge}
     if max(named) + 1 <= 2 * len(named) + 16:
@@ -125,7 +125,7 @@ def test_links_of_a_page_keep_the_order_of_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_urls_are_numbered_as_they_appear(tmp_path: Path, text: str, chunk: int) -> None:
-    web = load_edges(str(write(tmp_path, text)), chunk)
+    web = load_edges(str(write(tmp_path, text)), chunk=chunk)
     assert web.urls == ["http://b/", "http://a/x"]
     assert edges_of(web) == [(0, 1), (1, 0)]
     assert web.hosts is not None
@@ -166,7 +166,7 @@ def test_a_quoted_url_may_hold_a_comma(tmp_path: Path) -> None:
 def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, text: str | bytes, message: str) -> None:
     for chunk in (8, 2**20):
         with pytest.raises(SourceError, match=message):
-            load_edges(str(write(tmp_path, text)), chunk)
+            load_edges(str(write(tmp_path, text)), chunk=chunk)
 
 
 def test_the_largest_number_of_64_bits_is_a_page(tmp_path: Path) -> None:

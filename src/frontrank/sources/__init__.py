@@ -24,7 +24,7 @@ import os
 from dataclasses import replace
 
 from frontrank.errors import SourceError
-from frontrank.sources.kinds import Kind, is_captured, source_of
+from frontrank.sources.kinds import Kind, source_of
 from frontrank.sources.parquet_web import check_parquet_target, is_parquet_target, write_parquet
 from frontrank.sources.web_directory import check_web_target, save
 from frontrank.system.files import Progress, written_beside
@@ -42,7 +42,7 @@ def load(path: str | os.PathLike[str], progress: Progress | None = None, uncaptu
         raise SourceError(f"a web must be given by its path or specification, such as synthetic:pages=1000, got {path!r}")
     where = os.fspath(path)
     if uncaptured:
-        from frontrank.sources.captured import load_warc
+        from frontrank.sources.captured import is_captured, load_warc
 
         if not is_captured(where):
             raise SourceError(f"{where}: no WARC or WAT file; uncaptured pages are known from such files only")
@@ -71,8 +71,7 @@ def convert(
         return _to_parquet(where, target, progress, uncaptured)
     check_web_target(target, force)
     source, given = source_of(where)
-    write = source.write if isinstance(source, Kind) else None
-    if write is None or uncaptured:
+    if uncaptured or not isinstance(source, Kind) or not source.writer:
         web = load(where, progress, uncaptured)
         if progress is not None:
             progress(f"writing {os.fspath(target)}")
@@ -80,7 +79,7 @@ def convert(
     else:
         with written_beside(target) as beside:
             beside.mkdir()
-            write(given, beside, progress)
+            source.write(given, beside, progress)
     return load(target)
 
 

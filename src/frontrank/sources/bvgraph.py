@@ -46,22 +46,54 @@ BITS = {f"bitsfor{part}" for part in ("outdegrees", "references", "blocks", "int
 PARTS = ("OUTDEGREES", "REFERENCES", "BLOCK_COUNT", "BLOCKS", "INTERVALS", "RESIDUALS")
 
 
-def load_bvgraph(base: str) -> Web:
+def is_bvgraph(path: str) -> bool:
+    return bool(_bases(path))
+
+
+def _bases(path: str) -> list[str]:
+    """The base names of the BVGraphs that this path is part of, or contains. Base names have dots, so none is cut off."""
+    if os.path.isdir(path):
+        try:
+            names = sorted(name for name in os.listdir(path) if name.endswith(".properties"))
+        except OSError as error:
+            raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
+        return [os.path.join(path, name.removesuffix(".properties")) for name in names]
+    for base in (path, path.removesuffix(".graph"), path.removesuffix(".properties")):
+        if os.path.isfile(base + ".properties"):
+            return [base]
+    if path.endswith(".graph") and os.path.isfile(path):
+        raise SourceError(f"{path}: {path.removesuffix('.graph')}.properties is missing; a BVGraph needs both files")
+    return []
+
+
+def _base(path: str) -> str:
+    bases = _bases(path) or [path]
+    if len(bases) > 1:
+        files = ", ".join(f"{os.path.basename(base)}.properties" for base in bases)
+        raise SourceError(f"{path}: {len(bases)} graphs in it ({files}); name one of these files")
+    return bases[0]
+
+
+def load_bvgraph(path: str, progress: Progress | None = None) -> Web:
     """The web in BASE.graph and BASE.properties, with the URLs of BASE.urls[.gz] if there are any; refused if too large."""
+    base = _base(path)
+    if progress is not None:
+        progress(f"decoding {os.path.basename(base)}.graph")
     shape = read_shape(base + ".properties")
     check_room(base, shape.arcs, 4 * shape.arcs + 8 * shape.nodes)
     indptr, targets = decode(base + ".graph", shape, selves=False)
-    name, path = os.path.basename(base), _urls(base)
-    if path is None:
+    name, url_file = os.path.basename(base), _urls(base)
+    if url_file is None:
         return Web(indptr, targets, name=name)
-    urls = read_lines(path)
-    _check_urls(path, len(urls), shape)
+    urls = read_lines(url_file)
+    _check_urls(url_file, len(urls), shape)
     hosts, names = hosts_from_urls(urls)
     return Web(indptr, targets, hosts=hosts, host_names=names, urls=urls, name=name)
 
 
-def write_bvgraph(base: str, where: Path, progress: Progress | None = None) -> None:
+def write_bvgraph(path: str, where: Path, progress: Progress | None = None) -> None:
     """The same web, written into a folder as a web directory, however large it is."""
+    base = _base(path)
     shape, name, urls = read_shape(base + ".properties"), os.path.basename(base), _urls(base)
     with NpyFile(where / "indptr.npy", np.int64) as indptr, NpyFile(where / "targets.npy", np.int32) as targets:
         indptr.append(np.zeros(1, np.int64))

@@ -26,7 +26,7 @@ import numpy as np
 
 from frontrank.errors import SourceError, need
 from frontrank.pages import bounded, html
-from frontrank.pages.warc_reader import NAMES, Record, decoded, find, records
+from frontrank.pages.warc_reader import NAMES, Record, decoded, find, is_warc, records
 from frontrank.system.workers import Workers
 from frontrank.web.strings import Texts
 from frontrank.web.web import Web, hosts_from_urls
@@ -44,6 +44,11 @@ class Capture(NamedTuple):
     title: str = ""
     text: str = ""
     links: list[tuple[str, str]] = []
+
+
+def is_captured(path: str) -> bool:
+    """Whether this is a WARC or WAT file, or a directory of them."""
+    return bool(find(path)) if os.path.isdir(path) else os.path.isfile(path) and is_warc(path)
 
 
 def load_warc(path: str | os.PathLike[str], progress: Progress | None = None, uncaptured: bool = False) -> Web:

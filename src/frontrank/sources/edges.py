@@ -32,7 +32,11 @@ _NUMBERS = re.compile(rb"\s*-?\d+(\s*[,;]\s*|\s+)-?\d+(?![^\s,;])")
 _NAMES = re.compile(rb"\s*[A-Za-z_\"](?!.*://)")
 
 
-def load_edges(path: str, chunk: int = CHUNK, progress: Progress | None = None) -> Web:
+def is_file(path: str) -> bool:
+    return os.path.isfile(path)
+
+
+def load_edges(path: str, progress: Progress | None = None, chunk: int = CHUNK) -> Web:
     """The web in an edge list, in memory; refused if it does not fit."""
     edges, separator = _looked_at(path, chunk, progress)
     if os.path.getsize(path) > SMALL:

@@ -40,10 +40,10 @@ from frontrank.sources.web_directory import (
     write_web,
 )
 from frontrank.system.capacity import check_copy
-from frontrank.system.files import IMPORTED, check_target, written_beside
+from frontrank.system.files import IMPORTED, Progress, check_target, written_beside
 from frontrank.web.dates import AskedOn, SeenOn
 from frontrank.web.view import CrawlView, Results, SearchView, Workload
-from frontrank.web.web import IMPACTS
+from frontrank.web.web import IMPACTS, Web
 
 FORMAT = "frontrank-imported-crawl"
 FORMATS = (FORMAT, "frontrank-crawl")  # the second is what 0.1 wrote
@@ -121,6 +121,10 @@ class CrawlTables(Observed):
 def is_crawl_directory(path: str | os.PathLike[str]) -> bool:
     """Whether a crawl.json lies there."""
     return os.path.isfile(os.path.join(path, IMPORTED))
+
+
+def load_web(path: str, progress: Progress | None = None) -> Web:
+    return load_crawl(path).web
 
 
 # --- writing ---

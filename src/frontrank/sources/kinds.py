@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from frontrank.errors import SourceError, SpecError, nearest
 from frontrank.plugins import NAME, Registry
@@ -28,180 +30,43 @@ class Source(Protocol):
     def load(self, path: str, progress: Progress | None) -> Web: ...
 
 
-class Kind(NamedTuple):
-    """A built-in source. ``write``, where it has one, fills a folder as a web directory without the web in memory."""
+@dataclass(frozen=True)
+class Kind:
+    """A built-in source: its functions as module:function of this package, imported when they are called."""
 
-    matches: Callable[[str], bool]
-    load: Callable[[str, Progress | None], Web]
-    write: Callable[[str, Path, Progress | None], None] | None = None
+    matcher: str
+    loader: str
+    writer: str = ""  # fills a folder as a web directory without the web in memory
 
+    def matches(self, path: str) -> bool:
+        return bool(self.matcher and _function(self.matcher)(path))
 
-def _is_live(path: str) -> bool:
-    from frontrank.sources.live_crawl import is_crawled
+    def load(self, path: str, progress: Progress | None) -> Web:
+        web: Web = _function(self.loader)(path, progress)
+        return web
 
-    return is_crawled(path)
+    def write(self, path: str, folder: Path, progress: Progress | None) -> None:
+        _function(self.writer)(path, folder, progress)
 
 
-def _load_live(path: str, progress: Progress | None) -> Web:
-    from frontrank.sources.live_crawl import load_crawled
-
-    return load_crawled(path)
-
-
-def _is_imported(path: str) -> bool:
-    from frontrank.sources.imported_crawl import is_crawl_directory
-
-    return is_crawl_directory(path)
-
-
-def _load_imported(path: str, progress: Progress | None) -> Web:
-    from frontrank.sources.imported_crawl import load_crawl
-
-    return load_crawl(path).web
-
-
-def _is_directory(path: str) -> bool:
-    from frontrank.sources.web_directory import MANIFEST
-
-    return os.path.isfile(os.path.join(path, MANIFEST))
-
-
-def _load_directory(path: str, progress: Progress | None) -> Web:
-    from frontrank.sources.web_directory import load_directory
-
-    return load_directory(path)
-
-
-def _is_tsv(path: str) -> bool:
-    from frontrank.sources import tsv
-
-    return tsv.find(path, "pages") is not None and tsv.find(path, "links") is not None
-
-
-def _load_tsv(path: str, progress: Progress | None) -> Web:
-    from frontrank.sources.tsv import load_tsv_crawl
-
-    return load_tsv_crawl(path, progress)
-
-
-def bvgraph_bases(path: str) -> list[str]:
-    """The base names of the BVGraphs that this path is part of, or holds. Base names hold dots, so none is cut off."""
-    if os.path.isdir(path):
-        try:
-            names = sorted(name for name in os.listdir(path) if name.endswith(".properties"))
-        except OSError as error:
-            raise SourceError(f"{path}: cannot be read ({error.strerror or error})") from None
-        return [os.path.join(path, name.removesuffix(".properties")) for name in names]
-    for base in (path, path.removesuffix(".graph"), path.removesuffix(".properties")):
-        if os.path.isfile(base + ".properties"):
-            return [base]
-    if path.endswith(".graph") and os.path.isfile(path):
-        raise SourceError(f"{path}: {path.removesuffix('.graph')}.properties is missing; a BVGraph needs both files")
-    return []
-
-
-def _bvgraph_base(path: str) -> str:
-    bases = bvgraph_bases(path) or [path]
-    if len(bases) > 1:
-        files = ", ".join(f"{os.path.basename(base)}.properties" for base in bases)
-        raise SourceError(f"{path}: {len(bases)} graphs in it ({files}); name one of these files")
-    return bases[0]
-
-
-def _load_bvgraph(path: str, progress: Progress | None) -> Web:
-    from frontrank.sources.bvgraph import load_bvgraph
-
-    base = _bvgraph_base(path)
-    if progress is not None:
-        progress(f"decoding {os.path.basename(base)}.graph")
-    return load_bvgraph(base)
-
-
-def _write_bvgraph(path: str, where: Path, progress: Progress | None) -> None:
-    from frontrank.sources.bvgraph import write_bvgraph
-
-    write_bvgraph(_bvgraph_base(path), where, progress)
-
-
-def is_captured(path: str) -> bool:
-    """Whether a path is a WARC or WAT file, or a directory of them."""
-    from frontrank.pages.warc_reader import find, is_warc
-
-    return bool(find(path)) if os.path.isdir(path) else os.path.isfile(path) and is_warc(path)
-
-
-def _load_captured(path: str, progress: Progress | None) -> Web:
-    from frontrank.sources.captured import load_warc
-
-    return load_warc(path, progress)
-
-
-def _load_edges(path: str, progress: Progress | None) -> Web:
-    from frontrank.sources.edges import load_edges
-
-    return load_edges(path, progress=progress)
-
-
-def _write_edges(path: str, where: Path, progress: Progress | None) -> None:
-    from frontrank.sources.edges import write_edges
-
-    write_edges(path, where, progress)
-
-
-def _load_synthetic(path: str, progress: Progress | None) -> Web:
-    from frontrank.sources.synthetic import synthetic
-
-    return synthetic(path)
-
-
-def _is_parquet(path: str) -> bool:
-    from frontrank.sources.parquet_web import is_parquet_web
-
-    return is_parquet_web(path)
-
-
-def _load_parquet(path: str, progress: Progress | None) -> Web:
-    from frontrank.sources.parquet_web import load_parquet
-
-    return load_parquet(path, progress)
-
-
-def _write_parquet(path: str, where: Path, progress: Progress | None) -> None:
-    from frontrank.sources.parquet_web import write_from_parquet
-
-    write_from_parquet(path, where, progress)
-
-
-def _is_common_crawl(path: str) -> bool:
-    from frontrank.sources.common_crawl import is_common_crawl
-
-    return is_common_crawl(path)
-
-
-def _load_common_crawl(path: str, progress: Progress | None) -> Web:
-    from frontrank.sources.common_crawl import load_common_crawl
-
-    return load_common_crawl(path, progress)
-
-
-def _write_common_crawl(path: str, where: Path, progress: Progress | None) -> None:
-    from frontrank.sources.common_crawl import write_common_crawl
-
-    write_common_crawl(path, where, progress)
+def _function(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition(":")
+    found: Callable[..., Any] = getattr(import_module(f"frontrank.sources.{module}"), function)
+    return found
 
 
 LAST = "edges"  # any file can be one
 KINDS = {
-    "synthetic": Kind(lambda path: False, _load_synthetic),
-    "live-crawl": Kind(_is_live, _load_live),
-    "imported-crawl": Kind(_is_imported, _load_imported),
-    "web-directory": Kind(_is_directory, _load_directory),
-    "tsv": Kind(_is_tsv, _load_tsv),
-    "parquet": Kind(_is_parquet, _load_parquet, _write_parquet),
-    "common-crawl": Kind(_is_common_crawl, _load_common_crawl, _write_common_crawl),
-    "bvgraph": Kind(lambda path: bool(bvgraph_bases(path)), _load_bvgraph, _write_bvgraph),
-    "warc": Kind(is_captured, _load_captured),
-    LAST: Kind(os.path.isfile, _load_edges, _write_edges),
+    "synthetic": Kind("", "synthetic:load_synthetic"),
+    "live-crawl": Kind("live_crawl:is_crawled", "live_crawl:load_fetched"),
+    "imported-crawl": Kind("imported_crawl:is_crawl_directory", "imported_crawl:load_web"),
+    "web-directory": Kind("web_directory:has_manifest", "web_directory:load_directory"),
+    "tsv": Kind("tsv:is_tsv_crawl", "tsv:load_tsv_crawl"),
+    "parquet": Kind("parquet_web:is_parquet_web", "parquet_web:load_parquet", "parquet_web:write_from_parquet"),
+    "common-crawl": Kind("common_crawl:is_common_crawl", "common_crawl:load_common_crawl", "common_crawl:write_common_crawl"),
+    "bvgraph": Kind("bvgraph:is_bvgraph", "bvgraph:load_bvgraph", "bvgraph:write_bvgraph"),
+    "warc": Kind("captured:is_captured", "captured:load_warc"),
+    LAST: Kind("edges:is_file", "edges:load_edges", "edges:write_edges"),
 }
 
 

@@ -22,6 +22,7 @@ from frontrank.crawl.journal import FILE, Journal
 from frontrank.crawl.recovery import stored_spec
 from frontrank.errors import SourceError, need
 from frontrank.kernels.jit import Array
+from frontrank.system.files import Progress
 from frontrank.web.strings import Deferred
 from frontrank.web.view import Workload, workload_from
 from frontrank.web.web import Web, hosts_from_urls
@@ -29,6 +30,10 @@ from frontrank.web.web import Web, hosts_from_urls
 
 def is_crawled(where: str | os.PathLike[str]) -> bool:
     return os.path.isfile(os.path.join(where, FILE))
+
+
+def load_fetched(path: str, progress: Progress | None = None) -> Web:
+    return load_crawled(path)
 
 
 def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:

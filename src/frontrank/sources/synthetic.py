@@ -60,6 +60,7 @@ from frontrank.sources.synthetic_text import (
     host_names,
     topic_names,
 )
+from frontrank.system.files import Progress
 from frontrank.web.links import MAX_PAGES
 from frontrank.web.web import Web
 
@@ -68,6 +69,10 @@ MAX_SEEDS = 10
 MAX_TOPICS = 1000
 MAX_LINKS = 10_000.0
 MIN_CHILDREN, MAX_CHILDREN = 3, 20
+
+
+def load_synthetic(spec: str, progress: Progress | None = None) -> Web:
+    return synthetic(spec)
 
 
 def synthetic(spec: str) -> Web:

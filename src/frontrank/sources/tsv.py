@@ -46,6 +46,10 @@ def find(directory: str, name: str, endings: tuple[str, ...] = (".tsv", ".tsv.gz
     return None
 
 
+def is_tsv_crawl(path: str) -> bool:
+    return find(path, "pages") is not None and find(path, "links") is not None
+
+
 def load_tsv_crawl(directory: str, progress: Callable[[str], None] | None = None) -> Web:
     """The web in a directory of pages.tsv, links.tsv and perhaps text.tsv, each plain or gzip."""
     pages, links, text = (find(directory, name) for name in ("pages", "links", "text"))

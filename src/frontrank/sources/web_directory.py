@@ -30,7 +30,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError, need
 from frontrank.kernels.jit import Array
-from frontrank.system.files import IMPORTED, check_target, digest, written_beside
+from frontrank.system.files import IMPORTED, Progress, check_target, digest, written_beside
 from frontrank.web.strings import Deferred, Packed, Texts
 from frontrank.web.web import Web
 
@@ -45,6 +45,10 @@ ROWS = 16_384  # of a row group: a few hundred MB of text at most
 ARRAYS: dict[str, Any] = {"hosts": np.int32, "ids": np.int64, "seeds": None, "views": np.float64, "clicks": np.float64}
 STRINGS = {"urls": ("pages", "url"), "titles": ("pages", "title"), "texts": ("pages", "text")}
 FILES = {MANIFEST, *(f"{name}.npy" for name in ("indptr", "targets", *ARRAYS)), *(f"{t}.parquet" for t in TABLES)}
+
+
+def has_manifest(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, MANIFEST))
 
 
 def is_web_directory(path: str) -> bool:
@@ -201,7 +205,7 @@ def _strings(column: Sequence[str], begin: int, end: int) -> list[str]:
 # --- reading ---
 
 
-def load_directory(path: str | os.PathLike[str]) -> Web:
+def load_directory(path: str | os.PathLike[str], progress: Progress | None = None) -> Web:
     """The web in a directory that ``save`` wrote."""
     where = os.fspath(path)
     manifest = _read_manifest(os.path.join(where, MANIFEST))
