@@ -102,6 +102,10 @@ class UnknownCrawl(NotFound):
     """A service has no crawl of this ID."""
 
 
+class EngineError(FrontrankError):
+    """An engine that computes for us, such as Spark, returned less than it was asked for."""
+
+
 class ServiceError(FrontrankError):
     """A service does not answer, or refuses."""
 

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import InputError, SourceError
+from frontrank.errors import EngineError, InputError, SourceError
 from frontrank.kernels.blocks import Block, by_bucket, pull_block, rows_of, times_in
 from frontrank.kernels.jit import Array
 from frontrank.sources.parquet_rows import not_known
@@ -409,7 +409,7 @@ def _settle(pull: Pull, arrived: Iterable[Any]) -> Iterator[Any]:
             held.append((row["few"], row["data"]))
             if row["part"] + 1 == parts_of[row["range"]]:  # rows are sorted by range and part
                 if len(held) != row["part"] + 1:
-                    raise InputError(f"Spark lost a part: {len(held)} of {row['part'] + 1} partial sums came back; rank again")
+                    raise EngineError(f"Spark lost a part: {len(held)} of {row['part'] + 1} partial sums came back; rank again")
                 sums = summed_up(held, end - begin, pull.largest)
                 yield numbers_row(begin, end, pull.settle(blocks.shape, folder, begin, end, sums))
                 held = []

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import InputError
+from frontrank.errors import EngineError
 from frontrank.kernels.jit import Array
 from frontrank.spark.folder import Folder
 from frontrank.spark.session import said_plainly
@@ -144,7 +144,7 @@ def told_by(frame: Any, pages: int) -> Told:
             break
         at = row.end
     if at != pages:
-        raise InputError(f"Spark lost a part: what came back ends at page {at:,} of {pages:,}; rank again")
+        raise EngineError(f"Spark lost a part: what came back ends at page {at:,} of {pages:,}; rank again")
     return added_up(rows)
 
 

@@ -25,7 +25,7 @@ from frontrank.kernels.jit import Array
 from frontrank.orderings.batch.fusion import ranks
 from frontrank.orderings.batch.ml.features import RANKERS, STEADY, FeatureTable, place_of
 from frontrank.orderings.batch.ml.links import LinkSums, link_columns, shrunk
-from frontrank.orderings.batch.ml.ml import TOWARD, Examples, K, Ml, share_of_examples
+from frontrank.orderings.batch.ml.ml import WALK_WEIGHT, Examples, K, Ml, share_of_examples
 from frontrank.orderings.batch.rw import RandomWalk
 from frontrank.orderings.batch.sampled import taken
 from frontrank.orderings.ranker import Ranker
@@ -253,7 +253,7 @@ def _fused(into: str, by_learner: list[str], steady: list[str], shape: Shape, fo
     """Reciprocal places, added up; as the local engine's."""
     waits = folder.part("fetched", np.uint8, begin, end) == 0
     total = np.zeros(end - begin)
-    for weight, names in ((1.0, by_learner), (TOWARD, steady)):
+    for weight, names in ((1.0, by_learner), (WALK_WEIGHT, steady)):
         for name in names:
             total += weight / (K + folder.part(name, np.float64, begin, end))
     folder.place(into, begin, np.where(waits, total, 0.0))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import InputError
+from frontrank.errors import EngineError
 from frontrank.kernels.coarse import coarse
 from frontrank.kernels.jit import Array
 from frontrank.spark.folder import Folder
@@ -65,14 +65,14 @@ def placed(web: SparkWeb, scores: list[str]) -> list[str]:
                 (Ends(*row) for row in in_arrow(sorted_, _ends, ENDS).collect()), key=lambda row: (row.kind, row.part)
             )
             if sum(row.rows for row in ends) != rows:
-                raise InputError(f"Spark lost a part: {sum(row.rows for row in ends):,} of {rows:,} came back; rank again")
+                raise EngineError(f"Spark lost a part: {sum(row.rows for row in ends):,} of {rows:,} came back; rank again")
             packed = in_arrow(sorted_, partial(_packed, web.shape, offsets(ends)), ROW)
             empty = web.spark.range(web.shape.segments).selectExpr("id seg", "binary('') data")  # a row for every segment
             together = packed.union(empty).repartition(len(web.stretches), "seg").sortWithinPartitions("seg")
             told = in_arrow(together, partial(_written, web.folder, web.shape, into), TOLD)
             pages = told.selectExpr("sum(pages)").first()[0]
             if pages != web.pages:
-                raise InputError(f"Spark lost a part: {pages or 0:,} of {web.pages:,} pages came back; rank again")
+                raise EngineError(f"Spark lost a part: {pages or 0:,} of {web.pages:,} pages came back; rank again")
     finally:
         sorted_.unpersist()
     return into

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frontrank.errors import InputError, SourceError
+from frontrank.errors import EngineError, InputError, SourceError
 from frontrank.kernels.jit import Array
 from frontrank.sources.parquet_crawl import impact_column
 from frontrank.sources.parquet_rows import (
@@ -142,7 +142,7 @@ def read_pages(tables: Tables, folder: Folder, shape: Shape, partitions: int, im
     told = in_arrow(together, partial(_together, folder, shape, name is not None), TOLD)
     segments, pages, fetched, best = told.selectExpr("count(*)", "sum(pages)", "sum(fetched)", "max(best)").first()
     if (segments, pages) != (shape.segments, shape.pages):
-        raise InputError(f"Spark lost a part: {pages or 0:,} of {shape.pages:,} pages came back; rank again")
+        raise EngineError(f"Spark lost a part: {pages or 0:,} of {shape.pages:,} pages came back; rank again")
     return GivenPages(int(fetched), float(best))
 
 

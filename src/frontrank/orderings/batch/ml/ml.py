@@ -20,7 +20,7 @@ from frontrank.web.view import CrawlView
 FOLDS = 5
 MAX_EXAMPLES = 250_000  # examples; of more, pages that their hashes name, the same ones for every engine
 K = 60.0  # as in fusion
-TOWARD = 0.5  # what the places by rw and by rw-eg count in the blend, beside 1 for each learner: they hold where learners stray
+WALK_WEIGHT = 0.5  # of the places by rw and rw-eg in the blend; each learner has 1: walks are steady where learners stray
 
 
 class Examples(NamedTuple):
@@ -98,7 +98,7 @@ def _fused(predicted: list[Array], steady: list[Array]) -> Array:
     if len(predicted) == 1:
         return predicted[0]
     total = np.zeros(len(predicted[0]))
-    for weight, parts in ((1.0, map(coarse, predicted)), (TOWARD, steady)):
+    for weight, parts in ((1.0, map(coarse, predicted)), (WALK_WEIGHT, steady)):
         for part in parts:
             total += weight / (K + ranks(part))
     return total
