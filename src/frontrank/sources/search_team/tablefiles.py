@@ -1,6 +1,8 @@
-"""Files that hold tables, read into columns of text as they stand: Parquet, CSV, TSV, SQLite, DuckDB.
+"""Readers of tables, into columns of unchecked text: Parquet, CSV, TSV, SQLite, DuckDB.
 
-Readers ask ``want`` which of the columns they find are wanted, and leave all values unchecked: ``tables`` does that.
+A reader asks ``want`` which of the columns it has found to read. ``tables`` checks the values.
+
+DuckDB reads CSV too, but not as docs/import.md promises (docs/decisions.md).
 """
 
 from __future__ import annotations
@@ -8,7 +10,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +25,10 @@ FORMATS = "Parquet, .csv or .tsv (also .gz), SQLite or DuckDB"
 LINES = ("csv", "tsv")
 FIELD_BEGINS, PLAIN, QUOTED, QUOTE_MET = 0, 1, 2, 3  # where a reader of CSV may be
 NEWLINE, RETURN, QUOTE = 10, 13, 34
+TABLE_NAMES = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')",
+    "duckdb": "SELECT table_name FROM information_schema.tables",
+}
 Want = Callable[[list[str], str], dict[str, int]]  # names found, where -> the place of each column that is wanted
 
 
@@ -115,9 +122,8 @@ def _read_database(path: str, table: str, want: Want, format_: str) -> Raw:
     need("pyarrow")
     import pyarrow as pa
 
-    connect = _sqlite if format_ == "sqlite" else _duckdb
-    with connect(path) as (connection, in_order):
-        tables = [row[0] for row in connection.execute(_tables(format_)).fetchall()]
+    with (_sqlite if format_ == "sqlite" else _duckdb)(path) as connection:
+        tables = [_name(row[0]) for row in connection.execute(TABLE_NAMES[format_]).fetchall()]
         exact = [name for name in tables if name.lower() == table.lower()]
         if not exact:
             raise InputError(f"{path}: no table {table!r}{nearest(table, tables)}; name one as {path}#table")
@@ -125,87 +131,65 @@ def _read_database(path: str, table: str, want: Want, format_: str) -> Raw:
         names = [column[0] for column in connection.execute(f"SELECT * FROM {name} LIMIT 0").description]
         at = want(names, f"{path}, table {exact[0]}")
         listed = ", ".join(_quoted(names[i]) for i in at.values())
+        order = _row_order(connection, name) if format_ == "sqlite" else ""
+        cursor = connection.execute(f"SELECT {listed} FROM {name}{order}")
         parts: list[list[Any]] = [[] for _ in at]
         rows = 0
-        cursor = connection.execute(f"SELECT {listed} FROM {name}{in_order(connection, name)}")
         while batch := cursor.fetchmany(65_536):
             rows += len(batch)
             for part, values in zip(parts, zip(*batch, strict=True), strict=True):
-                part.append(pa.array([_text_of(value) for value in values], pa.large_binary()))
+                part.append(pa.array([_bytes_of(value) for value in values], pa.large_binary()))
     columns = {field: pa.concat_arrays([*part, pa.array([], pa.large_binary())]) for field, part in zip(at, parts, strict=True)}
     return Raw(columns, rows, 0)
 
 
-def _tables(format_: str) -> str:
-    if format_ == "sqlite":
-        return "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
-    return "SELECT table_name FROM information_schema.tables"
+def _name(name: str | bytes) -> str:
+    return name.decode(errors="replace") if isinstance(name, bytes) else name
 
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _text_of(value: Any) -> bytes | None:
+def _bytes_of(value: Any) -> bytes | None:
     if value is None or isinstance(value, bytes):
         return value
     return str(value).encode(errors="surrogateescape")
 
 
-@contextmanager
-def _sqlite(path: str) -> Iterator[tuple[Any, Any]]:
+def _row_order(connection: Any, name: str) -> str:
+    """Without it, an index with all columns of the query would decide the order of SQLite's rows."""
     import sqlite3
-    from pathlib import Path
 
-    def in_order(connection: Any, name: str) -> str:
-        try:  # an index that holds all columns asked for would otherwise decide the order
-            connection.execute(f"SELECT rowid FROM {name} LIMIT 0")
-        except sqlite3.Error:
-            return ""
-        return " ORDER BY rowid"
-
-    connection = None
     try:
-        connection = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)
-        connection.text_factory = bytes
-        connection.execute("PRAGMA query_only = 1")
-        yield _Decoded(connection), in_order
+        connection.execute(f"SELECT rowid FROM {name} LIMIT 0")
+    except sqlite3.Error:  # a view, or a table without row numbers
+        return ""
+    return " ORDER BY rowid"
+
+
+@contextmanager
+def _sqlite(path: str) -> Iterator[Any]:
+    import sqlite3
+
+    try:
+        with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.text_factory = bytes  # text that is not UTF-8 is one bad row, not the end
+            connection.execute("PRAGMA query_only = 1")
+            yield connection
     except sqlite3.Error as error:
         raise InputError(f"{path}: not a readable SQLite database ({error})") from None
-    finally:
-        if connection is not None:
-            connection.close()
-
-
-class _Decoded:
-    """A SQLite connection whose texts come as bytes, so that text which is not UTF-8 is one bad row, not the end."""
-
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
-
-    def execute(self, sql: str) -> Any:
-        cursor = self._connection.execute(sql)
-        if "sqlite_master" in sql:
-            return _Names([(name.decode(errors="replace"),) for (name,) in cursor.fetchall()])
-        return cursor
-
-
-class _Names(NamedTuple):
-    rows: list[tuple[str]]
-
-    def fetchall(self) -> list[tuple[str]]:
-        return self.rows
 
 
 @contextmanager
-def _duckdb(path: str) -> Iterator[tuple[Any, Any]]:
+def _duckdb(path: str) -> Iterator[Any]:
     need("duckdb")
     import duckdb
 
     try:
         # A view of somebody else's file could read other files, or install extensions from the network.
         with duckdb.connect(path, read_only=True, config={"enable_external_access": False}) as connection:
-            yield connection, lambda connection, name: ""
+            yield connection
     except duckdb.Error as error:
         raise InputError(f"{path}: not a readable DuckDB database ({str(error).splitlines()[0]})") from None
 
@@ -320,10 +304,8 @@ def _records(path: str, dialect: _Dialect) -> Iterator[tuple[int, list[str]]]:
     try:
         with opened(path) as file:
             lines = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
-            if dialect.quotes:
-                reader = csv.reader(lines, delimiter=dialect.delimiter)
-            else:
-                reader = csv.reader(lines, delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE)
+            quoting = csv.QUOTE_MINIMAL if dialect.quotes else csv.QUOTE_NONE
+            reader = csv.reader(lines, delimiter=dialect.delimiter, quoting=quoting)
             begin = 1
             for record in reader:
                 if record:
