@@ -251,7 +251,7 @@ class Journal:
         self._write(
             "INSERT INTO url(id, url, key) VALUES(?, ?, ?)", zip(range(first, first + len(urls)), kept, keys, strict=True)
         )
-        if kept is not urls or integrity.wrong_urls(kept[:1], keys[:1]):  # keys of another kind come apart from others
+        if kept is not urls or (kept and hashtable.fingerprint(kept[0]) != keys[0]):  # keys of another kind come apart from others
             rows = list(zip(range(first, first + len(urls)), kept, keys, strict=True))
             own = [rows[place] for place in integrity.wrong_urls(kept, keys)]
             self._write("UPDATE url SET crc = ? WHERE id = ?", [(checksum(row), row[0]) for row in own])
@@ -529,7 +529,8 @@ class Journal:
 
     # --------------------------------------------------------------------------------------------------------------------
     def _write(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        self._check_intact()
+        if self.broken:
+            self._check_intact()
         try:
             with self._writing:
                 if not self._inside:
