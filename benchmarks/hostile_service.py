@@ -35,6 +35,7 @@ from google.protobuf.message import Message
 
 from benchmarks.show import Result, table, verdict
 from frontrank.service import Client, wire
+from frontrank.service.http.params import schema_of
 from frontrank.service.http.routes import OPERATIONS
 
 MAX_S, TIMEOUT_S = 1.0, 60.0
@@ -104,17 +105,18 @@ class Caller:
             return self.draw.choice(field.enum_type.values).number
         return self.draw.choice(NUMBERS)
 
-    def json(self, field: Any) -> Any:
+    def json(self, name: str, schema: dict[str, Any]) -> Any:
         """For a field of an HTTP operation; sometimes of another kind."""
         if self.draw.random() < 0.1:
             return self.draw.choice([None, -1, 1e300, "", [], {}, "x" * 70_000, True])
-        if field.kind == "array":
+        kind = schema.get("type") or schema["anyOf"][0]["type"]
+        if kind == "array":
             return [{"query": "a", "frequency": 1.0, "url": self.url()} for _ in range(self.draw.randrange(100))]
-        if field.name == "pattern":
+        if name == "pattern":
             return self.draw.choice(PATTERNS) + str(self.draw.randrange(300))
-        if field.kind in ("integer", "number"):
+        if kind in ("integer", "number"):
             return self.draw.choice(NUMBERS)
-        return {"host": self.draw.choice(HOSTS), "url": self.url(), "policy": "opic"}.get(field.name, self.draw.choice(TEXTS))
+        return {"host": self.draw.choice(HOSTS), "url": self.url(), "policy": "opic"}.get(name, self.draw.choice(TEXTS))
 
 
 # Callers: each yields what it has done, until it is ended -------------------------------------------------------------------
@@ -152,7 +154,8 @@ def call_http(caller: Caller, grpc_at: str, http_at: str) -> Iterator[tuple[str,
     while True:
         operation = caller.draw.choice(OPERATIONS)
         path = operation.path.replace("{crawl}", quote(caller.text("crawlID"), safe=""))
-        given = {field.name: caller.json(field) for field in operation.fields if caller.draw.random() < 0.9}
+        properties = schema_of(operation.params)["properties"]
+        given = {name: caller.json(name, properties[name]) for name in properties if caller.draw.random() < 0.9}
         body = b""
         if operation.acts:
             body = json.dumps(given).encode() if caller.draw.random() < 0.9 else caller.draw.randbytes(300)

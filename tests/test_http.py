@@ -20,7 +20,9 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
+from frontrank import __version__
 from frontrank.crawl import inbox
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import DiskFull, InputError, StorageError
@@ -30,9 +32,9 @@ from frontrank.service.counters import Counters
 from frontrank.service.crawls import Crawls
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import GrpcServer
-from frontrank.service.http import answers, http_server, stream
-from frontrank.service.http.desk import MAX_WAITING
+from frontrank.service.http import actions, http_server, stream
 from frontrank.service.http.guard import MAX_BODY_LENGTH, MAX_TARGET_LENGTH
+from frontrank.service.http.reader import MAX_WAITING
 from frontrank.service.http.routes import OPERATIONS
 from frontrank.service.http.server import Impatient
 from frontrank.service.limits import MAX_URL_LENGTH
@@ -183,21 +185,33 @@ def test_ids_of_crawls_are_any_text(own: tuple[Crawls, Asked]) -> None:
         crawls.made(name).seed(f"http://{len(name)}.example/")
         status, told = asked.get(f"/api/v1/crawls/{quote(name, safe='')}/status")
         assert (status, told["id"], told["known"]) == (200, name, 1)
-    _, heads, body = asked.raw("GET", "/metrics")
-    assert heads["content-type"].startswith("text/plain; version=0.0.4")
-    assert 'frontrank_pages{crawl="a\\"b\\\\\\n",state="known"} 1' in body.decode().splitlines()
+    assert metrics(asked)["frontrank_pages", labels(crawl='a"b\\\n', state="known")] == 1
 
 
-def test_metrics_have_urlfrontier_s_names_and_each_line_is_well_formed(asked: Asked) -> None:
-    status, _, body = asked.raw("GET", "/metrics")
-    lines = body.decode().splitlines()
-    assert status == 200
-    assert {"frontier_getURLs_calls_total 0", "frontier_putURLs_completed_total 0"} <= set(lines)
-    assert 'frontrank_pages{crawl="DEFAULT",state="failed"} 1' in lines
-    for line in lines:
-        if not line.startswith("# "):
-            name, value = line.rsplit(" ", 1)
-            assert name.partition("{")[0].isidentifier() and float(value) >= 0
+def metrics(asked: Asked) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    """Samples by name and labels, read as Prometheus reads them."""
+    status, heads, body = asked.raw("GET", "/metrics")
+    assert status == 200 and heads["content-type"].startswith("text/plain; version=0.0.4")
+    families = text_string_to_metric_families(body.decode())
+    samples = [sample for family in families for sample in family.samples]
+    found = {(sample.name, frozenset(sample.labels.items())): sample.value for sample in samples}
+    assert len(found) == len(samples), "no sample twice"
+    return found
+
+
+def labels(**given: str) -> frozenset[tuple[str, str]]:
+    return frozenset(given.items())
+
+
+def test_metrics_have_urlfrontier_s_names_and_are_well_formed(asked: Asked) -> None:
+    found = metrics(asked)
+    assert min(found.values()) >= 0
+    assert found["frontier_getURLs_calls_total", labels()] == found["frontier_putURLs_completed_total", labels()] == 0
+    assert found["frontier_putURLs_discovered_total", labels(discovered="true")] == 0
+    assert found["frontrank_pages", labels(crawl="DEFAULT", state="failed")] == 1
+    assert found["frontrank_info", labels(version=__version__)] == 1
+    assert found["process_resident_memory_bytes", labels()] > 2**20
+    assert not [name for name, _ in found if name.endswith("_created")]
 
 
 def test_metrics_count_what_fetchers_ask_for(tmp_path: Path) -> None:
@@ -210,10 +224,10 @@ def test_metrics_count_what_fetchers_ask_for(tmp_path: Path) -> None:
     ):
         client.put(["http://a.example/1", "http://a.example/2", "http://a.example/1"])
         assert len(client.get(queues=10, per_queue=10)) == 2
-        lines = Asked(server).raw("GET", "/metrics")[2].decode().splitlines()
-    assert "frontier_getURLs_total 2" in lines and "frontier_putURLs_ignored_total 1" in lines
-    assert any(line.startswith("frontier_getURLs_latency_seconds_count ") and not line.endswith(" 0") for line in lines)
-    assert 'frontrank_pages{crawl="DEFAULT",state="leased"} 2' in lines
+        found = metrics(Asked(server))
+    assert found["frontier_getURLs_total", labels()] == 2 and found["frontier_putURLs_ignored_total", labels()] == 1
+    assert found["frontier_getURLs_latency_seconds_count", labels()] > 0
+    assert found["frontrank_pages", labels(crawl="DEFAULT", state="leased")] == 2
 
 
 def test_live_updates_come_when_something_happens(own: tuple[Crawls, Asked], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -426,7 +440,7 @@ def test_every_answer_forbids_scripts_from_elsewhere(asked: Asked) -> None:
 
 def test_too_many_replays_at_once_are_refused(own: tuple[Crawls, Asked]) -> None:
     _, asked = own
-    waiting = asked.server.app.desk._waiting
+    waiting = asked.server.app.reader._waiting
     for _ in range(MAX_WAITING):
         waiting.acquire()
     status, told = asked.get(API + "/explain", url=MARKUP)
@@ -491,7 +505,7 @@ def test_health_waits_for_no_thread_and_no_crawl(own: tuple[Crawls, Asked]) -> N
 
 def test_many_who_search_hold_up_nobody_else(own: tuple[Crawls, Asked]) -> None:
     _, asked = own
-    searching = asked.server.app.desk.searching
+    searching = asked.server.app.reader.searching
     with searching._room:  # whoever searches waits
         waiting = [threading.Thread(target=asked.get, args=(API + "/search",), kwargs={"text": str(n)}) for n in range(20)]
         for thread in waiting:
@@ -527,7 +541,7 @@ def test_queries_and_impacts_are_told_over_http_and_by_commands(tmp_path: Path) 
             ("impacts", {"pages": [{"url": "http://a.example/"}]}, "must be given clicks, views or both"),
             ("impacts", {"pages": [{"url": "http://a.example/", "views": 2}]}, "goes by clicks"),
             ("impacts", {"pages": [{"clicks": 2}]}, "number 1 of pages: url must be given"),
-            ("impacts", {"pages": {}}, "pages must be a list, got an object"),
+            ("impacts", {"pages": {}}, "pages must be a list of 1 to 100,000, got an object"),
             ("queries", {"queries": [{"query": "a", "frequency": 0}]}, "at least one query with a frequency above 0"),
             ("queries", {"queries": ["a"]}, "number 1 of queries: it must be a JSON object, got 'a'"),
             ("queries", {"queries": [{"query": "a", "often": 1}]}, "it has an unknown field 'often'"),
@@ -555,7 +569,7 @@ def test_queries_are_refused_where_nothing_goes_by_them(own: tuple[Crawls, Asked
 
 
 def test_a_crawl_has_so_many_rules_and_no_more(own: tuple[Crawls, Asked], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "MAX_RULES", 2)
+    monkeypatch.setattr(actions, "MAX_RULES", 2)
     crawls, asked = own
     assert [asked.post(API + "/boost", {"pattern": word, "by": 1})[0] for word in ("a", "b", "c")] == [200, 200, 429]
     status, told = asked.post(API + "/families", {"pattern": "d", "budget": 1})
@@ -585,8 +599,8 @@ def test_what_is_kept_for_many_is_dropped_with_what_it_said(own: tuple[Crawls, A
     for n in range(1, 20):
         asked.get(API + "/next", n=n)
     asked.post(API + "/pause", {})
-    desk = asked.server.app.desk
-    assert len(desk._flights) <= 1 and not desk._kept
+    reader = asked.server.app.reader
+    assert len(reader._flights) <= 1 and not reader._kept
 
 
 def test_urls_may_be_as_long_and_as_odd_as_the_service_takes_them(own: tuple[Crawls, Asked]) -> None:
@@ -604,10 +618,10 @@ def test_the_pause_of_the_service_is_seen_and_ended_over_http(own: tuple[Crawls,
     crawls, asked = own
     crawls.active = False  # as SetActive does
     assert asked.get(API + "/status")[1]["active"] is asked.get("/api/v1/crawls")[1]["active"] is False
-    assert b"frontrank_active 0" in asked.raw("GET", "/metrics")[2]
+    assert metrics(asked)["frontrank_active", labels()] == 0
     assert "the whole service is paused" in asked.post(API + "/resume", {})[1]["done"]
     assert asked.post("/api/v1/resume", {})[0] == 200 and crawls.active
-    assert asked.get(API + "/status")[1]["active"] and b"frontrank_active 1" in asked.raw("GET", "/metrics")[2]
+    assert asked.get(API + "/status")[1]["active"] and metrics(asked)["frontrank_active", labels()] == 1
     address = asked.url.removeprefix("http://")
     for verb, state in (("pause", False), ("resume", True)):
         done = subprocess.run([sys.executable, "-m", "frontrank", verb, address, "--all"], capture_output=True, check=False)

@@ -27,10 +27,10 @@ def test_a_timeline_loses_no_page_however_few_steps_it_has(events: list[tuple[fl
         line.add(time, failed)
     width, points = line.points(most)
     assert len(points) <= most
-    assert sum(point["failed"] for point in points) == sum(failed for _, failed in events)
-    assert sum(point["fetched"] for point in points) == sum(not failed for _, failed in events)
+    assert sum(point.failed for point in points) == sum(failed for _, failed in events)
+    assert sum(point.fetched for point in points) == sum(not failed for _, failed in events)
     for time, _ in events:
-        assert any(point["time"] <= time < point["time"] + width for point in points)
+        assert any(point.time <= time < point.time + width for point in points)
 
 
 def test_a_timeline_of_many_steps_doubles_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,18 +78,18 @@ def test_families_beyond_the_most_are_counted_together(monkeypatch: pytest.Monke
     alikes = Alikes()
     alikes.meet(f"http://a.example/{word}/{i}" for word in ("x", "y", "z", "w") for i in range(3))
     assert len(alikes.number) == 3 and alikes.known.tolist() == [3, 3, 6]
-    assert [family["pattern"] for family in alikes.largest(9)] == ["a.example/x/#", "a.example/y/#"]
+    assert [family.pattern for family in alikes.largest(9)] == ["a.example/x/#", "a.example/y/#"]
 
 
 def test_another_crawl_in_the_same_directory_is_read_from_its_beginning(tmp_path: Path) -> None:
     with Crawl("bfs", tmp_path / "crawl") as crawl:
         grow(crawl)
-    assert past.series(str(tmp_path / "crawl"), 10)["fetched"] == 6
+    assert past.series(str(tmp_path / "crawl"), 10).fetched == 6
     shutil.rmtree(tmp_path / "crawl")
     with Crawl("bfs", tmp_path / "crawl") as crawl:
         crawl.seed("http://new.example/")
-    assert past.series(str(tmp_path / "crawl"), 10)["fetched"] == 0
-    assert past.families(str(tmp_path / "crawl"), 10)["patterns"] == 1
+    assert past.series(str(tmp_path / "crawl"), 10).fetched == 0
+    assert past.families(str(tmp_path / "crawl"), 10).patterns == 1
 
 
 def test_only_orderings_that_read_nothing_can_be_tried() -> None:
@@ -104,8 +104,8 @@ def test_the_calendar_s_expression_matches_its_pages_alone(tmp_path: Path) -> No
     with Crawl("bfs", tmp_path) as crawl:
         grow(crawl)
         urls = [crawl.url(page) for page in range(crawl.known)]
-    (family,) = past.families(str(tmp_path), 1)["families"]
-    assert sum(bool(re.search(family["regex"], url)) for url in urls) == CALENDAR
+    (family,) = past.families(str(tmp_path), 1).families
+    assert sum(bool(re.search(family.regex, url)) for url in urls) == CALENDAR
 
 
 def test_a_family_that_nobody_has_watched_is_judged_by_what_was_fetched_of_it() -> None:
@@ -117,7 +117,7 @@ def test_a_family_that_nobody_has_watched_is_judged_by_what_was_fetched_of_it() 
     for settled in (0, 49, 50, 93):
         for page in range(settled):
             alikes.settle(page)
-        told.append([one["pattern"] for one in alikes.largest(9) if one["possible_trap"]])
+        told.append([one.pattern for one in alikes.largest(9) if one.possible_trap])
     assert told == [[], [], ["a.example/cal/#"], ["a.example/cal/#"]]
 
 
@@ -130,5 +130,5 @@ def test_of_a_crawl_that_looks_for_traps_those_it_found_are_marked(tmp_path: Pat
         found = []
         for traps in ({}, {"://a.example/cal/": {}}):
             crawl.note("traps", traps)
-            found.append([one["pattern"] for one in past.families(str(tmp_path), 9)["families"] if one["possible_trap"]])
+            found.append([one.pattern for one in past.families(str(tmp_path), 9).families if one.possible_trap])
     assert found == [[], ["a.example/cal/#"]]

@@ -12,7 +12,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
 
-from frontrank.service.http import openapi, shapes
+from frontrank.service.http import openapi
 from frontrank.service.http.routes import EVENTS, OPERATIONS
 from tests.patience import PATIENCE_S
 from tests.served import Asked, grown, serving
@@ -57,4 +57,4 @@ def test_all_that_is_referred_to_is_defined() -> None:
     made = openapi.document(token=False)
     referred = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(made)))
     assert referred <= set(made["components"]["schemas"])
-    assert shapes.definition(shapes.Bin)["required"] == ["from", "pages", "to"]
+    assert sorted(made["components"]["schemas"]["Bin"]["required"]) == ["from", "pages", "to"]

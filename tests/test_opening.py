@@ -26,7 +26,7 @@ from frontrank.lab.compare import Runs
 from frontrank.orderings.stored import from_data, trusting
 from frontrank.service.crawls import Crawls
 from frontrank.service.http import replays
-from frontrank.service.http.desk import Desk
+from frontrank.service.http.reader import CrawlReader
 from tests.patience import PATIENCE_S
 
 URL = "http://a.example/"
@@ -209,15 +209,15 @@ def test_what_the_operator_of_a_service_names_is_loaded(here: Path) -> None:
 
 def test_processes_that_answer_questions_trust_what_the_one_that_asks_has_trusted(here: Path) -> None:
     made_by(X, here / "served" / "theirs")
-    with Crawls(here / "served", orderings={"theirs": "pwn:X"}) as crawls, closing(Desk(crawls)) as desk:
-        theirs = desk.source("theirs")
-        told = desk.slowly(theirs, replays.explain, theirs.folder, URL + "2", None)
+    with Crawls(here / "served", orderings={"theirs": "pwn:X"}) as crawls, closing(CrawlReader(crawls)) as reader:
+        theirs = reader.source("theirs")
+        told = reader.slowly(theirs, replays.explain, theirs.folder, URL + "2", None)
         assert told is not None and told["policy"] == "pwn:X"
     folders = {"theirs": here / "served" / "theirs"}
-    with closing(Desk(folders=folders)) as desk, pytest.raises(BrokenCrawl, match=SAYS):
-        desk.source("theirs").ask("overview")
-    with trusting(), closing(Desk(folders=folders)) as desk:
-        assert desk.source("theirs").ask("overview")["policy"] == "pwn:X"
+    with closing(CrawlReader(folders=folders)) as reader, pytest.raises(BrokenCrawl, match=SAYS):
+        reader.source("theirs").ask("overview")
+    with trusting(), closing(CrawlReader(folders=folders)) as reader:
+        assert reader.source("theirs").ask("overview")["policy"] == "pwn:X"
 
 
 @pytest.mark.parametrize(

@@ -378,7 +378,8 @@ def test_calls_and_urls_are_counted(service: Service) -> None:
     client.put([f"http://a.org/{n}" for n in range(150)])
     client.put(["http://a.org/1"])
     client.fetched(client.get(per_queue=2)[0].url, ["http://b.org/"])
-    assert counters.all() == {
+    found = {sample.name: sample.value for family in counters.registry.collect() for sample in family.samples}
+    assert {name: value for name, value in found.items() if name.endswith("_total") and name.startswith("frontier_")} == {
         "frontier_getURLs_calls_total": 1,
         "frontier_getURLs_total": 2,
         "frontier_putURLs_calls_total": 1,
@@ -388,7 +389,7 @@ def test_calls_and_urls_are_counted(service: Service) -> None:
         "frontier_putURLs_ignored_total": 1,
         "frontier_putURLs_completed_total": 1,
     }
-    assert counters.latency()[0] == 1
+    assert found["frontier_getURLs_latency_seconds_count"] == 1
 
 
 # Restarts ----------------------------------------------------------------------------------------------------
@@ -541,11 +542,12 @@ def test_random_messages_are_answered_or_refused(target: Service, name: str, som
 
 
 def test_urls_that_were_skipped_are_not_counted_as_completed(service: Service) -> None:
-    before = service.frontier.counters.all()["frontier_putURLs_completed_total"]
+    registry, name = service.frontier.counters.registry, "frontier_putURLs_completed_total"
+    before = registry.get_sample_value(name)
     with pytest.raises(InputError):
         service.client.known("http://a.org/" + "x" * 20_000)
     service.client.known("http://a.org/x")
-    assert service.frontier.counters.all()["frontier_putURLs_completed_total"] == before + 1
+    assert registry.get_sample_value(name) == (before or 0) + 1
 
 
 def test_urls_of_any_number_go_in_messages_and_calls_that_are_not_too_long(service: Service) -> None:

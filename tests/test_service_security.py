@@ -12,7 +12,7 @@ from frontrank.errors import InputError
 from frontrank.service.async_client import AsyncClient
 from frontrank.service.client import Client
 from frontrank.service.http import http_server
-from frontrank.service.http.asking import Service
+from frontrank.service.http.rest_client import RestClient
 from frontrank.service.security import Security, is_loopback, security
 from tests.listening import listening
 from tests.served import grown
@@ -88,7 +88,7 @@ def test_names_may_lead_anywhere() -> None:
 def test_a_token_goes_over_tls_or_to_this_machine_alone(tmp_path: Path, token_file: str) -> None:
     for address in ("crawler.example.org:7071", "192.0.2.1:7071", "http://crawler.example.org:7072"):
         with pytest.raises(InputError, match="would go there unencrypted"):
-            Service(address, TOKEN).ask("/health")
+            RestClient(address, TOKEN).request("/health")
     for kind in (Client, AsyncClient):
         with pytest.raises(InputError, match="would go there unencrypted"):
             kind("crawler.example.org:7071", token=TOKEN)
@@ -107,12 +107,12 @@ def test_a_certificate_of_ones_own_is_trusted_by_commands(
         done = frontrank("boost", address, *args, "/news/", "+1")
         assert done.returncode == 0, done.stderr
         assert "/news/" in crawls.get().rules.families
-        assert Service(address, TOKEN, certificate[0]).ask("/api/v1/crawls")["crawls"]
+        assert RestClient(address, TOKEN, certificate[0]).request("/api/v1/crawls")["crawls"]
         for trusted in ("", "system"):
             with pytest.raises(InputError, match="cannot be asked"):
-                Service(server.url, TOKEN, trusted).ask("/api/v1/crawls")
+                RestClient(server.url, TOKEN, trusted).request("/api/v1/crawls")
         with pytest.raises(InputError, match="the certificate cannot be read"):
-            Service(server.url, TOKEN, str(tmp_path / "missing")).ask("/api/v1/crawls")
+            RestClient(server.url, TOKEN, str(tmp_path / "missing")).request("/api/v1/crawls")
 
 
 def test_a_token_is_not_carried_elsewhere() -> None:
@@ -129,5 +129,5 @@ def test_a_token_is_not_carried_elsewhere() -> None:
         def log_message(self, *said: object) -> None: ...
 
     with listening(Elsewhere) as home, pytest.raises(InputError, match="sends elsewhere"):
-        Service(home.removeprefix("http://"), TOKEN).ask("/health")
+        RestClient(home.removeprefix("http://"), TOKEN).request("/health")
     assert Elsewhere.asked == ["/health"]

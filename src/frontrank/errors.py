@@ -47,6 +47,8 @@ EXTRA_OF = {
     "crawlee": "crawlee",
     "grpc": "service",
     "h2": "service",
+    "msgspec": "service",
+    "prometheus_client": "service",
     "google": "service",
     "starlette": "service",
     "uvicorn": "service",

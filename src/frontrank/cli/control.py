@@ -196,9 +196,10 @@ def post(said: Said, path: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _asked(said: Said, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    from frontrank.service.http.asking import Service
+    from frontrank.service.http.rest_client import RestClient
     from frontrank.service.security import read_token
 
     token = read_token(said.token_file) if said.token_file else ""
-    told: dict[str, Any] = Service(said.target, token, said.tls_ca, said.insecure).ask(f"/api/v1/{path}", body, post=True)
-    return told
+    client = RestClient(said.target, token, said.tls_ca, said.insecure)
+    answer: dict[str, Any] = client.request(f"/api/v1/{path}", body, post=True)
+    return answer

@@ -42,22 +42,22 @@ def command(
     from frontrank.crawl.journal import check_crawl
     from frontrank.crawl.recovery import check_trusted
     from frontrank.errors import InputError
-    from frontrank.service.http.asking import Service
-    from frontrank.service.http.desk import Desk
+    from frontrank.service.http.reader import CrawlReader
+    from frontrank.service.http.rest_client import RestClient
     from frontrank.service.mcp import Server, tools_of_directory, tools_of_service
     from frontrank.service.security import read_token
 
     if (directory is None) == (address is None):
         raise InputError("mcp needs either the directory of a crawl or the --address of a service")
     if address is not None:
-        service = Service(address, read_token(token_file) if token_file else "", tls_ca, insecure)
-        desk, tools = None, tools_of_service(service, crawl)
+        client = RestClient(address, read_token(token_file) if token_file else "", tls_ca, insecure)
+        reader, tools = None, tools_of_service(client, crawl)
     else:
         folder = Path(directory or "")
         check_crawl(folder)
         check_trusted(folder)
-        desk = Desk(folders={folder.name or "crawl": folder})
-        tools = tools_of_directory(desk)
+        reader = CrawlReader(folders={folder.name or "crawl": folder})
+        tools = tools_of_directory(reader)
     if as_json:
         show_json([tool.told() for tool in tools])
         return
@@ -66,5 +66,5 @@ def command(
         try:
             Server(tools).serve(sys.stdin.buffer, out)
         finally:
-            if desk is not None:
-                desk.close()
+            if reader is not None:
+                reader.close()

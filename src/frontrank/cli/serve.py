@@ -40,7 +40,7 @@ def command(directory: str, as_json: bool, **given: Any) -> None:
     protection = {name: given.pop(name) for name in NAMES}
     given = given_of(given)
     asked = ServeOptions(**given)
-    need("h2", "google", *(() if asked.no_http else ("starlette", "uvicorn")))
+    need("h2", "google", "prometheus_client", *(() if asked.no_http else ("msgspec", "starlette", "uvicorn")))
     from frontrank.service.counters import Counters
     from frontrank.service.frontier import FrontierService
     from frontrank.service.grpc_server import GrpcServer

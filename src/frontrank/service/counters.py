@@ -2,56 +2,35 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
+from prometheus_client import CollectorRegistry, Counter, ProcessCollector, Summary, disable_created_metrics
 
-GET_CALLS, GET_URLS, GET_SECONDS = "frontier_getURLs_calls_total", "frontier_getURLs_total", "frontier_getURLs_latency_seconds"
-PUT_CALLS, PUT_URLS = "frontier_putURLs_calls_total", "frontier_putURLs_total"
-PUT_DISCOVERED_CALLS = "frontier_putDiscovered_calls_total"
-DISCOVERED, IGNORED = "frontier_putURLs_discovered_total", "frontier_putURLs_ignored_total"
-COMPLETED = "frontier_putURLs_completed_total"
-ABOUT = {
-    GET_CALLS: "Calls of GetURLs.",
-    GET_URLS: "URLs handed out.",
-    PUT_CALLS: "Calls of PutURLs.",
-    PUT_DISCOVERED_CALLS: "Calls of PutDiscovered.",
-    PUT_URLS: "URLs sent to the frontier.",
-    DISCOVERED: "Discovered URLs sent to the frontier.",
-    IGNORED: "Discovered URLs that were known already.",
-    COMPLETED: "URLs that were completed.",
-}
+disable_created_metrics()  # type: ignore[no-untyped-call]  # URLFrontier has no such series
 
 
 class Counters:
-    """Any thread may count at any time.
+    """Any thread may count at any time; what was counted is read from ``registry``.
 
     >>> counters = Counters()
-    >>> counters.add(GET_URLS, 3)
-    >>> counters.took(0.5)
-    >>> counters.all()[GET_URLS], counters.latency()
-    (3, (1, 0.5))
+    >>> counters.get_urls.inc(3)
+    >>> counters.registry.get_sample_value("frontier_getURLs_total")
+    3.0
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._counts: Counter[str] = Counter()
-        self._calls, self._seconds = 0, 0.0
+        self.registry = CollectorRegistry()
+        self.get_calls = self._counter("frontier_getURLs_calls", "Calls of GetURLs.")
+        self.get_urls = self._counter("frontier_getURLs", "URLs handed out.")
+        self.get_seconds = Summary("frontier_getURLs_latency_seconds", "How long GetURLs takes.", registry=self.registry)
+        self.put_calls = self._counter("frontier_putURLs_calls", "Calls of PutURLs.")
+        self.put_discovered_calls = self._counter("frontier_putDiscovered_calls", "Calls of PutDiscovered.")
+        self.put_urls = self._counter("frontier_putURLs", "URLs sent to the frontier.")
+        discovered = Counter(
+            "frontier_putURLs_discovered", "Discovered URLs sent to the frontier.", ["discovered"], registry=self.registry
+        )
+        self.discovered = discovered.labels("true")
+        self.ignored = self._counter("frontier_putURLs_ignored", "Discovered URLs that were known already.")
+        self.completed = self._counter("frontier_putURLs_completed", "URLs that were completed.")
+        ProcessCollector(registry=self.registry)
 
-    def add(self, name: str, count: int = 1) -> None:
-        with self._lock:
-            self._counts[name] += count
-
-    def took(self, seconds: float) -> None:
-        """A call of GetURLs took so long."""
-        with self._lock:
-            self._calls += 1
-            self._seconds += seconds
-
-    def all(self) -> dict[str, int]:
-        with self._lock:
-            return {name: self._counts[name] for name in ABOUT}
-
-    def latency(self) -> tuple[int, float]:
-        """Calls of GetURLs, and the seconds that they took together."""
-        with self._lock:
-            return self._calls, self._seconds
+    def _counter(self, name: str, about: str) -> Counter:
+        return Counter(name, about, registry=self.registry)

@@ -15,7 +15,6 @@ from contextlib import contextmanager, suppress
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import BrokenCrawl, InputError, NotFound, StorageError, UnknownCrawl
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED
-from frontrank.service import counters as counted
 from frontrank.service import wire
 from frontrank.service.counters import Counters
 from frontrank.service.crawls import Crawls, crawl_id
@@ -80,11 +79,11 @@ class FrontierService:
     def get_urls(self, asked: wire.GetParams) -> Iterator[list[bytes]]:
         """URLs to fetch, best first, in chunks; they are leased as they go."""
         begun = time.perf_counter()
-        self.counters.add(counted.GET_CALLS)
+        self.counters.get_calls.inc()
         for chunk in self._taken(asked) if self.crawls.active else ():
-            self.counters.add(counted.GET_URLS, len(chunk))
+            self.counters.get_urls.inc(len(chunk))
             yield chunk
-        self.counters.took(time.perf_counter() - begun)
+        self.counters.get_seconds.observe(time.perf_counter() - begun)
 
     def _taken(self, asked: wire.GetParams) -> Iterator[list[bytes]]:
         wanted = asked.crawlID if asked.HasField("crawlID") else None

@@ -16,7 +16,6 @@ from google.protobuf.message import DecodeError, Message
 
 from frontrank.errors import BrokenCrawl, CrawlClosed, FrontrankError, InputError, NotFound, StorageError, TooMany
 from frontrank.service import wire
-from frontrank.service.counters import PUT_CALLS, PUT_DISCOVERED_CALLS
 from frontrank.service.frontier import FrontierService
 from frontrank.service.refusals import sentence_for
 from frontrank.service.rpc import Headers, Method, Refused, Server, Status, bearer
@@ -117,8 +116,10 @@ def _method(frontier: FrontierService, method: MethodDescriptor) -> Method:
     call = getattr(frontier, verb(method.name))
     asked: type[Message] = getattr(wire, method.input_type.name)
     if method.client_streaming:
-        at_once, name = (BATCHES, PUT_DISCOVERED_CALLS) if method.name == "PutDiscovered" else (ITEMS, PUT_CALLS)
-        return Method(lambda messages: _many(call, asked, messages), True, at_once, lambda: frontier.counters.add(name))
+        counters = frontier.counters
+        batched = method.name == "PutDiscovered"
+        at_once, calls = (BATCHES, counters.put_discovered_calls) if batched else (ITEMS, counters.put_calls)
+        return Method(lambda messages: _many(call, asked, messages), True, at_once, calls.inc)
     if method.server_streaming:
         return Method(lambda messages: _told(call(_parsed(asked, messages[0]))), apart=method.name in APART)
     return Method(lambda messages: _one(call, asked, messages), apart=method.name in APART)

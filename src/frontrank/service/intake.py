@@ -19,7 +19,6 @@ from frontrank.crawl.control import YIELD_S
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import BrokenCrawl
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED
-from frontrank.service import counters as counted
 from frontrank.service import reports, wire
 from frontrank.service.counters import Counters
 from frontrank.service.crawls import Crawls
@@ -50,7 +49,7 @@ class Intake:
         )
         done = [item.HasField("known") and not item.known.refetchable_from_date for item in items]
         completed = sum(one and answer.status == OK for one, answer in zip(done, answers, strict=True))
-        self.counters.add(counted.COMPLETED, completed)
+        self.counters.completed.inc(completed)
         return answers
 
     def _put(
@@ -115,9 +114,9 @@ class Intake:
         return failed
 
     def _count(self, came: int, discovered: Sequence[wire.AckMessage.Status]) -> None:
-        self.counters.add(counted.PUT_URLS, came)
-        self.counters.add(counted.DISCOVERED, len(discovered))
-        self.counters.add(counted.IGNORED, list(discovered).count(SKIPPED))
+        self.counters.put_urls.inc(came)
+        self.counters.discovered.inc(len(discovered))
+        self.counters.ignored.inc(list(discovered).count(SKIPPED))
 
     def _discover(self, crawl: Crawl, infos: Sequence[wire.URLInfo]) -> list[wire.AckMessage.Status]:
         """URLs that fetchers found; those of one parent are told together."""

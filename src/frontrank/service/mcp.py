@@ -18,14 +18,15 @@ from functools import partial
 from typing import IO, Any
 from urllib.parse import quote
 
+import msgspec
+
 from frontrank import __version__
 from frontrank.errors import FrontrankError
-from frontrank.service.http import fields
-from frontrank.service.http.answers import Asked
-from frontrank.service.http.asking import Service
-from frontrank.service.http.desk import Desk
-from frontrank.service.http.fields import Field
-from frontrank.service.http.routes import OPERATIONS, Operation
+from frontrank.service.http.operations import Operation, Target
+from frontrank.service.http.params import Params, from_data, schema_of
+from frontrank.service.http.reader import CrawlReader
+from frontrank.service.http.rest_client import RestClient
+from frontrank.service.http.routes import OPERATIONS
 from frontrank.system.workers import Closed, Died, TooLong
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # of the protocol; tools are the same in all
@@ -41,35 +42,36 @@ PARSE, REQUEST, METHOD, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -3260
 class Tool:
     name: str
     about: str
-    fields: tuple[Field, ...]
-    answer: Callable[[dict[str, Any]], Any]
+    params: type[Params]
+    answer: Callable[[Any], Any]
 
     def told(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "description": self.about,
-            "inputSchema": fields.body_schema(self.fields),
+            "inputSchema": schema_of(self.params),
             "annotations": {"readOnlyHint": True, "openWorldHint": False},
         }
 
 
 # What is asked --------------------------------------------------------------------------------------------------------------
-def tools_of_directory(desk: Desk) -> list[Tool]:
-    name = next(iter(desk.ids()))
-    return list(_asking(lambda operation, given: operation.answer(Asked(desk, name, given))))
+def tools_of_directory(reader: CrawlReader) -> list[Tool]:
+    name = next(iter(reader.ids()))
+    return list(_asking(lambda operation, params: operation.answer(Target(reader, name), params)))
 
 
-def tools_of_service(service: Service, crawl: str) -> list[Tool]:
-    def asked(operation: Operation, given: dict[str, Any]) -> Any:
-        return service.ask(operation.path.replace("{crawl}", quote(crawl, safe="")), given)
+def tools_of_service(client: RestClient, crawl: str) -> list[Tool]:
+    def asked(operation: Operation, params: Params) -> Any:
+        path = operation.path.replace("{crawl}", quote(crawl, safe=""))
+        return client.request(path, {name: value for name, value in msgspec.to_builtins(params).items() if value is not None})
 
     return list(_asking(asked))
 
 
-def _asking(asked: Callable[[Operation, dict[str, Any]], Any]) -> Iterable[Tool]:
+def _asking(asked: Callable[[Operation, Params], Any]) -> Iterable[Tool]:
     named = {operation.name: operation for operation in OPERATIONS}
     for tool, name in ASKED.items():
-        yield Tool(tool, named[name].about, named[name].fields, partial(asked, named[name]))
+        yield Tool(tool, named[name].about, named[name].params, partial(asked, named[name]))
 
 
 # The protocol ---------------------------------------------------------------------------------------------------------------
@@ -132,9 +134,8 @@ class Server:
         if tool is None:
             return _error(number, PARAMS, f"a tool must be one of {', '.join(self.tools)}")
         try:
-            told = json.dumps(
-                tool.answer(fields.read_body(tool.fields, params.get("arguments") or {})), indent=1, allow_nan=False
-            )
+            answer = tool.answer(from_data(tool.params, params.get("arguments") or {}))
+            told = json.dumps(msgspec.to_builtins(answer), indent=1, allow_nan=False)
         except (FrontrankError, TooLong, Died, Closed) as error:
             said = str(error) if isinstance(error, FrontrankError) else TOO_LONG
             return _result(number, {"content": [{"type": "text", "text": said}], "isError": True})

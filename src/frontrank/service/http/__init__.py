@@ -1,18 +1,18 @@
 """The HTTP side of a service: REST with an OpenAPI document, Prometheus metrics, health, live updates, and the dashboard.
 
-    shapes.py       what answers look like: types, and the JSON schema of each
-    fields.py       what requests may say: one definition that documents and checks
+    params.py       what requests may say: structs that check, explain and document
+    shapes.py       what answers look like: structs, of which the JSON schemas are made
     past.py         what the log of a crawl says of its past, read bit by bit       (in a process of its own)
     replays.py      explanations and other orderings: a replay of the log each      (in a process of its own)
-    desk.py         a crawl as it is asked: quick reads here, slow ones there, all of them bounded
-    answers.py      one function for each operation
+    reader.py       how crawls are read: quick reads here, slow ones there, all of them bounded
+    answers.py      the operations that read, a function each; actions.py: those that change something
     routes.py       the table of operations: what is served, and what the document says, are made of it
     openapi.py      the document
     guard.py        who may ask, and how much
     stream.py       live updates (server-sent events)
     metrics.py      Prometheus
     app.py          all of it as an application; server.py runs it beside whatever else the process does
-    asking.py       the other end: a question to the HTTP side of a service
+    rest_client.py  the other end: a client of the HTTP side
     page/           the dashboard: plain HTML, CSS and JavaScript
 
 Nothing here slows a crawl: a quick read holds its lock for milliseconds, and is kept for a moment for all who ask the same.
@@ -30,7 +30,7 @@ from frontrank.errors import need
 
 if TYPE_CHECKING:
     from frontrank.service.counters import Counters
-    from frontrank.service.http.desk import Registry
+    from frontrank.service.http.reader import Registry
     from frontrank.service.http.server import HttpServer
 
 PORT = 7072
@@ -47,9 +47,9 @@ def http_server(
     counters: Counters | None = None,
 ) -> HttpServer:
     """The HTTP side of these crawls, or of crawls in directories, be they at work or not. ``tls``: certificate and key."""
-    need("starlette", "uvicorn")
+    need("msgspec", "prometheus_client", "starlette", "uvicorn")
     from frontrank.service.http.app import App
-    from frontrank.service.http.desk import Desk
+    from frontrank.service.http.reader import CrawlReader
     from frontrank.service.http.server import HttpServer
 
-    return HttpServer(App(Desk(crawls, folders), token, counters), host, port, tls)
+    return HttpServer(App(CrawlReader(crawls, folders), token, counters), host, port, tls)

@@ -4,28 +4,31 @@ becomes: a status and one sentence, in which no path of this machine and no trac
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib.resources import files
 from typing import Any, TypeVar
 
+import msgspec
 from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from frontrank import __version__
 from frontrank.errors import FrontrankError, InputError, NotFound, StorageError, TooMany
 from frontrank.service.counters import Counters
-from frontrank.service.http import answers, fields, guard, metrics, openapi
-from frontrank.service.http.answers import Asked, NotKnown
-from frontrank.service.http.desk import Busy, Desk
-from frontrank.service.http.routes import API, EVENTS, OPERATIONS, Operation
+from frontrank.service.http import answers, guard, metrics, openapi
+from frontrank.service.http.answers import NotKnown
+from frontrank.service.http.operations import API, Operation, Target
+from frontrank.service.http.params import Params, from_json, from_query
+from frontrank.service.http.reader import Busy, CrawlReader
+from frontrank.service.http.routes import EVENTS, OPERATIONS
+from frontrank.service.http.shapes import Error, Health
 from frontrank.service.http.stream import Streams
 from frontrank.service.refusals import sentence_for
 from frontrank.system.workers import Closed, Died, TooLong
@@ -57,8 +60,8 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
 class App:
     """``app`` is the application; ``close`` ends what it has started."""
 
-    def __init__(self, desk: Desk, token: str = "", counters: Counters | None = None) -> None:
-        self.desk, self.counters = desk, counters or Counters()
+    def __init__(self, reader: CrawlReader, token: str = "", counters: Counters | None = None) -> None:
+        self.reader, self.counters = reader, counters or Counters()
         self.streams = Streams()
         self.document = openapi.document(bool(token))
         self._quick, self._apart, self._slow = CapacityLimiter(QUICK), CapacityLimiter(APART), CapacityLimiter(SLOW)
@@ -69,39 +72,37 @@ class App:
 
     def close(self) -> None:
         self.streams.close()
-        self.desk.close()
+        self.reader.close()
 
     def _routes(self) -> list[Route]:
         made = [Route(_path(one.path), self._endpoint(one), methods=[one.method]) for one in OPERATIONS]
-        made.append(Route(_path(EVENTS), self._told(self.events)))
-        made += [Route("/health", self._told(self.health)), Route("/metrics", self._told(self.metrics))]
-        made += [Route("/openapi.json", self._told(self.openapi)), Route("/", self._told(self.root))]
+        made.append(Route(_path(EVENTS), self._refusing(self.events)))
+        made += [Route("/health", self._refusing(self.health)), Route("/metrics", self._refusing(self.metrics))]
+        made += [Route("/openapi.json", self._refusing(self.openapi)), Route("/", self._refusing(self.root))]
         return made + [Route(f"/{name}", partial(_file, name), methods=["GET"]) for name in PAGE]
 
     # Operations -----------------------------------------------------------------------------------------------------------
     def _endpoint(self, operation: Operation) -> Endpoint:
         async def endpoint(request: Request) -> Response:
-            given = await _given(operation, request)
-            asked = Asked(self.desk, _crawl(request), given)
-            told = await self._called(operation, asked)
-            return _json(told, 202 if operation.acts and not told["applied"] else 200)
+            params = await _params(operation, request)
+            answer = await self._answer(operation, _crawl(request), params)
+            return _json(answer, 202 if operation.acts and not answer.applied else 200)
 
-        return self._told(endpoint)
+        return self._refusing(endpoint)
 
-    async def _called(self, operation: Operation, asked: Asked) -> Any:
-        make = partial(operation.answer, asked)
+    async def _answer(self, operation: Operation, crawl: str, params: Params) -> Any:
+        make = partial(operation.answer, Target(self.reader, crawl), params)
         if operation.keep_s:
-            key = (asked.crawl, operation.name, *sorted(asked.given.items()))
-            make = partial(self.desk.kept, key, operation.keep_s, make)
+            make = partial(self.reader.kept, (crawl, operation.name, msgspec.json.encode(params)), operation.keep_s, make)
         limiter = self._slow if operation.slow else self._apart if operation.apart else self._quick
         if limiter.statistics().tasks_waiting >= MAX_WAITING:
             raise Busy("too many questions wait to be answered; ask again in a while")
         return await to_thread.run_sync(make, limiter=limiter)
 
-    def _told(self, endpoint: Endpoint) -> Endpoint:
-        """What goes wrong in an endpoint, as an answer."""
+    def _refusing(self, endpoint: Endpoint) -> Endpoint:
+        """The same endpoint, which answers an error with its status and sentence."""
 
-        async def told(request: Request) -> Response:
+        async def refusing(request: Request) -> Response:
             try:
                 return await endpoint(request)
             except FrontrankError as error:
@@ -112,14 +113,14 @@ class App:
             except (TooLong, Died, Closed):
                 return _error(503, "the answer took too long, and was given up; ask for less")
 
-        return told
+        return refusing
 
     # The rest -------------------------------------------------------------------------------------------------------------
     async def events(self, request: Request) -> Response:
         name = _crawl(request)
 
         async def status() -> Any:
-            return await to_thread.run_sync(answers.status_of, self.desk, name, limiter=self._quick)
+            return await to_thread.run_sync(answers.status_of, self.reader, name, limiter=self._quick)
 
         await status()  # an unknown crawl is refused before the stream begins
         if self.streams.full():
@@ -127,15 +128,15 @@ class App:
         return StreamingResponse(self.streams.of(status), media_type="text/event-stream")
 
     async def health(self, request: Request) -> Response:
-        if self.desk.trouble():  # here, in no thread: it is answered whatever threads wait for
+        if self.reader.trouble():  # here, in no thread: it is answered whatever threads wait for
             return _error(
                 503, "a crawl could not be opened, or its journal cannot be written; the service's own output says why"
             )
-        return _json({"status": "ok", "version": __version__, "crawls": len(self.desk.ids())})
+        return _json(Health(status="ok", version=__version__, crawls=len(self.reader.ids())))
 
     async def metrics(self, request: Request) -> Response:
-        def made() -> str:
-            return metrics.text(self.counters, answers.statuses(self.desk), self.desk.active)
+        def made() -> bytes:
+            return metrics.text(self.counters, answers.statuses(self.reader), self.reader.active)
 
         return Response(await to_thread.run_sync(made, limiter=self._quick), media_type=metrics.MEDIA)
 
@@ -169,9 +170,9 @@ def _crawl(request: Request) -> str:
     return str(request.path_params.get("crawl", ""))
 
 
-async def _given(operation: Operation, request: Request) -> dict[str, Any]:
+async def _params(operation: Operation, request: Request) -> Params:
     if not operation.acts:
-        return fields.read_query(operation.fields, request.query_params)
+        return from_query(operation.params, request.query_params)
     try:
         async with asyncio.timeout(BODY_S):
             body = await request.body()
@@ -183,16 +184,8 @@ async def _given(operation: Operation, request: Request) -> dict[str, Any]:
     except ClientDisconnect:
         raise InputError("the body ended early") from None
     if len(body) <= guard.MAX_BODY_LENGTH:
-        return _read(operation, body)
-    return await to_thread.run_sync(_read, operation, body)  # megabytes take a while: others are answered meanwhile
-
-
-def _read(operation: Operation, body: bytes) -> dict[str, Any]:
-    try:
-        given = json.loads(body.decode())
-    except (ValueError, RecursionError):
-        raise InputError("the body must be a JSON object, got something that is not JSON") from None
-    return fields.read_body(operation.fields, given)
+        return from_json(operation.params, body)
+    return await to_thread.run_sync(from_json, operation.params, body)  # megabytes take a while: others are answered meanwhile
 
 
 async def _file(name: str, request: Request) -> Response:
@@ -201,12 +194,12 @@ async def _file(name: str, request: Request) -> Response:
 
 
 def _json(value: Any, status: int = 200) -> Response:
-    return Response(json.dumps(value, allow_nan=False, ensure_ascii=True), status, media_type="application/json")
+    return Response(msgspec.json.encode(value), status, media_type="application/json")
 
 
 def _error(status: int, sentence: str) -> Response:
     headers = {"Retry-After": "5"} if status in (429, 503) else None
-    return JSONResponse({"error": sentence}, status, headers)
+    return Response(msgspec.json.encode(Error(error=sentence)), status, headers, "application/json")
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

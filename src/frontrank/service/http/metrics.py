@@ -2,77 +2,60 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from frontrank import __version__
-from frontrank.service.counters import ABOUT, GET_SECONDS, Counters
+from frontrank.service.counters import Counters
 from frontrank.service.http import shapes
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 STATES = ("known", "waiting", "leased", "fetched", "failed")
-Sample = tuple[dict[str, str], float]
+Row = tuple[Sequence[str], float]
 
 
-def text(counters: Counters, crawls: Iterable[shapes.Status], active: bool = True) -> str:
-    told = list(crawls)
-    lines: list[str] = []
-    for name, count in counters.all().items():
-        labels = {"discovered": "true"} if name.endswith("_discovered_total") else {}
-        lines += _metric(name, "counter", ABOUT[name], [(labels, count)])
-    calls, seconds = counters.latency()
-    lines += [f"# HELP {GET_SECONDS} How long GetURLs takes.", f"# TYPE {GET_SECONDS} summary"]
-    lines += [f"{GET_SECONDS}_count {calls}", f"{GET_SECONDS}_sum {_number(seconds)}"]
-    lines += _metric("frontrank_info", "gauge", "The version of frontrank.", [({"version": __version__}, 1)])
-    lines += _metric("frontrank_active", "gauge", "Whether the service hands out pages at all.", [({}, active)])
-    pages = [({"crawl": one["id"], "state": state}, one[state]) for one in told for state in STATES]  # type: ignore[literal-required]
-    lines += _metric("frontrank_pages", "gauge", "Pages of a crawl by state.", pages)
-    hosts = [({"crawl": one["id"], "state": state}, count) for one in told for state, count in one["hosts"].items()]
-    lines += _metric("frontrank_hosts", "gauge", "Hosts of a crawl by state.", hosts)  # type: ignore[arg-type]
-    lines += _of_each(told, "frontrank_events_total", "counter", "Events in the journal of a crawl.", "events")
-    lines += _of_each(told, "frontrank_rankings_failed_total", "counter", "Rankings that failed.", "rankings_failed")
-    lines += _of_each(told, "frontrank_paused", "gauge", "Whether a crawl is paused.", "paused")
-    rates: list[Sample] = [({"crawl": one["id"]}, one["pages_per_s"]["lately"]) for one in told]
-    lines += _metric("frontrank_pages_per_second", "gauge", "Pages settled a second, over the last five minutes.", rates)
-    gauges = [({"crawl": one["id"], "gauge": name}, value) for one in told for name, value in one["gauges"].items()]
-    lines += _metric("frontrank_ordering", "gauge", "What the ordering of a crawl measures.", gauges)
-    lines += _metric("process_resident_memory_bytes", "gauge", "Memory of the service.", [({}, _memory())])
-    return "\n".join(lines) + "\n"
+def text(counters: Counters, crawls: Sequence[shapes.Status], active: bool = True) -> bytes:
+    registry = CollectorRegistry()
+    registry.register(CrawlMetrics(crawls, active))
+    return generate_latest(counters.registry) + generate_latest(registry)
 
 
-def _of_each(told: list[shapes.Status], name: str, kind: str, about: str, field: str) -> list[str]:
-    return _metric(name, kind, about, [({"crawl": one["id"]}, one[field]) for one in told])  # type: ignore[literal-required]
+class CrawlMetrics(Collector):
+    """What is known of crawls at one moment."""
+
+    def __init__(self, crawls: Sequence[shapes.Status], active: bool) -> None:
+        self.crawls, self.active = crawls, active
+
+    def collect(self) -> Iterable[Metric]:
+        crawls = self.crawls
+        yield InfoMetricFamily("frontrank", "The version of frontrank.", {"version": __version__})
+        yield GaugeMetricFamily("frontrank_active", "Whether the service hands out pages at all.", self.active)
+        pages = [((one.id, state), getattr(one, state)) for one in crawls for state in STATES]
+        yield _gauge("frontrank_pages", "Pages of a crawl by state.", pages, "state")
+        hosts = [((one.id, state), getattr(one.hosts, state)) for one in crawls for state in one.hosts.__struct_fields__]
+        yield _gauge("frontrank_hosts", "Hosts of a crawl by state.", hosts, "state")
+        yield _counter("frontrank_events", "Events in the journal of a crawl.", [((one.id,), one.events) for one in crawls])
+        failed = [((one.id,), one.rankings_failed) for one in crawls]
+        yield _counter("frontrank_rankings_failed", "Rankings that failed.", failed)
+        yield _gauge("frontrank_paused", "Whether a crawl is paused.", [((one.id,), one.paused) for one in crawls])
+        rates = [((one.id,), one.pages_per_s.lately) for one in crawls]
+        yield _gauge("frontrank_pages_per_second", "Pages settled per second, over the last five minutes.", rates)
+        gauges = [((one.id, name), value) for one in crawls for name, value in one.gauges.items()]
+        yield _gauge("frontrank_ordering", "What the ordering of a crawl measures.", gauges, "gauge")
 
 
-def _metric(name: str, kind: str, about: str, samples: Iterable[Sample]) -> list[str]:
-    return [
-        f"# HELP {name} {about}",
-        f"# TYPE {name} {kind}",
-        *(f"{name}{_labels(labels)} {_number(v)}" for labels, v in samples),
-    ]
+def _gauge(name: str, about: str, rows: Iterable[Row], *labels: str) -> Metric:
+    return _filled(GaugeMetricFamily(name, about, labels=["crawl", *labels]), rows)
 
 
-def _labels(labels: dict[str, str]) -> str:
-    """
-    >>> print(_labels({"crawl": 'a"b'}))
-    {crawl="a\\"b"}
-    """
-    if not labels:
-        return ""
-    return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items()) + "}"
+def _counter(name: str, about: str, rows: Iterable[Row]) -> Metric:
+    return _filled(CounterMetricFamily(name, about, labels=["crawl"]), rows)
 
 
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def _number(value: float) -> str:
-    return repr(float(value)) if isinstance(value, float) else str(int(value))
-
-
-def _memory() -> int:
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:  # elsewhere than on Linux
-        return 0
+def _filled(family: GaugeMetricFamily | CounterMetricFamily, rows: Iterable[Row]) -> Metric:
+    for labels, value in rows:
+        family.add_metric(labels, value)
+    return family

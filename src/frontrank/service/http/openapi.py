@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from frontrank import __version__
 from frontrank.service.http import shapes
-from frontrank.service.http.fields import body_schema
-from frontrank.service.http.routes import EVENTS, OPERATIONS, Operation
+from frontrank.service.http.operations import Operation
+from frontrank.service.http.params import query_parameters
+from frontrank.service.http.routes import EVENTS, OPERATIONS
 
 JSON = "application/json"
 REFUSALS = {
     400: "Something that was given cannot be used.",
     401: "The token is missing or wrong.",
     403: "The request came from a page of another origin, or by a name that is not this service's.",
-    404: "There is no such crawl, or the crawl does not know the page or group.",
+    404: "There is no such crawl, or the crawl does not know the page.",
     413: "The body is too long.",
     414: "The URL of the request is too long.",
     415: "The body is not JSON.",
@@ -24,21 +27,26 @@ REFUSALS = {
 
 
 def document(token: bool) -> dict[str, Any]:
+    kinds = [shapes.Error, shapes.Health, *(one.returns for one in OPERATIONS), *(one.params for one in OPERATIONS if one.acts)]
+    schemas, components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
+    error, health, *others = schemas
+    returns, bodies = iter(others[: len(OPERATIONS)]), iter(others[len(OPERATIONS) :])
+    refusals = {status: _answer(about, JSON, error) for status, about in REFUSALS.items()}
     paths: dict[str, Any] = {}
-    for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
-    paths[EVENTS] = {"get": _stream()}
-    paths["/health"] = {"get": _plain("getHealth", "Whether the service is healthy.", JSON, shapes.schema(shapes.Health), 503)}
+    for one in OPERATIONS:
+        described = _operation(one, next(returns), next(bodies) if one.acts else None, refusals)
+        paths.setdefault(one.path, {})[one.method.lower()] = described
+    paths[EVENTS] = {"get": _stream(refusals)}
+    paths["/health"] = {"get": _plain("getHealth", "Whether the service is healthy.", JSON, health, refusals, 503)}
     paths["/metrics"] = {
-        "get": _plain("getMetrics", "Metrics for Prometheus.", "text/plain", {"type": "string"}, 401, 403, 503)
+        "get": _plain("getMetrics", "Metrics for Prometheus.", "text/plain", {"type": "string"}, refusals, 401, 403, 503)
     }
-    kinds = [shapes.Error, shapes.Health, *(operation.returns for operation in OPERATIONS)]
     made: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "frontrank", "version": __version__, "description": "Crawls of a frontrank service."},
         "servers": [{"url": "/"}],
         "paths": paths,
-        "components": {"schemas": shapes.definitions(kinds)},
+        "components": {"schemas": components},
     }
     if token:
         made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
@@ -46,36 +54,24 @@ def document(token: bool) -> dict[str, Any]:
     return made
 
 
-def _operation(operation: Operation) -> dict[str, Any]:
+def _operation(operation: Operation, returns: Any, body: Any, refusals: dict[int, Any]) -> dict[str, Any]:
     statuses = [400, 401, 403, 414, 503]
     statuses += [404] if operation.of_crawl else []
     statuses += [413, 415] if operation.acts else []
     statuses += [429] if operation.slow or operation.acts else []
-    made: dict[str, Any] = {
+    described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.about,
         "parameters": _crawl() if operation.of_crawl else [],
-        "responses": {"200": _answer("The answer.", JSON, shapes.schema(operation.returns)), **_refusals(*sorted(statuses))},
+        "responses": {"200": _answer("The answer.", JSON, returns), **_chosen(refusals, *statuses)},
     }
     if operation.acts:
-        made["responses"]["202"] = _answer(
-            "It is said to the process that is at work on the crawl, which has not acted on it yet.",
-            JSON,
-            shapes.schema(operation.returns),
-        )
-        made["requestBody"] = {"required": True, "content": {JSON: {"schema": body_schema(operation.fields)}}}
+        told = "It is sent to the process that is at work on the crawl, which has not acted on it yet."
+        described["responses"]["202"] = _answer(told, JSON, returns)
+        described["requestBody"] = {"required": True, "content": {JSON: {"schema": body}}}
     else:
-        made["parameters"] += [
-            {
-                "name": field.name,
-                "in": "query",
-                "required": field.needed,
-                "description": field.about,
-                "schema": field.schema(),
-            }
-            for field in operation.fields
-        ]
-    return made
+        described["parameters"] += query_parameters(operation.params)
+    return described
 
 
 def _crawl() -> list[dict[str, Any]]:
@@ -83,28 +79,23 @@ def _crawl() -> list[dict[str, Any]]:
     return [{"name": "crawl", "in": "path", "required": True, "description": "the ID of a crawl", "schema": schema}]
 
 
-def _stream() -> dict[str, Any]:
-    made = _plain(
-        "getEvents",
-        "Live updates, as server-sent events: `status`, with the status as JSON, whenever it changes. The stream never ends.",
-        "text/event-stream",
-        {"type": "string"},
-        *(400, 401, 403, 404, 414, 429, 503),
+def _stream(refusals: dict[int, Any]) -> dict[str, Any]:
+    about = (
+        "Live updates, as server-sent events: `status`, with the status as JSON, whenever it changes. The stream never ends."
     )
-    return {**made, "parameters": _crawl()}
+    statuses = (400, 401, 403, 404, 414, 429, 503)
+    plain = _plain("getEvents", about, "text/event-stream", {"type": "string"}, refusals, *statuses)
+    return {**plain, "parameters": _crawl()}
 
 
-def _plain(name: str, about: str, media: str, schema: dict[str, Any], *statuses: int) -> dict[str, Any]:
-    return {
-        "operationId": name,
-        "summary": about,
-        "responses": {"200": _answer("The answer.", media, schema), **_refusals(*statuses)},
-    }
+def _plain(name: str, about: str, media: str, schema: Any, refusals: dict[int, Any], *statuses: int) -> dict[str, Any]:
+    responses = {"200": _answer("The answer.", media, schema), **_chosen(refusals, *statuses)}
+    return {"operationId": name, "summary": about, "responses": responses}
 
 
-def _refusals(*statuses: int) -> dict[str, Any]:
-    return {str(status): _answer(REFUSALS[status], JSON, shapes.schema(shapes.Error)) for status in statuses}
+def _chosen(refusals: dict[int, Any], *statuses: int) -> dict[str, Any]:
+    return {str(status): refusals[status] for status in sorted(statuses)}
 
 
-def _answer(about: str, media: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _answer(about: str, media: str, schema: Any) -> dict[str, Any]:
     return {"description": about, "content": {media: {"schema": schema}}}

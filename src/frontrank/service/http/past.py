@@ -84,8 +84,7 @@ class Timeline:
             held[0], held[1] = held[0] + counts[0], held[1] + counts[1]
         width = wide * self.step
         return width, [
-            {"time": first * self.step + at * width, "fetched": fetched, "failed": failed}
-            for at, (fetched, failed) in made.items()
+            Point(time=first * self.step + at * width, fetched=fetched, failed=failed) for at, (fetched, failed) in made.items()
         ]
 
 
@@ -135,14 +134,14 @@ class Alikes:
     def _told(self, shape: str, at: int, is_trap: Callable[[int], bool] | None) -> Family:
         alike = Alike.of(shape, self.known[at], self.on_host)
         by_number = Alike.of(shape, self.settled[at], self.settled_on_host).possible_trap
-        return {
-            "pattern": shape,
-            "known": alike.pages,
-            "settled": self.settled[at],
-            "share": alike.share,
-            "possible_trap": by_number if is_trap is None else is_trap(self.example[at]),
-            "regex": alike.exclude,
-        }
+        return Family(
+            pattern=shape,
+            known=alike.pages,
+            settled=self.settled[at],
+            share=alike.share,
+            possible_trap=by_number if is_trap is None else is_trap(self.example[at]),
+            regex=alike.exclude,
+        )
 
 
 class Past:
@@ -228,25 +227,28 @@ def series(folder: str, points: int) -> Series:
     log.close()
     width, found = past.time.points(points)
     fetched, failed = past.time.counts
-    return {"bucket_s": width, "fetched": fetched, "failed": failed, "points": found, "complete": past.complete}
+    return Series(bucket_s=width, fetched=fetched, failed=failed, points=found, complete=past.complete)
 
 
 def errors(folder: str) -> Errors:
     past, log = _read(folder)
-    last: list[Failure] = [{"time": time, "url": log.url(page), "reason": why} for time, page, why in reversed(past.last)]
+    last = [Failure(time=time, url=log.url(page), reason=why) for time, page, why in reversed(past.last)]
     log.close()
-    reasons: list[Reason] = [{"reason": reason, "pages": count} for reason, count in past.reasons.most_common()]
-    statuses: list[Reason] = [{"reason": str(status), "pages": count} for status, count in past.statuses.most_common(REASONS)]
-    failed = past.time.counts[1]
-    told = {"failed": failed, "retries": past.retries, "reasons": reasons, "statuses": statuses, "last": last}
-    return {**told, "complete": past.complete}  # type: ignore[typeddict-item]
+    return Errors(
+        failed=past.time.counts[1],
+        retries=past.retries,
+        reasons=[Reason(reason=reason, pages=count) for reason, count in past.reasons.most_common()],
+        statuses=[Reason(reason=str(status), pages=count) for status, count in past.statuses.most_common(REASONS)],
+        last=last,
+        complete=past.complete,
+    )
 
 
 def families(folder: str, most: int) -> Families:
     past, log = _read(folder)
     found = past.alikes.largest(most, _trap_finder(log))
     log.close()
-    return {"patterns": len(past.alikes.number), "families": found, "complete": past.complete}
+    return Families(patterns=len(past.alikes.number), families=found, complete=past.complete)
 
 
 def _trap_finder(log: Log) -> Callable[[int], bool] | None:

@@ -186,17 +186,17 @@ def _compared(before: Crawl, after: Crawl, most: int) -> Compared:
 
     def moved(page: int) -> Moved:
         now, was = int(place[page]), int(place_before[page])
-        return {"url": after.url(page), "place": now or None, "place_before": was or None}
+        return Moved(url=after.url(page), place=now or None, place_before=was or None)
 
     head, old = then[:most].tolist(), first[:most].tolist()
-    return {
-        "policy": after.policy.spec(),
-        "policy_before": before.policy.spec(),
-        "pages": len(head),
-        "shared": len(set(head) & set(old)),
-        "head": [moved(page) for page in head],
-        "leaving": [moved(page) for page in old if page not in set(head)],
-    }
+    return Compared(
+        policy=after.policy.spec(),
+        policy_before=before.policy.spec(),
+        pages=len(head),
+        shared=len(set(head) & set(old)),
+        head=[moved(page) for page in head],
+        leaving=[moved(page) for page in old if page not in set(head)],
+    )
 
 
 def _order(crawl: Crawl) -> Array:

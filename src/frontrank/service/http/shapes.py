@@ -1,27 +1,41 @@
-"""What answers look like: a type each, which type checkers hold the code to, and the JSON schema made of it."""
+"""What answers look like: a type each, of which the JSON and its schema are made."""
 
 from __future__ import annotations
 
-from types import NoneType, UnionType
-from typing import Any, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
 
 
-class Error(TypedDict):
+class Answer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """An object with exactly these fields."""
+
+
+A = TypeVar("A", bound=Answer)
+
+
+def shaped(kind: type[A], row: Mapping[str, Any]) -> A:
+    """The fields of a kind of answer, of a row that may have more."""
+    return msgspec.convert({name: row[name] for name in kind.__struct_encode_fields__}, kind)
+
+
+class Error(Answer):
     error: str
 
 
-class Done(TypedDict):
+class Done(Answer):
     done: str
     applied: bool
 
 
-class Health(TypedDict):
+class Health(Answer):
     status: str
     version: str
     crawls: int
 
 
-class Listed(TypedDict):
+class Listed(Answer):
     id: str
     policy: str
     known: int
@@ -32,19 +46,19 @@ class Listed(TypedDict):
     paused: bool
 
 
-class Broken(TypedDict):
+class Broken(Answer):
     id: str
     reason: str
 
 
-class CrawlList(TypedDict):
+class CrawlList(Answer):
     version: str
     active: bool
     crawls: list[Listed]
     broken: list[Broken]
 
 
-class HostCounts(TypedDict):
+class HostCounts(Answer):
     known: int
     with_waiting: int
     in_flight: int
@@ -52,12 +66,12 @@ class HostCounts(TypedDict):
     resting: int
 
 
-class Rate(TypedDict):
+class Rate(Answer):
     lately: float
     overall: float
 
 
-class Rule(TypedDict):
+class Rule(Answer):
     pattern: str
     boost: int
     budget: int
@@ -65,14 +79,14 @@ class Rule(TypedDict):
     taken: int
 
 
-class Valued(TypedDict):
+class ImpactsDone(Answer):
     done: str
     applied: bool
     unknown: list[str]
     unknown_pages: int
 
 
-class Status(TypedDict):
+class Status(Answer):
     id: str
     policy: str
     known: int
@@ -101,7 +115,7 @@ class Status(TypedDict):
     as_of: float
 
 
-class Waiting(TypedDict):
+class Waiting(Answer):
     url: str
     queue: str
     priority: float | None
@@ -109,13 +123,13 @@ class Waiting(TypedDict):
     depth: int | None
 
 
-class Next(TypedDict):
+class Next(Answer):
     policy: str
     waiting: int
     pages: list[Waiting]
 
 
-class Host(TypedDict):
+class Host(Answer):
     host: str
     waiting: int
     leased: int
@@ -130,17 +144,17 @@ class Host(TypedDict):
     blocked_s: float
 
 
-class Hosts(TypedDict):
+class Hosts(Answer):
     known: int
     hosts: list[Host]
 
 
-class Link(TypedDict):
+class Link(Answer):
     url: str
     part: float
 
 
-class Explained(TypedDict):
+class Explained(Answer):
     url: str
     queue: str
     policy: str
@@ -157,7 +171,7 @@ class Explained(TypedDict):
     counted: str
 
 
-class Found(TypedDict):
+class Found(Answer):
     url: str
     queue: str
     state: str
@@ -167,23 +181,23 @@ class Found(TypedDict):
     depth: int | None
 
 
-class Search(TypedDict):
+class Search(Answer):
     pages: list[Found]
     more: bool
 
 
-class Reason(TypedDict):
+class Reason(Answer):
     reason: str
     pages: int
 
 
-class Failure(TypedDict):
+class Failure(Answer):
     time: float
     url: str
     reason: str
 
 
-class Errors(TypedDict):
+class Errors(Answer):
     failed: int
     retries: int
     reasons: list[Reason]
@@ -192,13 +206,13 @@ class Errors(TypedDict):
     complete: bool
 
 
-class Point(TypedDict):
+class Point(Answer):
     time: float
     fetched: int
     failed: int
 
 
-class Series(TypedDict):
+class Series(Answer):
     bucket_s: float
     fetched: int
     failed: int
@@ -206,7 +220,7 @@ class Series(TypedDict):
     complete: bool
 
 
-class Family(TypedDict):
+class Family(Answer):
     pattern: str
     known: int
     settled: int
@@ -215,23 +229,24 @@ class Family(TypedDict):
     regex: str
 
 
-class Families(TypedDict):
+class Families(Answer):
     patterns: int
     families: list[Family]
     complete: bool
 
 
-class Bin(TypedDict("_Bin", {"from": float})):
+class Bin(Answer):
+    from_: float = msgspec.field(name="from")
     to: float
     pages: int
 
 
-class Quantile(TypedDict):
+class Quantile(Answer):
     share: float
     priority: float
 
 
-class Scores(TypedDict):
+class Scores(Answer):
     waiting: int
     sampled: int
     prioritised: int
@@ -241,13 +256,13 @@ class Scores(TypedDict):
     quantiles: list[Quantile]
 
 
-class Depth(TypedDict):
+class Depth(Answer):
     depth: int
     known: int
     settled: int
 
 
-class Coverage(TypedDict):
+class Coverage(Answer):
     known: int
     settled: int
     hosts: int
@@ -256,13 +271,13 @@ class Coverage(TypedDict):
     by_depth: list[Depth]
 
 
-class Moved(TypedDict):
+class Moved(Answer):
     url: str
     place: int | None
     place_before: int | None
 
 
-class Compared(TypedDict):
+class Compared(Answer):
     policy: str
     policy_before: str
     pages: int
@@ -271,64 +286,10 @@ class Compared(TypedDict):
     leaving: list[Moved]
 
 
-class Ordering(TypedDict):
+class Ordering(Answer):
     name: str
     description: str
 
 
-class Orderings(TypedDict):
+class Orderings(Answer):
     orderings: list[Ordering]
-
-
-PLAIN: dict[Any, dict[str, Any]] = {
-    str: {"type": "string"},
-    int: {"type": "integer"},
-    float: {"type": "number"},
-    bool: {"type": "boolean"},
-    NoneType: {"type": "null"},
-    Any: {},
-}
-
-
-def schema(kind: Any) -> dict[str, Any]:
-    """The JSON schema of a type; types of answers are referred to by name.
-
-    >>> schema(int | None), schema(list[Link])
-    ({'type': ['integer', 'null']}, {'type': 'array', 'items': {'$ref': '#/components/schemas/Link'}})
-    """
-    if kind in PLAIN:
-        return dict(PLAIN[kind])
-    if is_typeddict(kind):
-        return {"$ref": f"#/components/schemas/{kind.__name__}"}
-    parts = get_args(kind)
-    if get_origin(kind) in (Union, UnionType):
-        return {"type": [PLAIN[part]["type"] for part in parts]}
-    if get_origin(kind) is list:
-        return {"type": "array", "items": schema(parts[0])}
-    return {"type": "object", "additionalProperties": schema(parts[1])}
-
-
-def definition(kind: Any) -> dict[str, Any]:
-    """The schema of a type of answers itself: an object with exactly these fields."""
-    hints = get_type_hints(kind)
-    return {
-        "type": "object",
-        "properties": {name: schema(hint) for name, hint in hints.items()},
-        "required": sorted(hints),
-        "additionalProperties": False,
-    }
-
-
-def definitions(kinds: Any) -> dict[str, Any]:
-    """The schemas of these types, and of all that they refer to, by name."""
-    made: dict[str, Any] = {}
-    left = list(kinds)
-    while left:
-        kind = left.pop()
-        if is_typeddict(kind):
-            if kind.__name__ not in made:
-                made[kind.__name__] = definition(kind)
-                left += get_type_hints(kind).values()
-        else:
-            left += get_args(kind)
-    return dict(sorted(made.items()))

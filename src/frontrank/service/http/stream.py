@@ -4,8 +4,9 @@ whose other end is gone is noticed."""
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+
+import msgspec
 
 from frontrank.errors import FrontrankError
 from frontrank.service.http import shapes
@@ -28,15 +29,15 @@ class Streams:
     async def of(self, status: Callable[[], Awaitable[shapes.Status]]) -> AsyncIterator[bytes]:
         self.open += 1
         try:
-            sent, quiet = "", 0.0
+            sent, quiet = b"", 0.0
             while not self.closed:
                 try:
-                    told = json.dumps(await status(), separators=(",", ":"))
-                except (FrontrankError, TooLong, Died, Closed):  # it is gone, or cannot be read: who asks again is told
+                    update = msgspec.json.encode(await status())
+                except (FrontrankError, TooLong, Died, Closed):  # it is gone, or cannot be read: the next request says so
                     return
-                if told != sent:
-                    yield f"event: status\ndata: {told}\n\n".encode()
-                    sent, quiet = told, 0.0
+                if update != sent:
+                    yield b"event: status\ndata: %b\n\n" % update
+                    sent, quiet = update, 0.0
                 elif quiet >= COMMENT_S:
                     yield b": still here\n\n"
                     quiet = 0.0

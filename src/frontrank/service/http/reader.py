@@ -1,4 +1,4 @@
-"""The desk: where the crawls of a service are asked. Quick reads are made here, slow ones in processes of their own.
+"""How the crawls of a service are read. Quick reads are made here, slow ones in processes of their own.
 
     here            methods of Crawl that hold its lock for milliseconds
     past            a process that reads logs bit by bit (``past``), and another that looks for URLs in them
@@ -143,7 +143,7 @@ class Watched:
 Source = Served | Watched
 
 
-class Desk:
+class CrawlReader:
     """Crawls of this process (``crawls``), or directories of crawls that are watched."""
 
     def __init__(self, crawls: Registry | None = None, folders: dict[str, Path] | None = None) -> None:

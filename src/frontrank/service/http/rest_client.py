@@ -1,4 +1,4 @@
-"""Asking the HTTP side of a service, by its address: for commands and for tools of a language model."""
+"""A client of the HTTP side of a service: for commands and for tools of a language model."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MAX_ERROR_LENGTH = 65_536
 
 
 @dataclass(frozen=True)
-class Service:
-    """The HTTP side of a service: where it is, and how it is spoken to. An address without a scheme is http, or https with
-    ``tls_ca``: the file of a certificate (PEM) that is trusted, or "system". A token goes over TLS or loopback alone."""
+class RestClient:
+    """A service's HTTP side at an address. Without a scheme that is http, or https with ``tls_ca``: the file of a certificate
+    (PEM) that is trusted, or "system". A token is sent over TLS or loopback only."""
 
     address: str
     token: str = ""
@@ -32,29 +32,29 @@ class Service:
         scheme = "" if "://" in self.address else "https://" if self.tls_ca else "http://"
         return (scheme + self.address).rstrip("/")
 
-    def ask(self, path: str, given: dict[str, Any] | None = None, *, post: bool = False) -> Any:
-        """What it answers. What is given goes as the query, or as the body of an action; a refusal is an InputError."""
+    def request(self, path: str, params: dict[str, Any] | None = None, *, post: bool = False) -> Any:
+        """The answer to a request. Parameters go into the query, or into the body of an action; a refusal is an InputError."""
         base = self.base
         check_token_is_safe(self.address, self.token, base.startswith("https://"), self.insecure)
-        heads = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         body = None
         if post:
-            body = json.dumps(given or {}).encode()
-            heads["Content-Type"] = "application/json"
-        elif given:
-            path += f"?{urlencode(given)}"
+            body = json.dumps(params or {}).encode()
+            headers["Content-Type"] = "application/json"
+        elif params:
+            path += f"?{urlencode(params)}"
         try:
-            request = urllib.request.Request(base + path, body, heads)
+            request = urllib.request.Request(base + path, body, headers)
             with self._opener().open(request, timeout=TIMEOUT_S) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
-            raise InputError(f"{self.address}: {_said(error)}") from None
+            raise InputError(f"{self.address}: {_reason(error)}") from None
         except (OSError, ValueError) as error:
             why = getattr(error, "reason", error)
             raise InputError(f"{self.address}: cannot be asked ({why}); is the service running?") from None
 
     def _opener(self) -> urllib.request.OpenerDirector:
-        handlers: list[urllib.request.BaseHandler] = [_Stay()]
+        handlers: list[urllib.request.BaseHandler] = [_NoRedirects()]
         if self.base.startswith("https://"):
             handlers.append(urllib.request.HTTPSHandler(context=self._trust()))
         return urllib.request.build_opener(*handlers)
@@ -67,14 +67,14 @@ class Service:
             raise InputError(f"{self.tls_ca}: the certificate cannot be read ({why})") from None
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
-    """Nobody is sent elsewhere with a token: a redirect is an answer like any other error."""
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A token is never sent on to another address: a redirect is an error like any other."""
 
-    def redirect_request(self, *given: Any) -> None:
+    def redirect_request(self, *args: Any) -> None:
         return None
 
 
-def _said(error: urllib.error.HTTPError) -> str:
+def _reason(error: urllib.error.HTTPError) -> str:
     if 300 <= error.code < 400:
         return f"sends elsewhere (status {error.code}); give the address of the service itself"
     try:

@@ -1,0 +1,70 @@
+"""What an operation of the HTTP side is: a function of a crawl and of parameters, and how it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import getdoc
+from typing import Any, get_type_hints
+
+from frontrank.errors import InputError
+from frontrank.service.http.params import Params
+from frontrank.service.http.reader import CrawlReader, Source
+
+API = "/api/v1"
+OF_CRAWL = API + "/crawls/{crawl}"
+
+
+@dataclass(frozen=True)
+class Target:
+    """The crawl that an operation is about, and what it is read by."""
+
+    reader: CrawlReader
+    crawl: str
+
+    @property
+    def source(self) -> Source:
+        return self.reader.source(self.crawl)
+
+    def folder(self) -> str:
+        folder = self.source.folder
+        if folder is None:
+            raise InputError("this crawl has no directory, so nothing is known of its past; crawl into a directory")
+        return folder
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One method of one path: what is served, and what the OpenAPI document says, are made of it."""
+
+    name: str
+    method: str
+    path: str
+    about: str
+    answer: Callable[[Target, Any], Any]
+    params: type[Params]
+    returns: Any
+    keep_s: float = 0.0  # for how long an answer is kept for others who ask the same
+    slow: bool = False  # it takes a replay
+    apart: bool = False  # it waits for a process that reads the log
+
+    @property
+    def of_crawl(self) -> bool:
+        return "{crawl}" in self.path
+
+    @property
+    def acts(self) -> bool:
+        return self.method == "POST"
+
+
+def operation(name: str, method: str, path: str, function: Callable[..., Any], **how: Any) -> Operation:
+    """An operation that calls a function: of a ``Target`` and, if there are any, of its parameters.
+
+    Its parameters and its answer are those of the function, and so is what is said of it: the docstring.
+    """
+    hints = get_type_hints(function)
+    returns = hints.pop("return")
+    _, *params = hints.values()
+    answer = function if params else lambda target, _: function(target)
+    about = " ".join((getdoc(function) or "").split())
+    return Operation(name, method, path, about, answer, params[0] if params else Params, returns, **how)
