@@ -71,10 +71,10 @@ def webs() -> Iterator[tuple[Web, str]]:
     yield load(f"synthetic:pages={PAGES},hosts=1000,text=0,seed=2"), "random:1"
 
 
-def less_best(contest: Contest, ordering: str, of: int) -> str:
+def less_best(contest: Contest, ordering: str, measure: str) -> str:
     """An ordering less the best published one, which is named."""
-    best = max((p for p in PUBLISHED if p in contest.figures), key=lambda p: contest.mean(p, of))
-    return f"{contest.mean(ordering, of) - contest.mean(best, of):+.3f} ({best})"
+    best = max((p for p in PUBLISHED if p in contest.orderings), key=lambda p: contest.mean(p, measure))
+    return f"{contest.mean(ordering, measure) - contest.mean(best, measure):+.3f} ({best})"
 
 
 def losses() -> None:
@@ -82,7 +82,7 @@ def losses() -> None:
     for web, seeds in webs():
         [contest] = contests(web, None, seeds, [*PUBLISHED, *OURS], DRAWS, BUDGET, lambda text, done, total: None)
         for ordering in OURS:
-            rows.append([web.name, ordering, *(less_best(contest, ordering, of) for of in (0, 1))])
+            rows.append([web.name, ordering, *(less_best(contest, ordering, measure) for measure in ("mass", "hot"))])
     table("surf less the best published", ["web", "ordering", "mass", "hot"], rows)
 
 

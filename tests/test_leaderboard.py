@@ -13,7 +13,8 @@ from frontrank.cli.leaderboard import command
 from frontrank.errors import FrontrankError
 from frontrank.lab import leaderboard as lab
 from frontrank.lab import measures
-from frontrank.lab.contest import EARLY, Contest, Figures, as_run, usual, worths
+from frontrank.lab.contest import EARLY, PROCESSOR, Contest, importance_metrics, policy_for, usual_orderings
+from frontrank.lab.experiment import Key, Values
 from frontrank.lab.leaderboard import Leaderboard, leaderboard, split_seeds
 from frontrank.orderings.registry import orderings
 from frontrank.papers.made_queries import made_workload
@@ -28,7 +29,7 @@ SMALL = "synthetic:pages=300,links=6,text=1,seed=5"
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab, "GENERATED", ("synthetic:pages=400,text=0,seed=1",))
     monkeypatch.setattr(lab, "SEARCHED", "")
-    monkeypatch.setattr(lab, "usual", lambda: ["random", "bfs", "fpr:m=10", "similarity:topic=x", "group", "surf"])
+    monkeypatch.setattr(lab, "usual_orderings", lambda: ["random", "bfs", "fpr:m=10", "similarity:topic=x", "group", "surf"])
 
 
 def test_a_figure_is_the_mean_of_a_curve_over_the_draws() -> None:
@@ -41,20 +42,20 @@ def test_a_figure_is_the_mean_of_a_curve_over_the_draws() -> None:
         shares = [k / 100 for k in range(1, 51)]
         drawn.append([measures.mass(trace, web, shares)[share] or 0.0 for share in shares])
     assert contest.mean("fpr:m=10") == pytest.approx(sum(map(sum, drawn)) / 150)
-    assert contest.spread("fpr:m=10") > 0
+    assert contest.drawn("fpr:m=10").spread > 0
     assert "a web with anchors and texts" in contest.left_out["similarity:topic=x"]
 
 
 def test_a_web_with_texts_has_a_contest_of_quality_and_orderings_that_read() -> None:
-    assert list(worths(fr.load(SMALL))) == ["importance", "quality"]
+    assert list(importance_metrics(fr.load(SMALL))) == ["importance", "quality"]
     board = leaderboard([f"{SMALL}@random:3"], ["opic"], draws=2, budget=0.2)
     assert [(c.seeds, c.worth) for c in board.contests] == [
         ("random:1", "importance"),
         ("random:3", "importance"),
         ("random:3", "quality"),
     ]
-    assert "group" in board.contests[2].figures and "group" not in board.contests[0].figures
-    assert all("opic" in contest.figures for contest in board.contests)
+    assert "group" in board.contests[2].orderings and "group" not in board.contests[0].orderings
+    assert all("opic" in contest.orderings for contest in board.contests)
 
 
 @pytest.mark.parametrize("counted", ["clicks", "views"])
@@ -62,15 +63,19 @@ def test_a_web_with_clicks_or_views_has_a_contest_of_impact(counted: str, tmp_pa
     (tmp_path / "pages.tsv").write_text("id\turl\thost\ttitle\n" + "".join(f"{n}\thttp://a/{n}\ta\t\n" for n in range(9)))
     (tmp_path / "links.tsv").write_text("src\tdst\tanchor\n" + "".join(f"{n // 2}\t{n}\t\n" for n in range(1, 9)))
     (tmp_path / f"{counted}.csv").write_text(f"url,{counted}\nhttp://a/7,5\nhttp://a/3,2\n")
-    assert worths(fr.load(tmp_path)) == {"importance": "pagerank", "impact": counted}
+    assert importance_metrics(fr.load(tmp_path)) == {"importance": "pagerank", "impact": counted}
     board = leaderboard([f"{tmp_path}@http://a/0"], draws=2, budget=0.5)
     assert [contest.worth for contest in board.contests] == ["importance", "importance", "impact"]
     assert 0 < board.contests[2].mean("bfs") < 1
 
 
 def contest(web: str, worth: str = "importance", **masses: list[float]) -> Contest:
-    figures = {name: [Figures(mass, mass / 2, 1.0, (mass, mass)) for mass in drawn] for name, drawn in masses.items()}
-    return Contest(web, "random:1", worth, 9, figures)
+    def cells(mass: float) -> dict[Key, float | None]:
+        early = {Key("mass", share, worth): mass for share in EARLY}
+        return {Key("mass", None, worth): mass, Key("hot", None, worth): mass / 2, PROCESSOR: 1.0, **early}
+
+    draws = [{name: cells(drawn[at]) for name, drawn in masses.items()} for at in range(len(next(iter(masses.values()))))]
+    return Contest(web, "random:1", worth, 9, Values(web, list(draws)))
 
 
 def test_places_wins_and_distances() -> None:
@@ -98,7 +103,7 @@ def test_the_default_is_set_against_the_best_published_draw_by_draw() -> None:
     board = Leaderboard((won, lost), 2, 0.5, frozenset({"mine"}))
     by = board.margin(won)
     assert by is not None
-    assert (by.best, by.mean, by.spread) == ("opic", pytest.approx(0.15), pytest.approx(0.0707, abs=1e-4))
+    assert (by.best, by.by.mean, by.by.spread) == ("opic", pytest.approx(0.15), pytest.approx(0.0707, abs=1e-4))
     page = board.markdown("frontrank leaderboard")
     assert "By mass: below the best published ordering by more than 0.002 on 1 of 2 (b, random:1); above it by 0.01" in page
     assert "on 1 of 2, which is at least half." in page
@@ -123,11 +128,11 @@ def test_on_the_trapped_web_the_default_is_not_below_who_is_hard_to_trap() -> No
 
 
 def test_every_ordering_runs_that_needs_no_parameter_and_is_not_told_the_truth() -> None:
-    run = usual()
+    run = usual_orderings()
     assert {"dfs", "forward", "indegree", "rw", "rw-eg", "ml", "q-overlap", "opic:start=all", "rankmass:window=0.05"} <= {*run}
     assert "oracle" not in run
     assert {*orderings()} - {*run} <= {"oracle", "similarity", "prior", "combine", "replay"}
-    assert [as_run(spec, 1000).spec() for spec in ("pagerank", "rw", "q-overlap", "pagerank:every=7", "fpr")] == [
+    assert [policy_for(spec, 1000).spec() for spec in ("pagerank", "rw", "q-overlap", "pagerank:every=7", "fpr")] == [
         "pagerank:every=10",
         "rw:every=10",
         "q-overlap:every=50",
@@ -137,22 +142,27 @@ def test_every_ordering_runs_that_needs_no_parameter_and_is_not_told_the_truth()
 
 
 def test_cost_is_in_times_of_breadth_first() -> None:
-    figures = {"bfs": [Figures(0, 0, 2.0), Figures(0, 0, 1.0)], "opic": [Figures(0, 0, 3.0), Figures(0, 0, 4.0)]}
-    assert Contest("a", "random:1", "importance", 9, figures).cost("opic") == 3.0
-    assert Contest("a", "random:1", "importance", 9, {"opic": figures["opic"]}).cost("opic") is None
+    seconds = [{"bfs": 2.0, "opic": 3.0}, {"bfs": 1.0, "opic": 4.0}]
+
+    def timed(*orderings: str) -> Contest:
+        draws = [{name: {PROCESSOR: draw[name]} for name in orderings} for draw in seconds]
+        return Contest("a", "random:1", "importance", 9, Values("a", list(draws)))
+
+    assert timed("bfs", "opic").cost("opic") == 3.0
+    assert timed("opic").cost("opic") is None
 
 
 def test_a_web_with_searchers_has_all_three_worths_and_orderings_that_know_impact(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab, "SEARCHED", "synthetic:pages=300,links=6,seed=5")
-    monkeypatch.setattr(lab, "usual", lambda: ["bfs", "rw", "q-overlap"])
+    monkeypatch.setattr(lab, "usual_orderings", lambda: ["bfs", "rw", "q-overlap"])
     board = leaderboard(draws=1, budget=0.3)
     assert [c.worth for c in board.contests] == ["importance", "impact", "quality", "importance"]
-    assert {"bfs", "rw", "q-overlap"} == {*board.contests[1].figures}
+    assert {"bfs", "rw", "q-overlap"} == {*board.contests[1].orderings}
     assert {"rw", "q-overlap"} == {*board.contests[3].left_out}
 
 
 def test_a_query_log_gives_a_web_with_texts_a_contest_of_impact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lab, "usual", lambda: ["bfs", "rw", "q-overlap"])
+    monkeypatch.setattr(lab, "usual_orderings", lambda: ["bfs", "rw", "q-overlap"])
     log = made_workload(fr.load(SMALL))
     (tmp_path / "log.txt").write_text(
         "".join(f"{query}\t{int(f)}\n" for query, f in zip(log.queries, log.frequency, strict=True))

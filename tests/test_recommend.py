@@ -14,7 +14,9 @@ import pytest
 import frontrank as fr
 from frontrank.errors import InputError, SpecError
 from frontrank.lab.advice import ADVICE
-from frontrank.lab.recommend import LIMIT_S, MIN_DRAWS, Recommendation, Tried, Wish, _ranked, candidates, recommend
+from frontrank.lab.experiment import Values
+from frontrank.lab.purpose import Purpose, candidates
+from frontrank.lab.recommend import LIMIT_S, MIN_DRAWS, REACHED, SECONDS, Recommendation, ranked, recommend
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
 from frontrank.web.importance import importance
@@ -36,10 +38,11 @@ def test_figures_are_those_of_crawls_from_the_drawn_seeds(web: Web) -> None:
     done = recommend(web, "importance", draws=3, budget=150, seeds=10)
     best = set(np.argsort(-importance(web), kind="stable")[:150].tolist())
     tried = next(one for one in done.tried if one.spec == "opic")
-    for draw, value in enumerate(tried.values, 1):
+    for draw, value in enumerate(tried.reached.values, 1):
         order = simulate(web, parse("opic"), find_seeds(web, f"random:10@{draw}"), 150).trace.order
         assert value == pytest.approx(len(best.intersection(order.tolist())) / 150, abs=0.01)  # ties at the 150th place
-    assert tried.mean == pytest.approx(np.mean(tried.values)) and tried.spread == pytest.approx(np.std(tried.values, ddof=1))
+    assert tried.reached.mean == pytest.approx(np.mean(tried.reached.values))
+    assert tried.reached.spread == pytest.approx(np.std(tried.reached.values, ddof=1))
 
 
 def test_quality_sums_the_scores_of_what_was_fetched(web: Web) -> None:
@@ -47,17 +50,17 @@ def test_quality_sums_the_scores_of_what_was_fetched(web: Web) -> None:
     scores = importance(web, "quality:scorer=rules")
     for one in done.tried:
         order = simulate(web, parse(one.spec), find_seeds(web, "random:5@1"), 100).trace.order
-        assert one.values == pytest.approx((scores[order].sum() / np.sort(scores)[-100:].sum(),))
+        assert one.reached.values == pytest.approx((scores[order].sum() / np.sort(scores)[-100:].sum(),))
     assert {one.spec for one in done.tried} >= {"bfs", "group:scorer=rules", "quality:scorer=rules"}
     with pytest.raises(InputError, match="knows no texts"):
         recommend(Web.from_edges([0], [1], 2), "quality")
     with pytest.raises(SpecError, match="unknown scorer 'rule'; did you mean 'rules'"):
-        Wish.of("quality:rule")
+        Purpose.of("quality:rule")
 
 
 def test_votes_count_links_from_other_hosts(web: Web) -> None:
     done = recommend(web, "votes", draws=1, budget=100, seeds=5)
-    (value,) = next(one for one in done.tried if one.spec == "bfs").values
+    (value,) = next(one for one in done.tried if one.spec == "bfs").reached.values
     order = simulate(web, parse("bfs"), find_seeds(web, "random:5@1"), 100).trace.order.tolist()
     assert web.hosts is not None
     votes = [0] * web.pages
@@ -67,18 +70,18 @@ def test_votes_count_links_from_other_hosts(web: Web) -> None:
     assert value == pytest.approx(sum(votes[page] for page in order) / sum(sorted(votes)[-100:]))
 
 
-def ranked(**values: list[float]) -> Recommendation:
-    rows = _ranked({spec: Tried(spec, tuple(given), 0.0) for spec, given in values.items()})
-    return Recommendation(random_web(), Wish("importance"), rows, {}, "", 2, 2, 1, ())
+def recommended(**reached: list[float]) -> Recommendation:
+    draws = [{spec: {REACHED: values[at], SECONDS: 0.0} for spec, values in reached.items()} for at in range(2)]
+    return Recommendation(random_web(), Purpose("importance"), ranked(Values("web", list(draws))), {}, "", 2, 2, 1, ())
 
 
 def test_what_lies_within_the_spread_of_the_best_is_a_tie_and_the_cheapest_tie_is_taken() -> None:
-    told = ranked(rankmass=[0.5, 0.6], opic=[0.49, 0.5], bfs=[0.4, 0.41])  # spread of the best: .0707
+    told = recommended(rankmass=[0.5, 0.6], opic=[0.49, 0.5], bfs=[0.4, 0.41])  # spread of the best: .0707
     assert [(one.spec, one.tie) for one in told.tried] == [("rankmass", True), ("opic", True), ("bfs", False)]
     assert told.recommended.spec == "opic" and "within the spread of the best (rankmass)" in told.why()
-    clear = ranked(rankmass=[0.6, 0.6], opic=[0.5, 0.5])
+    clear = recommended(rankmass=[0.6, 0.6], opic=[0.5, 0.5])
     assert clear.recommended.spec == "rankmass" and "0.100 above the next" in clear.why()
-    equal = ranked(opic=[0.5, 0.6], backlink=[0.5, 0.58])
+    equal = recommended(opic=[0.5, 0.6], backlink=[0.5, 0.58])
     assert equal.recommended.spec == "opic" and "none of them cheaper" in equal.why()
 
 
@@ -107,7 +110,7 @@ def test_a_topic_is_asked_for_with_the_words_it_has() -> None:
     done = recommend(web, "topic:new york, ny", draws=2, budget=40, seeds=5)
     asked = [parse(one.spec) for one in done.tried if one.spec.startswith("similarity:")]
     assert [policy.topic for policy in asked] == ["new york, ny"] * 3  # type: ignore[attr-defined]
-    assert any(value > 0 for one in done.tried for value in one.values)
+    assert any(value > 0 for one in done.tried for value in one.reached.values)
     with pytest.raises(InputError, match="no page of web is about the topic"):
         recommend(web, "topic:opera")
 
@@ -115,20 +118,20 @@ def test_a_topic_is_asked_for_with_the_words_it_has() -> None:
 @pytest.mark.parametrize("text", ["speed", "topic", "topic:", "quality:", "importance:x", ""])
 def test_a_wish_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(SpecError, match="--for"):
-        Wish.of(text)
+        Purpose.of(text)
 
 
 def test_a_slow_web_gets_fewer_draws_but_two() -> None:
     ticks = iter(range(0, 10**9, int(LIMIT_S)))  # each look at the clock is a minute later
     done = recommend(random_web(60, 300), draws=9, budget=10, seeds=2, clock=lambda: float(next(ticks)))
     assert done.draws == MIN_DRAWS
-    assert all(len(one.values) == MIN_DRAWS for one in done.tried)
+    assert all(len(one.reached.values) == MIN_DRAWS for one in done.tried)
     assert recommend(random_web(60, 300), draws=4, budget=10, seeds=2, clock=lambda: 0.0).draws == 4
 
 
 def test_every_candidate_is_an_ordering(web: Web) -> None:
     for wish in ("importance", "quality", "quality:topic:x", "votes", "coverage", "topic:x"):
-        for spec in candidates(web, Wish.of(wish), 100):
+        for spec in candidates(web, Purpose.of(wish), 100):
             assert parse(spec).spec()
 
 

@@ -15,7 +15,7 @@ import frontrank as fr
 from frontrank.errors import InputError
 from frontrank.lab import report
 from frontrank.lab.compare import Runs
-from frontrank.lab.report.comparison import percent
+from frontrank.lab.numbers import percent
 from frontrank.orderings.policy import Policy
 from frontrank.web.web import Web
 

@@ -35,7 +35,7 @@ def command(out: str, as_json: bool, as_csv: bool) -> None:
     Then eleven orderings are simulated on the same web, and the report sets all of them side by side.
     """
     from frontrank.errors import need
-    from frontrank.lab.compare import check_runs_target
+    from frontrank.lab.saved_runs import check_runs_target
     from frontrank.system.files import written_beside
 
     need("selectolax")

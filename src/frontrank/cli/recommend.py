@@ -37,9 +37,10 @@ def command(web: str | None, wish: str | None, as_json: bool, as_csv: bool, **gi
     """
     from frontrank.errors import InputError
     from frontrank.lab.advice import advice_for
-    from frontrank.lab.recommend import Wish, recommend
+    from frontrank.lab.purpose import Purpose
+    from frontrank.lab.recommend import recommend
 
-    chosen = None if wish is None else Wish.of(wish)
+    chosen = None if wish is None else Purpose.of(wish)
     if web is None:
         for name in given_of(given):
             flag = options_of(RecommendOptions)[name].flag
@@ -65,7 +66,7 @@ def command(web: str | None, wish: str | None, as_json: bool, as_csv: bool, **gi
         log = None if asked.queries is None else load_workload(asked.queries)
         loaded = load(web, lambda text: tell(text, 0, 0))
         tell("the first draw takes longer: kernels are compiled, importance is computed", 0, 0)
-        wished, named = chosen or Wish("importance"), asked.queries or ""
+        wished, named = chosen or Purpose("importance"), asked.queries or ""
         done = recommend(
             loaded, wished, asked.draws, asked.budget, asked.seeds, log, tell, queries=named, policies=asked.policy
         )

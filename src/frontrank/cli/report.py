@@ -20,8 +20,9 @@ from frontrank.cli.simulate import run, run_options
 def command(web: str, policies: tuple[str, ...], out: str, as_json: bool, **options: Any) -> None:
     """Compare orderings on WEB (or those in a directory that simulate --out wrote) in one self-contained page."""
     from frontrank.errors import InputError, need
-    from frontrank.lab.compare import Runs, is_saved
+    from frontrank.lab.compare import Runs
     from frontrank.lab.frame import check_ending
+    from frontrank.lab.saved_runs import is_saved
     from frontrank.system.files import check_target
 
     need("jinja2", "plotly")

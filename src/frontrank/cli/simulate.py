@@ -48,7 +48,7 @@ def run(
     from dataclasses import replace
 
     from frontrank.frontiers.politeness import Politeness
-    from frontrank.lab.compare import as_crawled, carry_out, runnable
+    from frontrank.lab.compare import as_crawled, run_plan, runnable
     from frontrank.lab.repeats import repeat_plan
     from frontrank.simulation.plan import Plan, Stop
     from frontrank.sources import load
@@ -65,7 +65,7 @@ def run(
         command = shlex.join(["frontrank", *sys.argv[1:]])
         if repeats is not None:
             return repeat_plan(loaded, plan, repeats, seeds, tell, jobs)
-        runs = carry_out(loaded, plan, seeds, tell, web, command, jobs)
+        runs = run_plan(loaded, plan, seeds, tell, web, command, jobs)
         real = as_crawled(loaded, plan.stop)
         return runs if real is None else replace(runs, runs=(real, *runs.runs))
 
@@ -100,7 +100,8 @@ def command(
         --seeds random:100@1 --repeat 10
     frontrank simulate my-crawl --ordering fpr --in-flight 16 --host-delay 1
     """
-    from frontrank.lab.compare import Runs, save_order
+    from frontrank.lab.compare import Runs
+    from frontrank.lab.saved_runs import save_order
 
     _check(policies, repeats, order_out, out)
     done = run(web, policies, repeats=repeats, **options)
@@ -120,8 +121,8 @@ def command(
 def _check(policies: tuple[str, ...], repeats: int | None, order_out: str | None, out: str | None) -> None:
     """What can be said against it before any work."""
     from frontrank.errors import InputError
-    from frontrank.lab.compare import check_order_target, check_runs_target
     from frontrank.lab.frame import check_table_target
+    from frontrank.lab.saved_runs import check_order_target, check_runs_target
 
     if order_out:
         if len(policies) != 1 or "all" in policies:

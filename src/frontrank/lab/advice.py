@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from frontrank.lab.recommend import Wish
+    from frontrank.lab.purpose import Purpose
 
 
 @dataclass(frozen=True)
 class Advice:
     """One row: what is wanted and known, what follows, why, and a command to see it."""
 
-    wish: str
+    purpose: str
     want: str
     have: str
     ordering: str
@@ -24,7 +24,8 @@ class Advice:
     command: str
 
     def json(self) -> dict[str, str]:
-        return asdict(self)
+        told = asdict(self)
+        return {"wish": told.pop("purpose"), **told}
 
 
 TRY = "synthetic:pages=20000,seed=1"
@@ -104,5 +105,5 @@ ADVICE = (
 )
 
 
-def advice_for(wish: Wish | None) -> list[Advice]:
-    return [row for row in ADVICE if wish is None or row.wish == wish.name]
+def advice_for(purpose: Purpose | None) -> list[Advice]:
+    return [row for row in ADVICE if purpose is None or row.purpose == purpose.name]

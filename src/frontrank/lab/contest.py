@@ -16,41 +16,34 @@ run is short of several, as seconds on the clock of a shared machine say nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import fmean, stdev
-from typing import NamedTuple
+from statistics import fmean
 
 from frontrank.errors import FrontrankError, InputError
+from frontrank.lab.drawn import Drawn
+from frontrank.lab.experiment import Experiment, Key, Measured, Values
 from frontrank.lab.frame import Column, Frame
-from frontrank.lab.measures.stop import hot, mass
+from frontrank.lab.measures import hot, mass
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import Periodic
 from frontrank.orderings.registry import as_policy, orderings, parse
 from frontrank.search.divided import Divided
 from frontrank.search.observe import truth
 from frontrank.simulation.engine import check_needs
+from frontrank.simulation.plan import Plan, Planned, Stop
+from frontrank.simulation.side_by_side import Progress
 from frontrank.simulation.simulate import Run, simulate
 from frontrank.specs import split
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
-
-Progress = Callable[[str, int, int], None]
 
 VARIANTS = ("opic:start=all", "fica:alpha=0.3", "fpr:m=10", "fpr:m=100", "rankmass:window=0.05", "rw-eg:omega=0.3")
 RANKINGS, RARE = 100, 20
 EARLY = (0.02, 0.05)  # of the web: where a trap shows first
 SHORT_S, AGAIN = 0.05, 5  # a run shorter than this is timed so often
 UNIT = "bfs"
-
-
-class Figures(NamedTuple):
-    """What one ordering did in one draw."""
-
-    mass: float
-    hot: float
-    processor_s: float
-    early: tuple[float | None, ...] = ()  # mass at EARLY; None where the crawl was not as long
+PROCESSOR = Key("processor_s")
 
 
 @dataclass(frozen=True)
@@ -61,62 +54,67 @@ class Contest:
     seeds: str
     worth: str  # importance, impact or quality
     pages: int
-    figures: dict[str, list[Figures]] = field(default_factory=dict)  # of each ordering, a draw each
+    values: Values
     left_out: dict[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return f"{self.web}, {self.seeds}, {self.worth}"
 
-    def drawn(self, ordering: str, of: int = 0) -> list[float]:
-        return [float(draw[of]) for draw in self.figures[ordering]]  # type: ignore[arg-type]
+    @property
+    def orderings(self) -> list[str]:
+        return self.values.orderings
 
-    def mean(self, ordering: str, of: int = 0) -> float:
-        return fmean(self.drawn(ordering, of))
+    def drawn(self, ordering: str, measure: str = "mass") -> Drawn:
+        """The mean of a curve, in each draw."""
+        drawn = self.values.drawn(ordering, Key(measure, None, self.worth))
+        assert drawn is not None
+        return drawn
 
-    def spread(self, ordering: str, of: int = 0) -> float:
-        return spread(self.drawn(ordering, of))
+    def mean(self, ordering: str, measure: str = "mass") -> float:
+        return self.drawn(ordering, measure).mean
 
     def early(self, ordering: str) -> list[float | None]:
-        """The mean mass at each of ``EARLY``."""
-        draws = zip(*(draw.early for draw in self.figures[ordering]), strict=True)
-        return [None if None in values else fmean(value for value in values if value is not None) for values in draws]
+        """The mean mass at each of ``EARLY``; None where a crawl was not as long."""
+        drawn = (self.values.drawn(ordering, Key("mass", share, self.worth)) for share in EARLY)
+        return [None if one is None else one.mean for one in drawn]
+
+    def draws(self, ordering: str) -> list[list[object]]:
+        """Mass, hot, seconds of the processor and early mass of every draw."""
+        keys = (Key("mass", None, self.worth), Key("hot", None, self.worth), PROCESSOR)
+        cells = (draw[ordering] for draw in self.values.draws)
+        return [[*(one[key] for key in keys), [one[Key("mass", share, self.worth)] for share in EARLY]] for one in cells]
 
     def cost(self, ordering: str) -> float | None:
         """The processor's time, in times of breadth-first's."""
-        if UNIT not in self.figures:
-            return None
-        least = min(self.drawn(UNIT, 2))
-        return min(self.drawn(ordering, 2)) / least if least > 0 else None
+        unit, own = (self._least_s(name) for name in (UNIT, ordering))
+        return own / unit if unit and own is not None else None
+
+    def _least_s(self, ordering: str) -> float | None:
+        drawn = self.values.drawn(ordering, PROCESSOR) if ordering in self.orderings else None
+        return None if drawn is None else min(drawn.values)
 
     def ranked(self) -> list[str]:
         """The orderings by mass, the best first."""
-        return sorted(self.figures, key=lambda ordering: -self.mean(ordering))
+        return sorted(self.orderings, key=lambda ordering: -self.mean(ordering))
 
     def place(self, ordering: str) -> float:
         """As a share of those who ran: 0 is the first, 1 the last."""
-        return self.ranked().index(ordering) / max(1, len(self.figures) - 1)
+        return self.ranked().index(ordering) / max(1, len(self.orderings) - 1)
 
     def frame(self) -> Frame:
         rows = self.ranked()
-        early = {r: self.early(r) for r in rows}
+        early = [self.early(ordering) for ordering in rows]
         columns = (
             Column("ordering", rows),
-            Column("mass", [self.mean(r) for r in rows], "share", "more", spread=[self.spread(r) for r in rows]),
-            Column("hot", [self.mean(r, 1) for r in rows], "share", "more", spread=[self.spread(r, 1) for r in rows]),
+            *(Column.of(measure, [self.drawn(ordering, measure) for ordering in rows]) for measure in ("mass", "hot")),
             *(
-                Column(f"mass at {share:.0%}", [early[r][at] for r in rows], "share", "more")
+                Column(f"mass at {share:.0%}", [values[at] for values in early], "share", "more")
                 for at, share in enumerate(EARLY)
-                if all(len(early[r]) > at for r in rows)
             ),
-            Column("times bfs", [self.cost(r) for r in rows], "number", "less"),
+            Column("times bfs", [self.cost(ordering) for ordering in rows], "number", "less"),
         )
         return Frame(columns, self.name, tuple(_grouped(self.left_out)), sorted_by="mass")
-
-
-def spread(values: Sequence[float]) -> float:
-    """The sample standard deviation; of one value none is known."""
-    return stdev(values) if len(values) > 1 else 0.0
 
 
 def _grouped(left_out: dict[str, str]) -> list[str]:
@@ -127,8 +125,8 @@ def _grouped(left_out: dict[str, str]) -> list[str]:
     return [f"left out: {', '.join(names)}: {why}" for why, names in reasons.items()]
 
 
-def usual() -> list[str]:
-    """Every ordering that runs without parameters and is not told the truth, and the variants."""
+def usual_orderings() -> list[str]:
+    """Every ordering that runs without parameters and does not know the truth, and the variants."""
     names = []
     for name in orderings():
         try:
@@ -140,7 +138,7 @@ def usual() -> list[str]:
     return [*names, *VARIANTS]
 
 
-def as_run(ordering: str, pages: int) -> Policy:
+def policy_for(ordering: str, pages: int) -> Policy:
     """The policy; if it ranks now and then, as often as is usual here unless a person says how often."""
     policy = as_policy(ordering)
     if not isinstance(policy, Periodic) or "every" in split(ordering)[1]:
@@ -149,7 +147,7 @@ def as_run(ordering: str, pages: int) -> Policy:
     return replace(policy, every=max(1, pages // times))
 
 
-def worths(web: Web) -> dict[str, str]:
+def importance_metrics(web: Web) -> dict[str, str]:
     """What pages can be worth here: a name, and the metric."""
     known = {"importance": "pagerank"}
     if web.has("clicks") or web.has("views"):
@@ -159,13 +157,13 @@ def worths(web: Web) -> dict[str, str]:
     return known
 
 
-def asked(web: Web, log: Divided | None) -> tuple[Web, Web]:
+def seen_and_judged(web: Web, log: Divided | None) -> tuple[Web, Web]:
     """The web that orderings see, and the one that they are judged by.
 
     Where a web knows no clicks and no views, one half of a query log drives, and what the other half would be shown if all
     pages were fetched is what pages are worth: no ordering sees that.
     """
-    known = worths(web).get("impact")
+    known = importance_metrics(web).get("impact")
     seen = web if known is None else web.by_impact(known)
     if log is None or web.urls is None or web.texts is None:
         return seen, seen
@@ -174,42 +172,55 @@ def asked(web: Web, log: Divided | None) -> tuple[Web, Web]:
 
 
 def contests(
-    web: Web, log: Divided | None, seeds: str, wanted: Sequence[str], draws: int, budget: float, tell: Progress
+    web: Web, log: Divided | None, seeds: str, wanted: Sequence[str], draws: int, budget: float, progress: Progress
 ) -> list[Contest]:
     """One contest for each worth; a crawl does not depend on it, so each is made once."""
-    seen, judged = asked(web, log)
-    metrics = worths(judged)
-    made = {worth: Contest(web.name, seeds, worth, web.pages) for worth in metrics}
+    seen, judged = seen_and_judged(web, log)
+    metrics = importance_metrics(judged)
+    planned, left_out = _applicable(seen, wanted)
+
+    def measure(runs: list[Run]) -> Iterator[Measured]:
+        for run in runs:
+            cells: dict[Key, float | None] = {PROCESSOR: _processor_s(seen, run, budget)}
+            for worth, metric in metrics.items():
+                cells |= _figures(judged, run, worth, metric, budget)
+            yield cells
+
+    def tell(text: str, done: int, total: int) -> None:
+        progress(f"{web.name}, {seeds}: {text}", done, total)
+
     drawn = [f"{seeds}@{draw}" for draw in range(draws)] if seeds.startswith("random:") else [seeds]
-    for at, ordering in enumerate(wanted):
-        tell(f"{web.name}, {seeds}: {ordering}", at, len(wanted))
-        policy = as_run(ordering, web.pages)
+    experiment = Experiment(seen, Plan(planned, Stop(budget)), [find_seeds(seen, one) for one in drawn])
+    values = experiment.values(measure, tell)
+    return [Contest(web.name, seeds, worth, web.pages, values, left_out) for worth in metrics]
+
+
+def _applicable(web: Web, wanted: Sequence[str]) -> tuple[tuple[Planned, ...], dict[str, str]]:
+    """The orderings that this web can feed, and why the others are left out."""
+    planned, left_out = [], {}
+    for ordering in wanted:
+        policy = policy_for(ordering, web.pages)
         try:
-            check_needs(policy, seen)
+            check_needs(policy, web)
         except InputError as error:
-            for contest in made.values():
-                contest.left_out[ordering] = str(error).partition(";")[0].partition(" needs ")[2] or str(error)
+            left_out[ordering] = str(error).partition(";")[0].partition(" needs ")[2] or str(error)
             continue
-        runs = [timed(seen, policy, draw, budget) for draw in drawn]
-        for worth, metric in metrics.items():
-            made[worth].figures[ordering] = [_figures(judged, run, seconds, metric, budget) for run, seconds in runs]
-    return list(made.values())
+        planned.append(Planned(ordering, policy))
+    return tuple(planned), left_out
 
 
-def timed(web: Web, policy: Policy, seeds: str, budget: float) -> tuple[Run, float]:
-    """A run, and the least time of the processor that it took."""
-    run = simulate(web, policy, find_seeds(web, seeds), budget)
+def _processor_s(web: Web, run: Run, budget: float) -> float:
+    """The least time of the processor that a run took."""
     least = run.processor_s
     for _ in range(AGAIN - 1 if least < SHORT_S else 0):
-        least = min(least, simulate(web, policy, find_seeds(web, seeds), budget).processor_s)
-    return run, least
+        least = min(least, simulate(web, run.policy, run.trace.seeds, budget).processor_s)
+    return least
 
 
-def _figures(web: Web, run: Run, seconds: float, metric: str, budget: float) -> Figures:
+def _figures(web: Web, run: Run, worth: str, metric: str, budget: float) -> dict[Key, float | None]:
     shares = [percent / 100 for percent in range(1, round(100 * budget) + 1)] or [budget]
-    means = [_mean(measure(run.trace, web, shares, metric)) for measure in (mass, hot)]
-    return Figures(means[0], means[1], seconds, tuple(mass(run.trace, web, EARLY, metric).values()))
-
-
-def _mean(measured: dict[float, float | None]) -> float:
-    return fmean(value for value in measured.values() if value is not None)
+    cells: dict[Key, float | None] = {}
+    for name, measure in (("mass", mass), ("hot", hot)):
+        values = measure(run.trace, web, shares, metric).values()
+        cells[Key(name, None, worth)] = fmean(value for value in values if value is not None)
+    return cells | {Key("mass", share, worth): value for share, value in mass(run.trace, web, EARLY, metric).items()}

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from frontrank.errors import InputError, need
+from frontrank.lab.drawn import Drawn
 from frontrank.system.files import Where, check_target, written_beside
 
 Kind = Literal["text", "share", "count", "seconds", "number"]
@@ -38,6 +39,11 @@ class Column:
     short: str = ""  # the name under that heading
     spread: Sequence[float | None] | None = None  # standard deviation over repeats
     detail: bool = False  # for files and programs only
+
+    @classmethod
+    def of(cls, name: str, drawn: Sequence[Drawn], better: Literal["more", "less"] = "more") -> Column:
+        """Shares that were measured in several draws: their means and spreads."""
+        return cls(name, [one.mean for one in drawn], "share", better, spread=[one.spread for one in drawn])
 
     def text(self, row: int) -> str:
         """A cell for people.

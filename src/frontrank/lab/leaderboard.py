@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from frontrank.lab.contest import EARLY, Contest, Progress, contests, spread, usual
+from frontrank.lab.contest import EARLY, Contest, contests, usual_orderings
+from frontrank.lab.drawn import Drawn
 from frontrank.lab.frame import Column, Frame, Tabular, markdown_table
 from frontrank.lab.options import LeaderboardOptions
 from frontrank.options import check_options
 from frontrank.orderings import DEFAULT_ORDERING as DEFAULT
 from frontrank.orderings.registry import as_policy
 from frontrank.search.divided import Divided, halves
+from frontrank.simulation.side_by_side import Progress
 from frontrank.sources import load
 from frontrank.sources.kinds import source_of
 from frontrank.sources.synthetic_searchers import searched
@@ -41,14 +43,16 @@ MARGIN, CLEAR = 0.002, 0.01  # how far the default may be behind the best publis
 
 @dataclass(frozen=True)
 class Margin:
-    """The default ordering less the best published one of a contest, by one measure."""
+    """The default ordering less the best published one of a contest, by one measure, draw by draw."""
 
     best: str
-    mean: float
-    spread: float
+    by: Drawn
+
+    def json(self) -> dict[str, Any]:
+        return {"best": self.best, "mean": self.by.mean, "spread": self.by.spread}
 
     def __str__(self) -> str:
-        return f"{self.mean:+.3f}±{self.spread:.3f} ({self.best})"
+        return f"{self.by.mean:+.3f}±{self.by.spread:.3f} ({self.best})"
 
 
 @dataclass(frozen=True)
@@ -74,19 +78,20 @@ class Leaderboard(Tabular):
         return self.standing()
 
     def standing(self, worth: str = "") -> list[str]:
-        ran = dict.fromkeys(ordering for contest in self.of(worth) for ordering in contest.figures)
+        ran = dict.fromkeys(ordering for contest in self.of(worth) for ordering in contest.orderings)
         return sorted(ran, key=lambda ordering: self.rank(ordering, worth))
 
-    def places(self, ordering: str, worth: str = "") -> list[float]:
-        return [contest.place(ordering) for contest in self.of(worth) if ordering in contest.figures]
+    def places(self, ordering: str, worth: str = "") -> Drawn:
+        """Its place in each contest it ran in, as a share of those who ran there: 0 is the first, 1 the last."""
+        return Drawn(tuple(contest.place(ordering) for contest in self.of(worth) if ordering in contest.orderings))
 
     def rank(self, ordering: str, worth: str = "") -> float:
-        """The mean place over the contests it ran in, as a share of those who ran there: 0 is always first, 1 always last."""
-        return fmean(self.places(ordering, worth))
+        """The mean place: 0 is always first, 1 always last."""
+        return self.places(ordering, worth).mean
 
     def behind(self, ordering: str, worth: str = "") -> float:
         """The most mass that it is behind the best of a contest."""
-        return max(c.mean(c.ranked()[0]) - c.mean(ordering) for c in self.of(worth) if ordering in c.figures)
+        return max(c.mean(c.ranked()[0]) - c.mean(ordering) for c in self.of(worth) if ordering in c.orderings)
 
     def frame(self) -> Frame:
         """Over all contests."""
@@ -94,21 +99,15 @@ class Leaderboard(Tabular):
 
     def standings(self, worth: str) -> Frame:
         rows = self.standing(worth)
-        ran = {r: [c for c in self.of(worth) if r in c.figures] for r in rows}
+        ran = {r: [c for c in self.of(worth) if r in c.orderings] for r in rows}
         costs = {r: [cost for c in ran[r] if (cost := c.cost(r)) is not None] for r in rows}
         columns = (
             Column("ordering", rows),
-            Column(
-                "rank",
-                [self.rank(r, worth) for r in rows],
-                "share",
-                "less",
-                spread=[spread(self.places(r, worth)) for r in rows],
-            ),
+            Column.of("rank", [self.places(r, worth) for r in rows], "less"),
             Column("wins", [sum(c.ranked()[0] == r for c in ran[r]) for r in rows], "count", "more"),
             Column("contests", [len(ran[r]) for r in rows], "count"),
             Column("mass", [fmean(c.mean(r) for c in ran[r]) for r in rows], "share", "more"),
-            Column("hot", [fmean(c.mean(r, 1) for c in ran[r]) for r in rows], "share", "more"),
+            Column("hot", [fmean(c.mean(r, "hot") for c in ran[r]) for r in rows], "share", "more"),
             Column("behind", [self.behind(r, worth) for r in rows], "share", "less"),
             Column("times bfs", [fmean(costs[r]) if costs[r] else None for r in rows], "number", "less"),
         )
@@ -120,19 +119,18 @@ class Leaderboard(Tabular):
         )
         return Frame(columns, f"{len(self.of(worth))} contests{f' of {worth}' * bool(worth)}", notes, sorted_by="rank")
 
-    def margin(self, contest: Contest, of: int = 0) -> Margin | None:
-        """The default against the best published ordering by mass (0) or hot (1); None where one of them did not run."""
-        published = [o for o in contest.figures if o not in OURS and o not in self.added]
-        if DEFAULT not in contest.figures or not published:
+    def margin(self, contest: Contest, measure: str = "mass") -> Margin | None:
+        """The default against the best published ordering by mass or hot; None where one of them did not run."""
+        published = [o for o in contest.orderings if o not in OURS and o not in self.added]
+        if DEFAULT not in contest.orderings or not published:
             return None
-        best = max(published, key=lambda ordering: contest.mean(ordering, of))
-        by = [a - b for a, b in zip(contest.drawn(DEFAULT, of), contest.drawn(best, of), strict=True)]
-        return Margin(best, fmean(by), spread(by))
+        best = max(published, key=lambda ordering: contest.mean(ordering, measure))
+        return Margin(best, contest.drawn(DEFAULT, measure).minus(contest.drawn(best, measure)))
 
     def json(self) -> dict[str, Any]:
         def margins(contest: Contest) -> dict[str, Any]:
-            both = {"mass": self.margin(contest), "hot": self.margin(contest, 1)}
-            return {name: None if one is None else vars(one) for name, one in both.items()}
+            both = {name: self.margin(contest, name) for name in ("mass", "hot")}
+            return {name: None if one is None else one.json() for name, one in both.items()}
 
         return {
             "draws": self.draws,
@@ -140,7 +138,7 @@ class Leaderboard(Tabular):
             "orderings": {
                 r: {
                     "rank": self.rank(r),
-                    "ranks": {worth: self.rank(r, worth) for worth in self.worths if self.places(r, worth)},
+                    "ranks": {worth: self.rank(r, worth) for worth in self.worths if self.places(r, worth).values},
                     "behind": self.behind(r),
                     "wins": sum(c.ranked()[0] == r for c in self.contests),
                 }
@@ -152,7 +150,7 @@ class Leaderboard(Tabular):
                     "seeds": c.seeds,
                     "worth": c.worth,
                     "orderings": {
-                        r: {"mass": c.mean(r), "hot": c.mean(r, 1), "times_bfs": c.cost(r), "draws": c.figures[r]}
+                        r: {"mass": c.mean(r), "hot": c.mean(r, "hot"), "times_bfs": c.cost(r), "draws": c.draws(r)}
                         for r in c.ranked()
                     },
                     "against_best_published": margins(c),
@@ -173,19 +171,16 @@ class Leaderboard(Tabular):
         return "\n".join(parts) + "\n"
 
     def _against_published(self) -> list[str]:
-        held = [(c, m, h) for c in self.of("importance") if (m := self.margin(c)) and (h := self.margin(c, 1))]
-        if not held:
+        known = [(c, m, h) for c in self.of("importance") if (m := self.margin(c)) and (h := self.margin(c, "hot"))]
+        if not known:
             return []
+        webs = [f"{c.web}, {c.seeds}" for c, _, _ in known]
         rows = [
-            [f"{c.web}, {c.seeds}", f"{c.mean(DEFAULT):.3f}", str(m), f"{c.mean(DEFAULT, 1):.3f}", str(h)] for c, m, h in held
+            [web, f"{c.mean(DEFAULT):.3f}", str(m), f"{c.mean(DEFAULT, 'hot'):.3f}", str(h)]
+            for web, (c, m, h) in zip(webs, known, strict=True)
         ]
-        sides = {"mass": [m for _, m, _ in held], "hot": [h for _, _, h in held]}
-        said = [
-            f"By {name}: below the best published ordering by more than {MARGIN} on {_where(held, by, lambda x: x < -MARGIN)}; "
-            f"above it by {CLEAR} or more on {sum(one.mean >= CLEAR for one in by)} of {len(by)}, which is "
-            f"{'at least' if 2 * sum(one.mean >= CLEAR for one in by) >= len(by) else 'less than'} half."
-            for name, by in sides.items()
-        ]
+        sides = {"mass": [m.by.mean for _, m, _ in known], "hot": [h.by.mean for _, _, h in known]}
+        verdicts = [_verdict(name, webs, margins) for name, margins in sides.items()]
         about = (
             f"{DEFAULT} less the published ordering that is best on that web, by importance: the mean over draws of the "
             "difference in the same draw, with its standard deviation."
@@ -205,31 +200,36 @@ class Leaderboard(Tabular):
             "",
             markdown_table(head, rows),
             "",
-            *_apart(said),
+            *_paragraphs(verdicts),
         ]
 
     def _in_traps(self) -> list[str]:
-        rows, said = [], []
+        rows, sentences = [], []
         for c in self.of("importance"):
-            if TRAPPED not in c.web or not {DEFAULT, IN_TRAPS} <= c.figures.keys():
+            if TRAPPED not in c.web or not {DEFAULT, IN_TRAPS} <= {*c.orderings}:
                 continue
             for share, one, other in zip(EARLY, c.early(DEFAULT), c.early(IN_TRAPS), strict=True):
                 if one is None or other is None:
                     continue
                 rows.append([c.web, f"{share:.0%}", f"{one:.3f}", f"{other:.3f}"])
                 below = "below" if one < other else "not below"
-                said.append(f"At {share:.0%} of {c.web} {DEFAULT} is {below} {IN_TRAPS}.")
+                sentences.append(f"At {share:.0%} of {c.web} {DEFAULT} is {below} {IN_TRAPS}.")
         head = ["web", "fetched", f"mass, {DEFAULT}", f"mass, {IN_TRAPS}"]
-        return ["", "## In a trap", "", markdown_table(head, rows), "", *_apart(said)] if rows else []
+        return ["", "## In a trap", "", markdown_table(head, rows), "", *_paragraphs(sentences)] if rows else []
 
 
-def _where(held: list[tuple[Contest, Margin, Margin]], by: list[Margin], counts: Any) -> str:
-    webs = [f"{c.web}, {c.seeds}" for (c, _, _), one in zip(held, by, strict=True) if counts(one.mean)]
-    return f"{len(webs)} of {len(by)} ({'; '.join(webs)})" if webs else "none"
+def _verdict(measure: str, webs: list[str], margins: list[float]) -> str:
+    """On how many webs the default is behind, on how many clearly ahead."""
+    behind = [web for web, margin in zip(webs, margins, strict=True) if margin < -MARGIN]
+    where = f"{len(behind)} of {len(webs)} ({'; '.join(behind)})" if behind else "none"
+    clear = sum(margin >= CLEAR for margin in margins)
+    return (
+        f"By {measure}: below the best published ordering by more than {MARGIN} on {where}; above it by {CLEAR} or more on "
+        f"{clear} of {len(webs)}, which is {'at least' if 2 * clear >= len(webs) else 'less than'} half."
+    )
 
 
-def _apart(lines: list[str]) -> list[str]:
-    """Paragraphs."""
+def _paragraphs(lines: list[str]) -> list[str]:
     return "\n\n".join(lines).split("\n")
 
 
@@ -252,18 +252,18 @@ def leaderboard(
         source_of(split_seeds(given)[0])  # as is a path where nothing is
     tell: Progress = progress or (lambda text, done, total: None)
     log = halves(queries) if isinstance(queries, Workload) else queries
-    wanted = [*dict.fromkeys((*usual(), *orderings))]
-    made: list[Contest] = []
+    wanted = [*dict.fromkeys((*usual_orderings(), *orderings))]
+    found: list[Contest] = []
     if SEARCHED:
         web, asked = searched(load(SEARCHED))
-        made += contests(web, halves(asked), _seeds("", web), wanted, draws, budget, tell)
+        found += contests(web, halves(asked), _seeds("", web), wanted, draws, budget, tell)
     last = ""
     for given in (*GENERATED, *webs):
         path, seeds = split_seeds(given)
         web = web if path == last else load(path)
         last = path
-        made += contests(web, log, _seeds(seeds, web), wanted, draws, budget, tell)
-    return Leaderboard(tuple(made), draws, budget, frozenset(orderings) - frozenset(usual()))
+        found += contests(web, log, _seeds(seeds, web), wanted, draws, budget, tell)
+    return Leaderboard(tuple(found), draws, budget, frozenset(orderings) - frozenset(usual_orderings()))
 
 
 def _seeds(given: str, web: Web) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from frontrank.kernels.jit import Array
-from frontrank.lab.compare import Progress, Seeds
+from frontrank.lab.experiment import Seeds
 from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.options import RevisitOptions
 from frontrank.lab.report.figures import Series, lines, styles
@@ -24,6 +24,7 @@ from frontrank.simulation.changes import Changes
 from frontrank.simulation.changes import parse as parse_changes
 from frontrank.simulation.plan import Given
 from frontrank.simulation.refresh import Refreshed, keep_fresh
+from frontrank.simulation.side_by_side import Progress
 from frontrank.web.importance import importance
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web

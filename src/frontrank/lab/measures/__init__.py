@@ -1,4 +1,4 @@
-"""Measures: plain functions of a trace and a web that say how good an ordering was.
+"""Measures: how good a crawl was. A measure is a file here, and a line in the registry below (``measure``).
 
     hot, hot_curve              crawl and stop, P_CS: are the first k fetched the k most important?      cho98, fica07
     threshold_curve             crawl and stop with threshold, P_ST: how many of the hot pages so far?   cho98
@@ -8,37 +8,44 @@
     harvest, distinct, max_ndcg, gap    what a crawl for good or relevant pages has brought        Pezzuti et al. 2025
     overhead                    time spent deciding                                                      fpr10
 
-Every curve has an ``ideal_`` and a ``random_`` line of the same shape to be read against. All take the importance
-metric by name (see ``frontrank.web.importance``).
+They are plain functions of a trace and a web. Every curve has an ``ideal_`` and a ``random_`` line of the same shape to be read
+against. All take the importance metric by name (see ``frontrank.web.importance``).
 """
 
 from __future__ import annotations
 
 from frontrank.lab.measures.agreement import SAMPLE, final_scores, kendall
-from frontrank.lab.measures.curves import (
-    Curve,
-    hot_curve,
-    ideal_hot_curve,
-    ideal_mass_curve,
+from frontrank.lab.measures.distinct_texts import Distinct, distinct
+from frontrank.lab.measures.effort import links_fetched, overhead
+from frontrank.lab.measures.gap_to_oracle import Gap, gap
+from frontrank.lab.measures.harvest_rate import Harvest, harvest
+from frontrank.lab.measures.hot_pages import Hot, hot, hot_curve, ideal_hot_curve, random_hot_curve
+from frontrank.lab.measures.limited import buffer
+from frontrank.lab.measures.mass_gathered import Mass, ideal_mass_curve, mass, mass_curve, random_mass_curve
+from frontrank.lab.measures.measure import EXHAUSTED, REGISTRY, SHARES, Curve, Judged, Measure, by_share, measured, register
+from frontrank.lab.measures.relevance import Ndcg, max_ndcg
+from frontrank.lab.measures.standing import hot_count
+from frontrank.lab.measures.threshold import (
+    Threshold,
     ideal_threshold_curve,
-    mass_curve,
-    random_hot_curve,
-    random_mass_curve,
     random_threshold_curve,
     threshold_curve,
     threshold_for,
 )
-from frontrank.lab.measures.effort import links_fetched, overhead
-from frontrank.lab.measures.limited import buffer
-from frontrank.lab.measures.quality import distinct, gap, harvest, max_ndcg
-from frontrank.lab.measures.standing import hot_count
-from frontrank.lab.measures.stop import SHARES, hot, mass
+
+for _kind in (Hot, Mass, Threshold, Harvest, Distinct, Ndcg, Gap):  # the order of tables and reports
+    register(_kind())
 
 __all__ = [
+    "EXHAUSTED",
+    "REGISTRY",
     "SAMPLE",
     "SHARES",
     "Curve",
+    "Judged",
+    "Measure",
     "buffer",
+    "by_share",
     "distinct",
     "final_scores",
     "gap",
@@ -54,10 +61,12 @@ __all__ = [
     "mass",
     "mass_curve",
     "max_ndcg",
+    "measured",
     "overhead",
     "random_hot_curve",
     "random_mass_curve",
     "random_threshold_curve",
+    "register",
     "threshold_curve",
     "threshold_for",
 ]

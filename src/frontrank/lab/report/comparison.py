@@ -5,24 +5,22 @@ from __future__ import annotations
 import inspect
 import os
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from frontrank.lab import measures as metrics
-from frontrank.lab.measures import SHARES, Curve
-from frontrank.lab.measures.stop import EXHAUSTED
-from frontrank.lab.report.figures import REFERENCE, Figure, Series, Style, bars, lines, styles
+from frontrank.lab.measures import EXHAUSTED, REGISTRY, SHARES, Judged, Measure, hot, links_fetched, random_hot_curve
+from frontrank.lab.numbers import percent, seconds
+from frontrank.lab.report.figures import REFERENCE, Series, Style, bars, lines, styles
 from frontrank.lab.report.html import Cell, HtmlTable, Section, Value, page, save
 from frontrank.simulation.simulate import Run
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
 SHARE = 0.1  # of the web: where the verdict is given, if the crawls went so far
-HOT = 0.05  # of all pages are hot in the figure with a threshold
 LISTED = 2000  # seeds that a snippet spells out
 FETCHED = "share of the web fetched"
 CRAWLED = "dash"
@@ -43,17 +41,20 @@ class Runs(Protocol):
     def source(self) -> str: ...
     @property
     def command(self) -> str: ...
+    @property
+    def judged(self) -> Judged: ...
 
 
 def write(runs: Runs, path: str | os.PathLike[str]) -> None:
     """Write the report of these runs as one self-contained HTML page."""
-    told = Comparison(runs)
-    sections = [told.hot(), told.table(), told.mass(), told.threshold(), told.coverage(), told.time()]
+    compared = Comparison(runs)
+    first, *others = (compared.curves(measure) for measure in REGISTRY.values())
+    sections = [first, compared.table(), *others, compared.coverage(), compared.time()]
     text = page(
-        f"{told.subject()} on {runs.web.name}",
-        f"{told.verdict()}\n\n{told.setting()}",
+        f"{compared.subject()} on {runs.web.name}",
+        f"{compared.verdict()}\n\n{compared.setting()}",
         [section for section in sections if section is not None],
-        told.facts(),
+        compared.facts(),
         runs.command or snippet(runs, os.path.basename(path)),
     )
     save(text, path)
@@ -116,7 +117,7 @@ class Comparison:
         web, metric = self.runs.web, self.runs.metric
         share = max(min(SHARE, *(self.reach[i] for i in rows)), 1 / web.pages)
         found = [
-            (metrics.hot(self.crawls[i].trace, web, [share], metric)[share] or 0.0, -i, _base(self.names[i]))
+            (hot(self.crawls[i].trace, web, [share], metric)[share] or 0.0, -i, _base(self.names[i]))
             for i in rows
             if "truth" not in self.crawls[i].policy.needs() or len(rows) == 1  # to know the answer is no merit
         ]
@@ -125,7 +126,7 @@ class Comparison:
         if others:
             other = next((one for one in others if one[2] == "bfs"), others[0])
             return f"{told}; {other[2]} {percent(other[0])}."
-        chance = metrics.random_hot_curve(web, metric, points=2, until=share).y[-1]
+        chance = random_hot_curve(web, metric, points=2, until=share).y[-1]
         return f"{told}; drawing pages at random would find {percent(float(chance))}."
 
     def setting(self) -> str:
@@ -147,48 +148,18 @@ class Comparison:
         return [*known, ("seeds", f"{seeds:,}"), ("budget", budget), ("importance", self.importance)]
 
     # Figures ----------------------------------------------------------------------------------------------------------
-    def hot(self) -> Section:
-        web, metric = self.runs.web, self.runs.metric
-        figure = self._curves(
-            lambda run: metrics.hot_curve(run.trace, web, metric),
-            metrics.ideal_hot_curve(web, until=max(self.reach)),
-            metrics.random_hot_curve(web, metric, until=max(self.reach)),
-            "hot pages among those fetched",
-        )
-        text = (
-            "Stop anywhere: of the pages fetched so far, how many belong to the best that could have been fetched "
-            "instead? Pages of equal importance count alike, so lines rise where many pages are equal."
-        )
-        return Section("Hot pages found", text, figure)
-
-    def mass(self) -> Section | None:
-        web, metric = self.runs.web, self.runs.metric
-        if len(metrics.ideal_mass_curve(web, metric).x) == 0:
-            return None  # importances below zero cannot be added up
-        figure = self._curves(
-            lambda run: metrics.mass_curve(run.trace, web, metric),
-            metrics.ideal_mass_curve(web, metric, until=max(self.reach)),
-            metrics.random_mass_curve(web, metric, until=max(self.reach)),
-            "of the best possible",
-        )
-        text = f"The {self.importance} of all pages fetched so far, as a share of the most that as many pages can have."
-        return Section("Importance gathered", text, figure)
-
-    def threshold(self) -> Section:
-        web, metric = self.runs.web, self.runs.metric
-        least = metrics.threshold_for(web, metric, HOT)
-        figure = self._curves(
-            lambda run: metrics.threshold_curve(run.trace, web, least, metric),
-            metrics.ideal_threshold_curve(web, least, metric, until=max(self.reach)),
-            metrics.random_threshold_curve(web, until=max(self.reach)),
-            "of the top pages fetched",
-        )
-        top = metrics.hot_count(web, least, metric)
-        text = (
-            f"How soon is the top of the web complete? The {top:,} most important pages ({percent(top / web.pages)} of all) "
-            f"are fixed in advance; the lines show how many of them have been fetched."
-        )
-        return Section("The top pages, fetched so far", text, figure)
+    def curves(self, measure: Measure) -> Section | None:
+        """A measure all along the crawls, between what is possible and what chance gives; None if it has no curve here."""
+        judged, until = self.runs.judged, max(self.reach)
+        drawn = [measure.curve(run, judged) for run in self.crawls]
+        known = [(name, curve) for name, curve in zip(self.names, drawn, strict=True) if curve is not None and len(curve.x)]
+        if not known:
+            return None
+        series = [Series(name, *curve, self.looks[name]) for name, curve in known]
+        ideal = Series(IDEAL, *measure.ideal(judged, until), REFERENCE["ideal"])
+        chance = Series(RANDOM, *measure.chance(judged, until), REFERENCE["random"])
+        text = measure.text(judged, self.importance)
+        return Section(measure.title, text, lines([ideal, *series, chance], FETCHED, measure.y))
 
     def coverage(self) -> Section | None:
         """Of orderings that know how much they have covered."""
@@ -206,28 +177,23 @@ class Comparison:
         )
         return Section("Coverage that is certain", text, lines(series, FETCHED, "covered, at least"))
 
-    def _curves(self, of: Callable[[Run], Curve], ideal: Curve, chance: Curve, y: str) -> Figure:
-        series = [Series(name, *of(run), self.looks[name]) for name, run in zip(self.names, self.crawls, strict=True)]
-        lowest = Series(RANDOM, *chance, REFERENCE["random"])
-        return lines([Series(IDEAL, *ideal, REFERENCE["ideal"]), *series, lowest], FETCHED, y)
-
     # Numbers ----------------------------------------------------------------------------------------------------------
     def table(self) -> Section:
         web, metric = self.runs.web, self.runs.metric
         header, groups, columns = ["ordering"], [("", 1)], [self._name_cells()]
-        for title, measure in (("hot pages found after", metrics.hot), ("of the best possible mass after", metrics.mass)):
-            values = [measure(run.trace, web, SHARES, metric) for run in self.crawls]
-            shares = [share for share in SHARES if any(one[share] is not None for one in values)]
+        for measure in (one for one in REGISTRY.values() if one.shown and one.applies(self.runs.judged)):
+            values = [measure.values(run, self.runs.judged) for run in self.crawls]
+            shares = [share for share in SHARES if any(one.get(share) is not None for one in values)]
             header += [percent(share) for share in shares]
-            columns += [self._share_cells([one[share] for one in values]) for share in shares]
-            groups += [(title, len(shares))] if shares else []
+            columns += [self._share_cells([one.get(share) for one in values]) for share in shares]
+            groups += [(measure.heading, len(shares))] if shares else []
         header += ["fetched", "ended by", "time", "links/s"]
         columns.append([run.trace.fetched for run in self.crawls])
         columns.append([ended(run, web.pages) for run in self.crawls])
         columns.append([None if run.crawled else Cell(seconds(run.seconds), run.seconds) for run in self.crawls])
         columns.append([self._speed_cell(run) for run in self.crawls])
         share = max(min(SHARE, *self.reach), 1 / web.pages)
-        found = [metrics.hot(run.trace, web, [share], metric)[share] or 0.0 for run in self.crawls]
+        found = [hot(run.trace, web, [share], metric)[share] or 0.0 for run in self.crawls]
         rows = list(zip(*columns, strict=True))
         best_first = sorted(range(len(rows)), key=lambda i: -found[i])
         table = HtmlTable(header, [rows[i] for i in best_first], [*groups, ("the crawl", 4)])
@@ -269,7 +235,7 @@ class Comparison:
         ]
 
     def _speed_cell(self, run: Run) -> Cell | None:
-        links = metrics.links_fetched(run.trace, self.runs.web)
+        links = links_fetched(run.trace, self.runs.web)
         if run.seconds <= 0.0 or run.crawled:  # of HTTP
             return None
         speed = links / run.seconds
@@ -295,28 +261,6 @@ def about(run: Run) -> str:
 def ended(run: Run, pages: int) -> str:
     """How the crawl came to its end, for people."""
     return "whole web" if run.trace.fetched == pages else run.trace.ended
-
-
-def percent(share: float) -> str:
-    """A share for people.
-
-    >>> percent(0.611), percent(0.0042), percent(0.9996), percent(1.0)
-    ('61%', '0.42%', '99.9%', '100%')
-    """
-    if 0.995 <= share < 1.0:
-        return f"{min(share, 0.999):.1%}"  # never all when it is not
-    return f"{share:.0%}" if share >= 0.095 or share == 0.0 else f"{100 * share:.2g}%"
-
-
-def seconds(value: float) -> str:
-    """A time for people.
-
-    >>> seconds(0.0321), seconds(0.3214), seconds(12.34)
-    ('32 ms', '321 ms', '12.3 s')
-    """
-    if value >= 0.9995:
-        return f"{value:.3g} s" if value < 1000.0 else f"{value:,.0f} s"
-    return f"{1000 * value:.0f} ms" if value >= 0.01 else f"{1000 * value:.2g} ms"
 
 
 def snippet(runs: Runs, name: str) -> str:

@@ -33,7 +33,7 @@ from frontrank.service.http.shapes import Compared, Moved
 from frontrank.specs import split
 
 if TYPE_CHECKING:
-    from frontrank.lab.recommend import Wish
+    from frontrank.lab.purpose import Purpose
 
 T = TypeVar("T")
 HERE = "DIR"  # what the directory of a crawl is called in answers
@@ -121,11 +121,11 @@ def _without(folder: str) -> Iterator[None]:
         raise InputError(str(error).replace(folder, HERE)) from None
 
 
-def wish(text: str) -> Wish:
+def wish(text: str) -> Purpose:
     """What a recommendation is for, as somebody outside may say it."""
-    from frontrank.lab.recommend import Wish
+    from frontrank.lab.purpose import Purpose
 
-    made = Wish.of(text)
+    made = Purpose.of(text)
     if made.name not in WISHES:
         raise InputError(f"for must be importance, coverage, votes or topic:WORDS, got {text!r}")
     return made

@@ -1,0 +1,65 @@
+"""distinct: scores of the distinct texts among the first k pages fetched, over the most that k pages can bring.
+
+Equal texts are equal strings; of the pages with one text the first fetched counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from frontrank.errors import InputError
+from frontrank.kernels.jit import Array
+from frontrank.lab.measures.measure import SHARES, Judged, Measure, Values, reaches
+from frontrank.lab.measures.standing import pages_at, standing
+from frontrank.simulation.simulate import Run
+from frontrank.simulation.trace import Trace
+from frontrank.web.web import Web
+
+
+def distinct(trace: Trace, web: Web, shares: Iterable[float] = SHARES, metric: str = "quality") -> Values:
+    """Scores of distinct texts, over the most possible; copies bring nothing. None if a score is negative."""
+    value, copy = standing(web, metric).value, copies(web)
+    if value.min() < 0.0:
+        return dict.fromkeys(shares, None)
+    best: dict[int, float] = {}
+    for page, text in enumerate(copy.tolist()):  # equal texts may have other titles, and so other scores
+        best[text] = max(best.get(text, 0.0), float(value[page]))
+    ideal = np.concatenate([[0.0], np.cumsum(np.sort(np.array(list(best.values())))[::-1])])
+    _, first = np.unique(copy[trace.order], return_index=True)
+    counted = np.zeros(trace.fetched)
+    counted[first] = value[trace.order[first]]
+    got = np.concatenate([[0.0], np.cumsum(counted)])
+    values: Values = {}
+    for share in shares:
+        k = pages_at(share, web.pages)
+        possible = float(ideal[min(k, len(ideal) - 1)])
+        found = float(got[min(k, trace.fetched)])
+        values[share] = None if not reaches(trace, k) else min(1.0, found / possible) if possible > 0.0 else 1.0
+    return values
+
+
+def copies(web: Web) -> Array:
+    """For each page the first page with the same text; computed once for a web."""
+    if web.texts is None:
+        raise InputError(f"distinct texts need a web with texts, but {web.name} has none")
+    if "copies" not in web.cache:
+        first: dict[int, int] = {}
+        web.cache["copies"] = np.array([first.setdefault(hash(text), page) for page, text in enumerate(web.texts)])
+    found: Array = web.cache["copies"]
+    return found
+
+
+class Distinct(Measure):
+    """Scores of distinct texts, of the best possible."""
+
+    name = "distinct"
+    heading = "of the best possible, distinct texts, after"
+    shown = False
+
+    def applies(self, judged: Judged) -> bool:
+        return judged.by_scorer is not None
+
+    def values(self, run: Run, judged: Judged) -> Values:
+        return distinct(run.trace, judged.web, SHARES, judged.metric)

@@ -1,0 +1,45 @@
+"""harvest: mean score of the first k pages fetched: the harvest rate of focused crawling (Chakrabarti et al. 1999).
+
+Scores are those of ``--metric quality:scorer=S``. A value is None where nobody knows it, as in ``hot``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from frontrank.lab.measures.measure import SHARES, Judged, Measure, Values, reaches
+from frontrank.lab.measures.standing import pages_at, standing
+from frontrank.simulation.simulate import Run
+from frontrank.simulation.trace import Trace
+from frontrank.web.web import Web
+
+
+def harvest(trace: Trace, web: Web, shares: Iterable[float] = SHARES, metric: str = "quality") -> Values:
+    """Mean score of what was fetched.
+
+    >>> import numpy as np
+    >>> web = Web.from_edges([0, 0], [1, 2], pages=3, texts=["", "a b", ""])
+    >>> harvest(Trace(np.array([0]), np.array([0, 1])), web, (0.6, 1.0))
+    {0.6: 0.0049504950495049506, 1.0: None}
+    """
+    value = standing(web, metric).value
+    values: Values = {}
+    for share in shares:
+        k = pages_at(share, web.pages)
+        fetched = trace.order[:k]
+        values[share] = float(value[fetched].sum()) / len(fetched) if reaches(trace, k) else None
+    return values
+
+
+class Harvest(Measure):
+    """Mean score of what was fetched."""
+
+    name = "harvest"
+    heading = "mean score after"
+    shown = False
+
+    def applies(self, judged: Judged) -> bool:
+        return judged.by_scorer is not None
+
+    def values(self, run: Run, judged: Judged) -> Values:
+        return harvest(run.trace, judged.web, SHARES, judged.metric)

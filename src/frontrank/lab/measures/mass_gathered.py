@@ -1,0 +1,92 @@
+"""mass: the importance gathered so far, over the most that as many pages can have.
+
+    mass(k) = (importance of the first k fetched) / (sum of the k largest)    fpr10
+    absolute: over the importance of the whole web. Pages drawn at random: (k/n total) / (k largest), absolute k/n
+
+None at every share if the metric has negative values, as ``location`` has: then a sum of it says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from frontrank.kernels.jit import Array
+from frontrank.lab.measures.curves import POINTS, end_of, places
+from frontrank.lab.measures.measure import SHARES, Curve, Judged, Measure, Values, reaches
+from frontrank.lab.measures.standing import Standing, pages_at, ratio, standing
+from frontrank.simulation.simulate import Run
+from frontrank.simulation.trace import Trace
+from frontrank.web.web import Web
+
+
+def mass(trace: Trace, web: Web, shares: Iterable[float] = SHARES, metric: str = "pagerank") -> Values:
+    """Importance gathered after these shares of the web, over the most that was possible."""
+    known = standing(web, metric)
+    signed = bool(known.best[-1] < 0.0)
+    values: Values = {}
+    for share in shares:
+        k = pages_at(share, web.pages)
+        if signed or not reaches(trace, k):
+            values[share] = None
+            continue
+        possible = float(known.best_mass[k])
+        # Two ways of summing the same pages may differ in the last bit; no crawl has more than all.
+        values[share] = min(1.0, float(known.value[trace.order[:k]].sum()) / possible) if possible > 0.0 else 1.0
+    return values
+
+
+def mass_curve(trace: Trace, web: Web, metric: str = "pagerank", points: int = POINTS, relative: bool = True) -> Curve:
+    """Importance gathered by a crawl: relative to an ideal crawl of as many pages, or to the whole web."""
+    known = standing(web, metric)
+    gathered = np.concatenate([[0.0], np.cumsum(known.value[trace.order])])
+    k = places(end_of(trace, web), points, from_zero=not relative)
+    return _mass(known, k, gathered[np.minimum(k, trace.fetched)], relative)
+
+
+def ideal_mass_curve(
+    web: Web, metric: str = "pagerank", points: int = POINTS, relative: bool = True, until: float = 1.0
+) -> Curve:
+    known = standing(web, metric)
+    k = places(pages_at(until, web.pages), points, from_zero=not relative)
+    return _mass(known, k, known.best_mass[k], relative)
+
+
+def random_mass_curve(
+    web: Web, metric: str = "pagerank", points: int = POINTS, relative: bool = True, until: float = 1.0
+) -> Curve:
+    known = standing(web, metric)
+    k = places(pages_at(until, web.pages), points, from_zero=not relative)
+    return _mass(known, k, k / web.pages * known.best_mass[-1], relative)
+
+
+def _mass(known: Standing, k: Array, gathered: Array, relative: bool) -> Curve:
+    if known.best[-1] < 0.0:
+        return Curve(np.empty(0), np.empty(0))
+    possible = known.best_mass[k] if relative else np.full(len(k), known.best_mass[-1])
+    return Curve(k / len(known.best), np.minimum(1.0, ratio(gathered, possible)))
+
+
+class Mass(Measure):
+    """Importance gathered, of the best possible."""
+
+    name = "mass"
+    heading = "of the best possible mass after"
+    title = "Importance gathered"
+    y = "of the best possible"
+
+    def values(self, run: Run, judged: Judged) -> Values:
+        return mass(run.trace, judged.web, SHARES, judged.metric)
+
+    def curve(self, run: Run, judged: Judged) -> Curve:
+        return mass_curve(run.trace, judged.web, judged.metric)
+
+    def ideal(self, judged: Judged, until: float) -> Curve:
+        return ideal_mass_curve(judged.web, judged.metric, until=until)
+
+    def chance(self, judged: Judged, until: float) -> Curve:
+        return random_mass_curve(judged.web, judged.metric, until=until)
+
+    def text(self, judged: Judged, importance: str) -> str:
+        return f"The {importance} of all pages fetched so far, as a share of the most that as many pages can have."
