@@ -97,7 +97,7 @@ def crawled(spec: str, end: str, folder: Path) -> None:
     crawl = Crawl(spec, folder.with_name("at work"), politeness=ways, clock=lambda: 1e9, sync_s=60.0, notes={"mine": 7})
     crawl.seed([url(0), url(3)], now=1e9)
     drive(crawl, PAGES // 2, 1e9)
-    crawl.host("h1.example", delay_s=3.0, now=1e9)
+    crawl.limit_host("h1.example", delay_s=3.0, now=1e9)
     crawl.discover(url(1000), now=1e9 + 40)
     crawl.page(url(2000), 77)
     if end == "closed":

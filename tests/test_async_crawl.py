@@ -194,9 +194,18 @@ def test_it_has_all_verbs_of_a_crawl() -> None:
         found = inspect.getmembers(kind, inspect.isfunction)
         return {name: str(inspect.signature(verb)) for name, verb in found if name[0] != "_" and name not in inner}
 
-    awaited = verbs(AsyncCrawl)
-    assert {name: awaited.get(name) for name in verbs(Crawl)} == verbs(Crawl)
-    assert set(awaited) - set(verbs(Crawl)) == {"take_page", "pages", "run"}
+    async def crawled() -> None:
+        crawl = await AsyncCrawl.begin("bfs")
+        for name, signature in verbs(Crawl).items():
+            assert f"(self, {str(inspect.signature(getattr(crawl, name)))[1:]}".replace("self, )", "self)") == signature, name
+            assert name in dir(crawl)
+        for name in ("together", "recovered", "known"):
+            with pytest.raises(AttributeError):
+                getattr(crawl, name)
+        await crawl.close()
+
+    assert set(verbs(AsyncCrawl)) - set(verbs(Crawl)) == {"take_page", "pages", "run"}
+    run(crawled())
 
 
 def test_pages_of_queues_that_a_cancelled_task_was_given_wait_again() -> None:

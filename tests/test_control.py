@@ -57,8 +57,8 @@ def test_a_crawl_that_does_not_run_is_told_and_closed(tmp_path: Path, crawl: Cra
 
 def test_a_crawl_that_runs_heeds_what_is_said_in_its_order(tmp_path: Path, crawl: Crawl) -> None:
     crawl.take(1)
-    script = "from pathlib import Path; from frontrank.crawl.inbox import tell; import sys\n"
-    script += "print([tell(Path(sys.argv[1]), 'boost', pattern='/8$', by=b) for b in (1, 5, 3)])"
+    script = "from pathlib import Path; from frontrank.crawl.inbox import send_command; import sys\n"
+    script += "print([send_command(Path(sys.argv[1]), 'boost', pattern='/8$', by=b) for b in (1, 5, 3)])"
     saying = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "c")], stdout=subprocess.PIPE, text=True)
     eventually(lambda: saying.poll() is not None)  # nothing is taken meanwhile: its slots are busy, or its hosts rest
     assert saying.communicate()[0] == "[True, True, True]\n"
@@ -102,7 +102,7 @@ def test_what_cannot_be_heeded_is_passed_over(tmp_path: Path, crawl: Crawl) -> N
         (folder / f"{number}.json").write_text(json.dumps(one))
     (folder / "4.json").write_bytes(b"\xff{")
     (folder / "5.json").write_text(json.dumps({"verb": "pause", "given": {}}))
-    inbox.heed(crawl, inbox.waiting(tmp_path / "c"))
+    inbox.apply_commands(crawl, inbox.waiting(tmp_path / "c"))
     assert crawl.paused and inbox.waiting(tmp_path / "c") == []
     crawl.close()
 
@@ -169,16 +169,16 @@ def test_what_a_host_asks_for_never_shortens_the_delay_that_an_operator_set(tmp_
     def delay() -> float:
         return float(next(host["delay"] for host in crawl.hosts() if host["host"] == "h0.test"))
 
-    crawl.host("h0.test", delay_s=30.0)
+    crawl.limit_host("h0.test", delay_s=30.0)
     events_before = crawl.log.seq
-    crawl.host("h0.test", delay_s=2.0, at_least=True)
-    crawl.host("unknown.test", delay_s=0.0, at_least=True)
+    crawl.limit_host("h0.test", delay_s=2.0, at_least=True)
+    crawl.limit_host("unknown.test", delay_s=0.0, at_least=True)
     assert delay() == 30.0 and crawl.log.seq == events_before, "nothing has happened"
-    crawl.host("h0.test", delay_s=40.0, at_least=True)
+    crawl.limit_host("h0.test", delay_s=40.0, at_least=True)
     assert delay() == 40.0
-    crawl.host("h0.test", delay_s=1.0)
+    crawl.limit_host("h0.test", delay_s=1.0)
     assert delay() == 1.0, "the operator may"
-    crawl.host("h0.test", delay_s=0.5, concurrency=3, at_least=True)
+    crawl.limit_host("h0.test", delay_s=0.5, concurrency=3, at_least=True)
     crawl.close()
     with Crawl.recover(tmp_path / "c", read_only=True) as crawl:
         (host,) = [host for host in crawl.hosts() if host["host"] == "h0.test"]
@@ -190,7 +190,7 @@ def test_robots_txt_read_again_leaves_a_limit_alone() -> None:
 
     crawl = Crawl("bfs")
     crawl.discover(NAMES)
-    crawl.host("h0.test", delay_s=30.0)
+    crawl.limit_host("h0.test", delay_s=30.0)
     robots = Robots("me/1.0", None, crawl)  # type: ignore[arg-type]
     for host in ("h0.test", "h1.test"):
         robots._slow_down(f"http://{host}", 5.0)

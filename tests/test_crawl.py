@@ -140,7 +140,7 @@ def test_hosts_are_asked_no_faster_than_they_like_and_others_go_meanwhile() -> N
     pages = ["http://a.org/1", "http://a.org/2", "http://b.org/1", "http://a.org/3"]
     crawl.seed(pages, now=0.0)
     assert crawl.take(9, now=0.0) == ["http://a.org/1", "http://b.org/1"]
-    crawl.host("a.org", delay_s=5.0, now=0.0)
+    crawl.limit_host("a.org", delay_s=5.0, now=0.0)
     assert crawl.next_at() == 1.0
     assert crawl.take(9, now=1.0) == ["http://a.org/2"]
     assert crawl.next_at() == 6.0
@@ -156,7 +156,7 @@ def test_budgets_and_concurrency_of_a_host_hold_over_a_restart(tmp_path: Path) -
     assert crawl.take(9) == ["http://a.org/0", "http://a.org/1", "http://b.org/0"]
     crawl.fetched("http://a.org/0")
     crawl.fetched("http://a.org/1")
-    crawl.host("b.org", budget=1)
+    crawl.limit_host("b.org", budget=1)
     crawl.abandon()
     with Crawl.recover(tmp_path / "c") as again:
         assert again.take(9) == ["http://a.org/2", "http://b.org/0"]
@@ -230,7 +230,7 @@ def test_links_without_anchors_are_followed_by_orderings_that_read_anchors(tmp_p
 def test_other_politeness_holds_after_a_restart_but_for_what_a_host_asked_for_itself(tmp_path: Path) -> None:
     crawl = Crawl(parse("bfs"), tmp_path / "c", politeness=Politeness(delay_s=100.0))
     crawl.seed([f"http://{host}.org/{i}" for host in "ab" for i in range(3)], now=0.0)
-    crawl.host("b.org", delay_s=50.0, now=0.0)
+    crawl.limit_host("b.org", delay_s=50.0, now=0.0)
     crawl.abandon()
     with Crawl.recover(tmp_path / "c", politeness=Politeness(delay_s=1.0), clock=lambda: 0.0) as again:
         assert again.take(9, now=1000.0) == ["http://a.org/0", "http://b.org/0"]

@@ -58,7 +58,7 @@ def test_hosts_may_be_limited_and_blocked_before_a_page_of_theirs_is_known(tmp_p
     names = [f"h{i}.example" for i in range(40)]
     for name in names:
         crawl.block(name, 3600)
-        crawl.host(name, delay_s=5.0, concurrency=1, budget=2)
+        crawl.limit_host(name, delay_s=5.0, concurrency=1, budget=2)
     crawl.seed(f"http://{name}/{n}" for name in names for n in range(3))
     assert crawl.take(200, now=3599.0) == []
     assert len(crawl.take(200, now=3600.0)) == 40
@@ -279,7 +279,7 @@ def lived(crawl: Crawl, happened: list[tuple[str, int]]) -> None:
             now += 50.0
             crawl.take(0, now=now)
         elif what == "host":
-            crawl.host(f"h{value % 5}.example.org", delay_s=value / 2, concurrency=value % 3, now=now)
+            crawl.limit_host(f"h{value % 5}.example.org", delay_s=value / 2, concurrency=value % 3, now=now)
         elif what == "block":
             crawl.block(f"h{value % 5}.example.org", value, now=now)
         elif what == "priority":
@@ -312,7 +312,7 @@ def lived(crawl: Crawl, happened: list[tuple[str, int]]) -> None:
         elif what == "boost":
             crawl.boost(f"h{value % 3}", value - 4, now=now)
         elif what == "family":
-            crawl.limit_family(f"h{value % 3}", budget=value % 4, delay_s=value % 2 * 5.0, now=now)
+            crawl.limit_pattern(f"h{value % 3}", budget=value % 4, delay_s=value % 2 * 5.0, now=now)
         elif what == "queues":
             taken = crawl.take_queues(
                 value % 3, value % 2, lease_s=value * 10.0 + 1, queue="slow" if value == 9 else None, now=now

@@ -213,7 +213,7 @@ def test_an_event_that_fails_is_not_kept(tmp_path: Path, monkeypatch: pytest.Mon
     crawl = begun(tmp_path / "crawl")
     monkeypatch.setattr(crawl.frontier, "limit", lambda *given, **limits: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        crawl.host("a.example", delay_s=1.0)
+        crawl.limit_host("a.example", delay_s=1.0)
     with pytest.raises(FrontrankError, match=r"the event 'host' failed .*; recover the crawl to continue without it"):
         crawl.fetched(A)
     crawl.close()
@@ -247,7 +247,7 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
     for page in crawl.pages_of():
         crawl.prioritise(page, np.int64(5))
         crawl.schedule_page(page, np.float64(9.0))
-    crawl.host("a.example", budget=np.int64(5), delay_s=np.float32(1.5))
+    crawl.limit_host("a.example", budget=np.int64(5), delay_s=np.float32(1.5))
     crawl.close()
     assert [event["links"] for event in events(tmp_path / "crawl") if event["kind"] == "fetched"] == [1]
     with Crawl.recover(tmp_path / "crawl") as again:

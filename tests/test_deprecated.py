@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from frontrank.cli import COMMANDS, command
-from frontrank.deprecated import ALIASES, NAMES, OPTIONS, Renamed, attribute, current_arguments, parameters_of_before
+from frontrank.crawl.crawl import Crawl
+from frontrank.deprecated import ALIASES, CRAWL, NAMES, OPTIONS, Renamed, attribute, current_arguments, parameters_of_before
 
 
 def flags(name: str) -> list[str]:
@@ -50,18 +54,14 @@ def test_a_word_of_before_that_a_command_never_had_is_unknown() -> None:
     assert current_arguments("status", flags("status"), ["--policy", "bfs"]) == ["--policy", "bfs"]
 
 
-class Place:
-    """Something with a member of each new name."""
-
-    def __init__(self, path: str) -> None:
-        name, _, rest = path.partition(".")
-        setattr(self, name, Place(rest) if rest else 7)
+HOLDERS = {CRAWL: lambda: Crawl("bfs")}  # of owners that are classes
 
 
 @pytest.mark.parametrize("row", NAMES, ids=lambda row: row.old)
 def test_a_python_name_of_before_is_the_new_one_and_warns(row: Renamed) -> None:
+    holder: Any = HOLDERS[row.owner]() if ":" in row.owner else import_module(row.owner)
     with pytest.warns(DeprecationWarning, match=f"^{row.old} is called {row.new} now$"):
-        assert attribute(row.owner, Place(row.new), row.old) == 7
+        assert getattr(holder, row.old) == attrgetter(row.new)(holder)
 
 
 def test_a_name_that_never_was_is_an_attribute_error() -> None:

@@ -133,11 +133,11 @@ def test_names_that_are_taken_over_are_those_that_are_read(tmp_path: Path, polic
     """A replay for another ordering, with the names of a crawl that is there, and by reading them all again."""
     with Crawl("backlink", tmp_path / "crawl") as crawl:
         crawl.seed([f"http://h{n}.test/" for n in range(3)])
-        crawl.host("never-seen.test", delay_s=3.0)
+        crawl.limit_host("never-seen.test", delay_s=3.0)
         for turn in range(40):
             for url in crawl.take(1, now=10.0 * turn):
                 crawl.fetched(url, [f"http://h{(turn * n) % 7}.test/{turn // 3}/{n}" for n in range(5)], now=10.0 * turn + 1)
-        crawl.host("h1.test", delay_s=9.0)
+        crawl.limit_host("h1.test", delay_s=9.0)
         if queue:
             crawl.discover(["http://h1.test/in-a-queue"], queues=[queue])
         crawl.snapshot()

@@ -101,7 +101,7 @@ def test_rules_and_scopes_are_bounded() -> None:
     crawl = Crawl("bfs")
     crawl.discover([url])
     assert crawl.boost("(a+)+$", 1) == 0
-    crawl.limit_family("(a|aa)+$", budget=1)
+    crawl.limit_pattern("(a|aa)+$", budget=1)
     assert crawl.take() == [url]
     scope = Scope(["http://h.test/"], include=["(a+)+"], exclude=["(a+)+$"])
     assert scope.why_not(url) is None
@@ -124,13 +124,13 @@ def test_to_end_a_rule_compiles_and_searches_nothing(monkeypatch: pytest.MonkeyP
     crawl = Crawl("bfs")
     crawl.discover(["http://h.test/a", "http://h.test/b"])
     assert crawl.boost("a$", 1) == 1
-    crawl.limit_family("b$", budget=1)
+    crawl.limit_pattern("b$", budget=1)
     for name in ("compile", "search"):
         monkeypatch.setattr(re, name, lambda *given: pytest.fail("a pattern was compiled"))
     assert crawl.boost("(a|a)*(?!x)b", 0) == 0, "there is no such rule"
-    crawl.limit_family("(a|a)*(?!x)b", budget=0, delay_s=0.0)
+    crawl.limit_pattern("(a|a)*(?!x)b", budget=0, delay_s=0.0)
     assert crawl.boost("a$", 0) == 1
-    crawl.limit_family("b$", budget=0)
+    crawl.limit_pattern("b$", budget=0)
     assert not crawl.rules and crawl.log.seq == 7, "nothing is stored of rules that were never there"
 
 

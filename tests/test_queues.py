@@ -270,12 +270,12 @@ def test_counts_of_queues_know_of_leases_that_have_run_out() -> None:
 def test_a_limit_of_completed_pages_and_a_block_are_lifted_and_survive(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
     crawl.discover([url(0), url(5), url(10)])
-    crawl.host("h0.test", limit=1)
+    crawl.limit_host("h0.test", limit=1)
     assert crawl.take() == [url(0)]
     crawl.fetched(url(0))
     crawl = reopened(crawl)
     assert crawl.take() == []
-    crawl.host("h0.test", limit=0)
+    crawl.limit_host("h0.test", limit=0)
     crawl.block_until("h0.test", 1000.0)
     crawl = reopened(crawl)
     assert crawl.take(now=999.0) == []
@@ -426,20 +426,20 @@ def test_revisits_of_one_queue_go_together_within_its_limits() -> None:
     assert crawl.take_queues(now=110.0) == [6], "a.test rests"
     for page in (2, 3, 4):
         crawl.fetched_page(page, [], now=110.0)
-    crawl.host("a.test", concurrency=1)
+    crawl.limit_host("a.test", concurrency=1)
     assert crawl.take_queues(1, 5, now=120.0) == [1]
 
 
 def test_a_budget_counts_what_is_asked_of_a_host_revisits_too(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
     crawl.seed([url(0), url(5), url(1)])
-    crawl.host("h0.test", budget=2)
+    crawl.limit_host("h0.test", budget=2)
     for now in (1.0, 3.0):
         assert crawl.take_queues(queue="h0.test", per_queue=1, now=now) == [0]
         crawl.fetched(url(0), now=now, again_at=now + 1)
     crawl = reopened(crawl)
     assert crawl.take(9, now=5.0) == [url(1)], "one page was asked for twice"
-    crawl.host("h0.test", budget=3)
+    crawl.limit_host("h0.test", budget=3)
     assert len(crawl.take(9, now=6.0)) == 1
 
 
@@ -505,7 +505,7 @@ def test_a_page_keeps_its_own_priority_when_its_boosted_family_gets_a_budget(tmp
     crawl.seed([url(0), url(1)])
     crawl.boost("h0", 5)
     crawl.prioritise(0, -1)
-    crawl.limit_family("h0", budget=3)
+    crawl.limit_pattern("h0", budget=3)
     assert [number(one["url"]) for one in crawl.next(9)] == [1, 0]
     assert [number(one["url"]) for one in reopened(crawl).next(9)] == [1, 0]
 
@@ -524,24 +524,24 @@ def test_a_page_whose_boost_ends_has_the_priority_that_its_ordering_gave_it_mean
 def test_a_family_has_a_budget_and_a_pace_whatever_its_hosts(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
     crawl.discover([url(page) for page in range(6)])
-    crawl.limit_family("[0-3]$", budget=2)
-    crawl.limit_family("[45]$", delay_s=10.0)
+    crawl.limit_pattern("[0-3]$", budget=2)
+    crawl.limit_pattern("[45]$", delay_s=10.0)
     assert [number(name) for name in crawl.take(9, now=1.0)] == [0, 1, 4]
     crawl = reopened(crawl)
     assert crawl.take(9, now=10.9) == [] and crawl.take(9, now=11.0) == [url(5)]
-    crawl.limit_family("[0-3]$", budget=3, now=12.0)
+    crawl.limit_pattern("[0-3]$", budget=3, now=12.0)
     crawl = reopened(crawl)
     assert crawl.take(9, now=13.0) == [url(2)]
-    crawl.limit_family("[45]$", delay_s=0.0, now=13.0)  # another family's rule does not wake those that wait for this one
+    crawl.limit_pattern("[45]$", delay_s=0.0, now=13.0)  # another family's rule does not wake those that wait for this one
     assert crawl.due(crawl.page(url(3))) == math.inf
-    crawl.limit_family("[0-3]$", budget=0, now=14.0)
+    crawl.limit_pattern("[0-3]$", budget=0, now=14.0)
     assert crawl.take(9, now=15.0) == [url(3)]
 
 
 def test_a_page_that_is_held_up_leaves_its_host_to_others(tmp_path: Path) -> None:
     crawl = Crawl("bfs", tmp_path / "c", politeness=Politeness(delay_s=10.0), clock=lambda: 0.0)
     crawl.discover([url(page) for page in (0, 1, 5, 6, 10)])
-    crawl.limit_family("/[015]$", budget=1)
+    crawl.limit_pattern("/[015]$", budget=1)
     assert [number(name) for name in crawl.take(9, now=1.0)] == [0, 6]
     assert crawl.take_queues(now=1.0) == [] and crawl.next_at() == 11.0
     crawl = reopened(crawl)
@@ -552,7 +552,7 @@ def test_a_page_that_is_held_up_leaves_its_host_to_others(tmp_path: Path) -> Non
 def test_pages_of_a_paced_family_go_in_their_order_and_are_not_looked_at_each_time(tmp_path: Path, each: int) -> None:
     crawl = Crawl("bfs", tmp_path / "c", clock=lambda: 0.0)
     crawl.discover([url(page) for page in range(40)])
-    crawl.limit_family("test/", delay_s=10.0)
+    crawl.limit_pattern("test/", delay_s=10.0)
     order: list[int] = []
     for turn in range(20):
         order += [number(name) for name in crawl.take(each, now=10.0 * turn + 1)]
@@ -563,7 +563,7 @@ def test_pages_of_a_paced_family_go_in_their_order_and_are_not_looked_at_each_ti
     assert order == [0, 1, 2, 3, 4, 5, 900, *range(6, 19)]
     held = sum(event["kind"] == "held" for event in events(tmp_path / "c"))
     assert held < 4 * 40, "40 pages at each of 20 turns would be 800"
-    crawl.limit_family("test/", delay_s=0.0, now=200.0)
+    crawl.limit_pattern("test/", delay_s=0.0, now=200.0)
     assert len(crawl.take(99, now=200.0)) == 21 and not crawl.held_up
 
 
@@ -612,20 +612,20 @@ def test_a_journal_with_groups_of_an_earlier_version_loses_no_page(tmp_path: Pat
     rows = [Row(0, Grouped.kind, -1, 1.0, note=note)]
     rows += [Row(0, Ungrouped.kind, -1, 1.0, note=json.dumps({"group": "h0.test", "hosts": ["h1.test"]}))] if ended else []
     crawl.log.append(rows)
-    crawl.host("h0.test", budget=1, now=1.0)
+    crawl.limit_host("h0.test", budget=1, now=1.0)
     crawl.fetched(url(0), [url(4), url(5), url(6)], now=2.0)
     crawl = reopened(crawl)
     assert [event["kind"] for event in events(tmp_path / "c")].count("group") == 1
     assert sorted(crawl.queues(inactive=True)) == [f"h{n}.test" for n in range(5)]
     taken = [name for at in (20.0, 30.0) for name in crawl.take(9, now=at)]
     assert sorted(map(number, taken)) == [1, 2, 3, 4, 6], "each host stands by itself; h0's own budget is spent"
-    crawl.host("h0.test", budget=0, now=30.0)
+    crawl.limit_host("h0.test", budget=0, now=30.0)
     assert [number(name) for name in crawl.take(9, now=40.0)] == [5]
 
 
 def test_a_host_that_was_limited_before_it_was_known_has_a_name() -> None:
     crawl = Crawl("bfs")
-    crawl.host("late.org", delay_s=9.0)
+    crawl.limit_host("late.org", delay_s=9.0)
     crawl.discover(["http://late.org/"])
     assert crawl.queues() == ["late.org"] and crawl.hosts()[0]["host"] == "late.org"
 
@@ -634,7 +634,7 @@ def test_a_host_that_was_limited_before_it_was_known_has_a_name() -> None:
 def test_a_limit_beyond_what_can_be_counted_holds_nothing_back(most: int) -> None:
     crawl = Crawl("bfs")
     crawl.discover([f"http://a.org/{n}" for n in range(5)])
-    crawl.host("a.org", budget=most, limit=most, concurrency=most)
+    crawl.limit_host("a.org", budget=most, limit=most, concurrency=most)
     assert len(crawl.take(9)) == 5
 
 
@@ -675,7 +675,7 @@ def test_a_rule_that_cannot_be_is_told_in_one_sentence_and_leaves_no_event(
 ) -> None:
     crawl = Crawl("bfs")
     with pytest.raises(InputError, match=says):
-        crawl.limit_family(pattern, **given)
+        crawl.limit_pattern(pattern, **given)
     assert crawl.log.seq == 0 and not crawl.rules
 
 
@@ -703,7 +703,7 @@ def test_hosts_of_a_group_share_one_pace_and_what_is_said_of_one_of_them(tmp_pat
     crawl.seed(names)
     assert crawl.take(9, now=0.0) == [names[0], names[2], names[3]]
     crawl = reopened(crawl)
-    crawl.host("news.bbc.co.uk", delay_s=50.0, now=1.0)
+    crawl.limit_host("news.bbc.co.uk", delay_s=50.0, now=1.0)
     assert crawl.take(9, now=5.0) == [names[1]] and sorted(crawl.queues(inactive=True)) == ["a.org", "b.org", "bbc.co.uk"]
     crawl.discover(["http://www.bbc.co.uk/2"], now=6.0)
     crawl = reopened(crawl)
@@ -752,7 +752,7 @@ def test_a_call_tries_so_many_expressions_and_the_next_goes_on(monkeypatch: pyte
     crawl = Crawl("bfs")
     crawl.discover([f"http://a{n}.org/held" for n in range(100)] + ["http://b.org/"], now=1.0)
     for n in range(10):
-        crawl.limit_family(f"held|{n}x", delay_s=1e6, now=1.0)
+        crawl.limit_pattern(f"held|{n}x", delay_s=1e6, now=1.0)
     taken = crawl.take_queues(10, 1, now=1.0)
     held_up = len(crawl.held_up)
     assert taken == [0] and held_up == 9

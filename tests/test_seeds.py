@@ -66,7 +66,7 @@ def test_seeds_of_a_host_that_is_away_for_long_do_not_stall_a_crawl(clock: Clock
 
 def test_nothing_is_kept_for_seeds_whose_host_has_spent_its_budget(clock: Clock) -> None:
     crawl, seeds = begun(clock)
-    crawl.host("seed.example", budget=1)
+    crawl.limit_host("seed.example", budget=1)
     assert urls(crawl, seeds.take(9, 1)) == [FOUND[-1]]
 
 

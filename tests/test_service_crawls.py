@@ -156,7 +156,7 @@ def test_pause_and_politeness_survive_a_restart(tmp_path: Path) -> None:
     with Crawls(tmp_path, politeness=Politeness(delay_s=3.0)) as crawls:
         assert crawls.active
         crawls.active = False
-        crawls.behave(Politeness(delay_s=5.0))
+        crawls.set_politeness(Politeness(delay_s=5.0))
     with Crawls(tmp_path) as crawls:
         assert not crawls.active
         assert crawls.made("later").politeness.delay_s == 5.0

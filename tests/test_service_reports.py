@@ -227,13 +227,13 @@ def test_pages_that_a_family_holds_up_keep_nothing_else_back(service: Service) -
     client, crawl = service.client, None
     client.put([f"http://{host}.org/{kind}" for host in "ab" for kind in ("cal/1", "cal/2", "page")])
     crawl = service.crawls.get()
-    crawl.limit_family("/cal/", budget=1)
+    crawl.limit_pattern("/cal/", budget=1)
     crawl.boost("/cal/", 5)
     assert got(client.get(queues=9, per_queue=1, lease_s=1000)) == ["http://a.org/cal/1", "http://b.org/page"]
     service.clock.now += 2
     assert got(client.get(queues=9, per_queue=1, lease_s=1000)) == [], "one of each is out"
     assert got(client.get(queues=9, per_queue=2, lease_s=1000)) == ["http://a.org/page"]
-    crawl.limit_family("/cal/", budget=2)
+    crawl.limit_pattern("/cal/", budget=2)
     service.clock.now += 2
     assert got(client.get(queue="b.org", per_queue=9)) == ["http://b.org/cal/1"]
 
@@ -291,7 +291,7 @@ def test_a_queue_that_is_not_there_is_deleted_by_the_reference_services_answer(s
     client.put(["http://a.org/1", "http://a.org/2"])
     assert client.delete_queue("none.org") == 0
     crawl = service.crawls.get()
-    crawl.host("a.org", budget=1, concurrency=1)
+    crawl.limit_host("a.org", budget=1, concurrency=1)
     client.fetched(client.get()[0].url)
     assert client.delete_queue("a.org") == 1
     client.put(["http://a.org/1", "http://a.org/2"])

@@ -212,7 +212,7 @@ def test_the_share_grows_with_the_crawl(tmp_path: Path) -> None:
     crawl = Crawl("bfs")
     crawl.seed([f"{HOST}/"])
     traps = Traps(crawl, Options((f"{HOST}/",), trap_share=0.5))
-    crawl.limit_family("://a.example/x/", budget=5)
+    crawl.limit_pattern("://a.example/x/", budget=5)
     traps.found["://a.example/x/"] = {"pattern": "a.example/x/<...>", "before": 45, "budget": 5}
     counts = []
     for page in range(300):

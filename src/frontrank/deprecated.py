@@ -29,7 +29,12 @@ class Renamed(NamedTuple):
     new: str  # a path from the owner: ``inspect.hosts``
 
 
-NAMES: tuple[Renamed, ...] = ()
+CRAWL = "frontrank.crawl.crawl:Crawl"
+NAMES: tuple[Renamed, ...] = (
+    Renamed(CRAWL, "host", "limit_host"),
+    Renamed(CRAWL, "limit_family", "limit_pattern"),
+    Renamed(CRAWL, "behave", "set_politeness"),
+)
 
 
 def current_arguments(command: str, flags: Iterable[str], args: Sequence[str]) -> list[str]:

@@ -95,11 +95,11 @@ def limit(
     if not given:
         raise InputError("limit needs at least one of --budget, --delay and --concurrency")
     if host is not None:
-        _tell(said, "host", name=host, **given)
+        _tell(said, "limit_host", host=host, **given)
     elif concurrency is not None:
         raise InputError("--concurrency applies to a host; a family can have --budget and --delay: drop --concurrency")
     else:
-        _tell(said, "limit_family", pattern=family, **given)
+        _tell(said, "limit_pattern", pattern=family, **given)
 
 
 @click.command(name="block")
@@ -119,7 +119,7 @@ def block(said: Said, host: str, seconds: float) -> None:
     if is_address(said.target):
         _post(said, "block", {"host": host, "seconds": seconds})
     else:
-        _tell(said, "block_until", name=host, until=time.time() + seconds if seconds else 0.0)
+        _tell(said, "block_until", host=host, until=time.time() + seconds if seconds else 0.0)
 
 
 ALL = click.option("--all", "whole", is_flag=True, help="All crawls of a service at once.")
@@ -167,13 +167,13 @@ class Said(NamedTuple):
 
 
 def _tell(said: Said, verb: str, **given: Any) -> None:
-    from frontrank.crawl.inbox import tell
+    from frontrank.crawl.inbox import send_command
 
     if is_address(said.target):
-        path = {"host": "limits", "limit_family": "families"}.get(verb, verb)
-        _post(said, path, {"host" if name == "name" else name: value for name, value in given.items()})
+        path = {"limit_host": "limits", "limit_pattern": "families"}.get(verb, verb)
+        _post(said, path, given)
     else:
-        said.show(tell(Path(said.target), verb, **given))
+        said.show(send_command(Path(said.target), verb, **given))
 
 
 def _tell_all(said: Said, verb: str) -> None:

@@ -78,9 +78,9 @@ def _parts(told: Sequence[Sequence[Any]]) -> Iterator[list[dict[str, Any]]]:
 
 
 def _tell(said: Said, what: str, verb: str, given: dict[str, Any]) -> None:
-    from frontrank.crawl.inbox import tell
+    from frontrank.crawl.inbox import send_command
 
-    _show(said, what, tell(Path(said.target), verb, **given))
+    _show(said, what, send_command(Path(said.target), verb, **given))
 
 
 def _show(said: Said, what: str, done: bool) -> None:

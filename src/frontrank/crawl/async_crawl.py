@@ -19,28 +19,19 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial, update_wrapper
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.pages.scorers import Judged
 
-P = ParamSpec("P")
 T = TypeVar("T")
 LOOK_S = 1.0  # a page that may go is looked for again, whatever happens, after so long
-
-
-def _verb(
-    method: Callable[Concatenate[Crawl, P], T],
-) -> Callable[Concatenate[AsyncCrawl, P], Coroutine[Any, Any, T]]:
-    async def call(self: AsyncCrawl, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.run(partial(method, self.crawl, *args, **kwargs))
-
-    update_wrapper(call, method)
-    return call
+LEASING = frozenset({"take_prioritised", "take_queues"})  # what they return is given back if nobody waits for it any more
+NOT_AWAITED = frozenset({"recover", "together", "before_sync"})  # they are about a thread, or make a crawl
 
 
 class AsyncCrawl:
-    """A crawl whose verbs are awaited."""
+    """A crawl whose methods are awaited: those of ``Crawl``, and what takes pages in the way of asyncio."""
 
     def __init__(self, crawl: Crawl) -> None:
         self.crawl = crawl
@@ -57,88 +48,20 @@ class AsyncCrawl:
         """The crawl of a directory, as it was after its last acknowledged event; options are those of Crawl.recover."""
         return cls(await asyncio.to_thread(partial(Crawl.recover, path, policy, **options)))
 
-    # What happens -----------------------------------------------------------------------------------------------------------
-    seed = _verb(Crawl.seed)
-    seed_pages = _verb(Crawl.seed_pages)
-    fetched = _verb(Crawl.fetched)
-    fetched_page = _verb(Crawl.fetched_page)
-    failed = _verb(Crawl.failed)
-    failed_page = _verb(Crawl.failed_page)
-    drop = _verb(Crawl.drop)
-    drop_page = _verb(Crawl.drop_page)
-    impact = _verb(Crawl.impact)
-    impacts = _verb(Crawl.impacts)
-    ask = _verb(Crawl.ask)
-    give_back = _verb(Crawl.give_back)
-    rescore = _verb(Crawl.rescore)
-    note = _verb(Crawl.note)
-    attach = _verb(Crawl.attach)
-    attach_all = _verb(Crawl.attach_all)
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        """The method of this name of the crawl, awaited."""
+        method = None if name.startswith("_") or name in NOT_AWAITED else getattr(self.crawl, name)
+        if not callable(method):
+            raise AttributeError(f"an AsyncCrawl has no {name!r} to await; see AsyncCrawl.crawl")
 
-    # What is told from elsewhere --------------------------------------------------------------------------------------------
-    discover = _verb(Crawl.discover)
-    discover_pages = _verb(Crawl.discover_pages)
-    report_page = _verb(Crawl.report_page)
-    report_failure = _verb(Crawl.report_failure)
-    schedule_page = _verb(Crawl.schedule_page)
-    forget_pages = _verb(Crawl.forget_pages)
+        async def call(*args: Any, **given: Any) -> Any:
+            return await self.run(partial(method, *args, **given), self.crawl.give_back if name in LEASING else None)
 
-    # What is controlled -----------------------------------------------------------------------------------------------------
-    prioritise = _verb(Crawl.prioritise)
-    prioritise_pages = _verb(Crawl.prioritise_pages)
-    host = _verb(Crawl.host)
-    join = _verb(Crawl.join)
-    behave = _verb(Crawl.behave)
-    block = _verb(Crawl.block)
-    retry_failed = _verb(Crawl.retry_failed)
-    block_until = _verb(Crawl.block_until)
-    rest = _verb(Crawl.rest)
-    pause = _verb(Crawl.pause)
-    resume = _verb(Crawl.resume)
-    boost = _verb(Crawl.boost)
-    limit_family = _verb(Crawl.limit_family)
-    share_revisits = _verb(Crawl.share_revisits)
+        return update_wrapper(call, method)
 
-    # What is asked ----------------------------------------------------------------------------------------------------------
-    find = _verb(Crawl.find)
-    find_page = _verb(Crawl.find_page)
-    pages_named = _verb(Crawl.pages_named)
-    parent_page = _verb(Crawl.parent_page)
-    links_told = _verb(Crawl.links_told)
-    number = _verb(Crawl.number)
-    page = _verb(Crawl.page)
-    unknown_urls = _verb(Crawl.unknown_urls)
-    url = _verb(Crawl.url)
-    names = _verb(Crawl.names)
-    mark = _verb(Crawl.mark)
-    depth = _verb(Crawl.depth)
-    due = _verb(Crawl.due)
-    completed = _verb(Crawl.completed)
-    born = _verb(Crawl.born)
-    born_before = _verb(Crawl.born_before)
-    attached = _verb(Crawl.attached)
-    attached_all = _verb(Crawl.attached_all)
-    waiting_pages = _verb(Crawl.waiting_pages)
-    pages_of = _verb(Crawl.pages_of)
-    done = _verb(Crawl.done)
-    next_at = _verb(Crawl.next_at)
-    counts = _verb(Crawl.counts)
-    queue_counts = _verb(Crawl.queue_counts)
-    queues = _verb(Crawl.queues)
-    gauges = _verb(Crawl.gauges)
-    status = _verb(Crawl.status)
-    overview = _verb(Crawl.overview)
-    score_distribution = _verb(Crawl.score_distribution)
-    coverage = _verb(Crawl.coverage)
-    next = _verb(Crawl.next)
-    pages_shown = _verb(Crawl.pages_shown)
-    hosts = _verb(Crawl.hosts)
-    busiest_hosts = _verb(Crawl.busiest_hosts)
-    explain = _verb(Crawl.explain)
-
-    commit = _verb(Crawl.commit)
-    sync = _verb(Crawl.sync)
-    snapshot = _verb(Crawl.snapshot)
+    def __dir__(self) -> list[str]:
+        names = {name for name in dir(type(self.crawl)) if name[0] != "_" and callable(getattr(type(self.crawl), name))}
+        return sorted({*super().__dir__(), *(names - NOT_AWAITED)})
 
     async def scores(self, url: str, title: str, text: str) -> dict[str, Judged]:
         """What the ordering's scorers say of a page, for ``fetched``. It may take seconds, and holds up nobody else."""
@@ -152,23 +75,6 @@ class AsyncCrawl:
     async def take_pages(self, n: int = 1, now: float | None = None) -> list[int]:
         """The same by number."""
         return [page for page, _ in await self._take(n, now)]
-
-    async def take_prioritised(self, n: int, priority: int, now: float | None = None) -> list[int]:
-        """As ``take_pages``, but only pages with at least this priority."""
-        return await self.run(partial(self.crawl.take_prioritised, n, priority, now), self.crawl.give_back)
-
-    async def take_queues(
-        self,
-        queues: int = 0,
-        per_queue: int = 0,
-        *,
-        lease_s: float | None = None,
-        queue: str | None = None,
-        now: float | None = None,
-    ) -> list[int]:
-        """Pages of up to so many queues, up to so many of each, the queue with the best page first; 0 is any number."""
-        take = partial(self.crawl.take_queues, queues, per_queue, lease_s=lease_s, queue=queue, now=now)
-        return await self.run(take, self.crawl.give_back)
 
     async def take_page(self) -> tuple[int, str] | None:
         """Number and URL of the next page, as soon as one may go; None if nothing waits and nothing is out."""

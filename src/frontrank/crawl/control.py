@@ -54,9 +54,9 @@ class Control(Live):
         self._acknowledge()
 
     @alone
-    def host(
+    def limit_host(
         self,
-        name: str,
+        host: str,
         *,
         delay_s: float | None = None,
         concurrency: int | None = None,
@@ -70,16 +70,16 @@ class Control(Live):
         budget: how many of its pages may be taken, revisits too; limit: how many may be done with. 0 is any number.
         at_least: a delay that is longer already stays, whoever set it.
         """
-        given.text(name, "a host")
+        given.text(host, "a host")
         if at_least and delay_s is not None:
-            host = self.find_host(name)
-            held = self.politeness.delay_s if host < 0 else float(self.frontier.hosts(host)["delay"][0])
-            if held >= delay_s:
+            number = self.find_host(host)
+            present = self.politeness.delay_s if number < 0 else float(self.frontier.hosts(number)["delay"][0])
+            if present >= delay_s:
                 delay_s = None
         limits = _checked(delay_s=delay_s, concurrency=concurrency, budget=budget, limit=limit)
         if at_least and not limits:
             return
-        self._do(events.Limited(self._tick(now), name, limits))
+        self._do(events.Limited(self._tick(now), host, limits))
         self._acknowledge()
 
     @alone
@@ -97,12 +97,12 @@ class Control(Live):
         return self.frontier.delays(self.frontier.hosts_of(np.array(self.check_pages(pages), np.int64)))
 
     @alone
-    def rest(self, name: str, seconds: float, now: float | None = None) -> None:
+    def rest(self, host: str, seconds: float, now: float | None = None) -> None:
         """Take nothing from this host for so long, as its last request was sent later than its page was taken."""
         until = self._tick(now) + given.seconds(seconds, "a host must rest for")
-        host = self.find_host(self._group(given.text(name, "a host")))
-        if host < 0 or until > self.frontier.hosts(host)["ready_at"][0]:
-            self._do(events.Rested(self.now, name, until))
+        number = self.find_host(self._group(given.text(host, "a host")))
+        if number < 0 or until > self.frontier.hosts(number)["ready_at"][0]:
+            self._do(events.Rested(self.now, host, until))
             self._acknowledge()
 
     @alone
@@ -123,29 +123,29 @@ class Control(Live):
         return free
 
     @alone
-    def behave(self, politeness: Politeness, now: float | None = None) -> None:
+    def set_politeness(self, politeness: Politeness, now: float | None = None) -> None:
         """Other politeness from now on; what a host has of its own stays."""
         if given.politeness(politeness) != self.politeness:
             self._do(events.Behaved(self._tick(now), politeness))
             self._acknowledge()
 
     @alone
-    def block(self, name: str, seconds: float, now: float | None = None, *, reason: str = "") -> None:
+    def block(self, host: str, seconds: float, now: float | None = None, *, reason: str = "") -> None:
         """Take nothing from this host for so long, as its Retry-After asks. ``reason``: why, if it does not answer."""
         at = self._tick(now)
-        host = self.find_host(self._group(given.text(name, "a host")))  # a call that may be refused makes no host known
+        number = self.find_host(self._group(given.text(host, "a host")))  # a call that may be refused makes no host known
         seconds = given.seconds(seconds, "a host must be blocked for", finite=False)
-        until = at + seconds if host < 0 else max(at + seconds, self.frontier.blocked(host))
-        self._block(at, name, until, given.text(reason, "a reason"))
+        until = at + seconds if number < 0 else max(at + seconds, self.frontier.blocked(number))
+        self._block(at, host, until, given.text(reason, "a reason"))
 
     @alone
-    def block_until(self, name: str, until: float, now: float | None = None) -> None:
-        """Take nothing from this host before that time, whatever was said before; a time that is past ends a block."""
-        self._block(self._tick(now), name, until)
+    def block_until(self, host: str, until: float, now: float | None = None) -> None:
+        """Take nothing from this host before that time, whatever its block was before; a time that is past ends a block."""
+        self._block(self._tick(now), host, until)
 
-    def _block(self, at: float, name: str, until: float, reason: str = "") -> None:
+    def _block(self, at: float, host: str, until: float, reason: str = "") -> None:
         until = given.seconds(until, "a host must be blocked until", finite=False)
-        self._do(events.Blocked(at, given.text(name, "a host"), until, reason=reason))
+        self._do(events.Blocked(at, given.text(host, "a host"), until, reason=reason))
         self._acknowledge()
 
     @alone
@@ -202,7 +202,7 @@ class Control(Live):
         self._acknowledge()
         return sum(map(len, changed.values())), stop
 
-    def limit_family(
+    def limit_pattern(
         self, pattern: str, *, budget: int | None = None, delay_s: float | None = None, now: float | None = None
     ) -> None:
         """A budget or a pace for all pages whose URL matches, whatever their hosts; 0 ends one."""

@@ -31,8 +31,8 @@ logger = logging.getLogger("frontrank.crawl")
 FOLDER = "control"
 VERBS = (
     "boost",
-    "limit_family",
-    "host",
+    "limit_pattern",
+    "limit_host",
     "block",
     "block_until",
     "pause",
@@ -45,7 +45,7 @@ PATIENCE_S = 10.0  # for a crawl to heed
 MAX_BYTES = 2**26  # bytes of a file: a query log may be long
 
 
-def tell(folder: Path, verb: str, **given: Any) -> bool:
+def send_command(folder: Path, verb: str, **given: Any) -> bool:
     """Say something to the crawl of a directory, running or not. False if it runs, and has not acted on it yet."""
     from frontrank.crawl.crawl import Crawl
 
@@ -120,11 +120,11 @@ def listen(crawl: weakref.ref[Control], folder: Path, ended: threading.Event) ->
         if alive is None:
             return
         if said := waiting(folder):
-            heed(alive, said)
+            apply_commands(alive, said)
         del alive  # not while it waits
 
 
-def heed(crawl: Control, files: list[Path]) -> None:
+def apply_commands(crawl: Control, files: list[Path]) -> None:
     """Do what was said. What cannot be done is told to the log, and passed over."""
     for file in files:
         try:

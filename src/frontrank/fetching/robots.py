@@ -49,7 +49,7 @@ class HostLimits(Protocol):
 
     politeness: Politeness
 
-    def host(self, name: str, *, delay_s: float, at_least: bool) -> None: ...
+    def limit_host(self, host: str, *, delay_s: float, at_least: bool) -> None: ...
 
 
 Get = Callable[[str], Awaitable[Response]]  # one robots.txt: its first robots_file.MAX_BYTES, inflated
@@ -195,7 +195,7 @@ class Robots:
 
     def _slow_down(self, origin: str, delay_s: float) -> None:
         if self.frontier is not None:
-            self.frontier.host(host_of(origin), delay_s=min(delay_s, MAX_DELAY_S), at_least=True)
+            self.frontier.limit_host(host_of(origin), delay_s=min(delay_s, MAX_DELAY_S), at_least=True)
 
 
 def _judge(rules: Rules, origin: str, url: str, allowed: bool) -> None:

@@ -269,7 +269,7 @@ class Crawls:
                 self._write()
                 logger.info("the service %s", "hands out pages again" if state else "is paused: it hands out nothing")
 
-    def behave(self, politeness: Politeness) -> None:
+    def set_politeness(self, politeness: Politeness) -> None:
         """This politeness holds for crawls to come. (``Crawl.behave`` is for one that is there.)"""
         with self._alone:
             self._check_open()
@@ -278,11 +278,11 @@ class Crawls:
 
     def delay(self, delay_s: float) -> None:
         """So many seconds between two answers from one queue, in all crawls, there and to come; queues keep their own."""
-        self.behave(replace(self.politeness, delay_s=delay_s))
+        self.set_politeness(replace(self.politeness, delay_s=delay_s))
         for name in self.ids():
             with self.use(name) as crawl:
                 if crawl is not None:
-                    crawl.behave(replace(crawl.politeness, delay_s=delay_s))
+                    crawl.set_politeness(replace(crawl.politeness, delay_s=delay_s))
 
     def close(self, max_s: float = CLOSING_S) -> None:
         """Let all crawls and the folder go. Snapshots that take longer are given up: the journals have it all."""

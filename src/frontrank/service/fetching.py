@@ -117,10 +117,10 @@ class Paces:
         self.work = work
         self.politeness = Politeness(retries=work.plan.retries, host_patience_s=work.plan.give_up_after)
 
-    def host(self, name: str, *, delay_s: float, at_least: bool) -> None:
-        queue, before = self.work.pace_of(name)
-        self.work.paces[name] = queue, max(delay_s, before)
-        self.work.later(lambda: self.work.client.delay(math.ceil(delay_s), queue=name, at_least=at_least))
+    def limit_host(self, host: str, *, delay_s: float, at_least: bool) -> None:
+        queue, before = self.work.pace_of(host)
+        self.work.paces[host] = queue, max(delay_s, before)
+        self.work.later(lambda: self.work.client.delay(math.ceil(delay_s), queue=host, at_least=at_least))
 
 
 class Work:
@@ -287,7 +287,7 @@ class Work:
             until = math.ceil(time.time() + rest)  # services count in whole seconds
             await self._patiently(lambda: self.client.block(page.queue, until))
         if verdict.delay_s:
-            self.limits.host(page.queue, delay_s=verdict.delay_s, at_least=True)
+            self.limits.limit_host(page.queue, delay_s=verdict.delay_s, at_least=True)
         if verdict.attempted:
             await self._failed(page, failure.reason, verdict.retry)
         else:

@@ -246,7 +246,9 @@ class FrontierService:
                 crawl.forget_pages(crawl.pages_of(asked.key).tolist())
                 if crawl.group_of(asked.key) != asked.key:
                     return wire.Long(value=counts.active)  # the limits are those of other hosts, too
-                crawl.host(asked.key, delay_s=polite.delay_s, concurrency=polite.per_host, budget=polite.host_budget, limit=0)
+                crawl.limit_host(
+                    asked.key, delay_s=polite.delay_s, concurrency=polite.per_host, budget=polite.host_budget, limit=0
+                )
                 crawl.block_until(asked.key, 0.0)
             return wire.Long(value=counts.active)
 
@@ -270,14 +272,14 @@ class FrontierService:
             return wire.Empty()
         with self._with_queue(asked.crawlID, asked.key) as crawl:
             if crawl is not None:
-                crawl.host(asked.key, delay_s=delay_s, at_least=asked.at_least)
+                crawl.limit_host(asked.key, delay_s=delay_s, at_least=asked.at_least)
         return wire.Empty()
 
     def set_crawl_limit(self, asked: wire.CrawlLimitParams) -> wire.Empty:
         with self._with_queue(asked.crawlID, asked.key) as crawl:
             if crawl is None:
                 raise NotFound(f"crawl {crawl_id(asked.crawlID)!r} has no queue {asked.key!r} to be limited")
-            crawl.host(asked.key, limit=asked.limit)
+            crawl.limit_host(asked.key, limit=asked.limit)
         return wire.Empty()
 
     @contextmanager

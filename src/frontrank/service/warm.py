@@ -16,7 +16,7 @@ def warm(policy: Policy) -> None:
     for page in crawl.take_queues(1, 1, lease_s=5.0, now=1.0):
         crawl.discover_pages(["http://a.example/1", "http://b.example/2"], page, ("one", "two"), now=2.0)
         crawl.fetched_page(page, None, any_state=True, again_at=5.0, scores={}, now=3.0)
-    crawl.host("a.example", delay_s=2.0, limit=5, now=4.0)
+    crawl.limit_host("a.example", delay_s=2.0, limit=5, now=4.0)
     crawl.block_until("a.example", 4.5, now=4.0)
     for page in crawl.take_queues(now=10.0):
         crawl.fetched_page(page, None, any_state=True, scores={}, now=11.0)

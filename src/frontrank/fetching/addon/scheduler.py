@@ -107,7 +107,7 @@ class Scheduler(CrawlScheduler):
         if trust and self.resumed:
             self.requests.sign_all()
         for host, slot in self.settings.getdict("DOWNLOAD_SLOTS").items():
-            self.crawl.host(host, delay_s=slot.get("delay"), concurrency=slot.get("concurrency"))
+            self.crawl.limit_host(host, delay_s=slot.get("delay"), concurrency=slot.get("concurrency"))
         if hasattr(signals, "robots_parsed"):  # Scrapy 2.18
             self.crawler.signals.connect(self._robots_parsed, signals.robots_parsed)
         if self.resumed:
@@ -344,7 +344,7 @@ class Scheduler(CrawlScheduler):
         delay = robotparser.crawl_delay(agent)
         if delay is not None and delay > self.settings.getfloat("DOWNLOAD_DELAY"):
             with self.or_stop:
-                self.crawl.host(host_of(request.url), delay_s=delay)
+                self.crawl.limit_host(host_of(request.url), delay_s=delay)
             self.engine.slow_down(request, delay)  # for those of this host that were taken before
 
     # The end of a page ------------------------------------------------------------------------------------------------
@@ -385,4 +385,4 @@ class Scheduler(CrawlScheduler):
         before = self.delays.get(host, 0.0)
         if abs(delay - before) > 0.1 * before:  # each change is an event
             self.delays[host] = delay
-            self.crawl.host(host, delay_s=delay)
+            self.crawl.limit_host(host, delay_s=delay)

@@ -116,7 +116,7 @@ class Arrivals:
             if verdict.given_up or verdict.rest_s:
                 crawl.block(host, math.inf if verdict.given_up else verdict.rest_s, reason=failure.reason)
             if verdict.delay_s:
-                crawl.host(host, delay_s=verdict.delay_s, at_least=True)
+                crawl.limit_host(host, delay_s=verdict.delay_s, at_least=True)
             if verdict.attempted:
                 self.failed(page, url, failure.reason, verdict.retry, where)
             else:

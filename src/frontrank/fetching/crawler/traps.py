@@ -2,7 +2,7 @@
 
 A site that invents pages without end is bounded by the depth of links (--max-depth), the pages of a host (--host-budget),
 paths that go in circles, which are never followed, and ``Traps``: a region that discovers nothing but itself (``regions``) is a
-possible trap, and gets a share of the crawl (--trap-share). That is the rule of a family, as ``limit_family`` sets it: stored,
+possible trap, and gets a share of the crawl (--trap-share). That is the rule of a family, as ``limit_pattern`` sets it: stored,
 shown, and lifted by whoever knows better; then it is not set again.
 """
 
@@ -95,7 +95,7 @@ class Traps:
         logger.warning("possible trap, %d pages so far: %s", region.fetched, region.name)
         with self.crawl.together():
             if budget:
-                self.crawl.limit_family(pattern, budget=budget)
+                self.crawl.limit_pattern(pattern, budget=budget)
             self._note(pattern, {"pattern": region.name, "before": region.fetched, "budget": budget})
 
     def _budget(self, before: int) -> int:
@@ -108,7 +108,7 @@ class Traps:
             budget = self._budget(trap["before"])
             if self.limited(pattern) and self.share < 1 and budget >= 2 * trap["budget"]:
                 with self.crawl.together():
-                    self.crawl.limit_family(pattern, budget=budget)
+                    self.crawl.limit_pattern(pattern, budget=budget)
                     self._note(pattern, {**trap, "budget": budget})
 
     def _note(self, pattern: str, trap: dict[str, Any]) -> None:

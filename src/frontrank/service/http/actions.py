@@ -102,7 +102,7 @@ def resume_all(target: Target) -> shapes.Done:
 def block(target: Target, params: Block) -> shapes.Done:
     """Fetch nothing from a host for that long."""
     host, seconds = params.host, params.seconds
-    applied = target.source.tell("block_until", name=host, until=time.time() + seconds if seconds else 0.0)
+    applied = target.source.tell("block_until", host=host, until=time.time() + seconds if seconds else 0.0)
     done = f"nothing is taken from {host} for {seconds:g} s" if seconds else f"{host} may be asked again"
     return _done(target, done, applied)
 
@@ -113,13 +113,13 @@ def limit_host(target: Target, params: HostLimits) -> shapes.Done:
     host = limits.pop("host")
     if not limits:
         raise InputError("at least one limit must be given: delay_s, concurrency, budget or limit")
-    return _done(target, f"{host} has new limits", target.source.tell("host", name=host, **limits))
+    return _done(target, f"{host} has new limits", target.source.tell("limit_host", host=host, **limits))
 
 
 def limit_family(target: Target, params: FamilyLimits) -> shapes.Done:
     """A budget or a pace for all pages whose URL matches; what is not given stays as it is."""
     _check_room(target, params.pattern)
-    return _done(target, "the family has new limits", target.source.tell("limit_family", **msgspec.structs.asdict(params)))
+    return _done(target, "the family has new limits", target.source.tell("limit_pattern", **msgspec.structs.asdict(params)))
 
 
 def boost(target: Target, params: Boost) -> shapes.Done:

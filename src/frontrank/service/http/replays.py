@@ -87,7 +87,7 @@ def watched(folder: str, method: str, given: tuple[Any, ...]) -> Any:
 
 def tell(folder: str, verb: str, given: dict[str, Any]) -> bool:
     """Have a crawl do something, be it at work or not; False if it has not acted on it yet."""
-    return inbox.tell(Path(folder), verb, **given)
+    return inbox.send_command(Path(folder), verb, **given)
 
 
 def simulate(folder: str, specs: list[str], budget: float) -> dict[str, Any]:
