@@ -17,6 +17,7 @@ from frontrank.kernels import jit
 from frontrank.kernels.code_folder import code_folder
 from frontrank.kernels.jit import Array, Column, Direct, compiled, interpreted, kernel, lean, state_type
 from frontrank.kernels.prefetch import prefetch
+from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
 
 CALLEE = """
@@ -304,3 +305,37 @@ def test_a_direct_call_refuses_what_is_no_such_array(other: Any, monkeypatch: py
     direct.call(np.arange(4.0), 1.0)
     with pytest.raises(TypeError):
         direct.call(other, 1.0)
+
+
+@kernel
+def first_negative(values: Array, begin: int) -> int:
+    for i in range(begin, values.size):
+        if values[i] < 0:
+            raise ValueError(i)
+    return begin
+
+
+@kernel
+def checked(values: Array, at: Array) -> int:
+    return first_negative(values, 0) + first_negative(values, at[0]) + first_negative(values, values.size)
+
+
+def test_a_part_is_compiled_once_for_all_widths_and_raises_what_it_raises_alone(tmp_path: Path) -> None:
+    """The command says how many functions numba compiles; kept or not, exceptions have their arguments."""
+    program = """
+import numpy as np
+from numba.core import event
+from frontrank.kernels.jit import compiled
+from tests.test_kernel import checked
+with event.install_recorder("numba:compile") as seen:
+    print(compiled(checked)(np.ones(3), np.zeros(1, np.int16)))
+print(sum("first_negative" in str(e.data["dispatcher"]) for _, e in seen.buffer if e.is_start))
+try:
+    compiled(checked)(np.array([1.0, -1.0]), np.zeros(1, np.int16))
+except ValueError as error:
+    print(error)
+"""
+    for compiled_parts in (1, 0):
+        env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+        assert done.stdout.split() == ["3", str(compiled_parts), "1"]

@@ -13,6 +13,7 @@ float, is another type, for which a kernel is compiled anew):
   kernels involved is part of the rebuilt function's qualified name.
 - State travels as a namedtuple, and a cached kernel remembers the classes it was called with, by name. So the name of a
   state class lists its fields, and this module makes any such class when it is asked for.
+- Machine code is made for each function. Of those that only kernels call it is not (``parts``).
 - Every array that a function is given or gives on has its references counted, atomically, unless the function is marked
   ``@lean``: then it makes no arrays and returns none. Such a function becomes a part of its caller, as handing over the seven
   numbers that an array is to numba, of a dozen arrays, took a tenth of the time of a simulation.
@@ -116,6 +117,8 @@ def __getattr__(name: str) -> Any:
     return made
 
 
+PART = "__frontrank_part"  # ends the names of kernels that only kernels call
+
 _made: dict[tuple[Any, ...], Kernel] = {}
 
 
@@ -125,6 +128,15 @@ def compiled(f: Kernel, **bind: Kernel) -> Kernel:
     if key not in _made:
         given: Callable[[], Kernel] | None = getattr(f, "__machine_code__", None)
         _made[key] = _jit(_linked(f, bind, jit=True)) if given is None else given()
+    return _made[key]
+
+
+def _part(f: Kernel) -> Kernel:
+    """The twin of kernel f for kernels that call it: it cannot be called from Python (``parts``)."""
+    key = ("part", f)
+    if key not in _made:
+        given: Callable[[], Kernel] | None = getattr(f, "__machine_code__", None)
+        _made[key] = _jit(_linked(f, {}, jit=True, part=True)) if given is None else given()
     return _made[key]
 
 
@@ -205,17 +217,17 @@ def interpreted(f: Kernel, **bind: Kernel) -> Kernel:
     return _made[key]
 
 
-def _linked(f: Kernel, bind: Mapping[str, Kernel], jit: bool) -> types.FunctionType:
+def _linked(f: Kernel, bind: Mapping[str, Kernel], jit: bool, part: bool = False) -> types.FunctionType:
     assert isinstance(f, types.FunctionType)
     callees = dict(_callees(f, bind))
     names = dict(f.__globals__)
     for name, callee in callees.items():
-        names[name] = compiled(callee) if jit else callee
+        names[name] = _part(callee) if jit else callee
     rebuilt = types.FunctionType(f.__code__, names, f.__name__, f.__defaults__)
     rebuilt.__module__ = f.__module__
     tag = "_".join(g.__qualname__ for g in bind.values())
     readable = f"{f.__qualname__}_{tag}".replace("<locals>.", "")[:80]  # it becomes part of a file name
-    rebuilt.__qualname__ = f"{readable}_{_fingerprint(f, bind):08x}"
+    rebuilt.__qualname__ = f"{readable}_{_fingerprint(f, bind):08x}{PART if part else ''}"
     rebuilt.__annotations__ = f.__annotations__
     return lean(rebuilt) if hasattr(f, "__lean__") else kernel(rebuilt)
 
@@ -295,6 +307,8 @@ def _listen() -> None:
         return
     from numba.core import event
 
+    from frontrank.kernels.parts import use_parts
+
     class Listener(event.Listener):
         depth = 0  # one compilation asks for others
 
@@ -312,6 +326,7 @@ def _listen() -> None:
 
     _listening.append(Listener())
     event.register("numba:compile", _listening[0])  # type: ignore[no-untyped-call]
+    use_parts()
 
 
 def _options(f: Kernel) -> dict[str, Any]:
@@ -324,9 +339,17 @@ def _jit(f: types.FunctionType) -> Kernel:
     from numba import njit
 
     _listen()
-    made: Kernel = njit(**_options(f))(f)
-    if hasattr(made, "py_func") and code_folder() is not None:  # with NUMBA_DISABLE_JIT it is the function itself
+    part = f.__qualname__.endswith(PART)
+    options = _options(f) | {"no_cpython_wrapper": part, "no_cfunc_wrapper": True}
+    made: Kernel = njit(**options)(f)
+    if not hasattr(made, "py_func"):  # with NUMBA_DISABLE_JIT it is the function itself
+        return made
+    if code_folder() is not None:
         from frontrank.kernels.cache import keep
 
         keep(made)
+    if part:
+        from frontrank.kernels.parts import widen_integers
+
+        widen_integers(made)
     return made
