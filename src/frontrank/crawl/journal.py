@@ -251,9 +251,7 @@ class Journal:
         self._write(
             "INSERT INTO url(id, url, key) VALUES(?, ?, ?)", zip(range(first, first + len(urls)), kept, keys, strict=True)
         )
-        if kept is not urls or (
-            kept and hashtable.fingerprint(kept[0]) != keys[0]
-        ):  # of another kind
+        if kept is not urls or (kept and hashtable.fingerprint(kept[0]) != keys[0]):  # of another kind
             rows = list(zip(range(first, first + len(urls)), kept, keys, strict=True))
             own = [rows[place] for place in integrity.wrong_urls(kept, keys)]
             self._write("UPDATE url SET crc = ? WHERE id = ?", [(checksum(row), row[0]) for row in own])
