@@ -12,7 +12,7 @@ import io
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -304,7 +304,7 @@ def _records(path: str, dialect: _Dialect) -> Iterator[tuple[int, list[str]]]:
     try:
         with opened(path) as file:
             lines = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
-            quoting = csv.QUOTE_MINIMAL if dialect.quotes else csv.QUOTE_NONE
+            quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if dialect.quotes else csv.QUOTE_NONE
             reader = csv.reader(lines, delimiter=dialect.delimiter, quoting=quoting)
             begin = 1
             for record in reader:
