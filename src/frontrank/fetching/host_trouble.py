@@ -6,8 +6,10 @@
                     ``backoff_most_s``. The page waits a little longer, so that another page shows whether it is the host,
                     and keeps its attempts. An answer ends the trouble
 
-What speaks against a page: the host answered others since the page failed, and the page fails again; from then on its failures
-are its own, unless pages fail that nothing spoke against. Or it alone has failed, again and again for ``DOUBT_S``.
+Evidence against a page: the host answered others since the page failed, and the page fails again. From then on its failures
+are its own, unless pages without such evidence fail too. Or it alone has failed, again and again for ``DOUBT_S``. While a
+host is in trouble, pages that have not failed yet go first (``stand_back_s``): they tell whether it is the host. Otherwise a
+few broken pages that rank high would be tried over and over, until their host is given up with all its good pages.
 
 A host that answered once and then does not for ``host_patience_s`` is given up; one that never answered, after one try more
 than a page has. Its pages wait.
@@ -40,6 +42,7 @@ MAX_DOUBTFUL_S = 60.0  # pause of a host while it may be its pages: others are t
 MAX_TURNS_S = 3600.0  # and how long a page waits for their turns
 MIN_TRIES = 4  # of a page, before it fails because it alone gets no answer
 MAX_BUSY = 8  # times that a page is answered 429 or 503 while others come, and keeps its attempts
+MAX_STANDING_BACK = 20  # pages between two requests to a host in trouble
 SETTLED_S = 1.0  # an answer so long after a request was sent says that the host was there meanwhile
 JITTER = 0.25  # at most this share more of each pause
 MAX_HOSTS = 10_000
@@ -80,6 +83,7 @@ class Trouble:
     pages: set[Hashable] = field(default_factory=set)  # that have failed since the last answer
     strikes: dict[Hashable, tuple[int, float]] = field(default_factory=dict)  # by page: failures, and when the last one was
     suspects: set[Hashable] = field(default_factory=set)  # pages that failed while the host answered others
+    stood_back: set[Hashable] = field(default_factory=set)  # pages, since the last outcome
     delay_s: float = 0.0  # between requests, since it was busy
 
 
@@ -102,27 +106,50 @@ class HostTrouble:
         trouble = self._of(host)
         trouble.answered_at, trouble.failures = self.clock(), 0
         trouble.pages.clear()
+        trouble.stood_back.clear()
         self.answers = True
         return self.given_up.pop(host, None) is not None
+
+    def has_failed(self, host: str, page: Hashable) -> bool:
+        """Whether a host is in trouble, and this page failed on it."""
+        trouble = self._hosts.get(host)
+        return trouble is not None and trouble.failures > 0 and page in trouble.strikes
+
+    def stand_back_s(self, host: str, page: Hashable) -> float:
+        """How long a page that was just taken waits, so that a page that has not failed goes first; 0: it goes now."""
+        if not self.has_failed(host, page):
+            return 0.0
+        trouble = self._hosts[host]
+        if page in trouble.stood_back or len(trouble.stood_back) >= MAX_STANDING_BACK:
+            return 0.0
+        if len(trouble.strikes) == 1 and trouble.answered_at == float("-inf"):  # perhaps the host's only page
+            return 0.0
+        trouble.stood_back.add(page)
+        politeness, pause = self.politeness(), self._pause(trouble.failures)
+        left = trouble.since + (politeness.host_patience_s or float("inf")) - self.clock()  # before the host is given up
+        return min(pause + max(pause, 2 * politeness.delay_s), max(left, 1.0))
 
     def settled(self, host: str, page: Hashable) -> None:
         """A page is done with, whatever became of it."""
         if host in self._hosts:
             self._hosts[host].strikes.pop(page, None)
             self._hosts[host].suspects.discard(page)
+            self._hosts[host].pages.discard(page)
 
     def failed(self, host: str, page: Hashable, failure: Failure, asked_at: float, *, known: bool) -> Verdict:
         """A page that was asked for at ``asked_at`` did not come. ``known``: the host has answered before, in any run."""
         if failure.cause is Cause.PAGE:
             return Verdict(failure.retry)
         now, trouble = self.clock(), self._of(host)
+        trouble.stood_back.clear()
         strikes, last = trouble.strikes.get(page, (0, now))
         trouble.strikes[page] = strikes + 1, now
         if self._is_the_page(trouble, page, failure, asked_at, strikes, last):
             trouble.suspects.add(page)
             rest = 0.0 if failure.cause is Cause.EITHER else failure.rest_s or self._pause(1)
-            final = failure.cause is Cause.BUSY
-            return Verdict(not final, rest_s=rest)
+            if failure.cause is Cause.BUSY and strikes < MAX_BUSY:
+                return Verdict(True, False, rest + self._pause(strikes), rest, self._slower(trouble, failure))
+            return Verdict(failure.cause is not Cause.BUSY, rest_s=rest)
         trouble.reason = failure.reason
         trouble.pages.add(page)
         grows = not trouble.failures or asked_at >= trouble.rested_at  # else it was on its way when the rest began
@@ -148,14 +175,13 @@ class HostTrouble:
         self, trouble: Trouble, page: Hashable, failure: Failure, asked_at: float, strikes: int, last: float
     ) -> bool:
         """Whether the host answered others between two failures of the page, or while it was waited for."""
-        if failure.cause is Cause.BUSY and strikes < MAX_BUSY:
-            return False
         if strikes and trouble.answered_at > last:
             return True
-        if failure.cause is not Cause.EITHER:
+        if failure.cause not in (Cause.EITHER, Cause.BUSY):
             return False
         only_suspects = page in trouble.suspects and trouble.pages <= trouble.suspects
-        return only_suspects or (not strikes and trouble.answered_at > asked_at + SETTLED_S)
+        late = failure.cause is Cause.EITHER and not strikes and trouble.answered_at > asked_at + SETTLED_S
+        return only_suspects or late
 
     def _rest(self, host: str, trouble: Trouble, failure: Failure, strikes: int, grows: bool, known: bool) -> Verdict:
         now, patience = self.clock(), self.politeness().host_patience_s
@@ -170,7 +196,8 @@ class HostTrouble:
             return Verdict(True, False, given_up=True)
         if grows:
             again = trouble.failures > 1 or not failure.rest_s  # at first Retry-After alone holds
-            pause = self._pause(trouble.failures, MAX_DOUBTFUL_S if failure.cause is Cause.EITHER else float("inf"))
+            doubtful = failure.cause is Cause.EITHER or trouble.pages <= trouble.suspects
+            pause = self._pause(trouble.failures, MAX_DOUBTFUL_S if doubtful else float("inf"))
             rest = max(min(pause, left) if again else 0.0, failure.rest_s)
             trouble.rested_at, trouble.until = now, now + rest
         else:

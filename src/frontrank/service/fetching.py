@@ -259,6 +259,9 @@ class Work:
 
     # One page -----------------------------------------------------------------------------------------------------------------
     async def _one(self, page: Page) -> None:
+        if wait := self.trouble.stand_back_s(page.queue, page.url):
+            await self._give_back(page, wait)
+            return
         asked_at = self.trouble.clock()
         try:
             answer = await self._answer(page)
@@ -357,9 +360,9 @@ class Work:
             self.trouble.settled(page.queue, page.url)
             self.told.failures[reason] += 1
 
-    async def _give_back(self, page: Page) -> None:
-        """It waits again from now on, where it stood."""
-        await self._report(page, time.time(), {RETURNED: ["1"]})
+    async def _give_back(self, page: Page, wait_s: float = 0.0) -> None:
+        """It waits again, where it stood, from now or from then on."""
+        await self._report(page, time.time() + wait_s, {RETURNED: ["1"]})
 
     async def _report(self, page: Page, due: float, said: dict[str, list[str]]) -> None:
         """What became of a page: it is done with (0), or comes back at a time."""

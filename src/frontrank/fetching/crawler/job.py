@@ -17,6 +17,7 @@ from frontrank.fetching.crawler.seeds import Seeds
 from frontrank.fetching.crawler.traps import Traps
 from frontrank.fetching.failures import NEVER_SENT
 from frontrank.fetching.host_trouble import HostTrouble
+from frontrank.pages.urls import host_of
 from frontrank.simulation.plan import Stop
 
 if TYPE_CHECKING:
@@ -109,7 +110,20 @@ class Job:
     def take(self) -> list[int]:
         """The next pages to fetch; ``may_take`` was asked."""
         left = self.options.budget - self.asked - self.crawl.leased if self.options.budget else math.inf
-        return self.seeds.take(self.room(), left)
+        return [page for page in self.seeds.take(self.room(), left) if not self._stands_back(page)]
+
+    def _stands_back(self, page: int) -> bool:
+        """Whether other pages of its host go first, as the host may be in trouble."""
+        crawl = self.crawl
+        host = crawl.group_of(host_of(crawl.url(page)))
+        if not self.trouble.has_failed(host, page) or not crawl.frontier.hosts(crawl.find_host(host))["waiting"][0]:
+            return False
+        wait = self.trouble.stand_back_s(host, page)
+        if wait:
+            with crawl.together():
+                crawl.give_back([page])
+                crawl.schedule_page(page, crawl.clock() + wait)
+        return wait > 0
 
     def next_at(self) -> float | None:
         """When another page may be taken; None if none ever may."""
