@@ -46,6 +46,7 @@ def command(directory: str, as_json: bool, **given: Any) -> None:
     from frontrank.service.grpc_server import GrpcServer
     from frontrank.service.http import http_server
     from frontrank.service.security import check_address, security
+    from frontrank.service.warm import Compiler
 
     raise_file_limit()
     host, stop, counters = protection["host"], threading.Event(), Counters()
@@ -54,6 +55,8 @@ def command(directory: str, as_json: bool, **given: Any) -> None:
         check_address(host, port)
     _log(asked.log_level)
     with _crawls(directory, given) as crawls, stopping.gracefully(stop.set), ExitStack() as parts:
+        orderings = {ordering.spec(): ordering for ordering in crawls.all_orderings()}
+        parts.enter_context(Compiler([*orderings.values()]))
         where = {
             "grpc": parts.enter_context(GrpcServer(FrontierService(crawls, counters), host, asked.port, protected)).address
         }
@@ -76,7 +79,6 @@ def _log(level: str) -> None:
 def _crawls(directory: str, given: dict[str, Any]) -> Crawls:
     """The crawls of a directory. What is not given is as it was served before."""
     from frontrank.service.crawls import POLITE, Crawls
-    from frontrank.service.warm import warm
 
     orderings = {}
     for pair in given.get("crawl", ()):
@@ -98,9 +100,6 @@ def _crawls(directory: str, given: dict[str, Any]) -> Crawls:
                 print(f"frontrank: crawl {name!r} is not served, the others are: {why}", file=sys.stderr, flush=True)
             if delay_s is not None:
                 crawls.delay(delay_s)
-            for one in {ordering.spec(): ordering for ordering in crawls.all_orderings()}.values():
-                tell(one.spec(), 0, 0)
-                warm(one)
         except BaseException:
             crawls.close()
             raise

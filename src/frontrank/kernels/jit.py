@@ -43,6 +43,7 @@ INTERPRETED_S = 2.0  # of processor time of a process; then kernels of live craw
 INTERPRETED_ITEMS = 2_000  # at most in one call
 
 _interpreted_s = [0.0]
+_elsewhere: list[Callable[[], None]] = []  # what has kernels compiled by another process
 
 F = TypeVar("F", bound=Callable[..., Any])
 Kernel = Callable[..., Any]
@@ -161,8 +162,10 @@ class Lazy:
 
     def _interpret(self, *args: Any) -> Any:
         if _interpreted_s[0] >= INTERPRETED_S:
-            self.call = self._compile
-            return self.call(*args)
+            if not _elsewhere:
+                self.call = self._compile
+                return self.call(*args)
+            _elsewhere[0]()
         began = time.thread_time()
         found = interpreted(self._kernel, **self._bind)(*args)
         _interpreted_s[0] += time.thread_time() - began
@@ -194,8 +197,18 @@ class Direct(Lazy):
 
 
 def compile_at_once() -> None:
-    """Interpret no more: a service compiles before it listens, so that no caller waits for the compiler."""
+    """Interpret no more: machine code is loaded, or made, when it is first needed."""
     _interpreted_s[0] = math.inf
+    _elsewhere.clear()
+
+
+def compile_elsewhere(begin: Callable[[], None]) -> None:
+    """Once the time for interpreting is spent, call ``begin`` at each call of a kernel, and go on interpreting.
+
+    Another process is then to put the machine code on disk, and ``compile_at_once`` to be called: in a process that answers
+    others nobody waits for the compiler.
+    """
+    _elsewhere[:] = [begin]
 
 
 @cache
