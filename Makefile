@@ -4,13 +4,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test check lint bounds simulate-faults core bench bench-service docs proto clean
+.PHONY: help demo test test-all lint bounds simulate-faults core bench bench-service docs proto clean
 
 help:
 	@echo "make demo    crawl a small generated web for real, compare eleven orderings"
 	@echo "             on it (about 3 minutes the first time)"
-	@echo "make test    linters, types and all tests"
-	@echo "make bounds  the kernels' tests once more, with numba's bounds checks"
+	@echo "make test    linters, types, and what tests a change in a few minutes"
+	@echo "make test-all  all tests, as CI runs them: Spark, a browser, bounds checks, faults,"
+	@echo "             and how much of src they cover"
+	@echo "make bounds  the kernels' tests, with numba's bounds checks"
 	@echo "make simulate-faults SEEDS=1000   crawls and a service on a disk, a network and"
 	@echo "             a clock that fail, each run from a seed"
 	@echo "make core    the core alone in an environment of its own: its size, its start,"
@@ -25,8 +27,21 @@ help:
 demo: .venv/installed
 	@$(BIN)/frontrank demo
 
+# Tests of one group share a process (tests/tiers.py); all others go to the process that is free.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadgroup --durations 10
+COVERED := --cov --cov-append --cov-report=
+KERNEL_TESTS = $(shell $(BIN)/python -m tests.bounds)
+
 test: lint
-	$(BIN)/python -m pytest -n 3 --dist loadgroup --durations 10
+	$(PYTEST) -m "not full"
+
+# Kernel tests run with bounds checks instead of without; the contracts run without, and growth with them, too.
+test-all: lint
+	rm -f .coverage .coverage.*
+	$(PYTEST) $(COVERED) $(addprefix --ignore=,$(filter-out %/test_contracts.py,$(KERNEL_TESTS)))
+	$(MAKE) bounds COVER="$(COVERED)"
+	$(MAKE) simulate-faults SEEDS=300
+	$(BIN)/python -m tests.covered
 
 lint: .venv/tested-with
 	$(BIN)/ruff check src tests benchmarks docs/generate.py examples
@@ -36,8 +51,7 @@ lint: .venv/tested-with
 
 # Compiled code reads and writes out of bounds without a word.
 bounds: .venv/tested-with
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2 --dist load \
-	    -k "not test_contract or growth" $$($(BIN)/python -m tests.bounds)
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) $(COVER) -k "not test_contract or growth" $(KERNEL_TESTS)
 
 SEEDS ?= 1000
 FROM ?= 0

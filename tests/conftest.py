@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from frontrank.kernels.jit import compile_at_once
+from tests.tiers import group_of, is_full
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,12 +32,13 @@ if os.environ.get("NUMBA_BOUNDSCHECK") == "1":
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share what takes long to make (a server, a browser, Spark) run in one process; all others anywhere."""
+    """Mark tests by tier and group (``tests.tiers``)."""
     for item in items:
-        fixtures = getattr(item, "_fixtureinfo", None)
-        found = fixtures.name2fixturedefs.values() if fixtures is not None else ()
-        if any(made[-1].scope == "module" for made in found if made):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        if is_full(item):
+            item.add_marker(pytest.mark.full)
+        group = group_of(item)
+        if group is not None:
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(autouse=True)

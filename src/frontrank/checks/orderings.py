@@ -13,7 +13,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,32 @@ def _order(policy: Policy, web: Web, jit: bool = True, steps: int = 1) -> Array:
     return simulate(web, policy, _seeds(web), jit=jit, steps=steps).trace.order
 
 
+class References:
+    """The orders that most checks compare with, of the ordering checked last: each is computed once."""
+
+    def __init__(self, policy: Policy, web: Web) -> None:
+        self.policy, self.web = policy, web
+        self.names = [web.name_of(page) for page in range(web.pages)]
+
+    @cached_property
+    def simulated(self) -> Array:
+        return _order(self.policy, self.web)
+
+    @cached_property
+    def live(self) -> list[str]:
+        """The names of the pages in the order in which a live crawl that began with 16 slots fetched them."""
+        return _crawled(self.policy, self.web, self.names, 16)
+
+
+_last: list[References] = []
+
+
+def _references(policy: Policy, web: Web) -> References:
+    if not _last or _last[0].web is not web or _last[0].policy != policy:
+        _last[:] = [References(policy, web)]
+    return _last[0]
+
+
 def _equal(policy: Policy, one: Array, other: Array, what: str) -> None:
     if not np.array_equal(one, other):
         shared = min(len(one), len(other))
@@ -75,29 +101,29 @@ def _equal(policy: Policy, one: Array, other: Array, what: str) -> None:
 
 def compiled_as_interpreted(policy: Policy, web: Web) -> None:
     """Compiled kernels fetch what the same code fetches when Python interprets it."""
-    _equal(policy, _order(policy, web), _order(policy, web, jit=False), "compiled and interpreted runs differ")
+    _equal(policy, _references(policy, web).simulated, _order(policy, web, jit=False), "compiled and interpreted runs differ")
 
 
 def live_as_simulated(policy: Policy, web: Web) -> None:
     """One event at a time, from 16 slots, knowing only what events told: the same order as over the whole graph."""
-    names = [web.name_of(page) for page in range(web.pages)]
-    live = np.array([names.index(name) for name in _crawled(policy, web, names, 16)])
-    _equal(policy, _order(policy, web), live, "live and simulated crawls differ")
+    known = _references(policy, web)
+    live = np.array([known.names.index(name) for name in known.live])
+    _equal(policy, known.simulated, live, "live and simulated crawls differ")
 
 
 def growth_is_invisible(policy: Policy, web: Web) -> None:
     """State that grows from 16 slots gives the order of state that was large enough from the start."""
-    names = [web.name_of(page) for page in range(web.pages)]
-    small, large = (_crawled(policy, web, names, slots) for slots in (16, 4 * web.pages))
-    _equal(policy, np.array(small), np.array(large), "a crawl that grew differs from one with room from the start")
+    known = _references(policy, web)
+    large = _crawled(policy, web, known.names, 4 * web.pages)
+    _equal(policy, np.array(known.live), np.array(large), "a crawl that grew differs from one with room from the start")
 
 
 def recovery_is_invisible(policy: Policy, web: Web) -> None:
     """A crawl that ends abruptly and is recovered from its directory, again and again, goes on as if nothing had been."""
-    names = [web.name_of(page) for page in range(web.pages)]
+    known = _references(policy, web)
     with tempfile.TemporaryDirectory(prefix="frontrank-check-") as folder:
-        torn = _crawled(policy, web, names, 16, Path(folder, "crawl"), ends=7)
-    _equal(policy, np.array(_crawled(policy, web, names, 16)), np.array(torn), "a recovered crawl goes on differently")
+        torn = _crawled(policy, web, known.names, 16, Path(folder, "crawl"), ends=7)
+    _equal(policy, np.array(known.live), np.array(torn), "a recovered crawl goes on differently")
 
 
 def _crawled(policy: Policy, web: Web, names: list[str], capacity: int, path: Path | None = None, ends: int = 0) -> list[str]:
@@ -139,12 +165,13 @@ def _page_of(web: Web, names: list[str], page: int) -> dict[str, Any]:
 
 def chunking_is_invisible(policy: Policy, web: Web) -> None:
     """Fetching in many small runs gives the order of one long run."""
-    _equal(policy, _order(policy, web), _order(policy, web, steps=web.pages), "the order depends on the size of steps")
+    stepped = _order(policy, web, steps=web.pages)
+    _equal(policy, _references(policy, web).simulated, stepped, "the order depends on the size of steps")
 
 
 def seeded_twice_equal(policy: Policy, web: Web) -> None:
     """The same crawl twice is the same crawl."""
-    _equal(policy, _order(policy, web), _order(policy, web), "two runs of the same crawl differ")
+    _equal(policy, _references(policy, web).simulated, _order(policy, web), "two runs of the same crawl differ")
 
 
 def relabelling_is_invisible(policy: Policy, web: Web) -> None:
@@ -152,7 +179,7 @@ def relabelling_is_invisible(policy: Policy, web: Web) -> None:
     number = np.random.default_rng(3).permutation(web.pages).astype(np.int32)
     other = relabelled(web, number)
     order = simulate(other, policy, number[_seeds(web)]).trace.order
-    _equal(policy, number[_order(policy, web)], order, "the order depends on how pages are numbered")
+    _equal(policy, number[_references(policy, web).simulated], order, "the order depends on how pages are numbered")
 
 
 def relabelled(web: Web, number: Array) -> Web:
@@ -209,7 +236,7 @@ def priorities_are_finite(policy: Policy, web: Web) -> None:
     engine = Engine(policy, web, jit=False)
     on_fetch = interpreted(policy.kernels()["on_fetch"])
     engine.seed(_seeds(web))
-    order = _order(policy, web)[:50]
+    order = _references(policy, web).simulated[:50]
     for page in order.tolist():
         engine.state.fetched[page] = 1
         count = on_fetch(engine.state, engine.links, page, engine.out)
