@@ -81,6 +81,22 @@ def test_other_orderings_are_tried_on_what_was_fetched(folder: Path) -> None:
     assert not advised[0] and advised[1]["for"] == "coverage"
 
 
+def test_a_model_may_control_a_crawl_only_if_it_is_allowed_to(tmp_path: Path) -> None:
+    with Crawl("bfs", tmp_path / "crawl") as crawl:
+        crawl.seed(["http://a.example/", "http://b.example/"])
+    names, said = asked(
+        [str(tmp_path / "crawl"), "--control"],
+        ("limit_host", {"host": "a.example", "delay_s": 7}),
+        ("limit_host", {"host": "a.example"}),
+        ("pause", {}),
+    )
+    assert names == [*TOOLS, "boost", "limit_host", "limit_pattern", "block_until", "pause", "resume"]
+    assert said[0] == (False, {"done": "a.example has new limits", "applied": True})
+    assert said[1][0] and "at least one of budget, delay_s" in said[1][1]
+    with Crawl.recover(tmp_path / "crawl", read_only=True) as crawl:
+        assert crawl.paused and crawl.hosts()[0]["delay"] == 7.0
+
+
 def test_what_cannot_be_answered_is_said_to_the_model(folder: Path) -> None:
     _, found = asked(
         [str(folder)],

@@ -60,7 +60,7 @@ LIVE: dict[str, Callable[[Path], list[Any]]] = {  # commands that need the order
     "dashboard": lambda it: [it],
     "mcp": lambda it: [it, "--json"],
     "boost": lambda it: [it, "/x/", "+1"],
-    "limit": lambda it: [it, "--host", "a.example", "--delay", "2"],
+    "limit": lambda it: [it, "a.example", "--delay", "2"],
     "block": lambda it: [it, "a.example"],
     "pause": lambda it: [it],
     "resume": lambda it: [it],

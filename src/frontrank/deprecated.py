@@ -18,7 +18,10 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
 ALIASES = {"--policy": "--ordering", "--ranker": "--ordering"}  # other words for one thing, which stay
-OPTIONS: dict[tuple[str, str], str] = {}  # by command and old flag
+OPTIONS = {  # by command and old flag: the new flag, or the argument that takes the value now
+    ("limit", "--family"): "--pattern",
+    ("limit", "--host"): "HOST",
+}
 
 
 class Renamed(NamedTuple):
@@ -39,20 +42,25 @@ NAMES: tuple[Renamed, ...] = (
 
 def current_arguments(command: str, flags: Iterable[str], args: Sequence[str]) -> list[str]:
     """The arguments of a command, with its options (``flags``) under their present names."""
-    known, found, said = set(flags), [], set()
-    words = list(args)
-    stop = words.index("--") if "--" in words else len(words)
-    for word in words[:stop]:
+    known, found, said = set(flags), list[str](), set[str]()
+    stop = list(args).index("--") if "--" in args else len(args)
+    words, rest = iter(args[:stop]), list(args[stop:])
+    arguments: list[str] = []
+    for word in words:
         flag, equals, value = word.partition("=")
         new = OPTIONS.get((command, flag)) or (ALIASES.get(flag) if flag not in known else None)
-        if new is None or new not in known:
+        if new is None or (new.startswith("-") and new not in known):
             found.append(word)
             continue
         if flag not in ALIASES and flag not in said:
-            print(f"frontrank: {flag} is called {new} now", file=sys.stderr)
+            how = f"is called {new} now" if new.startswith("-") else f"{new} is written as {new} alone now"
+            print(f"frontrank: {flag} {how}", file=sys.stderr)
             said.add(flag)
-        found.append(new + equals + value)
-    return found + words[stop:]
+        if new.startswith("-"):
+            found.append(new + equals + value)
+        else:
+            arguments += [value] if equals else [next(words, "")]
+    return found + arguments + rest
 
 
 def attribute(owner: str, holder: Any, name: str) -> Any:

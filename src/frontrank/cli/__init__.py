@@ -10,6 +10,7 @@ from io import TextIOWrapper
 
 import click
 
+from frontrank.crawl.verbs import COMMAND, verbs_for
 from frontrank.errors import EXTRA_OF, FrontrankError, MissingExtra
 from frontrank.system import stopping
 
@@ -28,12 +29,8 @@ GROUPS = {
         "mcp": "Answer a language model's questions about a crawl.",
         "web": "Serve a known web on loopback, to test crawlers on.",
     },
-    "Control a crawl, even while it runs": {
-        "boost": "Move pages whose URL matches to the front.",
-        "limit": "Limit hosts or URL patterns: budgets, delays.",
-        "block": "Fetch nothing from a host for a while.",
-        "pause": "Pause a crawl until it is resumed.",
-        "resume": "Resume a paused crawl.",
+    "Control a crawl, even while it runs": {verb.command: verb.brief for verb in verbs_for(COMMAND)}
+    | {
         "ask": "Tell a crawl what searchers ask from now on.",
         "impact": "Tell a crawl the clicks or views of its pages.",
     },
@@ -61,7 +58,7 @@ GROUPS = {
 }
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 MODULES = {"import": "import_"}
-MODULES |= {name: f"control:{name}" for name in ("boost", "limit", "block", "pause", "resume")}
+MODULES |= {verb.command: "control:COMMANDS" for verb in verbs_for(COMMAND)}
 MODULES |= {name: f"searchers:{name}" for name in ("ask", "impact")}
 HIDDEN = {"policies": "orderings"}  # what a command was called before
 
@@ -77,7 +74,8 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         module, _, attribute = MODULES.get(name, name).partition(":")
-        command: click.Command = getattr(import_module(f"frontrank.cli.{module}"), attribute or "command")
+        found = getattr(import_module(f"frontrank.cli.{module}"), attribute or "command")
+        command: click.Command = found[name] if isinstance(found, dict) else found
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:

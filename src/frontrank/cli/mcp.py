@@ -18,6 +18,7 @@ from frontrank.cli.options import trust_option
 @click.option("--token-file", metavar="FILE", help="The token of the service.")
 @click.option("--tls-ca", default="", metavar="FILE", help="Certificate (PEM) of the service to trust, or: system.")
 @click.option("--insecure", is_flag=True, help="Send the token beyond this machine without TLS.")
+@click.option("--control", is_flag=True, help="Let the model boost, limit, block, pause and resume, too.")
 @trust_option
 @click.option("--json", "as_json", is_flag=True, help="List the tools as JSON, and exit.")
 def command(
@@ -27,12 +28,14 @@ def command(
     token_file: str | None,
     tls_ca: str,
     insecure: bool,
+    control: bool,
     as_json: bool,
 ) -> None:
     """Answer a language model's questions about the crawl in DIR, or one of a service: status, next, explain, compare,
     simulate, recommend.
 
-    It speaks the Model Context Protocol on standard input and output, and changes nothing. The crawl may be running.
+    It speaks the Model Context Protocol on standard input and output, and changes nothing unless --control is given. The
+    crawl may be running.
 
     \b
     frontrank mcp my-crawl
@@ -51,13 +54,13 @@ def command(
         raise InputError("mcp needs either the directory of a crawl or the --address of a service")
     if address is not None:
         client = RestClient(address, read_token(token_file) if token_file else "", tls_ca, insecure)
-        reader, tools = None, tools_of_service(client, crawl)
+        reader, tools = None, tools_of_service(client, crawl, control)
     else:
         folder = Path(directory or "")
         check_crawl(folder)
         check_trusted(folder)
         reader = CrawlReader(folders={folder.name or "crawl": folder})
-        tools = tools_of_directory(reader)
+        tools = tools_of_directory(reader, control)
     if as_json:
         show_json([tool.told() for tool in tools])
         return

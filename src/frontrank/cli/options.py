@@ -34,7 +34,7 @@ def asked(options: Iterable[Option]) -> Callable[[F], F]:
 
     def added(command: F) -> F:
         for one in reversed(known):
-            command = _click_option(one)(command)
+            command = click_option(one)(command)
         return command
 
     return added
@@ -49,10 +49,11 @@ def number(flag: str, default: float | None, help: str, **more: Any) -> Callable
     """A number that only a command knows, such as a port; ``more`` as in ``Option``."""
     name = flag.removeprefix("--")
     usual = {"field": name.replace("-", "_"), "kind": WHOLE, "metavar": "N"}
-    return _click_option(Option(name=name, default=default, help=help, **(usual | more)), default)
+    return click_option(Option(name=name, default=default, help=help, **(usual | more)), default)
 
 
-def _click_option(one: Option, default: Any = None) -> Callable[[F], F]:
+def click_option(one: Option, default: Any = None) -> Callable[[F], F]:
+    """An option of a command, as it is described."""
     text = f"{one.help}  [default: {one.shown()}]" if one.shown() else one.help
 
     def read(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:

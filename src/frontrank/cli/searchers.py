@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
-from frontrank.cli.control import Said, is_address, post, to_target
+from frontrank.cli.control import Recipient, to_recipient
 
 PART = 5_000  # pages of one request to a service
 
 
 @click.command(name="ask")
-@to_target
+@to_recipient
 @click.argument("queries", metavar="FILE")
-def ask(said: Said, queries: str) -> None:
+def ask(to: Recipient, queries: str) -> None:
     """Give a crawl the queries of FILE: its next ranking uses them.
 
     DIR is a crawl, running or not; ADDRESS is the HTTP address of a service, such as 127.0.0.1:7072. FILE is a query log: one
@@ -31,18 +30,19 @@ def ask(said: Said, queries: str) -> None:
 
     log = load_workload(queries)
     what = f"{len(log):,} queries"
-    if is_address(said.target):
+    if to.is_service:
         rows = [{"query": query, "frequency": many} for query, many in zip(log.queries, log.frequency.tolist(), strict=True)]
         seen = {} if log.visibility is None else {"visibility": log.visibility.tolist()}
-        _show(said, what, bool(post(said, "queries", {"queries": rows, **seen})["applied"]))
+        done = bool(to.post("queries", {"queries": rows, **seen})["applied"])
     else:
-        _tell(said, what, "ask", workload_notes(log))
+        done = to.send("ask", workload_notes(log))
+    _show(to, what, done)
 
 
 @click.command(name="impact")
-@to_target
+@to_recipient
 @click.argument("table", metavar="FILE")
-def impact(said: Said, table: str) -> None:
+def impact(to: Recipient, table: str) -> None:
     """Tell a crawl what searchers made of its pages: clicks, views or both.
 
     DIR is a crawl, running or not; ADDRESS is the HTTP address of a service, such as 127.0.0.1:7072. FILE is a table with the
@@ -57,16 +57,16 @@ def impact(said: Said, table: str) -> None:
 
     told = read_impacts(table)
     what = f"{len(told):,} pages"
-    if not is_address(said.target):
-        _tell(said, what, "impacts", {"told": told})
+    if not to.is_service:
+        _show(to, what, to.send("impacts", {"told": told}))
         return
-    answers = [post(said, "impacts", {"pages": part}) for part in _parts(told)]
+    answers = [to.post("impacts", {"pages": part}) for part in _parts(told)]
     unknown = [url for answer in answers for url in answer["unknown"]]
     missing = sum(answer["unknown_pages"] for answer in answers)
     if missing:
         named = ", ".join(unknown[:3]) + (", ..." if missing > 3 else "")
         click.echo(f"{missing:,} of {len(told):,} pages with an impact are not known to this crawl: {named}", err=True)
-    _show(said, what, all(answer["applied"] for answer in answers))
+    _show(to, what, all(answer["applied"] for answer in answers))
 
 
 def _parts(told: Sequence[Sequence[Any]]) -> Iterator[list[dict[str, Any]]]:
@@ -77,18 +77,6 @@ def _parts(told: Sequence[Sequence[Any]]) -> Iterator[list[dict[str, Any]]]:
         yield rows[first : first + PART]
 
 
-def _tell(said: Said, what: str, verb: str, given: dict[str, Any]) -> None:
-    from frontrank.crawl.inbox import send_command
-
-    _show(said, what, send_command(Path(said.target), verb, **given))
-
-
-def _show(said: Said, what: str, done: bool) -> None:
-    from frontrank.cli.screen import show_json
-
-    if said.as_json:
-        show_json({"target": said.target, "told": what, "done": done})
-    elif done:
-        print(f"{said.target}: told of {what}")
-    else:
-        print(f"{said.target}: {what} said; the process at work there has not acted on it yet, and will when it takes a page")
+def _show(to: Recipient, what: str, done: bool) -> None:
+    later = f"{what} noted; the running process will use them when it takes its next page"
+    to.show(done, f"told of {what}", later, told=what)

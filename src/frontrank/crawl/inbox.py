@@ -1,9 +1,9 @@
-"""Words to a crawl that another process is at work on: files in a folder of its directory, which it heeds within a second.
+"""Commands to a crawl that another process is at work on: files in a folder of its directory, applied within a second.
 
     DIR/control/1700000000000000000-3f.json    {"verb": "boost", "given": {"pattern": "/news/", "by": 2}}
 
 A file is written beside and renamed, acted on in the order of names, and removed once the event is stored: a crawl that dies in
-between heeds it again, which changes nothing. Whoever may write to the directory may control the crawl.
+between applies it again, which changes nothing. Whoever may write to the directory may control the crawl.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontrank.crawl.journal import Journal, check_crawl, is_locked
+from frontrank.crawl.verbs import methods
 from frontrank.errors import FrontrankError, InputError, StorageError
 from frontrank.system.files import PRIVATE_FOLDER, private, replaced
 from frontrank.web.view import workload_from
@@ -29,19 +30,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("frontrank.crawl")
 
 FOLDER = "control"
-VERBS = (
-    "boost",
-    "limit_pattern",
-    "limit_host",
-    "block",
-    "block_until",
-    "pause",
-    "resume",
-    "ask",
-    "impacts",
-)
 LOOK_S = 0.5  # how often a crawl looks
-PATIENCE_S = 10.0  # for a crawl to heed
+PATIENCE_S = 10.0  # for a crawl to apply it
 MAX_BYTES = 2**26  # bytes of a file: a query log may be long
 
 
@@ -58,11 +48,11 @@ def send_command(folder: Path, verb: str, **given: Any) -> bool:
             crawl.close()
         return True
     _check(folder, verb, given)
-    said = _write(folder / FOLDER, {"verb": verb, "given": given})
+    file = _write(folder / FOLDER, {"verb": verb, "given": given})
     until = time.monotonic() + PATIENCE_S
-    while said.exists() and time.monotonic() < until:
+    while file.exists() and time.monotonic() < until:
         time.sleep(0.05)
-    return not said.exists()
+    return not file.exists()
 
 
 def do(crawl: Control, verb: str, given: dict[str, Any]) -> None:
@@ -89,11 +79,11 @@ def _check(folder: Path, verb: str, given: dict[str, Any]) -> None:
         getattr(Crawl("bfs"), verb)(**given)
 
 
-def _write(folder: Path, said: dict[str, Any]) -> Path:
+def _write(folder: Path, command: dict[str, Any]) -> Path:
     try:
         folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
         name = f"{time.time_ns():020d}-{secrets.token_hex(4)}"
-        text = json.dumps(said)
+        text = json.dumps(command)
         if len(text) > MAX_BYTES:
             raise InputError(
                 f"a message to a running crawl must have at most {MAX_BYTES:,} bytes, got {len(text):,}; send it in parts"
@@ -106,7 +96,7 @@ def _write(folder: Path, said: dict[str, Any]) -> Path:
 
 
 def waiting(folder: Path) -> list[Path]:
-    """What was said and not acted on yet, in its order."""
+    """Commands that were not applied yet, in their order."""
     try:
         return sorted(folder / FOLDER / name for name in os.listdir(folder / FOLDER) if name.endswith(".json"))
     except OSError:
@@ -114,18 +104,18 @@ def waiting(folder: Path) -> list[Path]:
 
 
 def listen(crawl: weakref.ref[Control], folder: Path, ended: threading.Event) -> None:
-    """Heed what is said until the crawl has ended, or nobody has it any more: a look at a folder that is seldom there."""
+    """Apply commands until the crawl has ended, or nobody has it any more: a look at a folder that is seldom there."""
     while not ended.wait(LOOK_S):
         alive = crawl()
         if alive is None:
             return
-        if said := waiting(folder):
-            apply_commands(alive, said)
+        if files := waiting(folder):
+            apply_commands(alive, files)
         del alive  # not while it waits
 
 
 def apply_commands(crawl: Control, files: list[Path]) -> None:
-    """Do what was said. What cannot be done is told to the log, and passed over."""
+    """Apply commands in their order. What cannot be done is told to the log, and passed over."""
     for file in files:
         try:
             verb, given = _read(file)
@@ -133,7 +123,7 @@ def apply_commands(crawl: Control, files: list[Path]) -> None:
             with crawl.together():  # never in the middle of what another thread does together
                 pass
         except StorageError:
-            return  # the crawl has ended: the next one heeds it
+            return  # the crawl has ended: the next one applies it
         except (FrontrankError, TypeError, ValueError, OSError) as error:
             logger.warning("%s cannot be carried out (%s)", file.name, error)
         file.unlink(missing_ok=True)
@@ -142,7 +132,7 @@ def apply_commands(crawl: Control, files: list[Path]) -> None:
 def _read(file: Path) -> tuple[str, dict[str, Any]]:
     if file.stat().st_size > MAX_BYTES:
         raise InputError(f"must have at most {MAX_BYTES:,} bytes")
-    said = json.loads(file.read_text(encoding="utf-8"))
-    if not isinstance(said, dict) or said.get("verb") not in VERBS or not isinstance(said.get("given"), dict):
-        raise InputError(f"must be one of {', '.join(VERBS)}, with what is given")
-    return said["verb"], said["given"]
+    command = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(command, dict) or command.get("verb") not in methods() or not isinstance(command.get("given"), dict):
+        raise InputError(f"must be one of {', '.join(sorted(methods()))}, with what is given")
+    return command["verb"], command["given"]

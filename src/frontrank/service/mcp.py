@@ -1,10 +1,11 @@
 """A server of the Model Context Protocol: a language model asks about a crawl, over standard input and output.
 
 One JSON-RPC message a line. The protocol's five methods that a server of tools needs are written out here: the official package
-would bring an HTTP client, a data validation library and a tracing library for them. Tools read; none changes a crawl.
+would bring an HTTP client, a data validation library and a tracing library for them.
 
     status, next, explain, compare      of a crawl in a directory, or of one of a service (by its HTTP side)
     simulate, recommend                 other orderings on what it has fetched
+    boost, limit_host, pause, ...       the verbs of operators, if they are allowed: nothing else changes a crawl
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from urllib.parse import quote
 import msgspec
 
 from frontrank import __version__
+from frontrank.crawl.verbs import MCP
 from frontrank.errors import FrontrankError
 from frontrank.service.http.operations import Operation, Target
 from frontrank.service.http.params import Params, from_data, schema_of
@@ -44,34 +46,40 @@ class Tool:
     about: str
     params: type[Params]
     answer: Callable[[Any], Any]
+    reads: bool = True  # it changes nothing
 
     def told(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "description": self.about,
             "inputSchema": schema_of(self.params),
-            "annotations": {"readOnlyHint": True, "openWorldHint": False},
+            "annotations": {"readOnlyHint": self.reads, "openWorldHint": False},
         }
 
 
 # What is asked --------------------------------------------------------------------------------------------------------------
-def tools_of_directory(reader: CrawlReader) -> list[Tool]:
+def tools_of_directory(reader: CrawlReader, control: bool = False) -> list[Tool]:
     name = next(iter(reader.ids()))
-    return list(_asking(lambda operation, params: operation.answer(Target(reader, name), params)))
+    return list(_tools(lambda operation, params: operation.answer(Target(reader, name), params), control))
 
 
-def tools_of_service(client: RestClient, crawl: str) -> list[Tool]:
+def tools_of_service(client: RestClient, crawl: str, control: bool = False) -> list[Tool]:
     def asked(operation: Operation, params: Params) -> Any:
         path = operation.path.replace("{crawl}", quote(crawl, safe=""))
-        return client.request(path, {name: value for name, value in msgspec.to_builtins(params).items() if value is not None})
+        given = {name: value for name, value in msgspec.to_builtins(params).items() if value is not None}
+        return client.request(path, given, post=operation.acts)
 
-    return list(_asking(asked))
+    return list(_tools(asked, control))
 
 
-def _asking(asked: Callable[[Operation, Params], Any]) -> Iterable[Tool]:
+def _tools(asked: Callable[[Operation, Params], Any], control: bool) -> Iterable[Tool]:
+    """The tools that read and, with ``control``, the verbs of operators."""
     named = {operation.name: operation for operation in OPERATIONS}
     for tool, name in ASKED.items():
         yield Tool(tool, named[name].about, named[name].params, partial(asked, named[name]))
+    for operation in OPERATIONS if control else ():
+        if operation.verb is not None and MCP in operation.verb.callers:
+            yield Tool(operation.verb.method, operation.about, operation.params, partial(asked, operation), reads=False)
 
 
 # The protocol ---------------------------------------------------------------------------------------------------------------

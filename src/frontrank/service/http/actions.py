@@ -1,15 +1,19 @@
-"""The operations that change a crawl or the service, one function each. They are called in threads, never in the event loop."""
+"""The operations that change a crawl or the service. They are called in threads, never in the event loop.
+
+Those of operators are made from the table of verbs.
+"""
 
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 from msgspec import Meta
 
-from frontrank.errors import InputError, TooMany
-from frontrank.pages.groups import MAX_HOST_LENGTH
+from frontrank.crawl.verbs import REST, Parameter, Verb, verbs_for
+from frontrank.errors import TooMany
+from frontrank.options import TEXT, WHOLE
 from frontrank.service.http import shapes
 from frontrank.service.http.operations import OF_CRAWL, Operation, Target, operation
 from frontrank.service.http.params import Params
@@ -17,46 +21,8 @@ from frontrank.service.limits import MAX_URL_LENGTH
 
 MAX_RULES = 1_000  # of a crawl: each is tried on every URL that is found
 MAX_NAMED = 100  # pages that are not known, in an answer
-MAX_PAGES = 2**31 - 1  # as frontiers count them
 MAX_COUNT = 1e15
 NOT_YET = "said; the process at work on the crawl has not acted on it yet, and will when it takes a page"
-
-Host = Annotated[str, Meta(min_length=1, max_length=MAX_HOST_LENGTH, description="the name of a host, or of a queue")]
-Pattern = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=1_000,
-        description="a regular expression, looked for in URLs",
-        extra_json_schema={"format": "regex"},
-    ),
-]
-Delay = Annotated[float, Meta(ge=0, le=86_400, description="seconds between two pages; 0: none")]
-Budget = Annotated[int, Meta(ge=0, le=MAX_PAGES, description="pages to take in all, revisits too; 0: no limit")]
-
-
-class Block(Params):
-    host: Host
-    seconds: Annotated[float, Meta(ge=0, le=1e9, description="for how long; 0 ends it")]
-
-
-class HostLimits(Params):
-    host: Host
-    delay_s: Delay | None = None
-    concurrency: Annotated[int, Meta(ge=0, le=10_000, description="pages in flight at once; 0: no limit")] | None = None
-    budget: Budget | None = None
-    limit: Annotated[int, Meta(ge=0, le=MAX_PAGES, description="pages to be done with; 0: no limit")] | None = None
-
-
-class FamilyLimits(Params):
-    pattern: Pattern
-    budget: Budget | None = None
-    delay_s: Delay | None = None
-
-
-class Boost(Params):
-    pattern: Pattern
-    by: Annotated[int, Meta(ge=-1_000_000, le=1_000_000, description="larger is sooner; 0 ends it")]
 
 
 class Query(Params):
@@ -99,37 +65,6 @@ def resume_all(target: Target) -> shapes.Done:
 
 
 # Of a crawl -----------------------------------------------------------------------------------------------------------------
-def block(target: Target, params: Block) -> shapes.Done:
-    """Fetch nothing from a host for that long."""
-    host, seconds = params.host, params.seconds
-    applied = target.source.tell("block_until", host=host, until=time.time() + seconds if seconds else 0.0)
-    done = f"nothing is taken from {host} for {seconds:g} s" if seconds else f"{host} may be asked again"
-    return _done(target, done, applied)
-
-
-def limit_host(target: Target, params: HostLimits) -> shapes.Done:
-    """Politeness towards one host; what is not given stays as it is."""
-    limits = _given(params)
-    host = limits.pop("host")
-    if not limits:
-        raise InputError("at least one limit must be given: delay_s, concurrency, budget or limit")
-    return _done(target, f"{host} has new limits", target.source.tell("limit_host", host=host, **limits))
-
-
-def limit_family(target: Target, params: FamilyLimits) -> shapes.Done:
-    """A budget or a pace for all pages whose URL matches; what is not given stays as it is."""
-    _check_room(target, params.pattern)
-    return _done(target, "the family has new limits", target.source.tell("limit_pattern", **msgspec.structs.asdict(params)))
-
-
-def boost(target: Target, params: Boost) -> shapes.Done:
-    """Pages whose URL matches, known or to come, go before all others; below 0, after them. Boosts of patterns add up."""
-    _check_room(target, params.pattern)
-    applied = target.source.tell("boost", pattern=params.pattern, by=params.by)
-    after = "they go after all others" if params.by else "it is ended"
-    return _done(target, "pages that match go before all others" if params.by > 0 else after, applied)
-
-
 def set_queries(target: Target, params: Queries) -> shapes.Done:
     """What searchers ask from now on, instead of the queries before: later rankings go by it."""
     rows = params.queries
@@ -147,19 +82,41 @@ def set_impacts(target: Target, params: Impacts) -> shapes.ImpactsDone:
     return shapes.ImpactsDone(done=done.done, applied=applied, unknown=unknown[:MAX_NAMED], unknown_pages=len(unknown))
 
 
-def pause(target: Target) -> shapes.Done:
-    """Take no page until resumed."""
-    return _done(target, "paused: no page is taken until it is resumed", target.source.tell("pause"))
+def _params_of(verb: Verb) -> type[Params]:
+    """The struct of a verb's parameters: their names, limits and descriptions are those of the table."""
+    fields = [(one.field, _type_of(one)) if one.needed else (one.field, _type_of(one) | None, None) for one in verb.parameters]
+    name = verb.name[0].upper() + verb.name[1:]
+    made: Any = msgspec.defstruct(name, fields, bases=(Params,), module=__name__, kw_only=True)
+    return cast(type[Params], made)
 
 
-def resume(target: Target) -> shapes.Done:
-    """Take pages again."""
-    applied = target.source.tell("resume")
-    return _done(target, "resumed" if target.reader.active else "resumed, but the whole service is paused", applied)
+def _type_of(one: Parameter) -> Any:
+    if one.kind == TEXT:
+        how = Meta(min_length=1, max_length=one.max_length, description=one.help, extra_json_schema=_format(one))
+        return Annotated[str, how]
+    kind = int if one.kind == WHOLE else float
+    return Annotated[kind, Meta(ge=kind(one.least), le=kind(one.most), description=one.help)]
 
 
-def _given(params: Params) -> dict[str, Any]:
-    return {name: value for name, value in msgspec.structs.asdict(params).items() if value is not None}
+def _format(one: Parameter) -> dict[str, Any] | None:
+    return {"format": one.format} if one.format else None
+
+
+def _operation_of(verb: Verb) -> Operation:
+    """The route of a verb of the table."""
+
+    def answer(target: Target, params: Any) -> shapes.Done:
+        given = {name: value for name, value in msgspec.structs.asdict(params).items() if value is not None}
+        verb.check(given, lambda one: one.field)
+        if verb.adds_rule:
+            _check_room(target, given["pattern"])
+        applied = target.source.tell(verb.method, **verb.arguments(given, time.time()))
+        done = verb.outcome(given)
+        if verb.method == "resume" and not target.reader.active:
+            done += ", but the whole service is paused"
+        return _done(target, done, applied)
+
+    return Operation(verb.name, "POST", f"{OF_CRAWL}/{verb.path}", verb.about, answer, _params_of(verb), shapes.Done, verb=verb)
 
 
 def _check_room(target: Target, pattern: str) -> None:
@@ -179,12 +136,7 @@ def _action(name: str, path: str, function: Any) -> Operation:
 
 
 ACTIONS = (
-    _action("block", "block", block),
-    _action("limitHost", "limits", limit_host),
-    _action("limitFamily", "families", limit_family),
-    _action("boost", "boost", boost),
+    *map(_operation_of, verbs_for(REST)),
     _action("ask", "queries", set_queries),
     _action("impacts", "impacts", set_impacts),
-    _action("pause", "pause", pause),
-    _action("resume", "resume", resume),
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any, get_type_hints
 
+from frontrank.crawl.verbs import Verb
 from frontrank.errors import InputError
 from frontrank.service.http.params import Params
 from frontrank.service.http.reader import CrawlReader, Source
@@ -47,6 +48,7 @@ class Operation:
     keep_s: float = 0.0  # for how long an answer is kept for others who ask the same
     slow: bool = False  # it takes a replay
     apart: bool = False  # it waits for a process that reads the log
+    verb: Verb | None = None  # of the table of operator verbs, if it is one
 
     @property
     def of_crawl(self) -> bool:
