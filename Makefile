@@ -48,6 +48,8 @@ lint: .venv/tested-with
 	$(BIN)/ruff format --check src tests benchmarks docs/generate.py examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tests.sizes
+	$(BIN)/python -m tests.prose
 
 # Compiled code reads and writes out of bounds without a word.
 bounds: .venv/tested-with
