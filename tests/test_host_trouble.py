@@ -23,6 +23,7 @@ from frontrank.fetching.crawler.arrivals import Arrivals
 from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.scope import scope_of
+from frontrank.fetching.crawler.status import status
 from frontrank.fetching.crawler.summary import given_up_hosts
 from frontrank.fetching.failures import Cause, NotFetched, Unreachable, host_not_found, lost, of_network, of_proxy
 from frontrank.fetching.fetcher import Answer
@@ -226,6 +227,16 @@ def test_what_happened_to_hosts_is_the_same_after_a_kill(tmp_path: Path) -> None
     ((host, reason, until),) = again.history.resting(run.now)
     assert (host, reason) == ("a.example", "connection refused") and run.now < until < run.now + 60
     again.close()
+
+
+def test_status_tells_of_the_trouble_of_hosts_with_pages_to_come(tmp_path: Path) -> None:
+    for name, count, waits in (("done", 1, False), ("open", 2, True)):
+        run = Simulated(pages("a", count), tmp_path / name, retries=0)
+        (page,) = run.crawl.take_pages(1)
+        run.crawl.block("a.example", 30.0, reason="http 503")
+        run.crawl.failed_page(page, "http 503")
+        run.crawl.close()
+        assert bool(status(tmp_path / name)["trouble"]) == waits
 
 
 def test_a_proxy_that_worked_may_be_away_and_one_that_never_did_ends_the_crawl() -> None:

@@ -37,6 +37,7 @@ def status(path: str | os.PathLike[str], with_queue: bool = False, clock: Callab
         told["trouble"] = [
             {"host": host, "reason": reason, "next_try_s": None if until == inf else max(until - clock(), 0.0)}
             for host, reason, until in crawl.history.resting(clock() if running else crawl.now)
+            if _has_more(crawl, host)
         ]
         told |= _budget(crawl.notes.get("options", {}).get("budget", 0), told)
         if with_queue:
@@ -44,6 +45,12 @@ def status(path: str | os.PathLike[str], with_queue: bool = False, clock: Callab
         return told
     finally:
         crawl.close()
+
+
+def _has_more(crawl: Crawl, host: str) -> bool:
+    """Whether pages of a host are still to be fetched."""
+    (row,) = crawl.frontier.hosts(crawl.find_host(host))
+    return bool(row["waiting"] + row["later"] + row["leased"])
 
 
 def rates(times: Array, now: float, worked_s: float | None) -> dict[str, float]:
