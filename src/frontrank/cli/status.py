@@ -89,6 +89,9 @@ def _facts(told: dict[str, Any]) -> list[tuple[str, str]]:
     if told["revisits"]:
         made.append(("revisits", f"{told['revisits']:,}; {told['scheduled']:,} pages scheduled"))
     made.append(("hosts", f"{hosts['known']:,}; {hosts['with_waiting']:,} with waiting pages, {hosts['resting']:,} resting"))
+    for row in told["limits"]:
+        said = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in row["limits"].items())
+        made.append(("limited", f"{printable(row['host'])}: {said}"))
     resting = [(row["host"], row["reason"], row["next_try_s"]) for row in told["trouble"] if row["next_try_s"] is not None]
     if trouble := rests(resting, len(told["trouble"]) - len(resting)):
         made.append(("trouble", trouble))

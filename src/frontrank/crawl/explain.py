@@ -18,9 +18,9 @@ from frontrank.crawl.events import Failed, Fetched, RankingHeld, Rescored
 from frontrank.crawl.integrity import checked_rows
 from frontrank.crawl.log import Log, Row
 from frontrank.crawl.memory_log import MemoryLog
-from frontrank.crawl.status import due, priorities, priority, state
+from frontrank.crawl.status import due, is_known, priorities, priority, state
 from frontrank.errors import InputError
-from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, WAITING
+from frontrank.frontiers.frontier import ABSENT, GONE, WAITING
 from frontrank.orderings.ranker import UNRANKED
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class _Names:
 
 def explain(crawl: Shown, url: str, queue: str | None = None) -> dict[str, Any]:
     page = crawl.find_page(url, queue)
-    if page < 0 or crawl.frontier.mark(page) == FORGOTTEN:
+    if not is_known(crawl, page):
         raise InputError(f"{url}: this crawl does not know the page; give a URL that a fetched page links to")
     if not crawl.log.seq or next(crawl.log.rows(), None) is None:
         raise InputError(f"{url}: this crawl keeps no events, so its priorities cannot be explained; crawl into a directory")

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from frontrank.errors import InputError
 from frontrank.pages.patterns import MAX_SIGNS, Search, parse, searcher
@@ -92,6 +92,13 @@ def _matches_nothing(url: str) -> bool:
     return False
 
 
+class HostLimits(NamedTuple):
+    """Limits of one host, and its number."""
+
+    number: int
+    limits: dict[str, int]
+
+
 class Rules:
     """The rules of a crawl.
 
@@ -104,6 +111,7 @@ class Rules:
 
     def __init__(self) -> None:
         self.families: dict[str, Family] = {}
+        self.hosts: dict[str, HostLimits] = {}  # that frontiers do not keep
         self._ahead: Counter[str] = Counter()  # by pattern: pages that were held up in this call of take
         self._matching: dict[str, list[Family]] = {}  # by URL: limiting families, in this call of take
         self._work = 0  # of this call of take
@@ -120,6 +128,22 @@ class Rules:
         if not rule.says_nothing:
             self.families[rule.pattern] = Family(rule, before.taken if before else 0)
         self._derive()
+
+    def limit_host(self, host: str, number: int, limits: dict[str, int]) -> None:
+        """Limits of a host that hold beside those of the frontier; 0 ends one.
+
+        >>> rules = Rules()
+        >>> rules.limit_host("a.org", 3, {"queue_cap": 10})
+        >>> rules.hosts
+        {'a.org': HostLimits(number=3, limits={'queue_cap': 10})}
+        >>> rules.limit_host("a.org", 3, {"queue_cap": 0})
+        >>> rules.hosts
+        {}
+        """
+        present = self.hosts.pop(host, HostLimits(number, {})).limits
+        left = {name: value for name, value in {**present, **limits}.items() if value}
+        if left:
+            self.hosts[host] = HostLimits(number, left)
 
     def __bool__(self) -> bool:
         return bool(self.families)
@@ -207,12 +231,16 @@ class Rules:
         return [{**family.rule.json(), "taken": family.taken} for family in self.families.values()]
 
     # Snapshots ----------------------------------------------------------------------------------------------------------
-    def saved(self) -> list[Any]:
+    def saved(self) -> dict[str, Any]:
         rows = [(family.rule.json(), family.taken, family.ready_at) for family in self.families.values()]
-        return [[rule, taken, None if at == -math.inf else at] for rule, taken, at in rows]
+        families = [[rule, taken, None if at == -math.inf else at] for rule, taken, at in rows]
+        return {"families": families, "hosts": [[host, *one] for host, one in self.hosts.items()]}
 
-    def restore(self, saved: list[Any]) -> None:
-        made = [(Rule(**rule), taken, -math.inf if at is None else at) for rule, taken, at in saved]
+    def restore(self, saved: dict[str, Any] | list[Any]) -> None:
+        """``saved`` was a list of the families before hosts had limits here."""
+        parts = {"families": saved, "hosts": []} if isinstance(saved, list) else saved
+        made = [(Rule(**rule), taken, -math.inf if at is None else at) for rule, taken, at in parts["families"]]
+        self.hosts = {host: HostLimits(number, limits) for host, number, limits in parts["hosts"]}
         self.families = {rule.pattern: Family(rule, taken, at) for rule, taken, at in made}
         self._derive()
 

@@ -68,6 +68,7 @@ def overview(crawl: Shown) -> dict[str, Any]:
         "links_given_up": crawl.links_given_up,
         "paused": crawl.paused,
         "rules": crawl.rules.json(),
+        "limits": [{"host": host, "limits": one.limits} for host, one in crawl.rules.hosts.items()],
         "hosts": {
             "known": len(hosts),
             "with_waiting": int((hosts["waiting"] > 0).sum()),
@@ -81,6 +82,11 @@ def overview(crawl: Shown) -> dict[str, Any]:
         "started": crawl.notes.get("started"),
         "last_event": crawl.now or None,
     }
+
+
+def is_known(crawl: Shown, page: int) -> bool:
+    """Whether there is anything to tell of a page."""
+    return page >= 0 and crawl.frontier.mark(page) != FORGOTTEN
 
 
 def scores(crawl: Shown, bins: int = 40) -> dict[str, Any]:
@@ -148,7 +154,7 @@ def upcoming(crawl: Shown, n: int) -> list[dict[str, Any]]:
 def pages(crawl: Shown, numbers: Sequence[int]) -> list[dict[str, Any]]:
     """Where these pages stand: url, queue, state, priority of those that wait, when they are due, depth. Not forgotten ones."""
     made = []
-    there = [page for page in numbers if crawl.frontier.mark(page) != FORGOTTEN]
+    there = [page for page in numbers if is_known(crawl, page)]
     for page, (url, queue) in zip(there, crawl.names(there), strict=True):
         waits = crawl.frontier.mark(page) in (WAITING, LEASED, LATER)
         worth = priority(crawl, page) if waits else None

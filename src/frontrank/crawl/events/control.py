@@ -15,6 +15,7 @@ from frontrank.kernels.jit import Array
 if TYPE_CHECKING:
     from frontrank.crawl.live import Live
 
+BESIDE_FRONTIER: tuple[str, ...] = ()  # limits of hosts that ``Rules`` keep, not the frontier
 OLD_LIMITS = {"at_once": "concurrency"}  # as format 1 wrote them
 
 
@@ -37,7 +38,9 @@ class Limited(Noted):
 
     def apply(self, crawl: Live) -> None:
         host = crawl._host(self.host)  # a new host makes the frontier grow: first its number, then the frontier
-        crawl.frontier.limit(host, **self.limits)
+        crawl.frontier.limit(host, **{name: value for name, value in self.limits.items() if name not in BESIDE_FRONTIER})
+        if beside := {name: int(value) for name, value in self.limits.items() if name in BESIDE_FRONTIER}:
+            crawl.rules.limit_host(self.host.lower(), host, beside)
 
     @staticmethod
     def show(row: Row) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal, is_locked
 from frontrank.crawl.needs import check_live
 from frontrank.crawl.recovery import first_workload
+from frontrank.crawl.status import is_known
 from frontrank.errors import InputError, SpecError, StorageError, nearest
-from frontrank.frontiers.frontier import FORGOTTEN
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy, orderings
@@ -164,7 +164,7 @@ def explain(folder: str, url: str, queue: str | None = None) -> dict[str, Any] |
     """Why a page stands where it stands; None if it is not known."""
     with Crawl.recover(folder, read_only=True) as crawl:
         page = crawl.find_page(url, queue)
-        return None if page < 0 or crawl.mark(page) == FORGOTTEN else crawl.explain(url, queue)
+        return crawl.explain(url, queue) if is_known(crawl, page) else None
 
 
 def compare(folder: str, spec: str, most: int) -> Compared:

@@ -86,6 +86,11 @@ class ImpactsDone(Answer):
     unknown_pages: int
 
 
+class HostLimits(Answer):
+    host: str
+    limits: dict[str, int]
+
+
 class Status(Answer):
     id: str
     policy: str
@@ -107,6 +112,7 @@ class Status(Answer):
     left_until: str | None
     hosts: HostCounts
     rules: list[Rule]
+    limits: list[HostLimits]
     gauges: dict[str, float]
     rankings_failed: int
     events: int
