@@ -22,14 +22,12 @@ from tests.conftest import ROOT
 SOURCE = ROOT / "src" / "frontrank"
 # What runs inside Scrapy may import it.
 INSIDE_SCRAPY = SOURCE / "fetching" / "addon"
-INSIDE_HTTP = (
-    SOURCE / "service" / "http" / "app.py",
-    SOURCE / "service" / "http" / "server.py",
-)  # by `need` in http/__init__.py
+# By `need` in http/__init__.py and cli/mcp.py.
+INSIDE_HTTP = (*(SOURCE / "service" / "http").glob("[!_]*.py"), SOURCE / "service" / "mcp.py")
 # By `need` in service/__init__.py and cli/serve.py.
 INSIDE_GRPC = tuple(
     SOURCE / "service" / f"{name}.py"
-    for name in ("asks", "async_client", "calls", "client", "frontier", "grpc_server", "intake", "rpc", "wire")
+    for name in ("asks", "async_client", "calls", "client", "counters", "frontier", "grpc_server", "intake", "rpc", "wire")
 )
 INSIDE_SPARK = SOURCE / "spark"  # by `need` in session.py and command.py
 WITHOUT = "import sys; from frontrank.errors import EXTRA_OF; sys.modules.update(dict.fromkeys(EXTRA_OF))"
@@ -127,16 +125,20 @@ def test_a_machine_that_only_crawls_needs_no_lab(tmp_path: Path) -> None:
 def test_the_extras_are_those_of_pyproject() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     core = {_name(requirement) for requirement in project["dependencies"]}
-    assert core == {"can-ada", "click", "numba", "numpy", "rich"}
+    assert core == {"can-ada", "click", "google-re2", "numba", "numpy", "rich"}
     names = packages_distributions()
     for module, extra in EXTRA_OF.items():
         if module in names:  # duckdb and backports need not be here
             brought = {_name(requirement) for requirement in project["optional-dependencies"][extra]}
-            assert brought & {name.lower() for name in names[module]}, f"{module} is not in the extra {extra}"
+            assert brought & set(map(_normal, names[module])), f"{module} is not in the extra {extra}"
 
 
 def _name(requirement: str) -> str:
-    return requirement.split(">=")[0].split("[")[0].lower()
+    return _normal(requirement.split(">=")[0].split("[")[0])
+
+
+def _normal(name: str) -> str:
+    return name.lower().replace("_", "-")
 
 
 def test_every_import_of_an_extra_is_announced() -> None:

@@ -41,10 +41,12 @@ def command(
     frontrank mcp my-crawl
     frontrank mcp --address 127.0.0.1:7072
     """
+    from frontrank.errors import InputError, need
+
+    need("msgspec")
     from frontrank.cli.screen import show_json
     from frontrank.crawl.journal import check_crawl
     from frontrank.crawl.recovery import check_trusted
-    from frontrank.errors import InputError
     from frontrank.service.http.reader import CrawlReader
     from frontrank.service.http.rest_client import RestClient
     from frontrank.service.mcp import Server, tools_of_directory, tools_of_service

@@ -23,7 +23,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from frontrank.errors import InputError
-from frontrank.pages.patterns import MAX_SIGNS, Search, parse, searcher
+from frontrank.pages.patterns import MAX_CHARACTERS, Search, searcher
 
 logger = logging.getLogger("frontrank.crawl")
 
@@ -36,10 +36,11 @@ MAX_AT_ONCE = 2_000  # URLs
 
 @dataclass(frozen=True)
 class Rule:
-    """
-    >>> Rule("[", boost=1)
+    """What holds for all pages whose URL matches. Whether the pattern can be searched for, ``Family`` finds out.
+
+    >>> Rule("/news/", budget=-1)
     Traceback (most recent call last):
-    frontrank.errors.InputError: pattern must be a regular expression, got '[' (unterminated character set at position 0)
+    frontrank.errors.InputError: budget must be a whole number of pages from 0 (none), got -1
     """
 
     pattern: str
@@ -56,8 +57,6 @@ class Rule:
             raise InputError(f"budget must be a whole number of pages from 0 (none), got {self.budget!r}")
         if not isinstance(self.delay_s, int | float) or not (math.isfinite(self.delay_s) and self.delay_s >= 0):
             raise InputError(f"delay_s must be a number of seconds from 0, got {self.delay_s!r}")
-        if not self.says_nothing:  # one that ends a rule is found by its text
-            parse(self.pattern)
 
     def json(self) -> dict[str, Any]:
         return asdict(self)
@@ -79,7 +78,7 @@ class Family:
     def __post_init__(self) -> None:
         try:
             self.matches = searcher(self.rule.pattern)
-        except InputError as error:  # of a directory that came from elsewhere: no pattern is searched without a bound
+        except InputError as error:  # an older crawl, or one from elsewhere: no pattern is searched without a bound
             logger.warning("a rule of this crawl holds for no page: %s", error)
             self.matches = _matches_nothing
 
@@ -247,4 +246,4 @@ class Rules:
 
 def tries(url: str) -> int:
     """How many tries of an expression on a short URL one on this URL is worth."""
-    return 1 + min(len(url), MAX_SIGNS) // WORK_LENGTH
+    return 1 + min(len(url), MAX_CHARACTERS) // WORK_LENGTH
