@@ -12,14 +12,12 @@ from frontrank.errors import SpecError
 from frontrank.lab.compare import prepared
 from frontrank.lab.experiment import Key, draws_of
 from frontrank.lab.figures_table import figures_of
-from frontrank.lab.measures import REGISTRY, SHARES, Curve, Judged, Measure, hot, register
+from frontrank.lab.measures import REGISTRY, SHARES, Curve, Figure, Judged, Measure, hot, register
 from frontrank.lab.repeats import repeat
 from frontrank.simulation.plan import Plan, Stop
-from frontrank.simulation.simulate import Run, simulate
+from frontrank.simulation.simulate import simulate
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
-
-Cells = dict[float, float | None]
 
 
 @pytest.fixture(scope="module")
@@ -27,28 +25,25 @@ def web() -> Web:
     return fr.load("synthetic:pages=300,text=0,seed=3")
 
 
-class Fetched(Measure):
-    """The share of the web that has been fetched."""
-
-    name = "arrived"
-    heading = "of the web fetched after"
-    title = "Pages fetched"
-
-    def values(self, run: Run, judged: Judged) -> Cells:
-        return {share: min(share, run.trace.fetched / judged.web.pages) for share in SHARES}
-
-    def curve(self, run: Run, judged: Judged) -> Curve:
-        return Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
-
-    def ideal(self, judged: Judged, until: float) -> Curve:
-        return Curve(np.array([0.0, until]), np.array([0.0, until]))
-
-    chance = ideal
+DIAGONAL = Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+FETCHED = Measure(
+    "arrived",
+    "of the web fetched after",
+    lambda run, judged: {share: min(share, run.trace.fetched / judged.web.pages) for share in SHARES},
+    figure=Figure(
+        "Pages fetched",
+        "fetched",
+        lambda run, judged: DIAGONAL,
+        lambda judged, until: DIAGONAL,
+        lambda judged, until: DIAGONAL,
+        lambda judged, importance: "",
+    ),
+)
 
 
 @pytest.fixture
 def registered() -> Iterator[Measure]:
-    yield register(Fetched())
+    yield register(FETCHED)
     del REGISTRY["arrived"]
 
 
@@ -71,11 +66,8 @@ def test_a_measure_that_is_registered_appears_in_json_tables_repeats_reports_and
 
 
 def test_two_measures_have_two_names() -> None:
-    class Again(Fetched):
-        name = "hot"
-
-    with pytest.raises(SpecError, match="the name 'hot' is taken by Hot"):
-        register(Again())
+    with pytest.raises(SpecError, match="the name 'hot' is taken by another measure"):
+        register(Measure("hot"))
 
 
 def test_the_table_has_a_value_for_each_ordering_draw_measure_and_share(web: Web) -> None:

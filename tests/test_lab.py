@@ -13,25 +13,11 @@ from click.testing import CliRunner
 from frontrank import papers as lab
 from frontrank.cli.reproduce import command
 from frontrank.errors import SpecError
+from frontrank.lab.drawn import Drawn
 from frontrank.lab.measures import Curve, threshold_curve
 from frontrank.papers import AGREES, DISAGREES, UNDECIDED, UNTESTED, Reproduction, fica07, fpr10
-from frontrank.papers.claims import ACROSS, decided, mean_height, reaches_at, untested
-from frontrank.papers.crawls import PaperCrawls
-from frontrank.papers.draws import (
-    Drawn,
-    Draws,
-    ahead,
-    alike,
-    at_most,
-    draw,
-    heights,
-    lead,
-    leads,
-    middle,
-    not_below,
-    one_holds,
-    random_pages,
-)
+from frontrank.papers.claims import ACROSS, ahead, alike, at_most, decided, lead, leads, not_below, one_holds, untested
+from frontrank.papers.draws import Draws, draw, heights, mean_height, middle, random_pages, reaches_at
 from frontrank.papers.parts import part_of, reachable, reached, site, start_page, starts
 from frontrank.sources import load
 from frontrank.web.seeds import find_seeds
@@ -278,7 +264,7 @@ def test_the_start_page_is_a_home_page_and_reaches_its_part(web: Web) -> None:
     assert web.urls[start].count("/") == 3
     part, at = reachable(web)
     assert part.name_of(at) == web.urls[start]
-    assert PaperCrawls(part, np.array([at]), lambda text: None)["bfs"].trace.fetched == part.pages
+    assert Draws(part, [np.array([at])], lambda text: None).run("bfs", 0).trace.fetched == part.pages
 
 
 def test_without_urls_or_seeds_the_start_page_is_the_one_that_reaches_most() -> None:
@@ -304,11 +290,11 @@ def test_no_site_is_taken_of_a_web_with_one_host(web: Web) -> None:
 
 def test_a_crawl_is_run_once_however_often_it_is_asked_for(web: Web) -> None:
     said: list[str] = []
-    crawls = PaperCrawls(web, np.array([start_page(web)]), said.append)
-    first, again = crawls["backlink"], crawls["backlink"]
+    draws = Draws(web, [np.array([start_page(web)])], said.append)
+    first, again = draws.run("backlink", 0), draws.run("backlink", 0)
     assert first is again
-    assert said == ["backlink"]
-    found = crawls.found({"mine": "backlink"}, 5.0, "backlink")["mine"]
+    assert said == ["draw 1 of 1: backlink"]
+    [found] = draws.threshold_curves({"mine": "backlink"}, 5.0, "backlink")["mine"]
     assert np.array_equal(found.y, threshold_curve(first.trace, web, 5.0, "backlink").y)
 
 

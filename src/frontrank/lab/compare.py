@@ -182,7 +182,7 @@ def run_plan(
 ) -> Runs:
     """Crawl the web as planned, from the same seeds with each ordering, several at a time."""
     experiment = prepared(web, plan, [seeds], jobs)
-    runs = experiment.runs(experiment.draws[0], progress)
+    runs = experiment.crawl(experiment.draws[0], progress)
     return Runs(web, tuple(runs), plan.metric, source or web.source, command)
 
 

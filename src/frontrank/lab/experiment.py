@@ -116,7 +116,7 @@ class Experiment:
         self.web, self.plan, self.draws, self.jobs = web, plan, draws, jobs
         self._kept: dict[tuple[str, int], Run] = {}
 
-    def runs(self, draw: Array, progress: Progress | None = None) -> list[Run]:
+    def crawl(self, draw: Array, progress: Progress | None = None) -> list[Run]:
         """A run of each ordering from these seeds."""
         return simulate_all(self.web, self.plan, draw, progress, self.jobs)
 
@@ -129,20 +129,27 @@ class Experiment:
         """What is measured of the runs of each draw; the runs of one are dropped before those of the next are made."""
 
         def attempt(draw: Array, tell: Progress) -> Iterable[tuple[str, Measured]]:
-            runs = self.runs(draw, tell)
+            runs = self.crawl(draw, tell)
             return zip((run.spec for run in runs), measure(runs), strict=True)
 
         return over_draws(self.web, self.draws, attempt, progress, enough)
 
+    def is_kept(self, spec: str, draw: int) -> bool:
+        return (spec, draw) in self._kept
+
     def run(self, spec: str, draw: int) -> Run:
         """The run of one ordering from one draw: made when it is first asked for, and kept."""
-        if (spec, draw) not in self._kept:
+        if not self.is_kept(spec, draw):
             self._kept[spec, draw] = simulate(self.web, parse(spec), self.draws[draw], self.plan.stop)
         return self._kept[spec, draw]
 
+    def runs(self, spec: str) -> list[Run]:
+        """The runs of one ordering, one a draw."""
+        return [self.run(spec, draw) for draw in range(len(self.draws))]
+
     def collect(self, specs: Mapping[str, str], of: Callable[[Run], T]) -> dict[str, list[T]]:
         """Something of the runs of each ordering, one a draw, by the ordering's name."""
-        return {name: [of(self.run(spec, at)) for at in range(len(self.draws))] for name, spec in specs.items()}
+        return {name: [of(run) for run in self.runs(spec)] for name, spec in specs.items()}
 
 
 def draws_of(web: Web, seeds: Seeds, times: int) -> list[str]:

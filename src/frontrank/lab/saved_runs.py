@@ -90,8 +90,8 @@ def _write_curves(runs: Runs, path: Path) -> None:
     rows: dict[str, list[Any]] = {"policy": [], "measure": [], "share": [], "value": []}
     for run in runs:
         for measure in REGISTRY.values():
-            curve = measure.curve(run, runs.judged) if measure.heading else None
-            if curve is not None:
+            if measure.heading and measure.figure is not None:
+                curve = measure.figure.curve(run, runs.judged)
                 rows["policy"] += [run.spec] * len(curve.x)
                 rows["measure"] += [measure.name] * len(curve.x)
                 rows["share"] += curve.x.tolist()

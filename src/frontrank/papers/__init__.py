@@ -18,9 +18,9 @@ from importlib import import_module
 
 from frontrank.errors import InputError, SpecError, nearest
 from frontrank.papers.claims import AGREES, DISAGREES, UNDECIDED, UNTESTED, Claim
-from frontrank.papers.crawls import Progress, silent
 from frontrank.papers.reproduction import Experiment, PaperTable, Plot, Reproduction
 from frontrank.search.divided import HALF, Divided
+from frontrank.simulation.side_by_side import Progress
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
@@ -42,6 +42,10 @@ __all__ = [
 
 PAPERS = ("cho98", "fica07", "fpr10")
 SEARCH_PAPERS = ("pandey08", "tran15")  # whose orderings are driven by what searchers ask
+
+
+def _silent(text: str, done: int, total: int) -> None:
+    """Where nobody asks for progress."""
 
 
 def check(key: str) -> str:
@@ -69,9 +73,9 @@ def run(
     """
     reproduce = import_module(f"frontrank.papers.{check(key)}").reproduce
     command = f"frontrank reproduce {key} --web {source or web.name}"
-    told: Reproduction
+    reproduction: Reproduction
     if key in SEARCH_PAPERS:
-        told = reproduce(web, workload, progress or silent, impact)
+        reproduction = reproduce(web, workload, progress or _silent, impact)
         command += f" --queries {queries}" if queries else ""
         if isinstance(workload, Divided) and workload.asked_for != HALF:
             command += f" --judge {workload.asked_for}"
@@ -80,5 +84,5 @@ def run(
     elif workload is not None:
         raise InputError(f"queries given, but {key} is about links alone; drop --queries")
     else:
-        told = reproduce(web, progress or silent)
-    return replace(told, command=command)
+        reproduction = reproduce(web, progress or _silent)
+    return replace(reproduction, command=command)

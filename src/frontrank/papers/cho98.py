@@ -19,31 +19,31 @@ from itertools import pairwise
 
 import numpy as np
 
+from frontrank.lab.drawn import Drawn
 from frontrank.lab.measures import Curve, buffer, hot_count, threshold_for
 from frontrank.orderings.registry import parse
 from frontrank.papers.cho98_query import several_words
 from frontrank.papers.cho98_site import small_site
 from frontrank.papers.cho98_topics import topics
-from frontrank.papers.claims import ALIKE, NOT_KNOWN, Claim, decided, reaches_at, untested
-from frontrank.papers.crawls import Progress, stop_plot, threshold_plot
-from frontrank.papers.draws import (
-    DRAWS,
+from frontrank.papers.claims import (
+    ALIKE,
+    NOT_KNOWN,
     READING,
-    Drawn,
-    Draws,
+    Claim,
     ahead,
     alike,
     all_hold,
-    at,
-    heights,
+    decided,
     lead,
     leads,
-    middle,
+    listing,
     not_ahead,
-    told,
+    untested,
 )
+from frontrank.papers.draws import DRAWS, Draws, at_shares, heights, middle, reaches_at, stop_plot, threshold_plot
 from frontrank.papers.parts import reachable, starts
-from frontrank.papers.reproduction import Experiment, PaperTable, Plot, Reproduction, Value, describe
+from frontrank.papers.reproduction import Experiment, Plot, Reproduction, Value, describe, paper_table
+from frontrank.simulation.side_by_side import Progress
 from frontrank.web.web import Web
 
 PAPER = "J. Cho, H. Garcia-Molina, L. Page: Efficient Crawling Through URL Ordering. WWW 1998."
@@ -97,16 +97,16 @@ def thresholds(draws: Draws) -> Experiment:
     levels = {share: threshold_for(web, IB, share) for share in LAX_TO_STRINGENT}
     curves: dict[str, list[Curve]] = {}
     half: list[Drawn | None] = []
-    rows: list[list[Value]] = []
+    rows: list[list[Value | Drawn]] = []
     for share, least in levels.items():
         count = hot_count(web, least, IB)
-        drawn = draws.found({"backlink": "backlink"}, least, IB)["backlink"]
+        drawn = draws.threshold_curves({"backlink": "backlink"}, least, IB)["backlink"]
         curves[f"G = {least:g} ({share:.0%} asked for, {count / web.pages:.1%} hot)"] = drawn
         half.append(_reached(drawn, 0.5))
         mean = heights({"backlink": drawn})["backlink"]
-        rows.append([f"{least:g}", count, count / web.pages, _shown(half[-1]), _shown(_reached(drawn, 0.8)), str(mean)])
+        rows.append([f"{least:g}", count, count / web.pages, half[-1], _reached(drawn, 0.8), mean])
     how = "Backlink ordering, hot pages by number of backlinks: how much of the web is fetched before half of them are found?"
-    table = PaperTable(["G (backlinks)", "hot pages", "share hot", "half found at", "80% found at", "mean P_ST"], rows)
+    table = paper_table(["G (backlinks)", "hot pages", "share hot", "half found at", "80% found at", "mean P_ST"], rows)
     plot = Plot(middle(curves), "share of the hot pages found")
     claim = _stringent(list(levels.values()), half)
     return Experiment("More and less stringent thresholds", how, ["backlink"], plot, table, [claim])
@@ -117,10 +117,6 @@ def _reached(curves: list[Curve], height: float) -> Drawn | None:
     found = [reaches_at(curve, height) for curve in curves]
     at_all = tuple(share for share in found if share is not None)
     return Drawn(at_all) if len(at_all) == len(found) else None
-
-
-def _shown(value: Drawn | None) -> str | None:
-    return None if value is None else str(value)
 
 
 def _stringent(levels: list[float], half: list[Drawn | None]) -> Claim:
@@ -137,10 +133,12 @@ def by_threshold(draws: Draws, metric: str) -> Experiment:
     """Three orderings, P_ST."""
     web, specs = draws.web, orderings(draws.web)
     levels = {share: threshold_for(web, metric, share) for share in HOT}
-    curves = {share: draws.found(specs, least, metric) for share, least in levels.items()}
+    curves = {share: draws.threshold_curves(specs, least, metric) for share, least in levels.items()}
     means = {share: heights(found) for share, found in curves.items()}
-    rows: list[list[Value]] = [[spec, *(str(means[share][spec]) for share in HOT), *_at(curves[SHOWN][spec])] for spec in specs]
-    table = PaperTable(["ordering", *(f"mean P_ST, {share:.0%} hot" for share in HOT), *_AT], rows)
+    rows: list[list[Value | Drawn]] = [
+        [spec, *(means[share][spec] for share in HOT), *_at(curves[SHOWN][spec])] for spec in specs
+    ]
+    table = paper_table(["ordering", *(f"mean P_ST, {share:.0%} hot" for share in HOT), *_AT], rows)
     how = (
         f"Crawl and stop with threshold, hot pages by {TITLES[metric]}, for thresholds that make {_shares()} of all pages hot; "
         f"drawn for {SHOWN:.0%}, and so are the last columns: P_ST after these shares of the web."
@@ -156,8 +154,8 @@ _SHARES = (0.1, 0.2, 0.3, 0.5)
 _AT = tuple(f"at {share:.0%}" for share in _SHARES)
 
 
-def _at(curves: list[Curve]) -> list[str]:
-    return [str(at(curves, share)) for share in _SHARES]
+def _at(curves: list[Curve]) -> list[Drawn]:
+    return at_shares(curves, _SHARES)
 
 
 def _shares() -> str:
@@ -167,7 +165,7 @@ def _shares() -> str:
 def _pagerank_best(metric: str, means: dict[float, dict[str, Drawn]]) -> Claim:
     says = f"With importance {TITLES[metric]} the PageRank ordering finds hot pages fastest"
     says += ", even before the ordering by backlinks itself." if metric == IB else "."
-    measured = "; ".join(f"{share:.0%} hot: {told(values)}" for share, values in means.items())
+    measured = "; ".join(f"{share:.0%} hot: {listing(values)}" for share, values in means.items())
     rule = f"its mean P_ST is ahead of both others with {_shares()} of the pages hot"
     short = [f"{share:.0%} hot: {found}" for share, values in means.items() if (found := not_ahead(values, IR))]
     holds = all_hold(leads(values, IR) for values in means.values())
@@ -180,37 +178,36 @@ def _alike(means: dict[str, Drawn]) -> Claim:
     rule = f"their mean P_ST with {SHOWN:.0%} hot differ by at most {ALIKE}, spread included"
     by = values["backlink"].minus(values["bfs"])
     why = f"backlink is {'ahead' if by.mean > 0 else 'behind'} by {by}; why is not known"
-    return alike(says, rule, told(values), by, ALIKE, why)
+    return alike(says, rule, listing(values), by, ALIKE, why)
 
 
 def crawl_and_stop(draws: Draws) -> Experiment:
     """Three orderings, P_CS."""
     web, specs = draws.web, orderings(draws.web)
-    curves = {metric: draws.stopped(specs, metric) for metric in (IB, IR)}
+    curves = {metric: draws.hot_curves(specs, metric) for metric in (IB, IR)}
     means = {metric: heights(found) for metric, found in curves.items()}
-    rows: list[list[Value]] = [
-        [spec, str(means[IB][spec]), *_at(curves[IB][spec]), str(means[IR][spec]), *_at(curves[IR][spec])] for spec in specs
+    rows: list[list[Value | Drawn]] = [
+        [spec, means[IB][spec], *_at(curves[IB][spec]), means[IR][spec], *_at(curves[IR][spec])] for spec in specs
     ]
     header = ["ordering", *(f"{name} {head}" for name in ("IB", "IR") for head in ("mean P_CS", *_AT))]
     says = "In the crawl-and-stop model too the PageRank ordering is the best for importance backlinks (IB)."
     claim = lead(says, "its mean P_CS is ahead of both others", means[IB], IR)
     how = "Crawl and stop: of the k pages fetched, those among the k most important. Drawn for backlinks (IB); IR beside it."
     plot = stop_plot(web, middle(curves[IB]), IB)
-    return Experiment("Crawl and stop", how, list(specs.values()), plot, PaperTable(header, rows), [claim])
+    return Experiment("Crawl and stop", how, list(specs.values()), plot, paper_table(header, rows), [claim])
 
 
 def limited(draws: Draws) -> Experiment:
     """Three orderings, P_BC, from the first start alone. The paper defines the model and measures nothing in it."""
-    crawls = draws.first
-    web, specs = crawls.web, orderings(crawls.web)
+    web, specs = draws.web, orderings(draws.web)
     every = max(1, web.pages // RANKINGS)
     values: dict[str, list[float]] = {}
     for name, spec in specs.items():
         values[name] = []
         for share in BUFFERS:
-            crawls.tell(f"{spec}, buffer of {share:.0%}")
+            draws.tell(f"{spec}, buffer of {share:.0%}")
             size = max(1, round(share * web.pages))
-            values[name].append(buffer(web, parse(spec), crawls.seeds, size, IR, every))
+            values[name].append(buffer(web, parse(spec), draws.draws[0], size, IR, every))
     sizes = np.array(BUFFERS)
     curves = {spec: Curve(sizes, np.array(found)) for spec, found in values.items()}
     how = (
@@ -219,7 +216,7 @@ def limited(draws: Draws) -> Experiment:
         "The paper defines this model without measuring it, so there is no claim to test."
     )
     plot = Plot(curves, "share of the buffer that is hot", "size of the buffer, share of the web")
-    table = PaperTable(
+    table = paper_table(
         ["ordering", *(f"B = {share:.0%}" for share in BUFFERS)], [[spec, *found] for spec, found in values.items()]
     )
     return Experiment("Limited buffer", how, list(specs.values()), plot, table)

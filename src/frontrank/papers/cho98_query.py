@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from frontrank.errors import InputError
+from frontrank.lab.drawn import Drawn
 from frontrank.lab.measures import ideal_mass_curve, mass_curve, random_mass_curve
-from frontrank.papers.claims import Claim
-from frontrank.papers.draws import Drawn, Draws, at, lead, middle
-from frontrank.papers.reproduction import IDEAL, RANDOM, Experiment, PaperTable, Plot, Value, skip
+from frontrank.papers.claims import Claim, lead
+from frontrank.papers.draws import Draws, at, at_shares, heads, middle
+from frontrank.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Value, paper_table, skip
 from frontrank.specs import write
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
@@ -46,11 +47,9 @@ def several_words(draws: Draws, pagerank: str) -> Experiment:
         "one word": write("similarity", {"topic": query.split()[0]}),
         NAME: write("similarity", {"query": query}),
     }
-    curves = draws.curves(specs, lambda run: mass_curve(run.trace, web, metric))
+    curves = draws.collect(specs, lambda run: mass_curve(run.trace, web, metric))
     values = {name: at(drawn, JUDGED) for name, drawn in curves.items()}
-    rows: list[list[Value]] = [
-        [name, specs[name], *(str(at(drawn, share)) for share in SHARES)] for name, drawn in curves.items()
-    ]
+    rows: list[list[Value | Drawn]] = [[name, specs[name], *at_shares(drawn, SHARES)] for name, drawn in curves.items()]
     how = (
         f"IS of a page is the cosine of its TF-IDF vector and that of the query {query!r}, IDF of the whole web; "
         f"{_holding(web, query):,} pages have some. The ordering knows the IDF of the pages fetched so far alone. Shown is IS "
@@ -58,7 +57,7 @@ def several_words(draws: Draws, pagerank: str) -> Experiment:
         f"first word of the query as its topic."
     )
     lines = {IDEAL: ideal_mass_curve(web, metric), **middle(curves), RANDOM: random_mass_curve(web, metric)}
-    table = PaperTable(["ordering", "as run", *(f"at {share:.0%}" for share in SHARES)], rows)
+    table = paper_table(["ordering", "as run", *heads(SHARES)], rows)
     plot = Plot(lines, "IS gathered, of the ideal")
     return Experiment(HEADING, how, list(specs.values()), plot, table, [_useful(values)])
 

@@ -8,27 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from frontrank.lab.drawn import Drawn
 from frontrank.lab.measures import Curve, threshold_for
-from frontrank.papers.claims import NOT_KNOWN, Claim, decided
-from frontrank.papers.crawls import threshold_plot
-from frontrank.papers.draws import (
-    DRAWS,
-    Drawn,
-    Draws,
-    above,
-    ahead,
-    all_hold,
-    at,
-    at_most,
-    beyond,
-    failed,
-    heights,
-    lead,
-    middle,
-    told,
-)
+from frontrank.papers.claims import NOT_KNOWN, Claim, above, ahead, all_hold, at_most, beyond, decided, failed, lead, listing
+from frontrank.papers.draws import DRAWS, Draws, at, at_shares, heads, heights, middle, threshold_plot
 from frontrank.papers.parts import site, starts
-from frontrank.papers.reproduction import Experiment, PaperTable, Plot, Value, skip
+from frontrank.papers.reproduction import Experiment, Plot, Value, paper_table, skip
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
@@ -63,10 +48,10 @@ def small_site(web: Web, draws: Draws) -> list[Experiment]:
     pages = starts(part, start, DRAWS)
     small = Draws(part, [np.array([page]) for page in pages], lambda text: draws.tell(f"{part.name}, {text}"), what="start")
     specs = {"bfs": "bfs", "backlink": "backlink", "pagerank": f"pagerank:alpha=0.9,every={max(1, part.pages // 100)}"}
-    curves = {m: small.found(specs, threshold_for(part, m, HOT), m) for m in HEADINGS}
+    curves = {m: small.threshold_curves(specs, threshold_for(part, m, HOT), m) for m in HEADINGS}
     means = {m: heights(curves[m]) for m in HEADINGS}
     least = threshold_for(draws.web, "backlink", HOT)
-    large = heights(draws.found({"backlink": "backlink"}, least, "backlink"))["backlink"]
+    large = heights(draws.threshold_curves({"backlink": "backlink"}, least, "backlink"))["backlink"]
     claims = {
         "backlink": [_worse(curves["backlink"]), _flat(curves["backlink"]), _smaller(means["backlink"]["backlink"], large)],
         "pagerank": [
@@ -80,15 +65,14 @@ def small_site(web: Web, draws: Draws) -> list[Experiment]:
         f"its pages hot."
     )
     shares = (EARLY, 0.2, 0.3, 0.5)
-    header = ["ordering", "mean P_ST", *(f"at {share:.0%}" for share in shares), "farthest below random"]
+    header = ["ordering", "mean P_ST", *heads(shares), "farthest below random"]
     made = [histogram(part, draws.web)]
     for metric, heading in HEADINGS.items():
-        rows: list[list[Value]] = [
-            [spec, str(means[metric][spec]), *(str(at(drawn, s)) for s in shares), str(_below(drawn))]
-            for spec, drawn in curves[metric].items()
+        rows: list[list[Value | Drawn]] = [
+            [spec, means[metric][spec], *at_shares(drawn, shares), _below(drawn)] for spec, drawn in curves[metric].items()
         ]
         plot = threshold_plot(part, middle(curves[metric]), threshold_for(part, metric, HOT), metric)
-        made.append(Experiment(heading, how, list(specs.values()), plot, PaperTable(header, rows), claims[metric]))
+        made.append(Experiment(heading, how, list(specs.values()), plot, paper_table(header, rows), claims[metric]))
     return made
 
 
@@ -104,7 +88,7 @@ def histogram(part: Web, web: Web) -> Experiment:
         for name, held in counts.items()
     }
     bounds = (1, 2, 5, FEW, 20, MAX_BACKLINKS)
-    rows: list[list[Value]] = [
+    rows: list[list[Value | Drawn]] = [
         [name, *(float(np.mean(held < bound)) for bound in bounds), float(np.median(held)), float(held.max())]
         for name, held in counts.items()
     ]
@@ -120,7 +104,7 @@ def histogram(part: Web, web: Web) -> Experiment:
         f"The share of pages with each number of backlinks (up to {MAX_BACKLINKS}), within the site and within the whole web. "
         "The table has the share of pages with fewer backlinks than this, the median and the most."
     )
-    table = PaperTable(["", *(f"fewer than {bound}" for bound in bounds), "median", "most"], rows)
+    table = paper_table(["", *(f"fewer than {bound}" for bound in bounds), "median", "most"], rows)
     plot = Plot(lines, "share of the pages", "backlinks", shares=False)
     return Experiment(HISTOGRAM, how, (), plot, table, [claim])
 
@@ -135,7 +119,7 @@ def _worse(curves: dict[str, list[Curve]]) -> Claim:
     rule = f"each curve lies more than {BELOW} below the line of chance somewhere, by more than the spread"
     held = {spec: above(drawn, BELOW) for spec, drawn in below.items()}
     why = f"not {failed(held)}: the pages with most backlinks are found early on this site"
-    return decided(WORSE, rule, f"farthest below: {told(below)}", all_hold(held.values()), why)
+    return decided(WORSE, rule, f"farthest below: {listing(below)}", all_hold(held.values()), why)
 
 
 def _flat(curves: dict[str, list[Curve]]) -> Claim:
@@ -147,7 +131,7 @@ def _flat(curves: dict[str, list[Curve]]) -> Claim:
         if early["backlink"].mean > EARLY
         else ""
     )
-    return decided(FLAT, rule, f"found: {told(early)}", holds, why)
+    return decided(FLAT, rule, f"found: {listing(early)}", holds, why)
 
 
 def _smaller(small: Drawn, large: Drawn) -> Claim:
@@ -157,7 +141,7 @@ def _smaller(small: Drawn, large: Drawn) -> Claim:
 
 
 def _better(means: dict[str, dict[str, Drawn]]) -> Claim:
-    measured = f"IR: {told(means['pagerank'])}; IB: {told(means['backlink'])}"
+    measured = f"IR: {listing(means['pagerank'])}; IB: {listing(means['backlink'])}"
     held = {spec: ahead(means["pagerank"][spec], value) for spec, value in means["backlink"].items()}
     why = f"not {failed(held)}; {NOT_KNOWN}"
     return decided(BETTER, "each mean P_ST is ahead with IR of that with IB", measured, all_hold(held.values()), why)

@@ -14,24 +14,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.papers.claims import ALIKE, Claim, decided
-from frontrank.papers.crawls import threshold_plot
-from frontrank.papers.draws import (
-    Drawn,
-    Draws,
-    above,
-    ahead,
-    all_hold,
-    at,
-    because,
-    failed,
-    heights,
-    leads,
-    middle,
-    not_below,
-    told,
-)
-from frontrank.papers.reproduction import Experiment, PaperTable, Value, skip
+from frontrank.lab.drawn import Drawn
+from frontrank.papers.claims import ALIKE, Claim, above, ahead, all_hold, because, decided, failed, leads, listing, not_below
+from frontrank.papers.draws import Draws, at_shares, heads, heights, middle, threshold_plot
+from frontrank.papers.reproduction import Experiment, Value, paper_table, skip
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
@@ -97,16 +83,14 @@ def _experiment(draws: Draws, crawler: str, topic: str, hot: int, means: dict[tu
     }
     if crawler == MODIFIED:
         specs[NEARER] = f"similarity:topic={topic},distance=1"
-    curves = draws.found(specs, 1.0, _metric(topic))
+    curves = draws.threshold_curves(specs, 1.0, _metric(topic))
     mean = heights(curves)
     means[crawler, topic] = {inner: mean[inner] for inner in INNER}
-    rows: list[list[Value]] = [
-        [inner, str(mean[inner]), *(str(at(drawn, share)) for share in SHARES)] for inner, drawn in curves.items()
-    ]
+    rows: list[list[Value | Drawn]] = [[inner, mean[inner], *at_shares(drawn, SHARES)] for inner, drawn in curves.items()]
     how = f"{hot:,} pages are about the topic ({hot / web.pages:.1%}). P_ST, with each ordering inside the two queues."
     if crawler == MODIFIED:
         how += " Pages up to three links behind a page found hot are preferred; not in the paper: only one link behind."
-    table = PaperTable(["order in the queues", "mean P_ST", *(f"at {share:.0%}" for share in SHARES)], rows)
+    table = paper_table(["order in the queues", "mean P_ST", *heads(SHARES)], rows)
     plot = threshold_plot(web, middle(curves), 1.0, _metric(topic))
     claims = _claims(crawler, topic, means, _seen(web, topic) if crawler == BASIC else _nearer(mean))
     return Experiment(f"{crawler}, topic {topic!r}", how, list(specs.values()), plot, table, claims)
@@ -136,10 +120,10 @@ def _claims(crawler: str, topic: str, means: dict[tuple[str, str], dict[str, Dra
         return _of_first(mean, why)
     says = ABOVE if topic == FIRST else ABOVE_TOO
     rule = f"all mean P_ST are above chance ({CHANCE}) by more than their spread"
-    better = decided(says, rule, told(mean), all_hold(above(value, CHANCE) for value in mean.values()), why)
+    better = decided(says, rule, listing(mean), all_hold(above(value, CHANCE) for value in mean.values()), why)
     if topic == SECOND:
         rule = f"its mean P_ST is at most {ALIKE} below that of breadth-first, spread included"
-        return [better, not_below(SIMILAR, rule, told(mean), mean["pagerank"].minus(mean["bfs"]), ALIKE)]
+        return [better, not_below(SIMILAR, rule, listing(mean), mean["pagerank"].minus(mean["bfs"]), ALIKE)]
     return [*_of_second(means[BASIC, topic], mean, why), better]
 
 
@@ -150,11 +134,11 @@ def _of_first(mean: dict[str, Drawn], seen: str) -> list[Claim]:
     best = all_hold([leads(mean, "bfs"), above(mean["bfs"], CHANCE)])
     highest = max(least.values(), key=lambda value: value.mean)
     return [
-        decided(BFS_ONLY, rule, told(mean), best, why, why),
+        decided(BFS_ONLY, rule, listing(mean), best, why, why),
         not_below(
             NO_BETTER,
             f"both mean P_ST are at most {CHANCE + ALIKE} (chance {CHANCE}), spread included",
-            told(least),
+            listing(least),
             Drawn(tuple(CHANCE - value for value in highest.values)),
             ALIKE,
             f"{seen}; whether that is the reason is not known",
@@ -170,14 +154,14 @@ def _of_second(first: dict[str, Drawn], second: dict[str, Drawn], nearer: str) -
         decided(
             IMPROVES,
             "each mean P_ST is ahead of that of the first",
-            f"first: {told(first)}; second: {told(second)}",
+            f"first: {listing(first)}; second: {listing(second)}",
             all_hold(held.values()),
             f"not {failed(held)}: {nearer}",
         ),
         decided(
             NARROWER,
             "breadth-first's lead over the mean of the others (mean P_ST) is smaller in size, by more than the spread",
-            told(gap),
+            listing(gap),
             ahead(sizes["first"], sizes["second"]),
         ),
     ]

@@ -6,23 +6,30 @@ The rule is written down before it is applied, and the verdict follows from the 
     disagrees               it does not; the reason is said, or that it is not known
     cannot be decided       draws of seeds differ by more than lies between the measurement and what the rule asks for
     cannot be tested here   the web lacks what the claim is about; the reason is said
+
+There is one rule of what draws decide (``beyond``): a figure is above a number, or it is not, only if its mean is away from it
+by more than its spread, the sample standard deviation. Between, nothing is decided: neither True nor False, but None. In one
+draw all orderings start from the same seeds, so they are compared draw by draw: one is *ahead* of another if the difference is
+above ``MARGIN``. A claim about several figures holds if it holds of each (``all_hold``), and fails if it fails of one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from frontrank.lab.measures import Curve
+from frontrank.lab.drawn import Drawn
 
 AGREES, DISAGREES, UNDECIDED, UNTESTED = "agrees", "disagrees", "cannot be decided", "cannot be tested here"
 NOT_KNOWN = "why is not known"
 ACROSS = "the spread lies across what the rule asks for"
 MARGIN = 0.005  # two figures nearer than this are equal
 ALIKE = 0.03  # and nearer than this are similar
-GRID = 2000  # points at which a curve's mean height is taken
+READING = (
+    f"Figures are means over the draws, with the sample standard deviation behind ±, the spread. One ordering is ahead of "
+    f"another if their difference, draw by draw, is above {MARGIN} by more than its spread, and not ahead if it is below "
+    f"{MARGIN} by more than that; between, the claim cannot be decided. The same holds for every other bound."
+)
 
 
 @dataclass(frozen=True)
@@ -52,51 +59,115 @@ def untested(says: str, reason: str) -> Claim:
     return Claim(says, "", "", UNTESTED, reason)
 
 
-def mean_height(curve: Curve, until: float = 1.0) -> float:
-    """The mean of a curve from 0 to a share of the web: one number for a whole line.
+def beyond(by: float, spread: float) -> bool | None:
+    """Whether something is above 0; None where its spread lies across."""
+    return None if abs(by) < spread else by > 0.0
 
-    >>> round(mean_height(Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))), 3)
-    0.5
+
+def above(value: Drawn, least: float = 0.0) -> bool | None:
+    """Whether a figure is above a number, by more than draws differ.
+
+    >>> above(Drawn((0.5, 0.7)), 0.4), above(Drawn((0.5, 0.7)), 0.8), above(Drawn((0.5, 0.7)), 0.55)
+    (True, False, None)
     """
-    x = (np.arange(GRID) + 0.5) / GRID * until
-    return float(np.interp(x, curve.x, curve.y).mean())
+    return beyond(value.mean - least, value.spread)
 
 
-def height_at(curve: Curve, x: float) -> float:
-    return float(np.interp(x, curve.x, curve.y))
+def at_most(value: Drawn, most: float) -> bool | None:
+    """Whether a figure is no higher than a number, whatever the draw."""
+    return negated(above(value, most))
 
 
-def reaches_at(curve: Curve, height: float) -> float | None:
-    """The first share of the web at which a curve is this high; None if it never is.
+def ahead(a: Drawn, b: Drawn) -> bool | None:
+    """Whether one ordering is better than another by more than draws differ.
 
-    >>> reaches_at(Curve(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.8, 1.0])), 0.4)
-    0.25
+    >>> ahead(Drawn((0.5, 0.7)), Drawn((0.4, 0.6))), ahead(Drawn((0.4, 0.6)), Drawn((0.5, 0.7)))
+    (True, False)
     """
-    high = np.flatnonzero(curve.y >= height)
-    if len(high) == 0:
-        return None
-    at = int(high[0])
-    if at == 0:
-        return float(curve.x[0])
-    x0, x1, y0, y1 = (float(v) for v in (curve.x[at - 1], curve.x[at], curve.y[at - 1], curve.y[at]))
-    return x0 + (x1 - x0) * (height - y0) / (y1 - y0)
+    return above(a.minus(b), MARGIN)
 
 
-def listed(values: Mapping[str, float | None], digits: int = 3) -> str:
+def negated(holds: bool | None) -> bool | None:
+    return None if holds is None else not holds
+
+
+def all_hold(parts: Iterable[bool | None]) -> bool | None:
+    """Whether all hold: no, if one does not.
+
+    >>> all_hold([True, None]), all_hold([None, False]), all_hold([True, True])
+    (None, False, True)
     """
-    >>> listed({"bfs": 0.61234, "fpr": None})
-    'bfs .612, fpr –'
+    found = set(parts)
+    return False if False in found else None if None in found else True
+
+
+def one_holds(parts: Iterable[bool | None]) -> bool | None:
+    """Whether one holds: no, if none does."""
+    return negated(all_hold(map(negated, parts)))
+
+
+def failed(held: Mapping[str, bool | None]) -> str:
+    """The names of what certainly does not hold."""
+    return ", ".join(name for name, holds in held.items() if holds is False)
+
+
+def leads(values: Mapping[str, Drawn], name: str) -> bool | None:
+    """Whether one is ahead of all others."""
+    return all_hold(ahead(values[name], other) for key, other in values.items() if key != name)
+
+
+def lead(
+    says: str, rule: str, values: Mapping[str, Drawn], name: str, fact: str = "", reason: str = "", measured: str = ""
+) -> Claim:
+    """A claim that one is ahead of all others; for ``fact`` and ``reason`` see ``because``."""
+    why = because(values, name, fact, reason)
+    return decided(says, rule, measured or listing(values), leads(values, name), why, why)
+
+
+def alike(says: str, rule: str, measured: str, by: Drawn, margin: float, why: str = NOT_KNOWN) -> Claim:
+    """A claim that two differ by no more than a margin."""
+    return decided(says, rule, measured, negated(beyond(abs(by.mean) - margin, by.spread)), why)
+
+
+def not_below(says: str, rule: str, measured: str, by: Drawn, margin: float, why: str = NOT_KNOWN) -> Claim:
+    """A claim that one is below another by no more than a margin; ``by`` is how much it is above."""
+    return decided(says, rule, measured, negated(beyond(-by.mean - margin, by.spread)), why)
+
+
+def listing(values: Mapping[str, Drawn]) -> str:
     """
-    return ", ".join(f"{name} {number(value, digits)}" for name, value in values.items())
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number as papers print them: no zero before the point.
-
-    >>> number(0.43, 2), number(-0.1, 1), number(12.0, 1), number(None)
-    ('.43', '-.1', '12.0', '–')
+    >>> listing({"bfs": Drawn((0.5, 0.7))})
+    'bfs .600±.141'
     """
-    if value is None:
-        return "–"
-    text = f"{value:.{digits}f}"
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def not_ahead(values: Mapping[str, Drawn], name: str) -> str:
+    """Of whom one is not ahead, or not for certain: why it does not lead.
+
+    >>> not_ahead({"a": Drawn((0.5, 0.6)), "b": Drawn((0.7, 0.8)), "c": Drawn((0.5, 0.6)), "d": Drawn((0.4, 0.7))}, "a")
+    'behind b by .200±.000; level with c; within the spread of d'
+    """
+    found: dict[str, list[str]] = {"behind": [], "level with": [], "within the spread of": []}
+    for key, other in values.items():
+        is_ahead = ahead(values[name], other)
+        if key == name or is_ahead:
+            continue
+        by = other.minus(values[name])
+        if is_ahead is None:
+            found["within the spread of"].append(key)
+        elif by.mean > MARGIN:
+            found["behind"].append(f"{key} by {by}")
+        else:
+            found["level with"].append(key)
+    return "; ".join(f"{how} {', '.join(whom)}" for how, whom in found.items() if whom)
+
+
+def because(values: Mapping[str, Drawn], name: str, fact: str = "", reason: str = "") -> str:
+    """Why one does not lead, as far as figures tell: what lies within the spread needs no other reason.
+
+    ``fact`` is what was looked at beside it, ``reason`` what was found to be why.
+    """
+    short = not_ahead(values, name)
+    why = reason or (NOT_KNOWN if leads(values, name) is False else "")
+    return "; ".join(part for part in (short, fact, why) if part)

@@ -1,9 +1,4 @@
-"""Draws: the same crawls from several draws of seeds. What is said of an ordering is a mean with its spread.
-
-There is one rule of what draws decide (``beyond``): a figure is above a number, or it is not, only if its mean is away from it
-by more than its spread, the sample standard deviation. Between, nothing is decided: neither True nor False, but None. In one
-draw all orderings start from the same seeds, so they are compared draw by draw: one is *ahead* of another if the difference is
-above ``MARGIN``. A claim about several figures holds if it holds of each (``all_hold``), and fails if it fails of one.
+"""Draws: the crawls that a paper compares, from several draws of seeds, and curves of them.
 
 A draw that reaches less than ``REACH`` of what the best of all tried ones reaches says nothing of a crawl of this web (three
 random pages of a small web may have no links at all): it is drawn again.
@@ -11,220 +6,117 @@ random pages of a small web may have no links at all): it is drawn again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import fmean, stdev
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from frontrank.kernels.jit import Array
-from frontrank.lab.measures import Curve
+from frontrank.lab.drawn import Drawn
+from frontrank.lab.experiment import Experiment
+from frontrank.lab.measures import (
+    Curve,
+    hot_curve,
+    ideal_hot_curve,
+    ideal_threshold_curve,
+    random_hot_curve,
+    random_threshold_curve,
+    threshold_curve,
+)
 from frontrank.orderings.registry import parse
-from frontrank.papers.claims import MARGIN, NOT_KNOWN, Claim, decided, height_at, mean_height, number
-from frontrank.papers.crawls import PaperCrawls
-from frontrank.papers.reproduction import Tell
+from frontrank.papers.reproduction import IDEAL, RANDOM, Plot, Tell
+from frontrank.simulation.plan import Plan, Stop
 from frontrank.simulation.simulate import Run, simulate
 from frontrank.web.web import Web
 
 DRAWS = 5
 TRIED = 40  # draws that are looked at, at most
 REACH = 0.5
-READING = (
-    f"Figures are means over the draws, with the sample standard deviation behind ±, the spread. One ordering is ahead of "
-    f"another if their difference, draw by draw, is above {MARGIN} by more than its spread, and not ahead if it is below "
-    f"{MARGIN} by more than that; between, the claim cannot be decided. The same holds for every other bound."
-)
+GRID = 2000  # points at which a curve's mean height is taken
+ENOUGH_S = 0.25  # where its time counts, a run is repeated until so much was spent on it,
+REPEATS = 7  # or so often
+ROUNDS = 2  # of timing crawls of growing size, in each draw
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """One figure of every draw."""
-
-    values: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        return fmean(self.values)
-
-    @property
-    def spread(self) -> float:
-        return stdev(self.values) if len(self.values) > 1 else 0.0
-
-    def minus(self, other: Drawn) -> Drawn:
-        return Drawn(tuple(a - b for a, b in zip(self.values, other.values, strict=True)))
-
-    def over(self, other: Drawn) -> Drawn:
-        """The ratio in each draw; 1 where there is nothing to divide by."""
-        return Drawn(tuple(a / b if b else 1.0 for a, b in zip(self.values, other.values, strict=True)))
-
-    def times(self) -> str:
-        """As a multiple of something.
-
-        >>> Drawn((4.0, 5.0)).times()
-        '4.5±0.7'
-        """
-        return f"{self.mean:.1f}±{self.spread:.1f}"
-
-    def __str__(self) -> str:
-        return f"{number(self.mean)}±{number(self.spread)}"
-
-
-def beyond(by: float, spread: float) -> bool | None:
-    """Whether something is above 0; None where its spread lies across."""
-    return None if abs(by) < spread else by > 0.0
-
-
-def above(value: Drawn, least: float = 0.0) -> bool | None:
-    """Whether a figure is above a number, by more than draws differ.
-
-    >>> above(Drawn((0.5, 0.7)), 0.4), above(Drawn((0.5, 0.7)), 0.8), above(Drawn((0.5, 0.7)), 0.55)
-    (True, False, None)
-    """
-    return beyond(value.mean - least, value.spread)
-
-
-def at_most(value: Drawn, most: float) -> bool | None:
-    """Whether a figure is no higher than a number, whatever the draw."""
-    return negated(above(value, most))
-
-
-def ahead(a: Drawn, b: Drawn) -> bool | None:
-    """Whether one ordering is better than another by more than draws differ.
-
-    >>> ahead(Drawn((0.5, 0.7)), Drawn((0.4, 0.6))), ahead(Drawn((0.4, 0.6)), Drawn((0.5, 0.7)))
-    (True, False)
-    """
-    return above(a.minus(b), MARGIN)
-
-
-def negated(holds: bool | None) -> bool | None:
-    return None if holds is None else not holds
-
-
-def all_hold(parts: Iterable[bool | None]) -> bool | None:
-    """Whether all hold: no, if one does not.
-
-    >>> all_hold([True, None]), all_hold([None, False]), all_hold([True, True])
-    (None, False, True)
-    """
-    found = set(parts)
-    return False if False in found else None if None in found else True
-
-
-def one_holds(parts: Iterable[bool | None]) -> bool | None:
-    """Whether one holds: no, if none does."""
-    return negated(all_hold(map(negated, parts)))
-
-
-def failed(held: Mapping[str, bool | None]) -> str:
-    """The names of what certainly does not hold."""
-    return ", ".join(name for name, holds in held.items() if holds is False)
-
-
-def leads(values: Mapping[str, Drawn], name: str) -> bool | None:
-    """Whether one is ahead of all others."""
-    return all_hold(ahead(values[name], other) for key, other in values.items() if key != name)
-
-
-def lead(
-    says: str, rule: str, values: Mapping[str, Drawn], name: str, fact: str = "", reason: str = "", measured: str = ""
-) -> Claim:
-    """A claim that one is ahead of all others; for ``fact`` and ``reason`` see ``because``."""
-    why = because(values, name, fact, reason)
-    return decided(says, rule, measured or told(values), leads(values, name), why, why)
-
-
-def alike(says: str, rule: str, measured: str, by: Drawn, margin: float, why: str = NOT_KNOWN) -> Claim:
-    """A claim that two differ by no more than a margin."""
-    return decided(says, rule, measured, negated(beyond(abs(by.mean) - margin, by.spread)), why)
-
-
-def not_below(says: str, rule: str, measured: str, by: Drawn, margin: float, why: str = NOT_KNOWN) -> Claim:
-    """A claim that one is below another by no more than a margin; ``by`` is how much it is above."""
-    return decided(says, rule, measured, negated(beyond(-by.mean - margin, by.spread)), why)
-
-
-def told(values: Mapping[str, Drawn]) -> str:
-    """
-    >>> told({"bfs": Drawn((0.5, 0.7))})
-    'bfs .600±.141'
-    """
-    return ", ".join(f"{name} {value}" for name, value in values.items())
-
-
-def not_ahead(values: Mapping[str, Drawn], name: str) -> str:
-    """Of whom one is not ahead, or not for certain: why it does not lead.
-
-    >>> not_ahead({"a": Drawn((0.5, 0.6)), "b": Drawn((0.7, 0.8)), "c": Drawn((0.5, 0.6)), "d": Drawn((0.4, 0.7))}, "a")
-    'behind b by .200±.000; level with c; within the spread of d'
-    """
-    found: dict[str, list[str]] = {"behind": [], "level with": [], "within the spread of": []}
-    for key, other in values.items():
-        is_ahead = ahead(values[name], other)
-        if key == name or is_ahead:
-            continue
-        by = other.minus(values[name])
-        if is_ahead is None:
-            found["within the spread of"].append(key)
-        elif by.mean > MARGIN:
-            found["behind"].append(f"{key} by {by}")
-        else:
-            found["level with"].append(key)
-    return "; ".join(f"{how} {', '.join(whom)}" for how, whom in found.items() if whom)
-
-
-def because(values: Mapping[str, Drawn], name: str, fact: str = "", reason: str = "") -> str:
-    """Why one does not lead, as far as figures tell: what lies within the spread needs no other reason.
-
-    ``fact`` is what was looked at beside it, ``reason`` what was found to be why.
-    """
-    short = not_ahead(values, name)
-    why = reason or (NOT_KNOWN if leads(values, name) is False else "")
-    return "; ".join(part for part in (short, fact, why) if part)
-
-
-class Draws:
-    """The crawls that an experiment compares, one set for each draw of seeds."""
+class Draws(Experiment):
+    """Crawls that are made when they are asked for, from each draw of seeds, up to the same budget."""
 
     def __init__(self, web: Web, seeds: Sequence[Array], tell: Tell, budget: int | None = None, what: str = "draw") -> None:
-        self.web, self.tell, self.what = web, tell, what
-        self.all = [PaperCrawls(web, one, self._numbered(at, len(seeds)), budget) for at, one in enumerate(seeds)]
+        super().__init__(web, Plan((), Stop(budget)), seeds)
+        self.tell, self.what = tell, what
+        self.pages = self.plan.stop.pages(web.pages)  # that a crawl fetches, at most
 
-    def _numbered(self, at: int, count: int) -> Tell:
-        return lambda text: self.tell(f"{self.what} {at + 1} of {count}: {text}")
+    def _say(self, draw: int, text: str) -> None:
+        self.tell(f"{self.what} {draw + 1} of {len(self.draws)}: {text}")
 
-    @property
-    def first(self) -> PaperCrawls:
-        """One of them, where one is enough."""
-        return self.all[0]
+    def run(self, spec: str, draw: int) -> Run:
+        if not self.is_kept(spec, draw):
+            self._say(draw, spec)
+        return super().run(spec, draw)
 
-    def __len__(self) -> int:
-        return len(self.all)
+    def threshold_curves(self, specs: Mapping[str, str], least: float, metric: str) -> dict[str, list[Curve]]:
+        """P_ST of each ordering and draw."""
+        return self.collect(specs, lambda run: threshold_curve(run.trace, self.web, least, metric))
 
-    def __iter__(self) -> Iterator[PaperCrawls]:
-        return iter(self.all)
+    def hot_curves(self, specs: Mapping[str, str], metric: str = "pagerank") -> dict[str, list[Curve]]:
+        """P_CS of each ordering and draw."""
+        return self.collect(specs, lambda run: hot_curve(run.trace, self.web, metric))
 
-    def runs(self, spec: str) -> list[Run]:
-        return [crawls[spec] for crawls in self.all]
+    def processor_s(self, spec: str) -> Drawn:
+        """The processor's time of deciding; the least of several where it is so short that the machine's noise would show."""
+        return Drawn(tuple(self._least_s(spec, draw) for draw in range(len(self.draws))))
 
-    def curves(self, specs: Mapping[str, str], of: Callable[[Run], Curve]) -> dict[str, list[Curve]]:
-        """A curve of each ordering and draw, by the ordering's name."""
-        return {name: [of(crawls[spec]) for crawls in self.all] for name, spec in specs.items()}
+    def _least_s(self, spec: str, draw: int) -> float:
+        times = [self.run(spec, draw).processor_s]
+        while len(times) < REPEATS and sum(times) < ENOUGH_S:
+            self._say(draw, f"{spec}, timed")
+            times.append(simulate(self.web, parse(spec), self.draws[draw], self.plan.stop).processor_s)
+        return min(times)
 
     def growth(self, specs: Sequence[str], budgets: Sequence[int]) -> dict[str, list[Array]]:
-        """The times of deciding of each ordering and draw, for crawls of several sizes."""
-        drawn = [crawls.growth(specs, budgets) for crawls in self.all]
-        return {spec: [one[spec] for one in drawn] for spec in specs}
+        """The processor's times of deciding of each ordering and draw, for crawls of several sizes: each the least of rounds.
 
-    def found(self, specs: Mapping[str, str], least: float, metric: str) -> dict[str, list[Curve]]:
-        """P_ST of each ordering and draw."""
-        drawn = [crawls.found(specs, least, metric) for crawls in self.all]
-        return {name: [one[name] for one in drawn] for name in specs}
+        Orderings take turns, so that a slow spell of the machine falls on all of them and not on the one that is just timed.
+        """
+        least = {spec: [np.full(len(budgets), np.inf) for _ in self.draws] for spec in specs}
+        for draw, seeds in enumerate(self.draws):
+            for turn in range(ROUNDS):
+                for i, budget in enumerate(budgets):
+                    self._say(draw, f"timing {budget:,} pages, round {turn + 1} of {ROUNDS}")
+                    for spec in specs:
+                        seconds = simulate(self.web, parse(spec), seeds, budget).processor_s
+                        least[spec][draw][i] = min(least[spec][draw][i], seconds)
+        return least
 
-    def stopped(self, specs: Mapping[str, str], metric: str) -> dict[str, list[Curve]]:
-        """P_CS of each ordering and draw."""
-        drawn = [crawls.stopped(specs, metric) for crawls in self.all]
-        return {name: [one[name] for one in drawn] for name in specs}
+
+# Curves ------------------------------------------------------------------------------------------------------------------
+def mean_height(curve: Curve, until: float = 1.0) -> float:
+    """The mean of a curve from 0 to a share of the web: one number for a whole line.
+
+    >>> round(mean_height(Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))), 3)
+    0.5
+    """
+    x = (np.arange(GRID) + 0.5) / GRID * until
+    return float(np.interp(x, curve.x, curve.y).mean())
+
+
+def height_at(curve: Curve, x: float) -> float:
+    return float(np.interp(x, curve.x, curve.y))
+
+
+def reaches_at(curve: Curve, height: float) -> float | None:
+    """The first share of the web at which a curve is this high; None if it never is.
+
+    >>> reaches_at(Curve(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.8, 1.0])), 0.4)
+    0.25
+    """
+    high = np.flatnonzero(curve.y >= height)
+    if len(high) == 0:
+        return None
+    at = int(high[0])
+    if at == 0:
+        return float(curve.x[0])
+    x0, x1, y0, y1 = (float(v) for v in (curve.x[at - 1], curve.x[at], curve.y[at - 1], curve.y[at]))
+    return x0 + (x1 - x0) * (height - y0) / (y1 - y0)
 
 
 def heights(curves: Mapping[str, Iterable[Curve]], until: float = 1.0) -> dict[str, Drawn]:
@@ -237,6 +129,16 @@ def at(curves: Iterable[Curve], share: float) -> Drawn:
     return Drawn(tuple(height_at(curve, share) for curve in curves))
 
 
+def at_shares(curves: Sequence[Curve], shares: Iterable[float]) -> list[Drawn]:
+    """The heights of an ordering's curves at several shares of the web: cells of a table."""
+    return [at(curves, float(share)) for share in shares]
+
+
+def heads(shares: Iterable[float]) -> list[str]:
+    """The columns of ``at_shares``."""
+    return [f"at {share:.0%}" for share in shares]
+
+
 def middle(curves: Mapping[str, Sequence[Curve]]) -> dict[str, Curve]:
     """The mean of each ordering's curves, as far as all of them go."""
     return {name: _mean(drawn) for name, drawn in curves.items()}
@@ -247,6 +149,19 @@ def _mean(curves: Sequence[Curve]) -> Curve:
     return Curve(shortest.x, np.mean([np.interp(shortest.x, curve.x, curve.y) for curve in curves], axis=0))
 
 
+def threshold_plot(web: Web, curves: dict[str, Curve], least: float, metric: str) -> Plot:
+    """P_ST between what is possible and what chance gives."""
+    ideal, chance = ideal_threshold_curve(web, least, metric), random_threshold_curve(web)
+    return Plot({IDEAL: ideal, **curves, RANDOM: chance}, "share of the hot pages found")
+
+
+def stop_plot(web: Web, curves: dict[str, Curve], metric: str) -> Plot:
+    """P_CS between what is possible and what chance gives."""
+    lines = {IDEAL: ideal_hot_curve(web), **curves, RANDOM: random_hot_curve(web, metric)}
+    return Plot(lines, "hot pages among those fetched")
+
+
+# Seeds -------------------------------------------------------------------------------------------------------------------
 def draw(web: Web, candidates: Iterable[Array], count: int = DRAWS) -> tuple[list[Array], list[int]]:
     """The first draws that reach enough of the web (else those that reach most), and how many pages each reaches."""
     tried: list[tuple[int, int, Array]] = []

@@ -19,26 +19,13 @@ from itertools import combinations
 import numpy as np
 
 from frontrank.kernels.jit import Array
-from frontrank.lab.measures import SAMPLE, Curve, final_scores, hot_curve, kendall
-from frontrank.papers.claims import ALIKE, Claim, decided, listed, number
-from frontrank.papers.crawls import Progress, stop_plot
-from frontrank.papers.draws import (
-    READING,
-    Drawn,
-    Draws,
-    above,
-    ahead,
-    all_hold,
-    at,
-    draw,
-    heights,
-    lead,
-    middle,
-    not_below,
-    random_pages,
-    told,
-)
-from frontrank.papers.reproduction import Experiment, PaperTable, Reproduction, Value, describe
+from frontrank.lab.drawn import Drawn
+from frontrank.lab.measures import SAMPLE, Curve, final_scores, kendall
+from frontrank.lab.numbers import listed, number
+from frontrank.papers.claims import ALIKE, READING, Claim, above, ahead, all_hold, decided, lead, listing, not_below
+from frontrank.papers.draws import Draws, at, at_shares, draw, heads, heights, middle, random_pages, stop_plot
+from frontrank.papers.reproduction import Experiment, Reproduction, Value, describe, paper_table
+from frontrank.simulation.side_by_side import Progress
 from frontrank.simulation.simulate import Run
 from frontrank.web.importance import importance
 from frontrank.web.seeds import find_seeds
@@ -68,7 +55,7 @@ def reproduce(web: Web, progress: Progress) -> Reproduction:
     for experiment in (throughput, ranking, independence, schedules, betas, constant, running_time):
         done.append(experiment(draws))
     setting = (
-        f"{len(draws)} draws of {count} random page{'s' * (count > 1)}, the paper's share of the web (1,000 of 18 million), at "
+        f"{len(seeds)} draws of {count} random page{'s' * (count > 1)}, the paper's share of the web (1,000 of 18 million), at "
         f"least one. Every crawl fetches all it can reach ({min(reach) / web.pages:.1%} to {max(reach) / web.pages:.1%} of the "
         f"web; draws that reach too little are drawn again). K = n/{STEPS} = {step(web):,} pages. Importance is PageRank with "
         f"damping 0.85. {READING} The paper's web is the .uk of 18 million pages, from one draw."
@@ -99,14 +86,13 @@ def orderings(web: Web) -> dict[str, str]:
 
 def throughput(draws: Draws) -> Experiment:
     web, specs = draws.web, orderings(draws.web)
-    curves = draws.stopped(specs, "pagerank")
+    curves = draws.hot_curves(specs, "pagerank")
     early = heights(curves, EARLY)
     shares = (0.05, 0.1, QUOTED, 0.2, EARLY, 0.5)
-    rows: list[list[Value]] = [
-        [name, specs[name], *(str(at(drawn, s)) for s in shares), str(early[name]), THROUGHPUT.get(name)]
-        for name, drawn in curves.items()
+    rows: list[list[Value | Drawn]] = [
+        [name, specs[name], *at_shares(drawn, shares), early[name], THROUGHPUT.get(name)] for name, drawn in curves.items()
     ]
-    header = ["ordering", "as run", *(f"at {s:.0%}" for s in shares), f"mean to {EARLY:.0%}", f"paper, at {QUOTED:.0%}"]
+    header = ["ordering", "as run", *heads(shares), f"mean to {EARLY:.0%}", f"paper, at {QUOTED:.0%}"]
     quoted = {name: at(curves[name], QUOTED) for name in THROUGHPUT}
     in_paper = {name: value for name, value in early.items() if name in TAU}
     slow = f"with a constant learning rate of .3 FICA's mean to {EARLY:.0%} is {early['FICA, constant .3']}"
@@ -123,10 +109,10 @@ def throughput(draws: Draws) -> Experiment:
     ]
     how = (
         "Of the k pages fetched, those among the k of the greatest PageRank. Not in the paper: the orderings without a figure "
-        f"in the last column but for breadth-first and back-link count. The plot shows the means of {len(draws)} draws."
+        f"in the last column but for breadth-first and back-link count. The plot shows the means of {len(draws.draws)} draws."
     )
     plot = stop_plot(web, middle(curves), "pagerank")
-    return Experiment("Throughput", how, list(specs.values()), plot, PaperTable(header, rows), claims)
+    return Experiment("Throughput", how, list(specs.values()), plot, paper_table(header, rows), claims)
 
 
 def _quoted(one: str, other: str, values: dict[str, Drawn], fact: str) -> Claim:
@@ -137,7 +123,7 @@ def _quoted(one: str, other: str, values: dict[str, Drawn], fact: str) -> Claim:
         {name: values[name] for name in (one, other)},
         one,
         fact,
-        measured=f"at {QUOTED:.0%}: {told(values)}",
+        measured=f"at {QUOTED:.0%}: {listing(values)}",
     )
 
 
@@ -152,7 +138,7 @@ def _other_start(curves: dict[str, list[Curve]], quoted: dict[str, Drawn]) -> st
 def ranking(draws: Draws) -> Experiment:
     web, specs = draws.web, orderings(draws.web)
     truth = importance(web, "pagerank")
-    rows: list[list[Value]] = []
+    rows: list[list[Value | Drawn]] = []
     taken: dict[str, Drawn] = {}
     left: dict[str, Array] = {}  # rankings of the first draw
     for name, spec in specs.items():
@@ -162,11 +148,11 @@ def ranking(draws: Draws) -> Experiment:
         scores = own if own and name.startswith(OWN_SCORES) else by_order
         taken[name] = Drawn(tuple(kendall(one, truth) for one in scores))
         fetched = taken[name] if scores is by_order else Drawn(tuple(kendall(one, truth) for one in by_order))
-        held = None if not own else str(taken[name] if scores is own else Drawn(tuple(kendall(one, truth) for one in own)))
+        by_scores = None if not own else taken[name] if scores is own else Drawn(tuple(kendall(one, truth) for one in own))
         sampled = kendall(scores[0], truth, SAMPLE, 7)
         if name in OWN_SCORES:
             left[name] = scores[0]
-        rows.append([name, str(fetched), held, str(taken[name]), sampled, TAU.get(name)])
+        rows.append([name, fetched, by_scores, taken[name], sampled, TAU.get(name)])
     header = ["ordering", "tau by fetch order", "tau by its scores", "as the paper takes it", f"{SAMPLE:,} sampled", "paper"]
     how = (
         "Kendall's tau-b between the ranking after the crawl and PageRank, on all pages. As the paper takes it: FICA by "
@@ -174,7 +160,7 @@ def ranking(draws: Draws) -> Experiment:
         "(on all where there are no more), in the first draw. Pages never fetched come last, all equal."
     )
     claims = _tau_claims(taken, _by_inlinks(web, left, truth))
-    return Experiment("The ranking left behind", how, list(specs.values()), None, PaperTable(header, rows), claims)
+    return Experiment("The ranking left behind", how, list(specs.values()), None, paper_table(header, rows), claims)
 
 
 def _by_inlinks(web: Web, left: dict[str, Array], truth: Array) -> str:
@@ -200,7 +186,7 @@ def _tau_claims(taken: dict[str, Drawn], by_inlinks: str) -> list[Claim]:
         decided(
             "FICA and OPIC leave the rankings nearest to PageRank (.61, .62; the others at most .18).",
             "the tau of both, as the paper takes it, are ahead of those of the other three",
-            told(in_paper),
+            listing(in_paper),
             nearest,
             "partial PageRank fetches in an order that is itself near PageRank here (.18 in the paper); why it is not there is "
             "not known"
@@ -210,7 +196,7 @@ def _tau_claims(taken: dict[str, Drawn], by_inlinks: str) -> list[Claim]:
         not_below(
             "FICA's ranking is as good as OPIC's (.61, .62).",
             f"FICA's tau is at most {ALIKE} lower, spread included",
-            told({name: in_paper[name] for name in OWN_SCORES}),
+            listing({name: in_paper[name] for name in OWN_SCORES}),
             fica.minus(opic),
             ALIKE,
             f"the learning rate: with a constant one of .3 FICA has {steady}"
@@ -220,7 +206,7 @@ def _tau_claims(taken: dict[str, Drawn], by_inlinks: str) -> list[Claim]:
         decided(
             "FICA's distances are by themselves an acceptable ranking of the pages (tau .61).",
             f"its tau is above {ACCEPTABLE} by more than the spread",
-            told({"FICA": fica}),
+            listing({"FICA": fica}),
             above(fica, ACCEPTABLE),
             f"the learning rate: with a constant one of .3 FICA has {steady}"
             if above(steady, ACCEPTABLE)
@@ -237,7 +223,7 @@ def independence(draws: Draws) -> Experiment:
     """How much depends on the seeds: other draws, more seeds, the best pages as seeds."""
     web = draws.web
     specs = {name: orderings(web)[name] for name in COMPARED}
-    count = len(draws.first.seeds)
+    count = len(draws.draws[0])
     more = min(TIMES * count, web.pages)
     several, _ = draw(web, random_pages(web, more))
     kinds = {
@@ -245,11 +231,11 @@ def independence(draws: Draws) -> Experiment:
         f"{more} random": Draws(web, several, draws.tell),
         f"the {count} of the greatest PageRank": Draws(web, [find_seeds(web, f"top:{count}")], draws.tell),
     }
-    means = {kind: heights(some.curves(specs, lambda run: hot_curve(run.trace, web)), EARLY) for kind, some in kinds.items()}
+    means = {kind: heights(some.hot_curves(specs), EARLY) for kind, some in kinds.items()}
     shared = {name: _shared(draws.runs(spec), web) for name, spec in specs.items()}
     gap = {name: _gap([values[name].mean for values in means.values()]) for name in specs}
-    rows: list[list[Value]] = [
-        [name, specs[name], str(shared[name]), *(str(means[kind][name]) for kind in kinds), gap[name]] for name in specs
+    rows: list[list[Value | Drawn]] = [
+        [name, specs[name], shared[name], *(means[kind][name] for kind in kinds), gap[name]] for name in specs
     ]
     header = ["ordering", "as run", f"pages in common at {QUOTED:.0%}", *(f"{kind}" for kind in kinds), "largest less smallest"]
     fica, steady = shared["FICA"], shared["FICA, constant .3"]
@@ -258,7 +244,7 @@ def independence(draws: Draws) -> Experiment:
             "FICA depends very little on the choice of its seeds, as the learning rate lets the distance from them fade.",
             f"of the first {QUOTED:.0%} of the web two draws share more pages than breadth-first's, in the mean by more than "
             "the spread over pairs of draws",
-            told(shared),
+            listing(shared),
             ahead(fica, shared["breadth-first"]),
             "as long as the learning rate is near 1 only the number of links on the page before counts, not the way from the "
             f"seeds; the frontier, and so the choice, is the seeds' all the same. With a constant rate of .3: {steady}",
@@ -269,7 +255,7 @@ def independence(draws: Draws) -> Experiment:
         f"have, over all pairs of draws. Then the mean throughput to {EARLY:.0%} from three kinds of seeds. The paper argues "
         "this from its formula and gives no figure. OPIC, which gives all pages the same cash, may depend as little on them."
     )
-    return Experiment("Independence of the seeds", how, list(specs.values()), None, PaperTable(header, rows), claims)
+    return Experiment("Independence of the seeds", how, list(specs.values()), None, paper_table(header, rows), claims)
 
 
 def _shared(runs: list[Run], web: Web) -> Drawn:
@@ -306,15 +292,15 @@ def constant(draws: Draws) -> Experiment:
 
 
 def _learning(draws: Draws, heading: str, how: str, specs: dict[str, str], best: str, says: str) -> Experiment:
-    curves = draws.stopped(specs, "pagerank")
+    curves = draws.hot_curves(specs, "pagerank")
     early = heights(curves, EARLY)
     shares = (0.05, QUOTED, EARLY, 0.5)
-    rows: list[list[Value]] = [
-        [name, specs[name], *(str(at(drawn, s)) for s in shares), str(early[name])] for name, drawn in curves.items()
+    rows: list[list[Value | Drawn]] = [
+        [name, specs[name], *at_shares(drawn, shares), early[name]] for name, drawn in curves.items()
     ]
-    table = PaperTable(["", "as run", *(f"at {share:.0%}" for share in shares), f"mean to {EARLY:.0%}"], rows)
+    table = paper_table(["", "as run", *heads(shares), f"mean to {EARLY:.0%}"], rows)
     rule = f"its mean throughput up to {EARLY:.0%} is ahead of all others"
-    steady = heights(draws.stopped({"steady": "fica:alpha=0.3"}, "pagerank"), EARLY)["steady"]
+    steady = heights(draws.hot_curves({"steady": "fica:alpha=0.3"}, "pagerank"), EARLY)["steady"]
     fact, reason = f"a constant rate of .3 has {steady}", ""
     if all(ahead(steady, value) for value in early.values()):
         reason = "ahead of all of these, so they begin too high, and how they fall decides less"
@@ -325,7 +311,7 @@ def _learning(draws: Draws, heading: str, how: str, specs: dict[str, str], best:
 
 def running_time(draws: Draws) -> Experiment:
     specs = orderings(draws.web)
-    seconds = {name: Drawn(tuple(crawls.seconds(spec) for crawls in draws)) for name, spec in specs.items()}
+    seconds = {name: draws.processor_s(spec) for name, spec in specs.items()}
     rows = [[name, seconds[name].over(seconds["breadth-first"]).times(), f"{seconds[name].mean:.3f}"] for name in specs]
     ratio = seconds["partial PageRank"].over(seconds["FICA"])
     says = "FICA costs O(E log V), partial PageRank some 100 passes over the links at each ranking: FICA is much faster."
@@ -339,5 +325,5 @@ def running_time(draws: Draws) -> Experiment:
         "Processor time of deciding for the whole crawl, as a multiple of breadth-first's in the same draw and process; "
         "seconds as information."
     )
-    table = PaperTable(["ordering", "times breadth-first", "seconds"], rows)
+    table = paper_table(["ordering", "times breadth-first", "seconds"], rows)
     return Experiment("Running time", how, list(specs.values()), None, table, [claim])

@@ -12,29 +12,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from frontrank.lab.drawn import Drawn
 from frontrank.lab.measures import Curve, ideal_mass_curve, mass_curve, random_mass_curve
-from frontrank.papers.claims import ALIKE, MARGIN, NOT_KNOWN, Claim, decided, untested
-from frontrank.papers.crawls import ROUNDS, Progress
-from frontrank.papers.draws import (
+from frontrank.papers.claims import (
+    ALIKE,
+    MARGIN,
+    NOT_KNOWN,
     READING,
-    Drawn,
-    Draws,
+    Claim,
     above,
     ahead,
     alike,
     all_hold,
-    at,
     at_most,
-    draw,
-    heights,
+    decided,
     lead,
-    middle,
+    listing,
     not_ahead,
     not_below,
-    random_pages,
-    told,
+    untested,
 )
-from frontrank.papers.reproduction import IDEAL, RANDOM, Experiment, PaperTable, Plot, Reproduction, Value, describe
+from frontrank.papers.draws import ROUNDS, Draws, at_shares, draw, heads, heights, middle, random_pages
+from frontrank.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Reproduction, Value, describe, paper_table
+from frontrank.simulation.side_by_side import Progress
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
@@ -70,7 +70,7 @@ def reproduce(web: Web, progress: Progress) -> Reproduction:
     for experiment in (effectiveness, windows, efficiency):
         done.append(experiment(draws))
     setting = (
-        f"{len(draws)} draws: every crawl starts from {count} of the {len(best)} pages of the greatest PageRank (the paper "
+        f"{len(seeds)} draws: every crawl starts from {count} of the {len(best)} pages of the greatest PageRank (the paper "
         f"takes {TOP}, of {PAGES / 1e6:.1f} million pages; the same share, at least one) and fetches {budget:,} pages: of the "
         f"{min(reach):,} that the seeds reach at least, the share that the paper fetched. PageRank has damping 0.85. {READING} "
         f"The paper's web is uk-2007-05, from one set of seeds."
@@ -84,12 +84,12 @@ def extended(web: Web) -> tuple[str, ...]:
 
 
 def _gathered(draws: Draws, specs: tuple[str, ...], relative: bool) -> dict[str, list[Curve]]:
-    return draws.curves({spec: spec for spec in specs}, lambda run: mass_curve(run.trace, draws.web, relative=relative))
+    return draws.collect({spec: spec for spec in specs}, lambda run: mass_curve(run.trace, draws.web, relative=relative))
 
 
 def _crawled(draws: Draws) -> float:
     """The share of the web that every crawl fetches."""
-    return (draws.first.budget or draws.web.pages) / draws.web.pages
+    return draws.pages / draws.web.pages
 
 
 def effectiveness(draws: Draws) -> Experiment:
@@ -98,24 +98,24 @@ def effectiveness(draws: Draws) -> Experiment:
     absolute, relative = (_gathered(draws, specs, kind) for kind in (False, True))
     means, of_ideal = heights(absolute, crawled), heights(relative, crawled)
     shares = [share for share in (0.05, 0.1, 0.2, 0.3, 0.5) if share <= crawled]
-    rows: list[list[Value]] = [
+    rows: list[list[Value | Drawn]] = [
         [
             s,
-            *(str(at(absolute[s], x)) for x in shares),
-            str(means[s]),
-            *(str(at(relative[s], x)) for x in shares),
-            str(of_ideal[s]),
+            *at_shares(absolute[s], shares),
+            means[s],
+            *at_shares(relative[s], shares),
+            of_ideal[s],
         ]
         for s in specs
     ]
-    header = ["ordering", *(f"at {s:.0%}" for s in shares), "mean", *(f"of ideal, {s:.0%}" for s in shares), "mean of ideal"]
+    header = ["ordering", *heads(shares), "mean", *(f"of ideal, {s:.0%}" for s in shares), "mean of ideal"]
     how = (
         "Cumulative PageRank of the pages fetched, as a share of the whole web's (drawn, the mean of all draws) and of the "
         f"most that as many pages can have. rankmass without a window, opic and bfs are not in the paper's figure. "
         f"{_between(web)}"
     )
     plot = _plot(draws, absolute)
-    return Experiment("Effectiveness", how, specs, plot, PaperTable(header, rows), _effective(web, means))
+    return Experiment("Effectiveness", how, specs, plot, paper_table(header, rows), _effective(web, means))
 
 
 def _plot(draws: Draws, absolute: dict[str, list[Curve]]) -> Plot:
@@ -141,7 +141,7 @@ def _effective(web: Web, means: dict[str, Drawn]) -> list[Claim]:
     near = not_below(
         "FPR is almost as effective as RankMass with a window of 5%.",
         f"its mean cumulative PageRank is at most {NEAR} lower, spread included",
-        told(pair),
+        listing(pair),
         pair["fpr"].minus(pair[WINDOWED]),
         NEAR,
     )
@@ -158,7 +158,7 @@ def _effective(web: Web, means: dict[str, Drawn]) -> list[Claim]:
         decided(
             BETTER,
             "the mean cumulative PageRank of FPR@2, FPR@20 and FPR@100 is ahead",
-            told({**ms, WINDOWED: means[WINDOWED]}),
+            listing({**ms, WINDOWED: means[WINDOWED]}),
             all_hold(ahead(mean, means[WINDOWED]) for mean in ms.values()),
             _weight(ms, means, seen),
         ),
@@ -166,7 +166,7 @@ def _effective(web: Web, means: dict[str, Drawn]) -> list[Claim]:
         decided(
             LESS,
             f"the mean grows by more than {MARGIN} from 2 to 20, and by more than from 20 to 100, spread included",
-            told({"2 to 20": first, "20 to 100": second}),
+            listing({"2 to 20": first, "20 to 100": second}),
             all_hold([above(first, MARGIN), above(first.minus(second))]),
             NOT_KNOWN if above(first, MARGIN) else f"a larger M gains nothing here, as FPR@M is no better than FPR; {seen}",
         ),
@@ -195,21 +195,21 @@ def windows(draws: Draws) -> Experiment:
     absolute = _gathered(draws, WINDOWS, False)
     means = heights(absolute, crawled)
     shares = [share for share in (0.05, 0.1, 0.2, 0.3, 0.5) if share <= crawled]
-    rows: list[list[Value]] = [[s, *(str(at(absolute[s], x)) for x in shares), str(means[s])] for s in WINDOWS]
-    table = PaperTable(["ordering", *(f"at {s:.0%}" for s in shares), "mean"], rows)
+    rows: list[list[Value | Drawn]] = [[s, *at_shares(absolute[s], shares), means[s]] for s in WINDOWS]
+    table = paper_table(["ordering", *heads(shares), "mean"], rows)
     whole, bfs = means["rankmass:window=1"], means["bfs"]
     claims = [
         not_below(
             "RankMass with a window of 5% is as effective as RankMass.",
             f"its mean cumulative PageRank is at most {NEAR} lower, spread included",
-            told({spec: means[spec] for spec in WINDOWS[:2]}),
+            listing({spec: means[spec] for spec in WINDOWS[:2]}),
             means[WINDOWED].minus(means["rankmass"]),
             NEAR,
         ),
         alike(
             "A window of 100% has the effect of breadth-first.",
             f"their mean cumulative PageRank differ by at most {ALIKE}, spread included",
-            told({"window=1": whole, "bfs": bfs}),
+            listing({"window=1": whole, "bfs": bfs}),
             whole.minus(bfs),
             ALIKE,
             "a round takes all known pages, as a level of breadth-first does; but in the order of their mass, and a crawl of "
@@ -224,12 +224,12 @@ def windows(draws: Draws) -> Experiment:
 
 
 def efficiency(draws: Draws) -> Experiment:
-    web, total = draws.web, draws.first.budget or draws.web.pages
+    web, total = draws.web, draws.pages
     specs = (*(s for s in extended(web) if s != FPR[1000]), WINDOWED, "bfs")
     steps = sorted({max(1, total * i // STEPS) for i in range(1, STEPS + 1)})
     seconds = draws.growth(specs, steps)
     whole = {spec: Drawn(tuple(float(times[-1]) for times in drawn)) for spec, drawn in seconds.items()}
-    whole[OTHERS[0]] = Drawn(tuple(crawls.seconds(OTHERS[0]) for crawls in draws))
+    whole[OTHERS[0]] = draws.processor_s(OTHERS[0])
     x, unit = np.array(steps) / web.pages, whole["bfs"]
     curves = {
         spec: Curve(x, np.mean([times / least for times, least in zip(drawn, unit.values, strict=True)], axis=0))
@@ -239,7 +239,7 @@ def efficiency(draws: Draws) -> Experiment:
         Drawn(tuple(float(a[step] / b[step]) for a, b in zip(seconds[WINDOWED], seconds["fpr"], strict=True)))
         for step in ((len(steps) - 1) // 2, -1)
     )
-    rows: list[list[Value]] = [
+    rows: list[list[Value | Drawn]] = [
         [spec, whole[spec].over(unit).times(), whole[spec].over(whole["fpr"]).times(), f"{whole[spec].mean:.3f}"]
         for spec in whole
     ]
@@ -264,7 +264,7 @@ def efficiency(draws: Draws) -> Experiment:
         "take turns, as a multiple of the whole crawl by bfs in the same draw; seconds as information."
     )
     plot = Plot(curves, "times the whole crawl by bfs", shares=False)
-    table = PaperTable(["ordering", "times bfs", "times fpr", "seconds"], rows)
+    table = paper_table(["ordering", "times bfs", "times fpr", "seconds"], rows)
     return Experiment("Running time", how, specs, plot, table, claims)
 
 
@@ -276,6 +276,6 @@ def _overall(web: Web, whole: dict[str, Drawn]) -> Claim:
     return decided(
         says,
         "each takes less, by more than the spread over draws",
-        f"of its time: {told(ms)}",
+        f"of its time: {listing(ms)}",
         all_hold(at_most(value, 1.0) for value in ms.values()),
     )

@@ -24,45 +24,32 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
+from frontrank.lab.drawn import Drawn
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import picks
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.q_expected import QExpected
 from frontrank.orderings.batch.q_hybrid import FITS, QHybrid
-from frontrank.papers.claims import Claim, decided, mean_height
-from frontrank.papers.crawls import Progress
-from frontrank.papers.draws import (
-    DRAWS,
-    READING,
-    Drawn,
-    above,
-    ahead,
-    all_hold,
-    at,
-    at_most,
-    heights,
-    lead,
-    middle,
-    one_holds,
-    told,
-)
+from frontrank.papers.claims import READING, Claim, above, ahead, all_hold, at_most, decided, lead, listing, one_holds
+from frontrank.papers.draws import DRAWS, at, at_shares, heads, heights, mean_height, middle
 from frontrank.papers.made_queries import gathered, made_workload, most, told_of, unsearchable
 from frontrank.papers.reproduction import (
     IDEAL,
     RANDOM,
     Experiment,
-    PaperTable,
     Plot,
     Reproduction,
     Tell,
     Value,
     describe,
+    paper_table,
     skip,
 )
 from frontrank.search.divided import Divided, halves
 from frontrank.search.expected_score import page_features
 from frontrank.search.needy import BUCKETS, Improvability, average_scores, keep, neediness, only
 from frontrank.search.observe import observe
+from frontrank.simulation.side_by_side import Progress
 from frontrank.web.importance import importance
 from frontrank.web.view import CrawlView, Results, Workload
 from frontrank.web.web import Web
@@ -257,7 +244,7 @@ def correlation(of: Drawing) -> Experiment:
         decided(
             GROWS,
             "the mean impact of the fifth of the greatest PageRank is ahead of that of the fifth of the least",
-            told({"least": low, "greatest": high}),
+            listing({"least": low, "greatest": high}),
             ahead(high, low),
         ),
     ]
@@ -266,15 +253,15 @@ def correlation(of: Drawing) -> Experiment:
         "they would be shown: the first draw. Pearson's correlation and the claims: all draws."
     )
     header = ["fifth by PageRank", "pages", "mean PageRank", "mean views", "share with any"]
-    return Experiment("Importance and impact", how, (), None, PaperTable(header, drawn[0][2]), claims)
+    return Experiment("Importance and impact", how, (), None, paper_table(header, drawn[0][2]), claims)
 
 
-def _by_rank(data: Dataset) -> tuple[float, list[float], list[list[Value]]]:
+def _by_rank(data: Dataset) -> tuple[float, list[float], list[list[Value | Drawn]]]:
     rank = data.importance[data.view.pages[data.waits]] * len(data.importance)
     impact = data.judged()
     pearson = float(np.corrcoef(rank, impact)[0, 1]) if np.ptp(rank) > 0 and np.ptp(impact) > 0 else 0.0
     groups = np.array_split(np.argsort(rank, kind="stable"), GROUPS)
-    rows: list[list[Value]] = [
+    rows: list[list[Value | Drawn]] = [
         [
             f"{at_ + 1}",
             len(group),
@@ -318,7 +305,7 @@ def effectiveness(of: Drawing, compared_: Sequence[Mapping[str, Curve]]) -> Expe
             f"at {FIRST:.0%} of the uncrawled pages it is ahead of the query-independent policy and of a random order",
             {name: first[name] for name in (plain, RANDOM, driven)},
             driven,
-            measured=told(first),
+            measured=listing(first),
         ),
         decided(
             DRIES,
@@ -335,9 +322,8 @@ def effectiveness(of: Drawing, compared_: Sequence[Mapping[str, Curve]]) -> Expe
             "its parabola rises again for pages of the least PageRank (see below)",
         ),
     ]
-    rows: list[list[Value]] = [
-        [name, *(str(at(drawn, float(share))) for share in ABOVE), str(heights({name: drawn})[name])]
-        for name, drawn in curves.items()
+    rows: list[list[Value | Drawn]] = [
+        [name, *at_shares(drawn, ABOVE), heights({name: drawn})[name]] for name, drawn in curves.items()
     ]
     data = of.first
     how = (
@@ -346,9 +332,9 @@ def effectiveness(of: Drawing, compared_: Sequence[Mapping[str, Curve]]) -> Expe
         f"were found. Not in the paper's figure: {' and '.join(OURS)}."
     )
     plot = Plot(middle(curves), "share of the impact gathered", "share of the uncrawled pages fetched")
-    header = ["policy", *(f"at {share:.0%}" for share in ABOVE), "mean"]
+    header = ["policy", *heads(ABOVE), "mean"]
     specs = (*POLICIES.values(), *OURS.values())
-    return Experiment(f"Policies, {of.name}", how, specs, plot, PaperTable(header, rows), claims)
+    return Experiment(f"Policies, {of.name}", how, specs, plot, paper_table(header, rows), claims)
 
 
 def advantage(policies: Sequence[Sequence[Mapping[str, Curve]]]) -> Claim:
@@ -367,7 +353,7 @@ def fitted(of: Drawing) -> Experiment:
     points = np.linspace(float(x.min()), float(x.max()), FITTED)
     curves = {fit: Curve(points, QHybrid(fit=fit).curve(view, points)) for fit in FITS}
     waits = x[of.first.waits]
-    rows: list[list[Value]] = []
+    rows: list[list[Value | Drawn]] = []
     for fit, curve in curves.items():
         slope = np.diff(np.interp(np.sort(waits), *curve))
         rows.append([fit, *(f"{value:.2f}" for value in np.interp(np.quantile(x, FIT_AT), *curve)), float((slope < 0).mean())])
@@ -378,7 +364,7 @@ def fitted(of: Drawing) -> Experiment:
     )
     plot = Plot(curves, "impact expected", "log (n PageRank)", shares=False)
     header = ["fit", *(f"at the {q:.0%} quantile" for q in FIT_AT), "falling"]
-    return Experiment(f"Impact expected from PageRank, {of.name}", how, (), plot, PaperTable(header, rows))
+    return Experiment(f"Impact expected from PageRank, {of.name}", how, (), plot, paper_table(header, rows))
 
 
 def promoted(of: Drawing) -> Experiment:
@@ -398,10 +384,10 @@ def promoted(of: Drawing) -> Experiment:
         f"table: of the first draw those with impact that the hybrid policy brings forward most."
     )
     header = ["page", "views", "PageRank among the uncrawled", "place by PageRank", "place by the hybrid policy"]
-    return Experiment(f"Promoted pages, {of.name}", how, (HYBRID_SPEC,), None, PaperTable(header, earlier[0][1]), [claim])
+    return Experiment(f"Promoted pages, {of.name}", how, (HYBRID_SPEC,), None, paper_table(header, earlier[0][1]), [claim])
 
 
-def _promoted(data: Dataset) -> tuple[float, list[list[Value]]]:
+def _promoted(data: Dataset) -> tuple[float, list[list[Value | Drawn]]]:
     view, waits, impact = data.driven, data.waits, data.judged()
     orders = [PageRank().score(view)[waits], QHybrid(fit="quadratic").score(view)[waits]]
     place = [np.empty(len(waits), np.int64) for _ in orders]
@@ -411,7 +397,7 @@ def _promoted(data: Dataset) -> tuple[float, list[list[Value]]]:
     weak = (rank <= np.quantile(rank, TAIL)) & (impact > 0)
     gain = (place[0] - place[1]) / len(waits)
     best = np.flatnonzero(weak)[np.argsort(-gain[weak], kind="stable")][:EXAMPLES]
-    rows: list[list[Value]] = [
+    rows: list[list[Value | Drawn]] = [
         [
             data.urls[int(view.pages[waits[page]])],
             f"{impact[page]:g}",
@@ -518,7 +504,7 @@ def improvability(heading: str, pairs: Sequence[tuple[Improved, Improved]]) -> E
         if _fewest(*pairs[0], least) >= BUCKETS:
             curve = _fitted(pairs[0][0], least)
             others.append(f"{least}: {curve.slope:+.3f}, {_explained(curve, *_buckets(pairs[0][1], least)):.0%}")
-    rows: list[list[Value]] = [[f"{a:.2f}", f"{b:.3f}", f"{c:.3f}"] for a, b, c in zip(x, expected, y, strict=True)]
+    rows: list[list[Value | Drawn]] = [[f"{a:.2f}", f"{b:.3f}", f"{c:.3f}"] for a, b, c in zip(x, expected, y, strict=True)]
     how = (
         f"Each half of the queries drives a hybrid policy of its own, which fetches {BUDGET:.0%} of the uncrawled pages. "
         f"Improvement: how many of a query's first {SHOWN} results these pages are. Queries with an answer among the crawled "
@@ -529,7 +515,7 @@ def improvability(heading: str, pairs: Sequence[tuple[Improved, Improved]]) -> E
         how += f"Slope and variance explained for queries with more answers, at least {'; '.join(others)}."
     plot = Plot({"learned": Curve(x, expected), "test": Curve(x, y)}, "results improved", "average score before", shares=False)
     return Experiment(
-        heading, how.strip(), (HYBRID_SPEC,), plot, PaperTable(["average score", "learned", "test"], rows), claims
+        heading, how.strip(), (HYBRID_SPEC,), plot, paper_table(["average score", "learned", "test"], rows), claims
     )
 
 
@@ -556,11 +542,10 @@ def sketches(of: Drawing, kept: Sequence[tuple[dict[str, Curve], dict[str, int]]
     """Figs. 8 and 9."""
     curves = {name: [one[name] for one, _ in kept] for name in kept[0][0]}
     means = heights(curves)
-    rows: list[list[Value]] = [
-        [name, kept[0][1][name], *(str(at(drawn, share)) for share in BUDGETS), str(means[name])]
-        for name, drawn in curves.items()
+    rows: list[list[Value | Drawn]] = [
+        [name, kept[0][1][name], *at_shares(drawn, BUDGETS), means[name]] for name, drawn in curves.items()
     ]
-    header = ["share of sketches", "sketches", *(f"at {share:.0%}" for share in BUDGETS), "mean"]
+    header = ["share of sketches", "sketches", *heads(BUDGETS), "mean"]
     how = (
         "The hybrid policy with the sketches of the neediest queries alone, on the half of the queries that improvability was "
         "not learned on. Need is judged by frequency and average score. Impact as a share of that of all uncrawled pages. "
@@ -574,7 +559,7 @@ def sketches(of: Drawing, kept: Sequence[tuple[dict[str, Curve], dict[str, int]]
         _enough(SOME, reached, some, NEARLY),
     ]
     plot = Plot(middle(curves), "share of the impact gathered", "share of the uncrawled pages fetched")
-    return Experiment(f"Sketches kept, {of.name}", how, (HYBRID_SPEC,), plot, PaperTable(header, rows), claims)
+    return Experiment(f"Sketches kept, {of.name}", how, (HYBRID_SPEC,), plot, paper_table(header, rows), claims)
 
 
 def _enough(says: str, reached: Mapping[str, Drawn], share: str, least: float) -> Claim:
@@ -587,4 +572,4 @@ def _enough(says: str, reached: Mapping[str, Drawn], share: str, least: float) -
     enough = all_hold([ahead(reached[share], wanted), ahead(reached[share], reached["none"])])
     part = reached[share].mean / reached["1"].mean if reached["1"].mean else 0.0
     short = f"so few sketches have {part:.0%} of the impact of all" if part < least else "PageRank alone has as much"
-    return decided(says, rule, told(measured), enough, short)
+    return decided(says, rule, listing(measured), enough, short)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from frontrank.lab.drawn import Drawn
 from frontrank.lab.frame import markdown_table
 from frontrank.lab.measures import Curve
-from frontrank.papers.claims import AGREES, DISAGREES, UNDECIDED, UNTESTED, Claim, number, untested
+from frontrank.lab.numbers import number
+from frontrank.papers.claims import AGREES, DISAGREES, UNDECIDED, UNTESTED, Claim, untested
 from frontrank.web.web import Web
 
 IDEAL, RANDOM = "ideal", "drawn at random"  # names of reference lines
@@ -38,6 +40,11 @@ class PaperTable:
 
     header: Sequence[str]
     rows: Sequence[Sequence[Value]]
+
+
+def paper_table(header: Sequence[str], rows: Iterable[Sequence[Value | Drawn]]) -> PaperTable:
+    """A table in which figures of several draws are written as mean and spread."""
+    return PaperTable(header, [[str(value) if isinstance(value, Drawn) else value for value in row] for row in rows])
 
 
 @dataclass(frozen=True)

@@ -23,34 +23,31 @@ from functools import partial
 import numpy as np
 
 from frontrank.kernels.jit import Array
+from frontrank.lab.drawn import Drawn
 from frontrank.lab.evaluate import ranker_of
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through, impact_shares
 from frontrank.lab.tune import SHARES
-from frontrank.papers.claims import NOT_KNOWN, Claim, decided, untested
-from frontrank.papers.crawls import Progress
-from frontrank.papers.draws import (
-    DRAWS,
+from frontrank.papers.claims import (
+    NOT_KNOWN,
     READING,
-    TRIED,
-    Drawn,
+    Claim,
     ahead,
     all_hold,
-    at,
     because,
+    decided,
     failed,
-    heights,
     lead,
     leads,
-    middle,
+    listing,
     one_holds,
-    random_pages,
-    told,
+    untested,
 )
+from frontrank.papers.draws import DRAWS, TRIED, at, heads, heights, middle, random_pages
 from frontrank.papers.impact_ratio import behind, links_within
 from frontrank.papers.made_queries import lines, searched, told_of, unsearchable
 from frontrank.papers.parts import reached, start_page
-from frontrank.papers.reproduction import RANDOM, Experiment, PaperTable, Plot, Reproduction, Tell, Value, describe, skip
+from frontrank.papers.reproduction import RANDOM, Experiment, Plot, Reproduction, Tell, Value, describe, paper_table, skip
 from frontrank.papers.tran15_learned import LEARNED, learning, promised
 from frontrank.papers.tran15_scene import (
     GAMMAS,
@@ -67,6 +64,7 @@ from frontrank.papers.tran15_scene import (
     ordered,
 )
 from frontrank.search.divided import Divided, halves
+from frontrank.simulation.side_by_side import Progress
 from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
@@ -179,14 +177,14 @@ def frontier(of: Drawing) -> Experiment:
     """Tables 1 to 3: what is fetched, what waits, and how the two are linked."""
     done, counted = ("clicked", "clicks") if of.judged_by == "clicks" else ("viewed", "views")
     r = f"r_{counted[0]}"
-    rows: list[list[Value]] = []
+    rows: list[list[Value | Drawn]] = []
     ratio: dict[str, Drawn] = {}
     for label in (done, f"not {done}"):
         for when, enriched in (("links", False), ("links and virtual edges", True)):
             found = [behind(o.scene.view, _partition(o)[label == done], o.scene.impact, enriched) for o in of.all]
             ratio[f"{label}, {when}"] = Drawn(tuple(one.ratio for one in found))
             one = found[0]
-            rows.append([label, when, one.pages, one.linked, f"{one.impact:,.0f}", str(ratio[f"{label}, {when}"])])
+            rows.append([label, when, one.pages, one.linked, f"{one.impact:,.0f}", ratio[f"{label}, {when}"]])
     view, impact = of.first.scene.view, of.first.scene.impact
     inside, outside = links_within(view)
     waits = ~view.fetched
@@ -204,7 +202,7 @@ def frontier(of: Drawing) -> Experiment:
         decided(
             VIEWED,
             f"{r} of {done} pages is ahead of {MUCH:g} times that of the others",
-            told({done: before, f"not {done}": others}),
+            listing({done: before, f"not {done}": others}),
             ahead(before, much),
             f"the {few.pages:,} pages of D that are not {done} lead to {few.impact / max(1.0, impact[waits].sum()):.0%} of the "
             f"{counted} of F, so each has much",
@@ -212,13 +210,13 @@ def frontier(of: Drawing) -> Experiment:
         decided(
             ENRICHED,
             f"{r} of {done} pages after enrichment is ahead of {RAISED:g} times that before",
-            told({"links": before, "with virtual edges": after}),
+            listing({"links": before, "with virtual edges": after}),
             ahead(after, raised),
             "what stands beside these pages is mostly linked from them too",
         ),
     ]
     header = ["pages of D", "lead on by", "how many", "pages of F they lead to", f"{counted} of these", f"{r}, all draws"]
-    return Experiment(f"Frontier impact ratio, {of.name}", how, (), None, PaperTable(header, rows), claims)
+    return Experiment(f"Frontier impact ratio, {of.name}", how, (), None, paper_table(header, rows), claims)
 
 
 def _partition(of: Ordered) -> dict[bool, Array]:
@@ -240,13 +238,13 @@ def omega(of: Drawing) -> Experiment:
     best, gamma = max(((x, g) for g in GAMMAS for x in omegas), key=lambda at_: columns["estimate", at_[1]][at_[0]].mean)
     estimate = columns["estimate", gamma]
     ends = (estimate[0.0], estimate[1.0])
-    rows: list[list[Value]] = [[f"{x:g}", *(str(column[x]) for column in columns.values())] for x in omegas]
+    rows: list[list[Value | Drawn]] = [[f"{x:g}", *(column[x] for column in columns.values())] for x in omegas]
     x = np.array(omegas)
     curves = {
         f"{LABELS[name]}, gamma {g:g}": Curve(x, np.array([column[one].mean for one in omegas]))
         for (name, g), column in columns.items()
     }
-    measured = f"gamma {gamma:g}: {told({f'{best:g}': estimate[best], '0': ends[0], '1': ends[1]})}"
+    measured = f"gamma {gamma:g}: {listing({f'{best:g}': estimate[best], '0': ends[0], '1': ends[1]})}"
     claim = decided(
         OMEGA,
         "with the best gamma the mean estimate is highest for an omega between 0 and 1, where it is ahead of one of the ends",
@@ -264,7 +262,7 @@ def omega(of: Drawing) -> Experiment:
     )
     plot = Plot(curves, "share of the ideal impact", "omega")
     header = ["omega", *(f"{LABELS[name]}, gamma {g:g}" for name, g in columns)]
-    return Experiment(f"Omega, {of.name}", how, (), plot, PaperTable(header, rows), [claim])
+    return Experiment(f"Omega, {of.name}", how, (), plot, paper_table(header, rows), [claim])
 
 
 LABELS = {"estimate": ".632+", "test": "test"}
@@ -300,7 +298,7 @@ def impacts(of: Drawing) -> Experiment:
         decided(
             CHANCE,
             f"in the mean up to {UNTIL:.0%} of the frontier all others are ahead of it",
-            told({**by_chance, **{name: value for name, value in means.items() if name != RANDOM}}),
+            listing({**by_chance, **{name: value for name, value in means.items() if name != RANDOM}}),
             all_hold(beats.values()),
             f"not ahead of it: {failed(beats)}; {NOT_KNOWN}",
         ),
@@ -328,7 +326,7 @@ def _dries(curves: Mapping[str, Sequence[Curve]]) -> Claim:
     return decided(
         DRIES,
         f"it is ahead at {FIRST:.0%} of the frontier, and RW-EG at {UNTIL:.0%}",
-        f"at {FIRST:.0%} {told(first)}; at {UNTIL:.0%} {told(late)}",
+        f"at {FIRST:.0%} {listing(first)}; at {UNTIL:.0%} {listing(late)}",
         all_hold([early, behind_late]),
         f"{fact}; {because(late, 'rw-eg') if early else because(first, 'q-overlap')}",
     )
@@ -349,14 +347,14 @@ def clicked(of: Drawing) -> Experiment:
     claim = decided(
         CLICKS,
         f"at {UNTIL:.0%} of the frontier one of the two is ahead of all others",
-        told(late),
+        listing(late),
         one_holds(leads({**others, name: late[name]}, name) for name in driven),
         because({**others, "q-overlap": late["q-overlap"]}, "q-overlap"),
     )
-    rows: list[list[Value]] = [[name, *map(str, by_share.values())] for name, by_share in drawn.items()]
-    header = ["ordering", *(f"at {share:.0%}" for share in FRONTIER_SHARES)]
+    rows: list[list[Value | Drawn]] = [[name, *map(str, by_share.values())] for name, by_share in drawn.items()]
+    header = ["ordering", *heads(FRONTIER_SHARES)]
     how = "Clicks over views of each of the first pages of the frontier, the mean, over that of the pages that have most."
-    return Experiment(heading, how, _specs(of), None, PaperTable(header, rows), [claim])
+    return Experiment(heading, how, _specs(of), None, paper_table(header, rows), [claim])
 
 
 def _rates(of: Ordered) -> dict[str, dict[float, float]]:
@@ -380,7 +378,7 @@ def standing(of: Drawing) -> Experiment:
             decided(
                 LOW,
                 f"{rule} all of these are ahead of it",
-                told({"q-overlap": means["q-overlap"], **higher}),
+                listing({"q-overlap": means["q-overlap"], **higher}),
                 all_hold(held.values()),
                 f"not ahead of it: {failed(held)}; {NOT_KNOWN}",
             )

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from functools import partial
 
+from frontrank.lab.drawn import Drawn
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import impact_shares
-from frontrank.papers.claims import number
-from frontrank.papers.draws import Drawn, heights, middle, told
+from frontrank.lab.numbers import number
+from frontrank.papers.claims import listing
+from frontrank.papers.draws import heights, middle
 from frontrank.papers.made_queries import lines
-from frontrank.papers.reproduction import Experiment, PaperTable, Plot, Value
+from frontrank.papers.reproduction import Experiment, Plot, Value, paper_table
 from frontrank.papers.tran15_scene import (
     LEARNED_WALK,
     LEARNERS,
@@ -64,7 +66,7 @@ def _deployed(of: Ordered) -> dict[str, Curve]:
 
 def promised(of: Drawing) -> Experiment:
     """What is promised of the rankers in a crawl that runs, and whether it holds here."""
-    rows: list[list[Value]] = []
+    rows: list[list[Value | Drawn]] = []
     for share in PROMISED_AT:
         held = {name: of.drawn(partial(_found, name=name, share=share)) for name in (*of.first.scores, OUR_ML)}
         single = max((name for name in SINGLE if name in held), key=lambda name: held[name].mean)
@@ -80,7 +82,7 @@ def promised(of: Drawing) -> Experiment:
         "single ranker is the one with the highest mean in that row. The difference is taken draw by draw; met: its mean is "
         "not below what is promised; in brackets whether that is within the spread."
     )
-    table = PaperTable(["at", "promised", "measured", "difference", "verdict"], rows)
+    table = paper_table(["at", "promised", "measured", "difference", "verdict"], rows)
     return Experiment(f"What is promised, {of.name}", how, (*OURS.values(), LEARNERS[OUR_ML]), None, table)
 
 
@@ -90,8 +92,8 @@ def _found(of: Ordered, name: str, share: float) -> float:
     return impact_shares(scores[tested], of.scene.impact[tested], (share,))[share]
 
 
-def _promise(share: float, says: str, held: dict[str, Drawn], name: str, other: str, slack: float = 0.0) -> list[Value]:
+def _promise(share: float, says: str, held: dict[str, Drawn], name: str, other: str, slack: float = 0.0) -> list[Value | Drawn]:
     by = held[name].minus(held[other])
     verdict = "met" if by.mean >= -slack else "not met"
     within = " (within the spread)" if abs(by.mean + slack) <= by.spread else ""
-    return [f"{share:.0%}", says, told({one: held[one] for one in (name, other)}), str(by), f"{verdict}{within}"]
+    return [f"{share:.0%}", says, listing({one: held[one] for one in (name, other)}), by, f"{verdict}{within}"]

@@ -13,15 +13,16 @@ from typing import TypeVar
 import numpy as np
 
 from frontrank.kernels.jit import Array
+from frontrank.lab.drawn import Drawn
 from frontrank.lab.evaluate import Scene, ranker_of, stage
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import FRONTIER_SHARES
 from frontrank.lab.tune import Tuning, tune
 from frontrank.orderings.batch.rw import RandomWalk
-from frontrank.papers.claims import Claim
-from frontrank.papers.draws import Drawn, at, heights, lead
+from frontrank.papers.claims import Claim, lead
+from frontrank.papers.draws import at_shares, heads, heights
 from frontrank.papers.made_queries import lines, split
-from frontrank.papers.reproduction import PaperTable, Tell, Value
+from frontrank.papers.reproduction import PaperTable, Tell, Value, paper_table
 from frontrank.search.divided import Divided
 from frontrank.web.web import Web
 
@@ -115,9 +116,9 @@ def more(says: str, means: Mapping[str, Drawn], name: str, other: str) -> Claim:
 
 
 def heights_table(curves: Mapping[str, Sequence[Curve]]) -> PaperTable:
-    header = ["ordering", *(f"at {share:.0%}" for share in FRONTIER_SHARES), f"mean to {UNTIL:.0%}"]
+    header = ["ordering", *heads(FRONTIER_SHARES), f"mean to {UNTIL:.0%}"]
     means = heights(curves, UNTIL)
-    rows: list[list[Value]] = [
-        [name, *(str(at(drawn, share)) for share in FRONTIER_SHARES), str(means[name])] for name, drawn in curves.items()
+    rows: list[list[Value | Drawn]] = [
+        [name, *at_shares(drawn, FRONTIER_SHARES), means[name]] for name, drawn in curves.items()
     ]
-    return PaperTable(header, rows)
+    return paper_table(header, rows)

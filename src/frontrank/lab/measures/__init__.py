@@ -15,26 +15,26 @@ against. All take the importance metric by name (see ``frontrank.web.importance`
 from __future__ import annotations
 
 from frontrank.lab.measures.agreement import SAMPLE, final_scores, kendall
-from frontrank.lab.measures.distinct_texts import Distinct, distinct
+from frontrank.lab.measures.distinct_texts import DISTINCT, distinct
 from frontrank.lab.measures.effort import links_fetched, overhead
-from frontrank.lab.measures.gap_to_oracle import Gap, gap
-from frontrank.lab.measures.harvest_rate import Harvest, harvest
-from frontrank.lab.measures.hot_pages import Hot, hot, hot_curve, ideal_hot_curve, random_hot_curve
+from frontrank.lab.measures.gap_to_oracle import GAP, gap
+from frontrank.lab.measures.harvest_rate import HARVEST, harvest
+from frontrank.lab.measures.hot_pages import HOT, hot, hot_curve, ideal_hot_curve, random_hot_curve
 from frontrank.lab.measures.limited import buffer
-from frontrank.lab.measures.mass_gathered import Mass, ideal_mass_curve, mass, mass_curve, random_mass_curve
-from frontrank.lab.measures.measure import EXHAUSTED, REGISTRY, SHARES, Curve, Judged, Measure, by_share, measured, register
-from frontrank.lab.measures.relevance import Ndcg, max_ndcg
+from frontrank.lab.measures.mass_gathered import MASS, ideal_mass_curve, mass, mass_curve, random_mass_curve
+from frontrank.lab.measures.measure import EXHAUSTED, REGISTRY, SHARES, Curve, Figure, Judged, Measure, measured, register
+from frontrank.lab.measures.relevance import NDCG, max_ndcg
 from frontrank.lab.measures.standing import hot_count
 from frontrank.lab.measures.threshold import (
-    Threshold,
+    THRESHOLD,
     ideal_threshold_curve,
     random_threshold_curve,
     threshold_curve,
     threshold_for,
 )
 
-for _kind in (Hot, Mass, Threshold, Harvest, Distinct, Ndcg, Gap):  # the order of tables and reports
-    register(_kind())
+for _measure in (HOT, MASS, THRESHOLD, HARVEST, DISTINCT, NDCG, GAP):  # the order of tables and reports
+    register(_measure)
 
 __all__ = [
     "EXHAUSTED",
@@ -42,10 +42,10 @@ __all__ = [
     "SAMPLE",
     "SHARES",
     "Curve",
+    "Figure",
     "Judged",
     "Measure",
     "buffer",
-    "by_share",
     "distinct",
     "final_scores",
     "gap",

@@ -11,9 +11,8 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.lab.measures.measure import SHARES, Judged, Measure, Values, reaches
+from frontrank.lab.measures.measure import SHARES, Measure, Values, reaches
 from frontrank.lab.measures.standing import pages_at, standing
-from frontrank.simulation.simulate import Run
 from frontrank.simulation.trace import Trace
 from frontrank.web.web import Web
 
@@ -51,15 +50,10 @@ def copies(web: Web) -> Array:
     return found
 
 
-class Distinct(Measure):
-    """Scores of distinct texts, of the best possible."""
-
-    name = "distinct"
-    heading = "of the best possible, distinct texts, after"
-    shown = False
-
-    def applies(self, judged: Judged) -> bool:
-        return judged.by_scorer is not None
-
-    def values(self, run: Run, judged: Judged) -> Values:
-        return distinct(run.trace, judged.web, SHARES, judged.metric)
+DISTINCT = Measure(
+    "distinct",
+    "of the best possible, distinct texts, after",
+    lambda run, judged: distinct(run.trace, judged.web, SHARES, judged.metric),
+    lambda judged: judged.by_scorer is not None,
+    shown=False,
+)

@@ -21,29 +21,24 @@ def gap(value: float | None, baseline: float | None, oracle: float | None) -> fl
     return (value - baseline) / (oracle - baseline)
 
 
-class Gap(Measure):
-    """The share of the way from bfs to the oracle, where both were run."""
-
-    name = "gap"
-    heading = "of the way from bfs to the oracle after"
-    shown = False
-
-    def applies(self, judged: Judged) -> bool:
-        return judged.by_scorer is not None and None not in (_oracle(judged), _baseline(judged))
-
-    def values(self, run: Run, judged: Judged) -> Values:
-        oracle, baseline = _oracle(judged), _baseline(judged)
-        assert oracle is not None and baseline is not None
-        reached, low, high = (mass(one.trace, judged.web, SHARES, judged.metric) for one in (run, baseline, oracle))
-        return {share: gap(reached[share], low[share], high[share]) for share in SHARES}
-
-
-def _baseline(judged: Judged) -> Run | None:
-    return next((run for run in judged.runs if run.spec == BASELINE), None)
-
-
-def _oracle(judged: Judged) -> Run | None:
-    """The first run that goes by the very importance that it is judged by."""
+def _ends(judged: Judged) -> tuple[Run | None, Run | None]:
+    """The baseline, and the run that goes by the very importance that it is judged by."""
     wanted = parse_metric(judged.metric)
     knowing = (run for run in judged.runs if "truth" in run.policy.needs())
-    return next((run for run in knowing if parse_metric(getattr(run.policy, "truth", "")) == wanted), None)
+    oracle = next((run for run in knowing if parse_metric(getattr(run.policy, "truth", "")) == wanted), None)
+    return next((run for run in judged.runs if run.spec == BASELINE), None), oracle
+
+
+def _values(run: Run, judged: Judged) -> Values:
+    ends = [one for one in _ends(judged) if one is not None]
+    reached, low, high = (mass(one.trace, judged.web, SHARES, judged.metric) for one in (run, *ends))
+    return {share: gap(reached[share], low[share], high[share]) for share in SHARES}
+
+
+GAP = Measure(
+    "gap",
+    "of the way from bfs to the oracle after",
+    _values,
+    lambda judged: judged.by_scorer is not None and None not in _ends(judged),
+    shown=False,
+)

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from frontrank.lab.measures.measure import SHARES, Judged, Measure, Values, reaches
+from frontrank.lab.measures.measure import SHARES, Measure, Values, reaches
 from frontrank.lab.measures.standing import pages_at, standing
-from frontrank.simulation.simulate import Run
 from frontrank.simulation.trace import Trace
 from frontrank.web.web import Web
 
@@ -31,15 +30,10 @@ def harvest(trace: Trace, web: Web, shares: Iterable[float] = SHARES, metric: st
     return values
 
 
-class Harvest(Measure):
-    """Mean score of what was fetched."""
-
-    name = "harvest"
-    heading = "mean score after"
-    shown = False
-
-    def applies(self, judged: Judged) -> bool:
-        return judged.by_scorer is not None
-
-    def values(self, run: Run, judged: Judged) -> Values:
-        return harvest(run.trace, judged.web, SHARES, judged.metric)
+HARVEST = Measure(
+    "harvest",
+    "mean score after",
+    lambda run, judged: harvest(run.trace, judged.web, SHARES, judged.metric),
+    lambda judged: judged.by_scorer is not None,
+    shown=False,
+)

@@ -17,9 +17,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from frontrank.lab.measures.curves import POINTS, end_of, places
-from frontrank.lab.measures.measure import SHARES, Curve, Judged, Measure, Values, reaches
+from frontrank.lab.measures.measure import SHARES, Curve, Figure, Measure, Values, reaches
 from frontrank.lab.measures.standing import pages_at, standing
-from frontrank.simulation.simulate import Run
 from frontrank.simulation.trace import Trace
 from frontrank.web.web import Web
 
@@ -57,28 +56,19 @@ def random_hot_curve(web: Web, metric: str = "pagerank", points: int = POINTS, u
     return Curve(k / web.pages, standing(web, metric).hot_pages()[k] / web.pages)
 
 
-class Hot(Measure):
-    """The share of hot pages among those fetched."""
-
-    name = "hot"
-    heading = "hot pages found after"
-    title = "Hot pages found"
-    y = "hot pages among those fetched"
-
-    def values(self, run: Run, judged: Judged) -> Values:
-        return hot(run.trace, judged.web, SHARES, judged.metric)
-
-    def curve(self, run: Run, judged: Judged) -> Curve:
-        return hot_curve(run.trace, judged.web, judged.metric)
-
-    def ideal(self, judged: Judged, until: float) -> Curve:
-        return ideal_hot_curve(judged.web, until=until)
-
-    def chance(self, judged: Judged, until: float) -> Curve:
-        return random_hot_curve(judged.web, judged.metric, until=until)
-
-    def text(self, judged: Judged, importance: str) -> str:
-        return (
+HOT = Measure(
+    "hot",
+    "hot pages found after",
+    lambda run, judged: hot(run.trace, judged.web, SHARES, judged.metric),
+    figure=Figure(
+        "Hot pages found",
+        "hot pages among those fetched",
+        lambda run, judged: hot_curve(run.trace, judged.web, judged.metric),
+        lambda judged, until: ideal_hot_curve(judged.web, until=until),
+        lambda judged, until: random_hot_curve(judged.web, judged.metric, until=until),
+        lambda judged, importance: (
             "Stop anywhere: of the pages fetched so far, how many belong to the best that could have been fetched "
             "instead? Pages of equal importance count alike, so lines rise where many pages are equal."
-        )
+        ),
+    ),
+)

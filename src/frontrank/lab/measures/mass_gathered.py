@@ -14,9 +14,8 @@ import numpy as np
 
 from frontrank.kernels.jit import Array
 from frontrank.lab.measures.curves import POINTS, end_of, places
-from frontrank.lab.measures.measure import SHARES, Curve, Judged, Measure, Values, reaches
+from frontrank.lab.measures.measure import SHARES, Curve, Figure, Measure, Values, reaches
 from frontrank.lab.measures.standing import Standing, pages_at, ratio, standing
-from frontrank.simulation.simulate import Run
 from frontrank.simulation.trace import Trace
 from frontrank.web.web import Web
 
@@ -68,25 +67,18 @@ def _mass(known: Standing, k: Array, gathered: Array, relative: bool) -> Curve:
     return Curve(k / len(known.best), np.minimum(1.0, ratio(gathered, possible)))
 
 
-class Mass(Measure):
-    """Importance gathered, of the best possible."""
-
-    name = "mass"
-    heading = "of the best possible mass after"
-    title = "Importance gathered"
-    y = "of the best possible"
-
-    def values(self, run: Run, judged: Judged) -> Values:
-        return mass(run.trace, judged.web, SHARES, judged.metric)
-
-    def curve(self, run: Run, judged: Judged) -> Curve:
-        return mass_curve(run.trace, judged.web, judged.metric)
-
-    def ideal(self, judged: Judged, until: float) -> Curve:
-        return ideal_mass_curve(judged.web, judged.metric, until=until)
-
-    def chance(self, judged: Judged, until: float) -> Curve:
-        return random_mass_curve(judged.web, judged.metric, until=until)
-
-    def text(self, judged: Judged, importance: str) -> str:
-        return f"The {importance} of all pages fetched so far, as a share of the most that as many pages can have."
+MASS = Measure(
+    "mass",
+    "of the best possible mass after",
+    lambda run, judged: mass(run.trace, judged.web, SHARES, judged.metric),
+    figure=Figure(
+        "Importance gathered",
+        "of the best possible",
+        lambda run, judged: mass_curve(run.trace, judged.web, judged.metric),
+        lambda judged, until: ideal_mass_curve(judged.web, judged.metric, until=until),
+        lambda judged, until: random_mass_curve(judged.web, judged.metric, until=until),
+        lambda judged, importance: (
+            f"The {importance} of all pages fetched so far, as a share of the most that as many pages can have."
+        ),
+    ),
+)

@@ -1,22 +1,15 @@
 """What every measure of a crawl has: a name, a value at shares of the web, and curves to be read against ideal and chance.
 
 A measure is a file of this package, and a line in the registry of its ``__init__``: then it appears in ``simulate``'s table, in
-JSON, in repeats and, if it has a curve, in reports. ``register`` does the same for a measure of your own, in this process:
-
-    class Early(Measure):
-        name, heading = "early", "fetched in the first half of the crawl, of all hot pages, after"
-
-        def values(self, run, judged): return {share: ... for share in SHARES}
-
-    register(Early())
+JSON, in repeats and, if it has a curve, in reports. ``register`` does the same for a measure of your own, in this process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array
@@ -57,38 +50,28 @@ class Judged:
         return None if more or first.name != "quality" else first.given
 
 
+@dataclass(frozen=True)
+class Figure:
+    """A measure all along a crawl, between what is possible and what chance gives, as reports draw it."""
+
+    title: str
+    y: str  # what the curve shows
+    curve: Callable[[Run, Judged], Curve]
+    ideal: Callable[[Judged, float], Curve]  # of an ideal crawl of this share of the web
+    chance: Callable[[Judged, float], Curve]  # of pages drawn at random, in expectation
+    text: Callable[[Judged, str], str]  # given the importance in words
+
+
+@dataclass(frozen=True)
 class Measure:
-    """How good a crawl was. A measure without values is drawn only; one without a curve is not drawn."""
+    """How good a crawl was: a value at each of ``SHARES`` (see ``measured``), a figure, or both."""
 
-    name = ""  # in JSON and in the columns of tables
-    heading = ""  # above its columns, each of which is a share of the web
-    shown = True  # to people, not to files and programs only
-    title = ""  # of its figure in reports
-    y = ""  # what its curve shows
-
-    def applies(self, judged: Judged) -> bool:
-        """Whether it says anything of these runs."""
-        return True
-
-    def values(self, run: Run, judged: Judged) -> Values:
-        """The value at each of ``SHARES``."""
-        return {}
-
-    def curve(self, run: Run, judged: Judged) -> Curve | None:
-        """The value all along a crawl; None: there is no figure."""
-        return None
-
-    def ideal(self, judged: Judged, until: float) -> Curve:
-        """What an ideal crawl of this share of the web has."""
-        raise NotImplementedError
-
-    def chance(self, judged: Judged, until: float) -> Curve:
-        """What pages drawn at random have, in expectation."""
-        raise NotImplementedError
-
-    def text(self, judged: Judged, importance: str) -> str:
-        """What the figure shows, in a report; ``importance`` is the metric in words."""
-        return ""
+    name: str  # in JSON and in the columns of tables
+    heading: str = ""  # above its columns, each of which is a share of the web
+    values: Callable[[Run, Judged], Values] = lambda run, judged: {}
+    applies: Callable[[Judged], bool] = lambda judged: True
+    shown: bool = True  # to people, not to files and programs only
+    figure: Figure | None = None
 
 
 REGISTRY: dict[str, Measure] = {}
@@ -99,9 +82,7 @@ def register(measure: Measure) -> Measure:
     if not measure.name.isidentifier():
         raise SpecError(f"the name of a measure must consist of letters, digits and _, got {measure.name!r}")
     if measure.name in REGISTRY:
-        raise SpecError(
-            f"{type(measure).__name__}: the name {measure.name!r} is taken by {type(REGISTRY[measure.name]).__name__}"
-        )
+        raise SpecError(f"the name {measure.name!r} is taken by another measure")
     return REGISTRY.setdefault(measure.name, measure)
 
 
@@ -113,12 +94,3 @@ def measured(judged: Judged) -> list[dict[str, Values]]:
         named = {measure.name: measure.values(run, judged) for measure in measures}
         rows.append({name: values for name, values in named.items() if values})
     return rows
-
-
-def by_share(values: Values) -> dict[str, Any]:
-    """As JSON has it.
-
-    >>> by_share({0.05: 0.5, 0.1: None})
-    {'0.05': 0.5, '0.1': None}
-    """
-    return {f"{share:g}": value for share, value in values.items()}

@@ -13,9 +13,8 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.lab.measures.measure import SHARES, Judged, Measure, Values, reaches
+from frontrank.lab.measures.measure import SHARES, Measure, Values, reaches
 from frontrank.lab.measures.standing import pages_at
-from frontrank.simulation.simulate import Run
 from frontrank.simulation.trace import Trace
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
@@ -49,15 +48,10 @@ def _dcg(gains: Array, depth: int) -> float:
     return float((best / np.log2(np.arange(len(best)) + 2.0)).sum())
 
 
-class Ndcg(Measure):
-    """The best DCG of what was fetched, over the web's; where pages are judged by a topic."""
-
-    name = "ndcg"
-    heading = "of the ideal DCG after"
-    shown = False
-
-    def applies(self, judged: Judged) -> bool:
-        return (judged.by_scorer or {}).get("scorer", "").startswith("topic:")
-
-    def values(self, run: Run, judged: Judged) -> Values:
-        return max_ndcg(run.trace, judged.web, [importance(judged.web, judged.metric)])
+NDCG = Measure(
+    "ndcg",
+    "of the ideal DCG after",
+    lambda run, judged: max_ndcg(run.trace, judged.web, [importance(judged.web, judged.metric)]),
+    lambda judged: (judged.by_scorer or {}).get("scorer", "").startswith("topic:"),
+    shown=False,
+)

@@ -11,10 +11,9 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.lab.measures.curves import POINTS, end_of, places
-from frontrank.lab.measures.measure import Curve, Judged, Measure
+from frontrank.lab.measures.measure import Curve, Figure, Judged, Measure
 from frontrank.lab.measures.standing import hot_count, pages_at, standing
 from frontrank.lab.numbers import percent
-from frontrank.simulation.simulate import Run
 from frontrank.simulation.trace import Trace
 from frontrank.web.importance import at_least, lowest_tie
 from frontrank.web.web import Web
@@ -62,29 +61,26 @@ def _hot_count(web: Web, least: float, metric: str) -> int:
     return count
 
 
-class Threshold(Measure):
-    """The share of the top pages that have been fetched: a curve in reports."""
+def _level(judged: Judged) -> float:
+    return threshold_for(judged.web, judged.metric, HOT)
 
-    name = "threshold"
-    title = "The top pages, fetched so far"
-    y = "of the top pages fetched"
 
-    def _level(self, judged: Judged) -> float:
-        return threshold_for(judged.web, judged.metric, HOT)
+def _text(judged: Judged, importance: str) -> str:
+    top = hot_count(judged.web, _level(judged), judged.metric)
+    return (
+        f"How soon is the top of the web complete? The {top:,} most important pages ({percent(top / judged.web.pages)} of "
+        f"all) are fixed in advance; the lines show how many of them have been fetched."
+    )
 
-    def curve(self, run: Run, judged: Judged) -> Curve:
-        return threshold_curve(run.trace, judged.web, self._level(judged), judged.metric)
 
-    def ideal(self, judged: Judged, until: float) -> Curve:
-        return ideal_threshold_curve(judged.web, self._level(judged), judged.metric, until=until)
-
-    def chance(self, judged: Judged, until: float) -> Curve:
-        return random_threshold_curve(judged.web, until=until)
-
-    def text(self, judged: Judged, importance: str) -> str:
-        top = hot_count(judged.web, self._level(judged), judged.metric)
-        share = percent(top / judged.web.pages)
-        return (
-            f"How soon is the top of the web complete? The {top:,} most important pages ({share} of all) "
-            f"are fixed in advance; the lines show how many of them have been fetched."
-        )
+THRESHOLD = Measure(
+    "threshold",
+    figure=Figure(
+        "The top pages, fetched so far",
+        "of the top pages fetched",
+        lambda run, judged: threshold_curve(run.trace, judged.web, _level(judged), judged.metric),
+        lambda judged, until: ideal_threshold_curve(judged.web, _level(judged), judged.metric, until=until),
+        lambda judged, until: random_threshold_curve(judged.web, until=until),
+        _text,
+    ),
+)

@@ -149,17 +149,18 @@ class Comparison:
 
     # Figures ----------------------------------------------------------------------------------------------------------
     def curves(self, measure: Measure) -> Section | None:
-        """A measure all along the crawls, between what is possible and what chance gives; None if it has no curve here."""
-        judged, until = self.runs.judged, max(self.reach)
-        drawn = [measure.curve(run, judged) for run in self.crawls]
-        known = [(name, curve) for name, curve in zip(self.names, drawn, strict=True) if curve is not None and len(curve.x)]
-        if not known:
+        """A measure all along the crawls, between what is possible and what chance gives; None if it has no figure here."""
+        judged, until, figure = self.runs.judged, max(self.reach), measure.figure
+        if figure is None or not measure.applies(judged):
             return None
-        series = [Series(name, *curve, self.looks[name]) for name, curve in known]
-        ideal = Series(IDEAL, *measure.ideal(judged, until), REFERENCE["ideal"])
-        chance = Series(RANDOM, *measure.chance(judged, until), REFERENCE["random"])
-        text = measure.text(judged, self.importance)
-        return Section(measure.title, text, lines([ideal, *series, chance], FETCHED, measure.y))
+        drawn = [figure.curve(run, judged) for run in self.crawls]
+        if not any(len(curve.x) for curve in drawn):
+            return None  # importances below zero cannot be added up
+        series = [Series(name, *curve, self.looks[name]) for name, curve in zip(self.names, drawn, strict=True)]
+        ideal = Series(IDEAL, *figure.ideal(judged, until), REFERENCE["ideal"])
+        chance = Series(RANDOM, *figure.chance(judged, until), REFERENCE["random"])
+        text = figure.text(judged, self.importance)
+        return Section(figure.title, text, lines([ideal, *series, chance], FETCHED, figure.y))
 
     def coverage(self) -> Section | None:
         """Of orderings that know how much they have covered."""
