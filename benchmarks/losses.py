@@ -80,7 +80,7 @@ def less_best(contest: Contest, ordering: str, measure: str) -> str:
 def losses() -> None:
     rows = []
     for web, seeds in webs():
-        [contest] = contests(web, None, seeds, [*PUBLISHED, *OURS], DRAWS, BUDGET, lambda text, done, total: None)
+        [contest] = contests(web, None, seeds, [*PUBLISHED, *OURS], DRAWS, BUDGET, progress=lambda text, done, total: None)
         for ordering in OURS:
             rows.append([web.name, ordering, *(less_best(contest, ordering, measure) for measure in ("mass", "hot"))])
     table("surf less the best published", ["web", "ordering", "mass", "hot"], rows)

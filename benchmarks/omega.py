@@ -15,8 +15,8 @@ import numpy as np
 
 from benchmarks.show import table
 from frontrank.kernels.jit import Array
-from frontrank.lab.evaluate import stage
 from frontrank.lab.measures.impact import impact_shares
+from frontrank.lab.scenario import build_scenario
 from frontrank.orderings.batch.fusion import ranks
 from frontrank.orderings.batch.hidden import FIRST, hidden_parts
 from frontrank.orderings.batch.rw import MAX_LOST, ROUGH, Choice, EnrichedWalk
@@ -135,7 +135,7 @@ def main() -> None:
     for draw, (start, _) in enumerate(_starts(web)):
         seeds = web.ids_of(np.array([start])).tolist()
         for crawled in given.crawled:
-            scene = stage(web, log.again(draw) if log else None, crawled, seeds, impact=given.impact)
+            scene = build_scenario(web, log.again(draw) if log else None, crawled, seeds, impact=given.impact)
             moment, truth = Moment(scene.view, scene.tested), scene.impact[scene.tested]
             for name, rule in RULES.items():
                 found[name].append(list(impact_shares(rule(moment), truth, FIRST).values()))

@@ -12,7 +12,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError, SpecError
-from frontrank.lab.evaluate import own_queries, stage
+from frontrank.lab.scenario import build_scenario, own_queries
 from frontrank.search.divided import halves, load_divided, same
 from frontrank.web.dates import AskedOn, SeenOn
 from frontrank.web.view import Workload
@@ -120,7 +120,7 @@ def test_clicks_that_have_dates_are_cut_with_the_queries() -> None:
     web = searched()
     queries = own_queries(web, "dates", 0, ())
     assert queries is not None and (asked(queries.driving), asked(queries.judging)) == ({"odd": 3.0}, {"even": 3.0})
-    scene = stage(web, queries, "bfs:0.5", [0])
+    scene = build_scenario(web, queries, "bfs:0.5", [0])
     assert scene.judged_by == "clicks"
     odd = scene.view.pages % 2 == 1
     assert scene.view.impact is not None

@@ -42,10 +42,10 @@ def test_rankers_on_wikispeedia_by_clicks(crawled: float, first: int, data_dir: 
 
 
 def test_the_choice_of_omega_on_wikispeedia(data_dir: Path) -> None:
-    from frontrank.lab.evaluate import stage
+    from frontrank.lab.scenario import build_scenario
 
     web = fr.load(data_dir / "wikispeedia")
-    tuned = tune(stage(web, None, "bfs:0.3", START, "split", impact="clicks"), omegas=(0.6, 0.9))
+    tuned = tune(build_scenario(web, None, "bfs:0.3", START, "split", impact="clicks"), omegas=(0.6, 0.9))
     text = page("search-impact.md")
     for one in tuned:
         shown = re.search(rf"^{one.omega:g} +0 +([\d.]+)%\*? +([\d.]+)%\*? +([\d.]+)%", text, re.MULTILINE)

@@ -18,13 +18,24 @@ from frontrank import papers as lab
 from frontrank.cli.reproduce import command
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.lab.evaluate import evaluate, stage
+from frontrank.lab.evaluate import evaluate
 from frontrank.lab.measures.impact import impact_shares
+from frontrank.lab.scenario import build_scenario, split
 from frontrank.lab.tune import estimate_632_plus
 from frontrank.pages.words import words
-from frontrank.papers import AGREES, DISAGREES, UNDECIDED, UNTESTED, Reproduction, pandey08, tran15
+from frontrank.papers import (
+    AGREES,
+    DISAGREES,
+    UNDECIDED,
+    UNTESTED,
+    Reproduction,
+    pandey08,
+    pandey08_data,
+    tran15,
+    tran15_scenario,
+)
 from frontrank.papers.impact_ratio import behind, beside, linked, links_within
-from frontrank.papers.made_queries import gathered, lines, made_workload, most, of_ideal, searched, split
+from frontrank.papers.made_queries import gathered, lines, made_workload, most, of_ideal, searched
 from frontrank.papers.parts import start_page
 from frontrank.papers.reproduction import RANDOM
 from frontrank.search.divided import halves, same
@@ -64,8 +75,8 @@ def told(request: pytest.FixtureRequest, web: Web, few_draws: None) -> Reproduct
 
 
 @pytest.fixture(scope="module")
-def both(web: Web, log: Workload) -> tuple[pandey08.Dataset, pandey08.Dataset]:
-    one, two = pandey08.datasets(web, halves(log), lambda text: None, draws=1)
+def both(web: Web, log: Workload) -> tuple[pandey08_data.Dataset, pandey08_data.Dataset]:
+    one, two = pandey08_data.datasets(web, halves(log), lambda text: None, draws=1)
     return one.first, two.first
 
 
@@ -235,8 +246,8 @@ def test_no_order_gathers_more_than_the_ideal_which_is_that_by_impact() -> None:
 
 # Scenes ------------------------------------------------------------------------------------------------------------------
 def test_the_frontier_is_cut_as_the_split_protocol_cuts_it(web: Web, log: Workload) -> None:
-    mine = split(stage(web, halves(log), "bfs:0.3", [0]), draw=3)
-    theirs = stage(web, halves(log), "bfs:0.3", [0], "split", draw=3)
+    mine = split(build_scenario(web, halves(log), "bfs:0.3", [0]), draw=3)
+    theirs = build_scenario(web, halves(log), "bfs:0.3", [0], "split", draw=3)
     assert mine.view.revealed is not None and theirs.view.revealed is not None
     assert np.array_equal(mine.tested, theirs.tested)
     assert np.array_equal(mine.view.revealed[0], theirs.view.revealed[0])
@@ -244,7 +255,7 @@ def test_the_frontier_is_cut_as_the_split_protocol_cuts_it(web: Web, log: Worklo
 
 
 def test_the_true_impact_of_a_dataset_is_that_of_searching_all_pages(
-    web: Web, log: Workload, both: tuple[pandey08.Dataset, pandey08.Dataset]
+    web: Web, log: Workload, both: tuple[pandey08_data.Dataset, pandey08_data.Dataset]
 ) -> None:
     views = truth(web, log)
     for data in both:
@@ -252,7 +263,7 @@ def test_the_true_impact_of_a_dataset_is_that_of_searching_all_pages(
 
 
 def test_the_second_dataset_has_the_most_important_fifth_of_the_uncrawled_pages_crawled(
-    web: Web, both: tuple[pandey08.Dataset, pandey08.Dataset]
+    web: Web, both: tuple[pandey08_data.Dataset, pandey08_data.Dataset]
 ) -> None:
     first, second = (set(data.view.pages[data.view.source].tolist()) for data in both)
     uncrawled = set(range(web.pages)) - first
@@ -264,7 +275,7 @@ def test_the_second_dataset_has_the_most_important_fifth_of_the_uncrawled_pages_
     assert min(rank[list(moved)]) >= max(rank[list(uncrawled - moved)])
 
 
-def test_two_halves_of_the_queries_add_up_to_all_of_them(both: tuple[pandey08.Dataset, pandey08.Dataset]) -> None:
+def test_two_halves_of_the_queries_add_up_to_all_of_them(both: tuple[pandey08_data.Dataset, pandey08_data.Dataset]) -> None:
     data = both[0]
     parts = [data.half(np.arange(at, len(data.log), 2)) for at in (0, 1)]
     seen = sum(view.impact for view, _ in parts if view.impact is not None)
@@ -302,15 +313,15 @@ def test_on_such_a_web_a_walk_by_impact_finds_far_more_than_pagerank() -> None:
 
 def test_gamma_is_tuned_as_the_paper_sets_it_and_ml_is_ml(web: Web, log: Workload) -> None:
     cut = halves(log)
-    one = tran15.ordered(web, cut, start_page(web), 0.3, 0, None, lambda text: None)
+    one = tran15_scenario.ordered(web, cut, start_page(web), 0.3, 0, impact=None, tell=lambda text: None)
     assert {setting.gamma for setting in one.tuning} == {0.0, 1.0}
     along_links = max((s for s in one.tuning if s.omega == 1.0), key=lambda s: s.estimate)
     assert one.specs["rw"] == ("rw" if along_links.gamma == 0 else "rw:gamma=1")
     again = evaluate(web, cut.again(0), ["ml", "rw-eg:omega=0.3"], "bfs:0.3", web.ids_of(np.array([start_page(web)])).tolist())
-    tested = one.scene.tested
+    tested = one.scenario.tested
     found = {name: score[tested] for name, score in {**one.scores, **one.learned["deployed"]}.items()}
     for name, finding in zip(("ml", "rw-eg, omega .3"), again.findings, strict=True):
-        assert impact_shares(found[name], one.scene.impact[tested]) == pytest.approx(finding.impact)
+        assert impact_shares(found[name], one.scenario.impact[tested]) == pytest.approx(finding.impact)
 
 
 def test_evaluate_tells_what_each_walk_was_run_with(web: Web, log: Workload) -> None:
@@ -353,10 +364,10 @@ def test_promoted_pages_stand_low_by_pagerank_and_earlier_by_queries(told: Repro
 
 
 def test_a_view_asked_by_some_queries_is_the_view_that_these_alone_give(web: Web, log: Workload) -> None:
-    (data,) = pandey08.datasets(web, halves(log), lambda text: None, draws=1)[0].all
+    (data,) = pandey08_data.datasets(web, halves(log), lambda text: None, draws=1)[0].all
     driving = data.queries.driving
     order = data.view.pages[data.view.source]
-    alone = observe(web, order[:1], order, driving, pandey08.SHOWN)
+    alone = observe(web, order[:1], order, driving, pandey08_data.SHOWN)
     assert alone.search is not None and data.driven.search is not None
     assert np.array_equal(data.driven.impact, alone.impact)
     assert np.array_equal(data.driven.search.results.page, alone.search.results.page)
@@ -393,7 +404,7 @@ class TestWhatRankersAreJudgedBy:
         told = evaluate(web, None, ["rw"], "bfs:0.3", [0], impact="clicks")
         one = told.json()["rankers"]["rw"]
         assert told.json()["judged_by"] == "clicks" and one["clicks"] == one["impact"] != one["views"]
-        view = told.scene.view
+        view = told.scenario.view
         assert view.impact is not None
         assert np.array_equal(view.impact, np.where(view.fetched, self.clicks[view.pages], 0.0))
         shown = {column.name: column.detail for column in told.frame().columns}
@@ -401,7 +412,7 @@ class TestWhatRankersAreJudgedBy:
 
     def test_the_rate_of_a_ranker_is_that_of_its_pages_over_the_best_rates(self) -> None:
         web = replace(random_web(40, 200, seed=3), views=self.views + 1, clicks=self.clicks)
-        scene = stage(web, None, "bfs:0.3", [0])
+        scene = build_scenario(web, None, "bfs:0.3", [0])
         rate = (self.clicks / (self.views + 1))[scene.view.pages[scene.tested]]
         best = np.sort(rate)[::-1]
         told = evaluate(web, None, ["indegree"], "bfs:0.3", [0]).findings[0]
@@ -419,9 +430,9 @@ class TestWhatRankersAreJudgedBy:
 def test_the_queries_that_judge_are_not_those_that_drive(web: Web, log: Workload) -> None:
     cut = halves(log, 4)
     told = evaluate(web, cut, ["q-overlap"], "bfs:0.3", [0])
-    assert told.scene.view.search is not None
-    assert told.scene.view.search.workload is cut.driving
-    assert np.array_equal(told.scene.impact, truth(web, cut.judging)[told.scene.view.pages])
+    assert told.scenario.view.search is not None
+    assert told.scenario.view.search.workload is cut.driving
+    assert np.array_equal(told.scenario.impact, truth(web, cut.judging)[told.scenario.view.pages])
     assert told.json() | {"rankers": 0} == evaluate(web, log, ["indegree"], "bfs:0.3", [0], draw=4).json() | {"rankers": 0}
     flattered = evaluate(web, same(log), ["q-overlap"], "bfs:0.3", [0])
     assert flattered.findings[0].impact[0.05] > told.findings[0].impact[0.05]
@@ -430,10 +441,10 @@ def test_the_queries_that_judge_are_not_those_that_drive(web: Web, log: Workload
 def test_clicks_judge_where_queries_drive(web: Web, log: Workload) -> None:
     clicks = np.arange(float(web.pages))
     told = evaluate(replace(web, clicks=clicks), log, ["q-overlap", "rw"], "bfs:0.3", [0], impact="clicks")
-    assert told.scene.judged_by == "clicks" and told.scene.view.search is not None
-    assert np.array_equal(told.scene.impact, clicks[told.scene.view.pages])
+    assert told.scenario.judged_by == "clicks" and told.scenario.view.search is not None
+    assert np.array_equal(told.scenario.impact, clicks[told.scenario.view.pages])
     by_views = evaluate(replace(web, clicks=clicks), log, ["rw"], "bfs:0.3", [0], impact="views")
-    assert by_views.scene.judged_by == "views"
+    assert by_views.scenario.judged_by == "views"
     assert by_views.json()["rankers"]["rw"]["ctr"] is not None
 
 

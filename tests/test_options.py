@@ -15,11 +15,12 @@ from frontrank.cli import command as commands
 from frontrank.cli.options import Described
 from frontrank.errors import InputError
 from frontrank.fetching.crawler.options import Options, fixed_options
-from frontrank.lab.evaluate import evaluate, stage
+from frontrank.lab.evaluate import evaluate
 from frontrank.lab.leaderboard import leaderboard
 from frontrank.lab.options import EvaluateOptions, LeaderboardOptions, RecommendOptions, RevisitOptions, TuneOptions
 from frontrank.lab.recommend import recommend
 from frontrank.lab.revisits import compare_revisits
+from frontrank.lab.scenario import build_scenario
 from frontrank.lab.tune import tune
 from frontrank.lab.webserver import Options as Served
 from frontrank.options import NUMBER, NUMBERS, SIZE, TIME, WHOLE, Option, check_options, option, options_of
@@ -97,7 +98,7 @@ def test_sentences(args: list[str], says: str) -> None:
     ("function", "kind", "called"),
     [
         (evaluate, EvaluateOptions, {}),
-        (stage, EvaluateOptions, {}),
+        (build_scenario, EvaluateOptions, {}),
         (tune, TuneOptions, {"omegas": "omega", "gammas": "gamma", "seed": "draw"}),
         (compare_revisits, RevisitOptions, {"seed": "draw"}),
         (recommend, RecommendOptions, {}),

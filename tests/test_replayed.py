@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from frontrank.errors import InputError
-from frontrank.lab.evaluate import evaluate, ranker_of
+from frontrank.lab.evaluate import evaluate
+from frontrank.lab.scenario import ranker_of
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
 from frontrank.sources import load

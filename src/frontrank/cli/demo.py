@@ -70,7 +70,7 @@ def run(folder: Path) -> Runs:
         web = load(WEB)
         runs = compare(web, ORDERINGS, progress=tell, source=WEB, command="frontrank demo")
     with racing(web.pages // 10) as watch, run_in_process(WEB) as proxy:
-        crawled = race(web, proxy, RACERS, web.pages // 10, folder / "crawls", float(SHARE), watch)
+        crawled = race(web, proxy, RACERS, web.pages // 10, folder / "crawls", float(SHARE), show=watch)
     with progress() as tell:
         tell("writing the report", 0, 0)
         runs = replace(runs, runs=(*crawled, *runs.runs))

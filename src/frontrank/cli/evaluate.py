@@ -52,8 +52,9 @@ def command(web: str, specs: tuple[str, ...], out: str | None, as_json: bool, as
         --seeds https://www.ics.uci.edu --ordering pagerank --ordering rw-eg
     frontrank evaluate wikispeedia --impact clicks --ordering rw --ordering rw-eg
     """
-    from frontrank.lab.evaluate import evaluate, own_queries
+    from frontrank.lab.evaluate import evaluate
     from frontrank.lab.frame import check_table_target
+    from frontrank.lab.scenario import own_queries
     from frontrank.sources import load
 
     if out:
@@ -64,7 +65,12 @@ def command(web: str, specs: tuple[str, ...], out: str | None, as_json: bool, as
         log = queries_of(asked, asked.draw)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
         log = seen_by(log or own_queries(loaded, asked.judge, asked.draw, rankers), asked.visibility)
-        done = evaluate(loaded, log, rankers, asked.crawled, asked.seeds, asked.protocol, asked.draw, tell, asked.impact)
+        done = evaluate(
+            *(loaded, log, rankers, asked.crawled, asked.seeds, asked.protocol),
+            draw=asked.draw,
+            progress=tell,
+            impact=asked.impact,
+        )
     if out:
         done.save_table(out)
     show(done, as_json, as_csv)

@@ -27,8 +27,8 @@ def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None
     frontrank explain my.crawl https://example.org/page \\
         --ordering rw-eg --ordering q-overlap
     """
-    from frontrank.lab.evaluate import ranker_of
     from frontrank.lab.next_pages import explain, usual_rankers, view_for
+    from frontrank.lab.scenario import ranker_of
     from frontrank.sources.imported_crawl import load_crawl
     from frontrank.sources.live_crawl import is_crawled
 

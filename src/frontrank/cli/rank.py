@@ -102,8 +102,8 @@ RankOutput = tuple["Ranker", "Ranking", dict[str, int], dict[str, dict[str, floa
 
 
 def _ranked_crawl(crawl: str, spec: str | None, budget: int, impact: str | None, tell: Progress) -> RankOutput:
-    from frontrank.lab.evaluate import ranker_of
     from frontrank.lab.next_pages import rank, usual_rankers, view_for
+    from frontrank.lab.scenario import ranker_of
     from frontrank.sources.imported_crawl import load_crawl
 
     given = None if spec is None else ranker_of(spec)  # a wrong name is told before a large crawl is read

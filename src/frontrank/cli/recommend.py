@@ -68,7 +68,7 @@ def command(web: str | None, wish: str | None, as_json: bool, as_csv: bool, **gi
         tell("the first draw takes longer: kernels are compiled, importance is computed", 0, 0)
         wished, named = chosen or Purpose("importance"), asked.queries or ""
         done = recommend(
-            loaded, wished, asked.draws, asked.budget, asked.seeds, log, tell, queries=named, policies=asked.policy
+            loaded, wished, asked.draws, asked.budget, asked.seeds, log, progress=tell, queries=named, policies=asked.policy
         )
     show(done, as_json, as_csv)
     if not as_json and not as_csv:

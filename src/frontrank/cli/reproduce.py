@@ -63,7 +63,7 @@ def command(paper: str, web: str, out: str | None, markdown: str | None, as_json
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
         if asked.visibility is not None:
             log = seen_by(log or halves(made_workload(loaded)), asked.visibility)
-        told = run(paper, loaded, tell, web, log, asked.queries or "", asked.impact, asked.visibility)
+        told = run(paper, loaded, tell, web, log, asked.queries or "", impact=asked.impact, visibility=asked.visibility)
     if out:
         told.html(out)
     if markdown:

@@ -65,7 +65,7 @@ def run(
         command = shlex.join(["frontrank", *sys.argv[1:]])
         if repeats is not None:
             return repeat_plan(loaded, plan, repeats, seeds, tell, jobs)
-        runs = run_plan(loaded, plan, seeds, tell, web, command, jobs)
+        runs = run_plan(loaded, plan, seeds, tell, source=web, command=command, jobs=jobs)
         real = as_crawled(loaded, plan.stop)
         return runs if real is None else replace(runs, runs=(real, *runs.runs))
 

@@ -19,8 +19,8 @@ from frontrank.lab.options import TuneOptions
 @output_options
 def command(web: str, out: str | None, as_json: bool, as_csv: bool, **given: Any) -> None:
     """Choose omega and gamma of rw-eg on 65% of the frontier of WEB, and test the choice on the rest."""
-    from frontrank.lab.evaluate import own_queries, stage
     from frontrank.lab.frame import check_table_target
+    from frontrank.lab.scenario import build_scenario, own_queries
     from frontrank.lab.tune import tune
     from frontrank.sources import load
 
@@ -31,7 +31,9 @@ def command(web: str, out: str | None, as_json: bool, as_csv: bool, **given: Any
         log = queries_of(asked, asked.draw)
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
         log = log or own_queries(loaded, asked.judge, asked.draw, ())
-        scene = stage(loaded, log, asked.crawled, asked.seeds, "split", draw=asked.draw, progress=tell, impact=asked.impact)
+        scene = build_scenario(
+            loaded, log, asked.crawled, asked.seeds, "split", draw=asked.draw, progress=tell, impact=asked.impact
+        )
         settings = tune(scene, asked.omega, asked.gamma, seed=asked.draw, progress=tell)
     if out:
         settings.save_table(out)

@@ -154,6 +154,7 @@ def compare(
     budget: Budget = None,
     metric: str = "pagerank",
     progress: Progress | None = None,
+    *,
     source: str = "",
     command: str = "",
     until: str | None = None,
@@ -168,7 +169,7 @@ def compare(
     if not given as many as there are cores and memory for; one alone takes the fewest seconds.
     """
     plan = Plan.of(policies, Stop(budget, until), politeness, latency_s, metric)
-    return run_plan(web, plan, seeds, progress, source, command, jobs)
+    return run_plan(web, plan, seeds, progress, source=source, command=command, jobs=jobs)
 
 
 def run_plan(
@@ -176,6 +177,7 @@ def run_plan(
     plan: Plan,
     seeds: Seeds = None,
     progress: Progress | None = None,
+    *,
     source: str = "",
     command: str = "",
     jobs: int | None = None,

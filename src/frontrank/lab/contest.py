@@ -172,7 +172,7 @@ def seen_and_judged(web: Web, log: Divided | None) -> tuple[Web, Web]:
 
 
 def contests(
-    web: Web, log: Divided | None, seeds: str, wanted: Sequence[str], draws: int, budget: float, progress: Progress
+    web: Web, log: Divided | None, seeds: str, wanted: Sequence[str], draws: int, budget: float, *, progress: Progress
 ) -> list[Contest]:
     """One contest for each worth; a crawl does not depend on it, so each is made once."""
     seen, judged = seen_and_judged(web, log)

@@ -256,13 +256,13 @@ def leaderboard(
     found: list[Contest] = []
     if SEARCHED:
         web, asked = searched(load(SEARCHED))
-        found += contests(web, halves(asked), _seeds("", web), wanted, draws, budget, tell)
+        found += contests(web, halves(asked), _seeds("", web), wanted, draws, budget, progress=tell)
     last = ""
     for given in (*GENERATED, *webs):
         path, seeds = split_seeds(given)
         web = web if path == last else load(path)
         last = path
-        found += contests(web, log, _seeds(seeds, web), wanted, draws, budget, tell)
+        found += contests(web, log, _seeds(seeds, web), wanted, draws, budget, progress=tell)
     return Leaderboard(tuple(found), draws, budget, frozenset(orderings) - frozenset(usual_orderings()))
 
 

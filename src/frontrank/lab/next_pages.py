@@ -12,9 +12,9 @@ import numpy as np
 
 from frontrank.errors import InputError, SeedError
 from frontrank.kernels.jit import Array
-from frontrank.lab.evaluate import CYCLES
 from frontrank.lab.frame import Column, Frame, Tabular, check_table_target, wanted
 from frontrank.lab.measures.impact import picks
+from frontrank.lab.scenario import CYCLES
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk
 from frontrank.orderings.ranker import Ranker
 from frontrank.sources.imported_crawl import CrawlTables

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.errors import FrontrankError, InputError, SpecError, nearest
-from frontrank.lab.evaluate import ranker_of
+from frontrank.lab.scenario import ranker_of
 from frontrank.orderings.online.group import Group
 from frontrank.orderings.online.quality import Quality
 from frontrank.orderings.online.similarity import Similarity

@@ -52,6 +52,7 @@ def race(
     budget: int,
     folder: str | os.PathLike[str],
     share: float = 0.1,
+    *,
     show: Show | None = None,
 ) -> list[Run]:
     """Crawl the web that is served behind the proxy once with each ordering, all at the same time.

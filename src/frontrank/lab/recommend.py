@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from frontrank.lab.drawn import Drawn
-from frontrank.lab.evaluate import ranker_of, score_ranker, stage
+from frontrank.lab.evaluate import score_ranker
 from frontrank.lab.experiment import Experiment, Key, Measured, Values, over_draws
 from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.measures import hot, mass
@@ -34,6 +34,7 @@ from frontrank.lab.purpose import (
     hosts_of,
     query_log,
 )
+from frontrank.lab.scenario import build_scenario, ranker_of
 from frontrank.options import check_options
 from frontrank.orderings.registry import parse
 from frontrank.simulation.plan import Budget, Plan, Planned, Stop
@@ -158,6 +159,7 @@ def recommend(
     budget: Budget = None,
     seeds: int | None = None,
     workload: Workload | None = None,
+    *,
     progress: Progress | None = None,
     queries: str = "",
     clock: Callable[[], float] = perf_counter,
@@ -180,7 +182,7 @@ def recommend(
     specs, left_out = applicable(web, purpose, (*candidates(web, purpose, pages), *policies))
     drawn = [f"random:{count}@{draw}" for draw in range(1, draws + 1)]
     measure = _rankings if purpose.name == "searchers" else _crawls
-    values = measure(web, purpose, specs, drawn, pages, progress, _time_is_up(clock))
+    values = measure(web, purpose, specs, drawn, pages, progress=progress, enough=_time_is_up(clock))
     measured = purpose.measured(web, pages)
     done = Recommendation(web, purpose, ranked(values), left_out, measured, len(values.draws), draws, count, ())
     return replace(done, next=tuple(_next(done, count, pages, queries)))
@@ -206,6 +208,7 @@ def _crawls(
     specs: list[str],
     draws: list[str],
     pages: int,
+    *,
     progress: Progress | None,
     enough: Callable[[int], bool],
 ) -> Values:
@@ -236,13 +239,14 @@ def _rankings(
     specs: list[str],
     draws: list[str],
     pages: int,
+    *,
     progress: Progress | None,
     enough: Callable[[int], bool],
 ) -> Values:
     """Every ordering ranks the frontier of a crawl by bfs."""
 
     def attempt(seeds: str, tell: Progress) -> Iterator[tuple[str, Measured]]:
-        scenario = stage(web, query_log(web), f"bfs:{CRAWLED}", seeds)
+        scenario = build_scenario(web, query_log(web), f"bfs:{CRAWLED}", seeds)
         for at, spec in enumerate(specs):
             tell(spec, at, len(specs))
             found = score_ranker(scenario, ranker_of(spec), spec, (FIRST,))

@@ -59,6 +59,7 @@ def repeat(
     seeds: Seeds = None,
     budget: Budget = None,
     metric: str = "pagerank",
+    *,
     progress: Progress | None = None,
 ) -> Repeats:
     """Compare the orderings ``times`` times, each time from other random seeds.

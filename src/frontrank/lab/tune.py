@@ -17,10 +17,10 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.lab.evaluate import Scene
 from frontrank.lab.frame import Column, Frame, Tabular
 from frontrank.lab.measures.impact import impact_shares
 from frontrank.lab.options import TuneOptions
+from frontrank.lab.scenario import Scenario
 from frontrank.options import check_options
 from frontrank.orderings.batch.rw import EnrichedWalk
 
@@ -70,29 +70,29 @@ class Tuning(Sequence[Setting], Tabular):
 
 
 def tune(
-    scene: Scene,
+    scenario: Scenario,
     omegas: tuple[float, ...] = TuneOptions.omega,
     gammas: tuple[float, ...] = TuneOptions.gamma,
     samples: int = SAMPLES,
     seed: int = TuneOptions.draw,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Tuning:
-    """All settings, the best first. The scene must be one of the split protocol: its revealed pages are the training set."""
-    if scene.view.revealed is None:
+    """All settings, the best first. The scenario must be one of the split protocol: its revealed pages are the training set."""
+    if scenario.view.revealed is None:
         raise InputError("tuning needs pages whose impact is known; stage the crawl with the split protocol")
     check_options(TuneOptions, omega=omegas, gamma=gammas, draw=seed)
-    training, impact = scene.view.revealed
+    training, impact = scenario.view.revealed
     draw = np.random.default_rng(seed)
     drawn = [draw.integers(0, len(training), len(training)) for _ in range(samples)]
     settings = []
     for at, (gamma, omega) in enumerate((g, o) for g in gammas for o in omegas):
         if progress is not None:
             progress(f"omega={omega:g}, gamma={gamma:g}", at, len(omegas) * len(gammas))
-        scores = EnrichedWalk(omega=omega, gamma=gamma).score(scene.view)
+        scores = EnrichedWalk(omega=omega, gamma=gamma).score(scenario.view)
         estimate, resubstituted = estimate_632_plus(scores[training], impact, drawn)
-        tested = share_of_ideal(scores[scene.tested], scene.impact[scene.tested]) if len(scene.tested) else None
+        tested = share_of_ideal(scores[scenario.tested], scenario.impact[scenario.tested]) if len(scenario.tested) else None
         settings.append(Setting(omega, gamma, estimate, resubstituted, tested))
-    return Tuning(tuple(sorted(settings, key=lambda setting: -setting.estimate)), scene.judged_by)
+    return Tuning(tuple(sorted(settings, key=lambda setting: -setting.estimate)), scenario.judged_by)
 
 
 def share_of_ideal(scores: Array, impact: Array, shares: tuple[float, ...] = SHARES) -> float:

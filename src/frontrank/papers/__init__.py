@@ -62,6 +62,7 @@ def run(
     source: str = "",
     workload: Workload | Divided | None = None,
     queries: str = "",
+    *,
     impact: str | None = None,
     visibility: str | None = None,
 ) -> Reproduction:

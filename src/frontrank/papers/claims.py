@@ -117,7 +117,7 @@ def leads(values: Mapping[str, Drawn], name: str) -> bool | None:
 
 
 def lead(
-    says: str, rule: str, values: Mapping[str, Drawn], name: str, fact: str = "", reason: str = "", measured: str = ""
+    says: str, rule: str, values: Mapping[str, Drawn], name: str, fact: str = "", reason: str = "", *, measured: str = ""
 ) -> Claim:
     """A claim that one is ahead of all others; for ``fact`` and ``reason`` see ``because``."""
     why = because(values, name, fact, reason)

@@ -6,7 +6,9 @@ random pages of a small web may have no links at all): it is drawn again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -28,6 +30,7 @@ from frontrank.simulation.plan import Plan, Stop
 from frontrank.simulation.simulate import Run, simulate
 from frontrank.web.web import Web
 
+T = TypeVar("T")
 DRAWS = 5
 TRIED = 40  # draws that are looked at, at most
 REACH = 0.5
@@ -86,6 +89,26 @@ class Draws(Experiment):
                         seconds = simulate(self.web, parse(spec), seeds, budget).processor_s
                         least[spec][draw][i] = min(least[spec][draw][i], seconds)
         return least
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing(Generic[T]):
+    """The same setting in several draws."""
+
+    name: str
+    all: Sequence[T]
+
+    @property
+    def first(self) -> T:
+        return self.all[0]
+
+    def drawn(self, of: Callable[[T], float]) -> Drawn:
+        return Drawn(tuple(of(one) for one in self.all))
+
+    def curves(self, of: Callable[[T], Mapping[str, Curve]]) -> dict[str, list[Curve]]:
+        """Some curves of each draw, by their names."""
+        drawn = [of(one) for one in self.all]
+        return {name: [one[name] for one in drawn] for name in drawn[0]}
 
 
 # Curves ------------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What the papers about search impact share: a query log where none is given, a frontier cut in two, and curves of impact.
+"""What the papers about search impact share: a query log where none is given, and curves of impact.
 
 A made query log stands in where a web comes without one. Pages are drawn at random, one in ten, and from the title or the
 text of each a run of one to three words: what somebody might ask who looks for that page. Queries are as popular as they are
@@ -13,12 +13,10 @@ of ``sources.synthetic_searchers``).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from frontrank.kernels.jit import Array
-from frontrank.lab.evaluate import TRAINING, Scene
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import picks
 from frontrank.papers.reproduction import RANDOM
@@ -28,7 +26,7 @@ from frontrank.web.web import Web
 
 POINTS = 1000  # of a curve
 
-__all__ = ["gathered", "lines", "made_workload", "most", "of_ideal", "searched", "split", "told_of", "unsearchable"]
+__all__ = ["gathered", "lines", "made_workload", "most", "of_ideal", "searched", "told_of", "unsearchable"]
 
 
 def made_workload(web: Web, seed: int = 0) -> Workload:
@@ -44,15 +42,6 @@ def told_of(workload: Workload, given: bool) -> str:
     count = f"{len(workload):,} different queries, asked {workload.frequency.sum():,.0f} times"
     made = "made from titles and texts of pages drawn at random, with Zipf's frequencies, for want of a query log"
     return f"{count} ({'the log given' if given else made})."
-
-
-def split(scene: Scene, draw: int = 0) -> Scene:
-    """The same moment with the impact of 65% of the frontier told and the rest to be tested; without earlier moments."""
-    shuffled = np.random.default_rng(draw).permutation(scene.tested)
-    cut = round(TRAINING * len(shuffled))
-    training, tested = np.sort(shuffled[:cut]), np.sort(shuffled[cut:])
-    view = replace(scene.view, history=[], revealed=(training, scene.impact[training]))
-    return replace(scene, view=view, tested=tested)
 
 
 def gathered(scores: Array, impact: Array) -> Curve:

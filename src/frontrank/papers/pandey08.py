@@ -17,29 +17,28 @@ Reference: Pandey, Olston: Crawl Ordering by Search Impact, WSDM 2008.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.kernels.jit import Array
 from frontrank.lab.drawn import Drawn
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import picks
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.q_expected import QExpected
 from frontrank.orderings.batch.q_hybrid import FITS, QHybrid
-from frontrank.papers.claims import READING, Claim, above, ahead, all_hold, at_most, decided, lead, listing, one_holds
-from frontrank.papers.draws import DRAWS, at, at_shares, heads, heights, mean_height, middle
+from frontrank.papers.claims import READING, Claim, above, ahead, at_most, decided, lead, listing, one_holds
+from frontrank.papers.draws import DRAWS, Drawing, at, at_shares, heads, heights, mean_height, middle
 from frontrank.papers.made_queries import gathered, made_workload, most, told_of, unsearchable
+from frontrank.papers.pandey08_data import PROMOTED, UNCRAWLED, Dataset, datasets
+from frontrank.papers.pandey08_improving import CARRIES, FALLS, FEW, HYBRID_SPEC, NEARLY_ALL, SOME, improving
 from frontrank.papers.reproduction import (
     IDEAL,
     RANDOM,
     Experiment,
     Plot,
     Reproduction,
-    Tell,
     Value,
     describe,
     paper_table,
@@ -47,29 +46,14 @@ from frontrank.papers.reproduction import (
 )
 from frontrank.search.divided import Divided, halves
 from frontrank.search.expected_score import page_features
-from frontrank.search.needy import BUCKETS, Improvability, average_scores, keep, neediness, only
-from frontrank.search.observe import observe
 from frontrank.simulation.side_by_side import Progress
-from frontrank.web.importance import importance
-from frontrank.web.view import CrawlView, Results, Workload
+from frontrank.web.view import Workload
 from frontrank.web.web import Web
 
 PAPER = "Sandeep Pandey, Christopher Olston: Crawl Ordering by Search Impact. WSDM 2008."
-UNCRAWLED = 0.2  # of all pages
-PROMOTED = 0.2  # of the uncrawled, in Dataset 2
-SHOWN = 10  # results that searchers look at
 GROUPS = 5  # of pages by PageRank
 WEAK = 0.3  # a correlation below this is weak
 FIRST = 0.05  # of the uncrawled pages: "at first"
-BUDGET = 0.1  # of the uncrawled pages: c, where the paper has 1000 of 110,000
-BUDGETS = (0.05, 0.1, 0.2)
-SHARES = (1.0, 0.1, 0.01, 0.001, 0.0007)  # of the query sketches
-PAPER_SHARE = 0.0007
-TENTH = 0.1
-MOST, NEARLY = 0.5, 0.9  # of the impact with all sketches
-EXPLAINED = 0.5  # of the variance between buckets
-FULLER = (2, 5, 10, 50)  # answers of a query: does what is learned depend on how many it has?
-HYBRID_SPEC = "q-hybrid:fit=quadratic"  # the paper's
 POLICIES = {"query-independent": "pagerank", "query-driven": "q-overlap", "hybrid": HYBRID_SPEC}
 OURS = {"hybrid, rising fit": "q-hybrid", "expected case": "q-expected"}  # not in the paper's figure
 FITTED = 40  # points of a fitted curve
@@ -84,86 +68,8 @@ EARLY = "The query-driven policy does very well at first."
 DRIES = "Then its clues dry up, and the query-independent policy overtakes it."
 HYBRID = "The hybrid policy does best."
 PRONOUNCED = "The advantage of the hybrid policy is more pronounced on Dataset 2."
-FALLS = "Queries whose results score low on average can be improved more."
-CARRIES = "What was learned of this on one half of the queries holds for the other half, with fairly high accuracy."
-FEW = f"Most of the impact is had with {PAPER_SHARE} of the query sketches, the neediest ones."
-NEARLY_ALL = f"With {PAPER_SHARE} of the sketches the hybrid policy does almost as well as with all."
 PROMOTED_TAIL = "The hybrid policy fetches pages of high impact and weak standing much earlier than PageRank would."
-SOME = "Keeping but a small part of the sketches costs little (here: a tenth of them)."
 ALL = (CORRELATED, GROWS, EARLY, DRIES, HYBRID, PRONOUNCED, PROMOTED_TAIL, FALLS, CARRIES, FEW, NEARLY_ALL, SOME)
-
-
-@dataclass(frozen=True, eq=False)
-class Dataset:
-    """Crawled and uncrawled pages, and the truth about the latter."""
-
-    name: str
-    view: CrawlView  # with all queries of the log
-    truth: Results  # of searching all pages for them; pages by the web's numbers
-    importance: Array  # PageRank in the whole web, of each page of it
-    queries: Divided  # what drives, what judges
-    urls: Sequence[str]
-
-    @property
-    def waits(self) -> Array:
-        """The uncrawled pages, by discovery number."""
-        return np.flatnonzero(~self.view.fetched)
-
-    def impact(self, workload: Workload, truth: Results) -> Array:
-        """The true impact of the uncrawled pages for these queries."""
-        return truth.views(workload, len(self.importance), SHOWN)[self.view.pages[self.waits]]
-
-    @property
-    def driven(self) -> CrawlView:
-        """The view as the driving queries show it."""
-        return self.asked(self.queries.driving)
-
-    def judged(self) -> Array:
-        """The true impact of the uncrawled pages, by the judging queries."""
-        assert self.view.search is not None
-        judging = self.queries.judging
-        places = _places(self.view.search.workload, judging)
-        true = only(replace(self.view.search, results=self.truth), places).results
-        return self.impact(judging, true)
-
-    def asked(self, workload: Workload) -> CrawlView:
-        """The view as some of its queries, with frequencies of their own, show it."""
-        assert self.view.search is not None
-        search = replace(only(self.view.search, _places(self.view.search.workload, workload)), workload=workload, cache={})
-        return replace(self.view, search=search, impact=search.results.views(workload, self.view.known, SHOWN))
-
-    def half(self, queries: Array) -> tuple[CrawlView, Results]:
-        """The view and the truth as these queries alone show them."""
-        assert self.view.search is not None
-        search = only(self.view.search, queries)
-        seen = search.results.views(search.workload, self.view.known, SHOWN)
-        true = only(replace(self.view.search, results=self.truth), queries).results
-        return replace(self.view, search=search, impact=seen), true
-
-    @property
-    def log(self) -> Workload:
-        assert self.view.search is not None
-        return self.view.search.workload
-
-
-def _places(whole: Workload, some: Workload) -> Array:
-    number = {query: at for at, query in enumerate(whole.queries)}
-    return np.array([number[query] for query in some.queries], np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Drawing:
-    """One of the two data sets in all draws."""
-
-    all: Sequence[Dataset]
-
-    @property
-    def first(self) -> Dataset:
-        return self.all[0]
-
-    @property
-    def name(self) -> str:
-        return self.first.name
 
 
 def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress, impact: str | None = None) -> Reproduction:
@@ -204,31 +110,7 @@ def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress,
     return Reproduction("pandey08", f"pandey08 on {web.name}", PAPER, describe(web), setting, done)
 
 
-def datasets(web: Web, log: Divided, tell: Tell, draws: int) -> tuple[Drawing, Drawing]:
-    """Both divisions of a web's pages, in each draw."""
-    tell("searching all pages")
-    everything = np.arange(web.pages)
-    whole = observe(web, everything, everything, log.whole, SHOWN, SHOWN)  # so numbered, a page is found by its own number
-    assert whole.search is not None and web.urls is not None
-    rank = importance(web, "pagerank")
-    made: dict[str, list[Dataset]] = {"Dataset 1": [], "Dataset 2": []}
-    for draw in range(draws):
-        held = np.sort(np.random.default_rng(draw).choice(web.pages, round(UNCRAWLED * web.pages), replace=False))
-        lesser = held[np.argsort(-rank[held], kind="stable")[round(PROMOTED * len(held)) :]]
-        for name, uncrawled in (("Dataset 1", held), ("Dataset 2", np.sort(lesser))):
-            tell(f"searching the crawled pages, {name}, draw {draw + 1}")
-            crawled = np.setdiff1d(everything, uncrawled)
-            view = observe(web, crawled[:1], crawled, log.whole, SHOWN)
-            data = Dataset(name, view, whole.search.results, rank, log.again(draw), web.urls)
-            if len(data.waits) == 0 or not data.judged().any():
-                raise InputError(
-                    f"no query shows an uncrawled page of {web.name}; give queries that fit the web, or a larger web"
-                )
-            made[name].append(data)
-    return Drawing(made["Dataset 1"]), Drawing(made["Dataset 2"])
-
-
-def correlation(of: Drawing) -> Experiment:
+def correlation(of: Drawing[Dataset]) -> Experiment:
     """Fig. 2."""
     drawn = [_by_rank(data) for data in of.all]
     pearson = Drawn(tuple(one for one, _, _ in drawn))
@@ -291,7 +173,7 @@ def compared(data: Dataset) -> dict[str, Curve]:
     return {IDEAL: most(impact), **curves, RANDOM: Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))}
 
 
-def effectiveness(of: Drawing, compared_: Sequence[Mapping[str, Curve]]) -> Experiment:
+def effectiveness(of: Drawing[Dataset], compared_: Sequence[Mapping[str, Curve]]) -> Experiment:
     curves = {name: [one[name] for one in compared_] for name in compared_[0]}
     means = {name: value for name, value in heights(curves).items() if name in (*POLICIES, RANDOM)}
     first = {name: at(curves[name], FIRST) for name in means}
@@ -346,7 +228,7 @@ def advantage(policies: Sequence[Sequence[Mapping[str, Curve]]]) -> Claim:
     return lead(PRONOUNCED, rule, gains, "Dataset 2")
 
 
-def fitted(of: Drawing) -> Experiment:
+def fitted(of: Drawing[Dataset]) -> Experiment:
     """The query-independent part of the hybrid policy: what each way of fitting makes of PageRank."""
     view = of.first.driven
     x = page_features(view)["pagerank"]
@@ -367,7 +249,7 @@ def fitted(of: Drawing) -> Experiment:
     return Experiment(f"Impact expected from PageRank, {of.name}", how, (), plot, paper_table(header, rows))
 
 
-def promoted(of: Drawing) -> Experiment:
+def promoted(of: Drawing[Dataset]) -> Experiment:
     """Fig. 6: pages of weak standing that queries bring forward."""
     earlier = [_promoted(data) for data in of.all]
     gain = Drawn(tuple(one for one, _ in earlier))
@@ -408,168 +290,3 @@ def _promoted(data: Dataset) -> tuple[float, list[list[Value | Drawn]]]:
         for page in best.tolist()
     ]
     return float(gain[weak].mean()) if weak.any() else 0.0, rows
-
-
-class Improved(NamedTuple):
-    """What a cycle of the hybrid policy did for each of some queries."""
-
-    average: Array  # score of the first ten results before
-    answers: Array  # results before
-    brought: Array  # of its true first ten results, those that the cycle fetched
-
-    def answered(self, least: int) -> Improved:
-        """Those with so many results before, at least."""
-        return Improved(*(column[self.answers >= least] for column in self))
-
-
-def improving(of: Drawing) -> list[Experiment]:
-    """Figs. 7, 8 and 9, with the queries in two halves."""
-    heading = f"Improvability, {of.name}"
-    sides = [_sides(data, draw) for draw, data in enumerate(of.all)]
-    pairs = [(_improved(data, first), _improved(data, second)) for data, (first, second) in zip(of.all, sides, strict=True)]
-    if min(_fewest(*pair, 1) for pair in pairs) < BUCKETS:
-        reason = f"fewer than {BUCKETS} queries of each half have answers among the crawled pages"
-        return [skip(heading, reason, [FALLS, CARRIES]), skip(f"Sketches kept, {of.name}", reason, [FEW, SOME])]
-    curves = [_kept(data, two[1], _fitted(pair[0], 1)) for data, two, pair in zip(of.all, sides, pairs, strict=True)]
-    return [improvability(heading, pairs), sketches(of, curves)]
-
-
-def _sides(data: Dataset, draw: int) -> tuple[Array, Array]:
-    shuffled = np.random.default_rng(draw + 1).permutation(len(data.log))
-    first, second = (np.sort(part) for part in np.array_split(shuffled, 2))
-    return first, second
-
-
-def _improved(data: Dataset, queries: Array) -> Improved:
-    view, truth = data.half(queries)
-    assert view.search is not None
-    waits = data.waits
-    count = max(1, round(BUDGET * len(waits)))
-    chosen = np.zeros(len(data.importance), bool)
-    chosen[view.pages[waits[picks(QHybrid(fit="quadratic").score(view)[waits])[:count]]]] = True
-    query = np.repeat(np.arange(len(queries)), np.diff(truth.indptr))
-    results = view.search.results
-    brought = np.bincount(query, chosen[truth.page], len(queries))
-    return Improved(average_scores(results, SHOWN), np.diff(results.indptr), brought)
-
-
-def _fewest(learned: Improved, tested: Improved, least: int) -> int:
-    return min(int((half.answers >= least).sum()) for half in (learned, tested))
-
-
-def _fitted(learned: Improved, least: int) -> Improvability:
-    some = learned.answered(least)
-    return Improvability.fit(some.average, some.brought)
-
-
-def _buckets(tested: Improved, least: int) -> tuple[Array, Array]:
-    """Mean average score and mean improvement of queries of about the same score."""
-    some = tested.answered(least)
-    buckets = np.array_split(np.argsort(some.average, kind="stable"), BUCKETS)
-    return np.array([some.average[b].mean() for b in buckets]), np.array([some.brought[b].mean() for b in buckets])
-
-
-def _explained(fitted: Improvability, x: Array, y: Array) -> float:
-    """The share of the variance of y that the curve explains; below 0 if the mean of y would err less."""
-    spread = float(((y - y.mean()) ** 2).sum())
-    return 1.0 - float(((y - fitted(x)) ** 2).sum()) / spread if spread > 0 else 0.0
-
-
-def improvability(heading: str, pairs: Sequence[tuple[Improved, Improved]]) -> Experiment:
-    """Fig. 7."""
-    fits = [_fitted(learned, 1) for learned, _ in pairs]
-    slope = Drawn(tuple(fit.slope for fit in fits))
-    explained = Drawn(tuple(_explained(fit, *_buckets(pair[1], 1)) for fit, pair in zip(fits, pairs, strict=True)))
-    claims = [
-        decided(
-            FALLS,
-            "the slope of the fitted curve is below 0 by more than its spread",
-            str(slope),
-            at_most(slope, 0.0),
-            "queries with few answers have low scores and little that a crawl can add, and there are many of them",
-        ),
-        decided(
-            CARRIES,
-            f"the curve of the one half explains more than {EXPLAINED:.0%} of the variance between buckets of the other, by "
-            "more than its spread",
-            str(explained),
-            above(explained, EXPLAINED),
-            "a line in the logarithm is too simple where the curve rises first",
-        ),
-    ]
-    x, y = _buckets(pairs[0][1], 1)
-    expected = fits[0](x)
-    others = []
-    for least in FULLER:
-        if _fewest(*pairs[0], least) >= BUCKETS:
-            curve = _fitted(pairs[0][0], least)
-            others.append(f"{least}: {curve.slope:+.3f}, {_explained(curve, *_buckets(pairs[0][1], least)):.0%}")
-    rows: list[list[Value | Drawn]] = [[f"{a:.2f}", f"{b:.3f}", f"{c:.3f}"] for a, b, c in zip(x, expected, y, strict=True)]
-    how = (
-        f"Each half of the queries drives a hybrid policy of its own, which fetches {BUDGET:.0%} of the uncrawled pages. "
-        f"Improvement: how many of a query's first {SHOWN} results these pages are. Queries with an answer among the crawled "
-        f"pages, in {BUCKETS} buckets by the average score s of their first {SHOWN} results (missing ones count 0); the first "
-        "draw. The verdicts are on these queries, over all draws. "
-    )
-    if others:
-        how += f"Slope and variance explained for queries with more answers, at least {'; '.join(others)}."
-    plot = Plot({"learned": Curve(x, expected), "test": Curve(x, y)}, "results improved", "average score before", shares=False)
-    return Experiment(
-        heading, how.strip(), (HYBRID_SPEC,), plot, paper_table(["average score", "learned", "test"], rows), claims
-    )
-
-
-def _kept(data: Dataset, testing: Array, fit: Improvability) -> tuple[dict[str, Curve], dict[str, int]]:
-    """The curves of the hybrid policy with fewer and fewer sketches, and how many each keeps."""
-    view, truth = data.half(testing)
-    assert view.search is not None
-    impact, waits = data.impact(view.search.workload, truth), data.waits
-    need = neediness(view.search.workload, view.search.results, fit, SHOWN)
-    curves: dict[str, Curve] = {}
-    kept: dict[str, int] = {}
-    hybrid = QHybrid(fit="quadratic")
-    for share in SHARES:
-        chosen = keep(need, share)
-        name = f"{share:g}"
-        kept[name] = len(chosen)
-        parts = hybrid.parts(replace(view, search=only(view.search, chosen)))
-        curves[name] = gathered((parts["queries"] + parts["pagerank"])[waits], impact)
-    curves["none"] = gathered(parts["pagerank"][waits], impact)
-    return curves, {**kept, "none": 0}
-
-
-def sketches(of: Drawing, kept: Sequence[tuple[dict[str, Curve], dict[str, int]]]) -> Experiment:
-    """Figs. 8 and 9."""
-    curves = {name: [one[name] for one, _ in kept] for name in kept[0][0]}
-    means = heights(curves)
-    rows: list[list[Value | Drawn]] = [
-        [name, kept[0][1][name], *at_shares(drawn, BUDGETS), means[name]] for name, drawn in curves.items()
-    ]
-    header = ["share of sketches", "sketches", *heads(BUDGETS), "mean"]
-    how = (
-        "The hybrid policy with the sketches of the neediest queries alone, on the half of the queries that improvability was "
-        "not learned on. Need is judged by frequency and average score. Impact as a share of that of all uncrawled pages. "
-        "none: PageRank alone."
-    )
-    reached = {name: at(drawn, BUDGET) for name, drawn in curves.items()}
-    few, some = f"{PAPER_SHARE:g}", f"{TENTH:g}"
-    claims = [
-        _enough(FEW, reached, few, MOST),
-        _enough(NEARLY_ALL, reached, few, NEARLY),
-        _enough(SOME, reached, some, NEARLY),
-    ]
-    plot = Plot(middle(curves), "share of the impact gathered", "share of the uncrawled pages fetched")
-    return Experiment(f"Sketches kept, {of.name}", how, (HYBRID_SPEC,), plot, paper_table(header, rows), claims)
-
-
-def _enough(says: str, reached: Mapping[str, Drawn], share: str, least: float) -> Claim:
-    rule = (
-        f"at {BUDGET:.0%} of the uncrawled pages it is ahead of {least:.0%} of the impact that it has with all sketches, and "
-        "of that without any"
-    )
-    measured = {f"{share} of sketches": reached[share], "all": reached["1"], "none": reached["none"]}
-    wanted = Drawn(tuple(least * value for value in reached["1"].values))
-    enough = all_hold([ahead(reached[share], wanted), ahead(reached[share], reached["none"])])
-    part = reached[share].mean / reached["1"].mean if reached["1"].mean else 0.0
-    short = f"so few sketches have {part:.0%} of the impact of all" if part < least else "PageRank alone has as much"
-    return decided(says, rule, listing(measured), enough, short)

@@ -1,6 +1,6 @@
 """tran15: random walks weighted by search impact, with graph enrichment, against orderings that know less.
 
-A crawl by bfs from a start page has fetched 30% of the web, and in a second scene 60%; each ranker orders what waits then.
+A crawl by bfs from a start page has fetched 30% of the web, and in a second scenario 60%; each ranker orders what waits then.
 Several draws: each starts from another page, halves the query log anew (one half drives, the other judges), and tells the
 impact of another 65% of the frontier, on which omega is tuned (the paper's way); all orderings are compared on the rest. The
 learned ones also as a live crawl would have them, from earlier moments of its own crawl and on the whole frontier.
@@ -17,17 +17,11 @@ SIGIR 2015.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from frontrank.kernels.jit import Array
 from frontrank.lab.drawn import Drawn
-from frontrank.lab.evaluate import ranker_of
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through, impact_shares
-from frontrank.lab.tune import SHARES
 from frontrank.papers.claims import (
     NOT_KNOWN,
     READING,
@@ -43,20 +37,17 @@ from frontrank.papers.claims import (
     one_holds,
     untested,
 )
-from frontrank.papers.draws import DRAWS, TRIED, at, heads, heights, middle, random_pages
-from frontrank.papers.impact_ratio import behind, links_within
+from frontrank.papers.draws import DRAWS, TRIED, Drawing, at, heads, heights, middle, random_pages
 from frontrank.papers.made_queries import lines, searched, told_of, unsearchable
 from frontrank.papers.parts import reached, start_page
 from frontrank.papers.reproduction import RANDOM, Experiment, Plot, Reproduction, Tell, Value, describe, paper_table, skip
+from frontrank.papers.tran15_frontier import ENRICHED, OMEGA, VIEWED, frontier, omega
 from frontrank.papers.tran15_learned import LEARNED, learning, promised
-from frontrank.papers.tran15_scene import (
-    GAMMAS,
-    LEARNED_WALK,
+from frontrank.papers.tran15_scenario import (
     LEARNERS,
     SHOWN,
     UNTIL,
     WAITS,
-    Drawing,
     Ordered,
     heights_table,
     in_paper,
@@ -75,19 +66,7 @@ PAPER = (
 CRAWLED = (0.3, 0.6)
 SAME_REACH = 0.95  # of what the first start page reaches: the others must reach nearly as much
 FIRST = 0.01  # of the frontier: "at first"
-MUCH = 2.0  # "significantly higher"
-RAISED = 1.05  # by enrichment; the paper: 1.07 and 1.09
 
-PAPER_SHARE = {"views": "35.5% and 0.8%", "clicks": "27.4% and 0.4%"}
-VIEWED = (
-    "Viewed (clicked) pages that are fetched lead to far more impact each than others: r_v 13.68 against 3.15, and 137.99 "
-    "against 0.06 (r_c 5.76 against 1.07, and 162.17 against 0.03)."
-)
-ENRICHED = (
-    "Virtual edges raise what viewed (clicked) pages lead to: r_v from 13.68 to 14.67, and from 137.99 to 150.59 (r_c from "
-    "5.76 to 6.17, and from 162.17 to 207.63)."
-)
-OMEGA = "The best omega mixes both kinds of links: 0.2 and 0.8 for views, 0.1 and 0.9 for clicks."
 WALK = "RW finds considerably more impact than PageRank."
 EDGES = "RW-EG finds more impact than RW."
 LATER = "RW-EG is the best of all once 6% of the frontier is fetched (Wikipedia)."
@@ -160,130 +139,20 @@ def _scene(
     if round(share * web.pages) >= reach:
         reason = f"the start page reaches {reach:,} pages, which is not more than {share:.0%} of the web: nothing would wait"
         return [skip(name, reason, ALL)]
-    made = [
-        ordered(web, log, start, share, draw, impact, partial(_told_in, tell, f"{name}, draw {draw + 1}"))
+    drawn = [
+        ordered(web, log, start, share, draw, impact=impact, tell=_numbered(tell, f"{name}, draw {draw + 1}"))
         for draw, (start, found) in enumerate(starts)
         if round(share * web.pages) < found
     ]
-    of = Drawing(name, made)
+    of = Drawing(name, drawn)
     return [experiment(of) for experiment in (frontier, omega, impacts, clicked, standing, learning, promised)]
 
 
-def _told_in(tell: Tell, where: str, text: str) -> None:
-    tell(f"{where}: {text}")
+def _numbered(tell: Tell, where: str) -> Tell:
+    return lambda text: tell(f"{where}: {text}")
 
 
-def frontier(of: Drawing) -> Experiment:
-    """Tables 1 to 3: what is fetched, what waits, and how the two are linked."""
-    done, counted = ("clicked", "clicks") if of.judged_by == "clicks" else ("viewed", "views")
-    r = f"r_{counted[0]}"
-    rows: list[list[Value | Drawn]] = []
-    ratio: dict[str, Drawn] = {}
-    for label in (done, f"not {done}"):
-        for when, enriched in (("links", False), ("links and virtual edges", True)):
-            found = [behind(o.scene.view, _partition(o)[label == done], o.scene.impact, enriched) for o in of.all]
-            ratio[f"{label}, {when}"] = Drawn(tuple(one.ratio for one in found))
-            one = found[0]
-            rows.append([label, when, one.pages, one.linked, f"{one.impact:,.0f}", ratio[f"{label}, {when}"]])
-    view, impact = of.first.scene.view, of.first.scene.impact
-    inside, outside = links_within(view)
-    waits = ~view.fetched
-    seen = int(_partition(of.first)[True].sum())
-    how = (
-        f"In the first draw {len(view.source):,} pages are fetched (D), {int(waits.sum()):,} wait (F); {inside:,} links lead "
-        f"from D to D, {outside:,} from D to F. {done.capitalize()}: {seen:,} of D and {int((impact[waits] > 0).sum()):,} of "
-        f"F, which is {float((impact[waits] > 0).mean()):.1%} of it (the paper: {PAPER_SHARE[counted]}). {r}: the {counted} of "
-        "all pages of F that some pages of D lead to, for each of these pages of D; over all draws."
-    )
-    few = behind(view, _partition(of.first)[False], impact)
-    before, after, others = (ratio[k] for k in (f"{done}, links", f"{done}, links and virtual edges", f"not {done}, links"))
-    much, raised = (Drawn(tuple(times * v for v in one.values)) for one, times in ((others, MUCH), (before, RAISED)))
-    claims = [
-        decided(
-            VIEWED,
-            f"{r} of {done} pages is ahead of {MUCH:g} times that of the others",
-            listing({done: before, f"not {done}": others}),
-            ahead(before, much),
-            f"the {few.pages:,} pages of D that are not {done} lead to {few.impact / max(1.0, impact[waits].sum()):.0%} of the "
-            f"{counted} of F, so each has much",
-        ),
-        decided(
-            ENRICHED,
-            f"{r} of {done} pages after enrichment is ahead of {RAISED:g} times that before",
-            listing({"links": before, "with virtual edges": after}),
-            ahead(after, raised),
-            "what stands beside these pages is mostly linked from them too",
-        ),
-    ]
-    header = ["pages of D", "lead on by", "how many", "pages of F they lead to", f"{counted} of these", f"{r}, all draws"]
-    return Experiment(f"Frontier impact ratio, {of.name}", how, (), None, paper_table(header, rows), claims)
-
-
-def _partition(of: Ordered) -> dict[bool, Array]:
-    """The fetched pages with impact, and those without."""
-    view = of.scene.view
-    assert view.impact is not None
-    seen = view.fetched & (view.impact > 0)
-    return {True: seen, False: view.fetched & ~seen}
-
-
-def omega(of: Drawing) -> Experiment:
-    """Fig. 3."""
-    omegas = sorted({one.omega for one in of.first.tuning})
-    columns = {
-        (name, gamma): {x: of.drawn(partial(_setting, omega=x, gamma=gamma, name=name)) for x in omegas}
-        for name in ("estimate", "test")
-        for gamma in GAMMAS
-    }
-    best, gamma = max(((x, g) for g in GAMMAS for x in omegas), key=lambda at_: columns["estimate", at_[1]][at_[0]].mean)
-    estimate = columns["estimate", gamma]
-    ends = (estimate[0.0], estimate[1.0])
-    rows: list[list[Value | Drawn]] = [[f"{x:g}", *(column[x] for column in columns.values())] for x in omegas]
-    x = np.array(omegas)
-    curves = {
-        f"{LABELS[name]}, gamma {g:g}": Curve(x, np.array([column[one].mean for one in omegas]))
-        for (name, g), column in columns.items()
-    }
-    measured = f"gamma {gamma:g}: {listing({f'{best:g}': estimate[best], '0': ends[0], '1': ends[1]})}"
-    claim = decided(
-        OMEGA,
-        "with the best gamma the mean estimate is highest for an omega between 0 and 1, where it is ahead of one of the ends",
-        measured,
-        all_hold([0 < best < 1, one_holds(ahead(estimate[best], end) for end in ends)]),
-        f"the best is {best:g}" if best in (0.0, 1.0) else "the curve is flat",
-    )
-    shares = " and ".join(f"{share:.0%}" for share in SHARES)
-    how = (
-        f"Share of the ideal {of.judged_by} among the first {shares} of the frontier, the mean, as the .632+ bootstrap expects "
-        "it from the 65% of the frontier whose impact is told, and as it is on the rest. Omega 1: links alone, which is RW; 0: "
-        "virtual edges alone. Gamma 1 favours pages with many links (the paper's for Wikipedia), 0 does not (its crawl). "
-        f"Tuned, draw by draw, omega / gamma: {_pairs((o.tuning[0].omega, o.tuning[0].gamma) for o in of.all)}. What rw-eg "
-        f"learns from the crawl itself: {_pairs(_auto(o) for o in of.all)}."
-    )
-    plot = Plot(curves, "share of the ideal impact", "omega")
-    header = ["omega", *(f"{LABELS[name]}, gamma {g:g}" for name, g in columns)]
-    return Experiment(f"Omega, {of.name}", how, (), plot, paper_table(header, rows), [claim])
-
-
-LABELS = {"estimate": ".632+", "test": "test"}
-
-
-def _setting(of: Ordered, omega: float, gamma: float, name: str) -> float:
-    found = next(one for one in of.tuning if (one.omega, one.gamma) == (omega, gamma))
-    return float(getattr(found, name) or 0.0)
-
-
-def _auto(of: Ordered) -> tuple[float, float]:
-    """What the walk that learns has chosen."""
-    note = of.scene.view.notes[f"rw-eg {ranker_of(of.specs[LEARNED_WALK])}"]
-    return note["omega"], note["gamma"]
-
-
-def _pairs(chosen: Iterable[tuple[float, float]]) -> str:
-    return ", ".join(f"{omega:g} / {gamma:g}" for omega, gamma in chosen)
-
-
-def impacts(of: Drawing) -> Experiment:
+def impacts(of: Drawing[Ordered]) -> Experiment:
     """Figs. 4 and 5."""
     curves = {name: drawn for name, drawn in of.curves(Ordered.impact).items() if name not in LEARNERS}
     means = in_paper(heights(curves, UNTIL))
@@ -303,8 +172,9 @@ def impacts(of: Drawing) -> Experiment:
             f"not ahead of it: {failed(beats)}; {NOT_KNOWN}",
         ),
     ]
+    counted = of.first.scenario.judged_by
     how = (
-        f"{of.judged_by.capitalize()} of the first pages over that of the ideal order, on the pages of the frontier that omega "
+        f"{counted.capitalize()} of the first pages over that of the ideal order, on the pages of the frontier that omega "
         f"was not tuned on ({len(of.first.trial.tested):,} in the first draw); {RANDOM} is the expectation. rw-eg: omega "
         "and gamma tuned on the other pages; learned: from the crawl itself; rw: gamma tuned alike. Not in the paper, and in "
         "no claim: the rows that say learned, gamma 0 and omega .3."
@@ -313,7 +183,7 @@ def impacts(of: Drawing) -> Experiment:
     return Experiment(f"Impact, {of.name}", how, _specs(of), plot, heights_table(curves), claims)
 
 
-def _specs(of: Drawing) -> list[str]:
+def _specs(of: Drawing[Ordered]) -> list[str]:
     return [*dict.fromkeys(of.first.specs.values())]
 
 
@@ -332,7 +202,7 @@ def _dries(curves: Mapping[str, Sequence[Curve]]) -> Claim:
     )
 
 
-def clicked(of: Drawing) -> Experiment:
+def clicked(of: Drawing[Ordered]) -> Experiment:
     """Fig. 6."""
     heading = f"Click-through rate, {of.name}"
     trial = of.first.trial
@@ -364,7 +234,7 @@ def _rates(of: Ordered) -> dict[str, dict[float, float]]:
     return {name: impact_shares(score[trial.tested], rate) for name, score in of.scores.items()}
 
 
-def standing(of: Drawing) -> Experiment:
+def standing(of: Drawing[Ordered]) -> Experiment:
     """Fig. 7."""
     curves = of.curves(_standings)
     means = heights(curves, UNTIL)

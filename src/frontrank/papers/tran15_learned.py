@@ -14,10 +14,10 @@ from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import impact_shares
 from frontrank.lab.numbers import number
 from frontrank.papers.claims import listing
-from frontrank.papers.draws import heights, middle
+from frontrank.papers.draws import Drawing, heights, middle
 from frontrank.papers.made_queries import lines
 from frontrank.papers.reproduction import Experiment, Plot, Value, paper_table
-from frontrank.papers.tran15_scene import (
+from frontrank.papers.tran15_scenario import (
     LEARNED_WALK,
     LEARNERS,
     OUR_ML,
@@ -26,7 +26,6 @@ from frontrank.papers.tran15_scene import (
     SHOWN,
     UNTIL,
     WAITS,
-    Drawing,
     Ordered,
     heights_table,
     more,
@@ -39,7 +38,7 @@ AIM = 0.15
 SINGLE = ("indegree", "pagerank", "q-overlap", "q-hybrid", "rw, gamma 0", LEARNED_WALK)
 
 
-def learning(of: Drawing) -> Experiment:
+def learning(of: Drawing[Ordered]) -> Experiment:
     """Fig. 8, and the same as a live crawl would have it."""
     chosen = (*LEARNERS, "rw-eg", LEARNED_WALK, "rw")
     told_curves, live = of.curves(Ordered.impact), of.curves(_deployed)
@@ -59,12 +58,12 @@ def learning(of: Drawing) -> Experiment:
 
 
 def _deployed(of: Ordered) -> dict[str, Curve]:
-    tested = of.scene.tested
+    tested = of.scenario.tested
     scores = {**of.scores, **of.learned["deployed"]}
-    return lines({name: score[tested] for name, score in scores.items()}, of.scene.impact[tested], SHOWN)
+    return lines({name: score[tested] for name, score in scores.items()}, of.scenario.impact[tested], SHOWN)
 
 
-def promised(of: Drawing) -> Experiment:
+def promised(of: Drawing[Ordered]) -> Experiment:
     """What is promised of the rankers in a crawl that runs, and whether it holds here."""
     rows: list[list[Value | Drawn]] = []
     for share in PROMISED_AT:
@@ -88,8 +87,8 @@ def promised(of: Drawing) -> Experiment:
 
 def _found(of: Ordered, name: str, share: float) -> float:
     scores = of.scores[name] if name in of.scores else of.learned["deployed"][name]
-    tested = of.scene.tested
-    return impact_shares(scores[tested], of.scene.impact[tested], (share,))[share]
+    tested = of.scenario.tested
+    return impact_shares(scores[tested], of.scenario.impact[tested], (share,))[share]
 
 
 def _promise(share: float, says: str, held: dict[str, Drawn], name: str, other: str, slack: float = 0.0) -> list[Value | Drawn]:

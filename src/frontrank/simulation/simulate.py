@@ -49,6 +49,7 @@ def simulate(
     budget: Budget | Stop = None,
     progress: Progress | None = None,
     jit: bool = True,
+    *,
     steps: int = STEPS,
     politeness: Politeness | None = None,
     latency_s: float = 1.0,

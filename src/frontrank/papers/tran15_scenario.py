@@ -6,7 +6,7 @@ that is best for links alone. Not in the paper: walks that learn from the crawl 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -14,14 +14,14 @@ import numpy as np
 
 from frontrank.kernels.jit import Array
 from frontrank.lab.drawn import Drawn
-from frontrank.lab.evaluate import Scene, ranker_of, stage
 from frontrank.lab.measures import Curve
 from frontrank.lab.measures.impact import FRONTIER_SHARES
+from frontrank.lab.scenario import Scenario, build_scenario, ranker_of, split
 from frontrank.lab.tune import Tuning, tune
 from frontrank.orderings.batch.rw import RandomWalk
 from frontrank.papers.claims import Claim, lead
 from frontrank.papers.draws import at_shares, heads, heights
-from frontrank.papers.made_queries import lines, split
+from frontrank.papers.made_queries import lines
 from frontrank.papers.reproduction import PaperTable, Tell, Value, paper_table
 from frontrank.search.divided import Divided
 from frontrank.web.web import Web
@@ -41,10 +41,10 @@ Kept = TypeVar("Kept")
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """One draw of one scene, the orderings tuned on it, and what they score."""
+    """One draw of one scenario, the orderings tuned on it, and what they score."""
 
-    scene: Scene  # the deployed one
-    trial: Scene  # with 65% of the frontier told
+    scenario: Scenario  # the deployed one
+    trial: Scenario  # with 65% of the frontier told
     tuning: Tuning
     specs: Mapping[str, str]  # by name
     scores: Mapping[str, Array]  # of all known pages, by name
@@ -57,37 +57,14 @@ class Ordered:
         return lines({name: score[tested] for name, score in scores.items()}, self.trial.impact[tested], SHOWN)
 
 
-@dataclass(frozen=True, eq=False)
-class Drawing:
-    """All draws of one scene."""
-
-    name: str
-    all: Sequence[Ordered]
-
-    @property
-    def first(self) -> Ordered:
-        return self.all[0]
-
-    @property
-    def judged_by(self) -> str:
-        return self.first.scene.judged_by
-
-    def drawn(self, of: Callable[[Ordered], float]) -> Drawn:
-        return Drawn(tuple(of(one) for one in self.all))
-
-    def curves(self, of: Callable[[Ordered], Mapping[str, Curve]]) -> dict[str, list[Curve]]:
-        made = [of(one) for one in self.all]
-        return {name: [one[name] for one in made] for name in made[0]}
-
-
-def ordered(web: Web, log: Divided | None, start: int, share: float, draw: int, impact: str | None, tell: Tell) -> Ordered:
-    """The scene of one draw, with all that is tuned, learned and scored on it."""
+def ordered(web: Web, log: Divided | None, start: int, share: float, draw: int, *, impact: str | None, tell: Tell) -> Ordered:
+    """The scenario of one draw, with all that is tuned, learned and scored on it."""
     tell("the crawl and what searchers saw of it")
     seeds = web.ids_of(np.array([start])).tolist()
     asked = None if log is None else log.again(draw)
-    scene = stage(web, asked, f"bfs:{share}", seeds, learns=True, impact=impact)
+    scenario = build_scenario(web, asked, f"bfs:{share}", seeds, learns=True, impact=impact)
     tell("omega")
-    trial = split(scene, draw)
+    trial = split(scenario, draw)
     tuning = tune(trial, gammas=GAMMAS, seed=draw)
     specs = {spec.partition(":")[0]: spec for spec in SIMPLE if log is not None or spec not in QUERIED}
     along_links = next(one for one in tuning if one.omega == 1.0)  # the best come first
@@ -95,12 +72,12 @@ def ordered(web: Web, log: Divided | None, start: int, share: float, draw: int, 
     scores = {}
     for short, spec in specs.items():
         tell(spec)
-        scores[short] = ranker_of(spec).score(scene.view)
+        scores[short] = ranker_of(spec).score(scenario.view)
     learned: dict[str, dict[str, Array]] = {}
-    for protocol, one in (("split", trial), ("deployed", scene)):
+    for protocol, one in (("split", trial), ("deployed", scenario)):
         tell(f"ml, {protocol}")
         learned[protocol] = {short: ranker_of(spec).score(one.view) for short, spec in LEARNERS.items()}
-    return Ordered(scene, trial, tuning, specs, scores, learned)
+    return Ordered(scenario, trial, tuning, specs, scores, learned)
 
 
 def in_paper(values: Mapping[str, Kept]) -> dict[str, Kept]:
