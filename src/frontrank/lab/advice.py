@@ -24,8 +24,8 @@ class Advice:
     command: str
 
     def json(self) -> dict[str, str]:
-        told = asdict(self)
-        return {"wish": told.pop("purpose"), **told}
+        row = asdict(self)
+        return {"wish": row.pop("purpose"), **row}
 
 
 TRY = "synthetic:pages=20000,seed=1"

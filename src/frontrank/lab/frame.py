@@ -91,10 +91,10 @@ class Frame:
 
     def sorted(self, *names: str) -> Frame:
         """The rows by the first of these columns that holds any value, the best first, what has none last."""
-        held = [self[name] for name in names if any(value is not None for value in self[name].values)]
-        if not held:
+        known = [self[name] for name in names if any(value is not None for value in self[name].values)]
+        if not known:
             return self
-        by = held[0]
+        by = known[0]
         sign = 1 if by.better == "less" else -1
         rows = sorted(range(len(self)), key=lambda row: _place(by.values[row], sign))
         moved = tuple(
@@ -110,13 +110,13 @@ class Frame:
 
     def best(self, column: Column) -> frozenset[int]:
         """The rows that hold a column's best value, as people see it, among those that compete; none where all are equal."""
-        held = {i: v for i, v in enumerate(column.values) if v is not None and i not in self.outside}
-        if not column.better or len(set(held.values())) < 2:
+        known = {i: v for i, v in enumerate(column.values) if v is not None and i not in self.outside}
+        if not column.better or len(set(known.values())) < 2:
             return frozenset()
-        best = (max if column.better == "more" else min)(held, key=lambda i: held[i])
+        best = (max if column.better == "more" else min)(known, key=lambda i: known[i])
         seen = column.text(best)
-        alike = frozenset(i for i in held if column.text(i) == seen)
-        return alike if len(alike) < len(held) else frozenset()
+        alike = frozenset(i for i in known if column.text(i) == seen)
+        return alike if len(alike) < len(known) else frozenset()
 
     def flat(self) -> Iterator[tuple[str, Kind, list[Any]]]:
         """All columns for programs: name, kind, values; spreads are columns of their own."""
@@ -166,8 +166,8 @@ class Frame:
         best = [self.best(column) for column in self.columns]
         rows = [
             [
-                f"**{column.text(row)}**" if row in held else column.text(row)
-                for column, held in zip(self.columns, best, strict=True)
+                f"**{column.text(row)}**" if row in known else column.text(row)
+                for column, known in zip(self.columns, best, strict=True)
             ]
             for row in range(len(self))
         ]

@@ -182,11 +182,11 @@ def _queries(view: CrawlView, page: int) -> list[dict[str, Any]]:
     found = match(search.workload.queries, [search.urls[page]], [search.anchors[page]])
     matching = np.flatnonzero(np.diff(found.indptr) > 0)
     best = matching[np.argsort(-search.workload.frequency[matching], kind="stable")][:VOTERS]
-    told = []
+    matched = []
     for query in best.tolist():
         shown = search.results.of(query)[1][:10]
         mean = float(np.sum(shown) / 10.0)
         frequency = float(search.workload.frequency[query])
         text = search.workload.queries[query]
-        told.append({"query": text, "frequency": frequency, "results": len(shown), "mean_score": mean})
-    return told
+        matched.append({"query": text, "frequency": frequency, "results": len(shown), "mean_score": mean})
+    return matched

@@ -49,7 +49,7 @@ class Revisits(Tabular):
 
     def frame(self) -> Frame:
         runs = self.runs
-        told = frozenset(i for i, run in enumerate(runs) if run.revisit.knows_rates)
+        knowing = frozenset(i for i, run in enumerate(runs) if run.revisit.knows_rates)
         columns = (
             Column("revisits", [run.revisit.spec() for run in runs]),
             Column("pages", [run.pages for run in runs], "count"),
@@ -62,12 +62,16 @@ class Revisits(Tabular):
             Column("idle", [run.idle for run in runs], "count", detail=True),
         )
         title = f"{self.web.name}, changes {self.changes.spec()}, {self.about}"
-        return Frame(columns, title, NOTES, told).sorted("fresh")
+        return Frame(columns, title, NOTES, knowing).sorted("fresh")
 
     def json(self) -> dict[str, Any]:
         """The table, and the curves over time."""
         curves = {
-            run.revisit.spec(): {"days": run.days.tolist(), "fresh": _share(run).tolist(), "pages": run.curve.held.tolist()}
+            run.revisit.spec(): {
+                "days": run.days.tolist(),
+                "fresh": _share(run).tolist(),
+                "pages": run.curve.collected.tolist(),
+            }
             for run in self.runs
         }
         return {"web": self.web.name, "changes": self.changes.spec(), "rows": self.frame().records(), "curves": curves}
@@ -77,7 +81,7 @@ class Revisits(Tabular):
         looks = styles([run.revisit.spec() for run in self.runs])
         named = [(run, run.revisit.spec()) for run in self.runs]
         fresh = [Series(name, run.days, _share(run), looks[name]) for run, name in named]
-        pages = [Series(name, run.days, run.curve.held, looks[name]) for run, name in named]
+        pages = [Series(name, run.days, run.curve.collected, looks[name]) for run, name in named]
         frame = self.frame()
         shown = (frame.columns[0], *frame.figures)
         rows: list[list[Value]] = [[column.text(i) for column in shown] for i in range(len(frame))]
@@ -95,8 +99,8 @@ def _known(value: float) -> float | None:
 
 
 def _share(run: Refreshed) -> Array:
-    held = run.curve.held
-    share: Array = np.divide(run.curve.fresh, held, out=np.full(held.size, np.nan), where=held > 0)
+    pages = run.curve.collected
+    share: Array = np.divide(run.curve.fresh, pages, out=np.full(pages.size, np.nan), where=pages > 0)
     return share
 
 
@@ -120,11 +124,11 @@ def compare_revisits(
     ``a_day``: fetches a day, by default a fifteenth of the pages; ``share``: of them for revisits while there is something
     to discover; ``collected``: all pages are fetched before the clock starts, and all fetches are revisits.
     """
-    told = parse_changes(changes) if isinstance(changes, str) else changes
+    parsed_changes = parse_changes(changes) if isinstance(changes, str) else changes
     parsed = [parse_revisit(one) if isinstance(one, str) else one for one in revisits]
     check_options(RevisitOptions, days=days, a_day=a_day, share=share)
     daily = web.pages / 15 if a_day is None else a_day
-    rates, weights = told.rates(web.pages, seed), importance(web, metric)
+    rates, weights = parsed_changes.rates(web.pages, seed), importance(web, metric)
     start, ordering = find_seeds(web, seeds), as_policy(policy)
     runs = []
     for i, revisit in enumerate(parsed):
@@ -133,4 +137,4 @@ def compare_revisits(
         options: dict[str, Any] = {"days": days, "a_day": daily, "share": share, "collected": collected, "seed": seed}
         runs.append(keep_fresh(web, ordering, revisit, rates, start, weights=weights, **options))
     spent = "all for revisits of all pages" if collected else f"{share:.0%} for revisits, the rest found by {ordering.spec()}"
-    return Revisits(web, told, tuple(runs), f"{daily:,.0f} fetches a day for {days:g} days, {spent}")
+    return Revisits(web, parsed_changes, tuple(runs), f"{daily:,.0f} fetches a day for {days:g} days, {spent}")

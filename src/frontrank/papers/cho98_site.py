@@ -66,14 +66,14 @@ def small_site(web: Web, draws: Draws) -> list[Experiment]:
     )
     shares = (EARLY, 0.2, 0.3, 0.5)
     header = ["ordering", "mean P_ST", *heads(shares), "farthest below random"]
-    made = [histogram(part, draws.web)]
+    experiments = [histogram(part, draws.web)]
     for metric, heading in HEADINGS.items():
         rows: list[list[Value | Drawn]] = [
             [spec, means[metric][spec], *at_shares(drawn, shares), _below(drawn)] for spec, drawn in curves[metric].items()
         ]
         plot = threshold_plot(part, middle(curves[metric]), threshold_for(part, metric, HOT), metric)
-        made.append(Experiment(heading, how, list(specs.values()), plot, paper_table(header, rows), claims[metric]))
-    return made
+        experiments.append(Experiment(heading, how, list(specs.values()), plot, paper_table(header, rows), claims[metric]))
+    return experiments
 
 
 def histogram(part: Web, web: Web) -> Experiment:
@@ -83,14 +83,14 @@ def histogram(part: Web, web: Web) -> Experiment:
     lines = {
         name: Curve(
             x.astype(np.float64),
-            np.bincount(held.astype(np.int64), minlength=MAX_BACKLINKS + 1)[: MAX_BACKLINKS + 1] / len(held),
+            np.bincount(numbers.astype(np.int64), minlength=MAX_BACKLINKS + 1)[: MAX_BACKLINKS + 1] / len(numbers),
         )
-        for name, held in counts.items()
+        for name, numbers in counts.items()
     }
     bounds = (1, 2, 5, FEW, 20, MAX_BACKLINKS)
     rows: list[list[Value | Drawn]] = [
-        [name, *(float(np.mean(held < bound)) for bound in bounds), float(np.median(held)), float(held.max())]
-        for name, held in counts.items()
+        [name, *(float(np.mean(numbers < bound)) for bound in bounds), float(np.median(numbers)), float(numbers.max())]
+        for name, numbers in counts.items()
     ]
     few = float(np.mean(counts[part.name] < FEW))
     claim = decided(
@@ -117,9 +117,9 @@ def _below(curves: list[Curve]) -> Drawn:
 def _worse(curves: dict[str, list[Curve]]) -> Claim:
     below = {spec: _below(drawn) for spec, drawn in curves.items()}
     rule = f"each curve lies more than {BELOW} below the line of chance somewhere, by more than the spread"
-    held = {spec: above(drawn, BELOW) for spec, drawn in below.items()}
-    why = f"not {failed(held)}: the pages with most backlinks are found early on this site"
-    return decided(WORSE, rule, f"farthest below: {listing(below)}", all_hold(held.values()), why)
+    verdicts = {spec: above(drawn, BELOW) for spec, drawn in below.items()}
+    why = f"not {failed(verdicts)}: the pages with most backlinks are found early on this site"
+    return decided(WORSE, rule, f"farthest below: {listing(below)}", all_hold(verdicts.values()), why)
 
 
 def _flat(curves: dict[str, list[Curve]]) -> Claim:
@@ -142,6 +142,6 @@ def _smaller(small: Drawn, large: Drawn) -> Claim:
 
 def _better(means: dict[str, dict[str, Drawn]]) -> Claim:
     measured = f"IR: {listing(means['pagerank'])}; IB: {listing(means['backlink'])}"
-    held = {spec: ahead(means["pagerank"][spec], value) for spec, value in means["backlink"].items()}
-    why = f"not {failed(held)}; {NOT_KNOWN}"
-    return decided(BETTER, "each mean P_ST is ahead with IR of that with IB", measured, all_hold(held.values()), why)
+    verdicts = {spec: ahead(means["pagerank"][spec], value) for spec, value in means["backlink"].items()}
+    why = f"not {failed(verdicts)}; {NOT_KNOWN}"
+    return decided(BETTER, "each mean P_ST is ahead with IR of that with IB", measured, all_hold(verdicts.values()), why)

@@ -148,15 +148,15 @@ def _of_first(mean: dict[str, Drawn], seen: str) -> list[Claim]:
 
 def _of_second(first: dict[str, Drawn], second: dict[str, Drawn], nearer: str) -> list[Claim]:
     gap = {name: _gap(values) for name, values in (("first", first), ("second", second))}
-    held = {inner: ahead(second[inner], first[inner]) for inner in INNER}
+    verdicts = {inner: ahead(second[inner], first[inner]) for inner in INNER}
     sizes = {name: Drawn(tuple(abs(value) for value in drawn.values)) for name, drawn in gap.items()}
     return [
         decided(
             IMPROVES,
             "each mean P_ST is ahead of that of the first",
             f"first: {listing(first)}; second: {listing(second)}",
-            all_hold(held.values()),
-            f"not {failed(held)}: {nearer}",
+            all_hold(verdicts.values()),
+            f"not {failed(verdicts)}: {nearer}",
         ),
         decided(
             NARROWER,

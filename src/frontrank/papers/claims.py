@@ -106,9 +106,9 @@ def one_holds(parts: Iterable[bool | None]) -> bool | None:
     return negated(all_hold(map(negated, parts)))
 
 
-def failed(held: Mapping[str, bool | None]) -> str:
+def failed(verdicts: Mapping[str, bool | None]) -> str:
     """The names of what certainly does not hold."""
-    return ", ".join(name for name, holds in held.items() if holds is False)
+    return ", ".join(name for name, holds in verdicts.items() if holds is False)
 
 
 def leads(values: Mapping[str, Drawn], name: str) -> bool | None:

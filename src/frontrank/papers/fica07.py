@@ -116,9 +116,9 @@ def throughput(draws: Draws) -> Experiment:
 
 
 def _quoted(one: str, other: str, values: dict[str, Drawn], fact: str) -> Claim:
-    said = f"({number(THROUGHPUT[one], 2)} against {number(THROUGHPUT[other], 2)})"
+    figures = f"({number(THROUGHPUT[one], 2)} against {number(THROUGHPUT[other], 2)})"
     return lead(
-        f"At {QUOTED:.0%} {one} is ahead of {other} {said}.",
+        f"At {QUOTED:.0%} {one} is ahead of {other} {figures}.",
         "its throughput there is ahead",
         {name: values[name] for name in (one, other)},
         one,

@@ -40,8 +40,8 @@ def made_workload(web: Web, seed: int = 0) -> Workload:
 def told_of(workload: Workload, given: bool) -> str:
     """Where the queries come from, in a sentence."""
     count = f"{len(workload):,} different queries, asked {workload.frequency.sum():,.0f} times"
-    made = "made from titles and texts of pages drawn at random, with Zipf's frequencies, for want of a query log"
-    return f"{count} ({'the log given' if given else made})."
+    source = "made from titles and texts of pages drawn at random, with Zipf's frequencies, for want of a query log"
+    return f"{count} ({'the log given' if given else source})."
 
 
 def gathered(scores: Array, impact: Array) -> Curve:

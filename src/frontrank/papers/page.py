@@ -15,19 +15,19 @@ COLOURS = {AGREES: "#009E73", DISAGREES: "#D55E00"}
 OPEN = "#8c959f"
 
 
-def written(told: Reproduction, path: str | os.PathLike[str]) -> None:
+def written(reproduction: Reproduction, path: str | os.PathLike[str]) -> None:
     """Write the page of a reproduction."""
-    sections = [Section("Claims and verdicts", "", table=_verdicts(told))]
-    for one in told.experiments:
+    sections = [Section("Claims and verdicts", "", table=_verdicts(reproduction))]
+    for one in reproduction.experiments:
         text = f"Not run: {one.skipped}." if one.skipped else one.how
         table = HtmlTable(one.table.header, [[_cell(v) for v in row] for row in one.table.rows]) if one.table else None
         figure = _figure(one.plot) if one.plot else None
         sections.append(Section(one.heading, text, figure, table, code="\n".join(one.orderings)))
         if one.claims:
             sections.append(Section(f"{one.heading}: claims", "", table=_claims(one.claims)))
-    facts = [(name, value if isinstance(value, str) else f"{value:,}") for name, value in told.web.items()]
-    lead = f"{told.summary()}\n\n{told.paper}\n\n{told.setting.replace('`', '')}"
-    save(page(told.title, lead, sections, facts, told.command), path)
+    facts = [(name, value if isinstance(value, str) else f"{value:,}") for name, value in reproduction.web.items()]
+    lead = f"{reproduction.summary()}\n\n{reproduction.paper}\n\n{reproduction.setting.replace('`', '')}"
+    save(page(reproduction.title, lead, sections, facts, reproduction.command), path)
 
 
 def _figure(plot: Plot) -> Figure:
@@ -49,8 +49,10 @@ def _cell(value: str | int | float | None) -> Cell | None:
         return Cell(str(value), str(value))
 
 
-def _verdicts(told: Reproduction) -> HtmlTable:
-    rows: list[list[Value]] = [[_verdict(claim), claim.says, one.heading] for one in told.experiments for claim in one.claims]
+def _verdicts(reproduction: Reproduction) -> HtmlTable:
+    rows: list[list[Value]] = [
+        [_verdict(claim), claim.says, one.heading] for one in reproduction.experiments for claim in one.claims
+    ]
     return HtmlTable(["verdict", "the paper", "experiment"], rows)
 
 

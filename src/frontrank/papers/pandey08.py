@@ -273,8 +273,8 @@ def _promoted(data: Dataset) -> tuple[float, list[list[Value | Drawn]]]:
     view, waits, impact = data.driven, data.waits, data.judged()
     orders = [PageRank().score(view)[waits], QHybrid(fit="quadratic").score(view)[waits]]
     place = [np.empty(len(waits), np.int64) for _ in orders]
-    for held, score in zip(place, orders, strict=True):
-        held[picks(score)] = np.arange(1, len(waits) + 1)
+    for ranks, score in zip(place, orders, strict=True):
+        ranks[picks(score)] = np.arange(1, len(waits) + 1)
     rank = data.importance[view.pages[waits]]
     weak = (rank <= np.quantile(rank, TAIL)) & (impact > 0)
     gain = (place[0] - place[1]) / len(waits)

@@ -36,9 +36,9 @@ def part_of(web: Web, pages: Array, name: str) -> Web:
     degrees = np.bincount(number[source[kept]], minlength=len(pages))
     columns: dict[str, Any] = {"ids": web.ids_of(pages), "name": name}
     for column in ("urls", "titles", "texts"):
-        held = getattr(web, column)
-        if held is not None:
-            picked = Picked(held, pages)
+        values = getattr(web, column)
+        if values is not None:
+            picked = Picked(values, pages)
             columns[column] = picked if column == "texts" and len(pages) > REMEMBERED else list(picked)
     if web.hosts is not None:
         columns |= {"hosts": web.hosts[pages], "host_names": web.host_names}

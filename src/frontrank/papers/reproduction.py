@@ -83,9 +83,9 @@ class Reproduction:
     def summary(self) -> str:
         """How many claims hold."""
         count = Counter(claim.verdict for claim in self.claims())
-        told = f"Of {count.total()} claims {count[AGREES]} agree with what was measured here, {count[DISAGREES]} disagree"
+        counted = f"Of {count.total()} claims {count[AGREES]} agree with what was measured here, {count[DISAGREES]} disagree"
         rest = [f"{count[verdict]} {verdict}" for verdict in (UNDECIDED, UNTESTED) if count[verdict]]
-        return f"{', '.join([told, *rest])}."
+        return f"{', '.join([counted, *rest])}."
 
     def json(self) -> dict[str, Any]:
         """Everything, for programs; what is no finite number is null."""

@@ -243,14 +243,14 @@ def standing(of: Drawing[Ordered]) -> Experiment:
     claims = [lead(RANK, f"{rule} it is ahead of all others", others, "pagerank")]
     if "q-overlap" in means:
         higher = {name: means[name] for name in ("rw", "rw-eg", "q-hybrid", "pagerank")}
-        held = {name: ahead(value, means["q-overlap"]) for name, value in higher.items()}
+        verdicts = {name: ahead(value, means["q-overlap"]) for name, value in higher.items()}
         claims.append(
             decided(
                 LOW,
                 f"{rule} all of these are ahead of it",
                 listing({"q-overlap": means["q-overlap"], **higher}),
-                all_hold(held.values()),
-                f"not ahead of it: {failed(held)}; {NOT_KNOWN}",
+                all_hold(verdicts.values()),
+                f"not ahead of it: {failed(verdicts)}; {NOT_KNOWN}",
             )
         )
     else:

@@ -67,14 +67,14 @@ def promised(of: Drawing[Ordered]) -> Experiment:
     """What is promised of the rankers in a crawl that runs, and whether it holds here."""
     rows: list[list[Value | Drawn]] = []
     for share in PROMISED_AT:
-        held = {name: of.drawn(partial(_found, name=name, share=share)) for name in (*of.first.scores, OUR_ML)}
-        single = max((name for name in SINGLE if name in held), key=lambda name: held[name].mean)
+        drawn = {name: of.drawn(partial(_found, name=name, share=share)) for name in (*of.first.scores, OUR_ML)}
+        single = max((name for name in SINGLE if name in drawn), key=lambda name: drawn[name].mean)
         walk, fixed = "rw, gamma 0", "rw-eg, omega .3"
         rows += [
-            _promise(share, f"rw-eg not below rw by more than {number(SLACK)}", held, LEARNED_WALK, walk, SLACK),
-            _promise(share, "rw-eg not below rw-eg:omega=0.3", held, LEARNED_WALK, fixed),
-            _promise(share, "ml not below the best single", held, OUR_ML, single),
-            _promise(share, f"aim: ml {AIM:.0%} above the best single", held, OUR_ML, single, -AIM * held[single].mean),
+            _promise(share, f"rw-eg not below rw by more than {number(SLACK)}", drawn, LEARNED_WALK, walk, SLACK),
+            _promise(share, "rw-eg not below rw-eg:omega=0.3", drawn, LEARNED_WALK, fixed),
+            _promise(share, "ml not below the best single", drawn, OUR_ML, single),
+            _promise(share, f"aim: ml {AIM:.0%} above the best single", drawn, OUR_ML, single, -AIM * drawn[single].mean),
         ]
     how = (
         "Deployed: learned in the crawl, judged on the whole frontier; shares of the ideal impact in its first pages. The best "
@@ -91,8 +91,10 @@ def _found(of: Ordered, name: str, share: float) -> float:
     return impact_shares(scores[tested], of.scenario.impact[tested], (share,))[share]
 
 
-def _promise(share: float, says: str, held: dict[str, Drawn], name: str, other: str, slack: float = 0.0) -> list[Value | Drawn]:
-    by = held[name].minus(held[other])
+def _promise(
+    share: float, says: str, drawn: dict[str, Drawn], name: str, other: str, slack: float = 0.0
+) -> list[Value | Drawn]:
+    by = drawn[name].minus(drawn[other])
     verdict = "met" if by.mean >= -slack else "not met"
     within = " (within the spread)" if abs(by.mean + slack) <= by.spread else ""
-    return [f"{share:.0%}", says, listing({one: held[one] for one in (name, other)}), by, f"{verdict}{within}"]
+    return [f"{share:.0%}", says, listing({one: drawn[one] for one in (name, other)}), by, f"{verdict}{within}"]

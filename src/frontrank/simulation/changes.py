@@ -115,9 +115,9 @@ def parse(spec: str) -> Changes:
     name, given = split(spec)
     if name not in CHANGES:
         raise SpecError(f"unknown changes {name!r}{nearest(name, CHANGES)}")
-    made = CHANGES[name]
-    hints, known = get_type_hints(made), [f.name for f in fields(made)]
+    kind = CHANGES[name]
+    hints, known = get_type_hints(kind), [f.name for f in fields(kind)]
     for key in given:
         if key not in known:
             raise SpecError(f"{name}: unknown parameter {key!r}{nearest(key, known) if known else '; it has none'}")
-    return made(**{key: value_of(name, key, text, hints[key]) for key, text in given.items()})
+    return kind(**{key: value_of(name, key, text, hints[key]) for key, text in given.items()})

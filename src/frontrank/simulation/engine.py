@@ -163,9 +163,9 @@ class Engine:
             self.policy.see_text(self.state, page, web.titles[page] if web.titles is not None else "", web.texts[page])
         if web.anchors is not None and web.urls is not None:
             urls, anchors = web.urls, web.anchors
-            said = [anchors[j] for j in range(row.start, row.stop)]
+            texts = [anchors[j] for j in range(row.start, row.stop)]
             of = [urls[int(q)] for q in web.targets[row]]
-            self.links.value[row] = self.policy.link_values(self.state, said, of)
+            self.links.value[row] = self.policy.link_values(self.state, texts, of)
 
     def _arrive(self, page: int) -> None:
         self.look(page)

@@ -40,7 +40,7 @@ from frontrank.web.web import Web
 SAMPLES = 200  # points of a curve
 
 
-def wait(told: Settings, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
+def wait(settings: Settings, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
     raise NotImplementedError  # an open name, bound when the driver is linked
 
 
@@ -61,16 +61,25 @@ class Copies(NamedTuple):
 class Sums(NamedTuple):
     """Integrals over time from ``since`` on: [of all pages, of pages by weight]."""
 
-    held: Array
+    collected: Array
     fresh: Array
     age: Array
     turns: Array  # fetches of new pages, revisits, revisits that found a change, idle turns
 
 
+class Pace(NamedTuple):
+    """How fast pages are fetched, how long, and since when is measured."""
+
+    every_s: float
+    end_s: float
+    since_s: float
+    share: float  # of fetches that are revisits, while there is something to discover
+
+
 class Curve(NamedTuple):
     """The state of the collection at evenly spaced times."""
 
-    held: Array
+    collected: Array
     fresh: Array
     age: Array
     weight: Array
@@ -90,10 +99,10 @@ def _account(copies: Copies, sums: Sums, page: int, now: float, since: float) ->
     if now > old:
         age = 0.5 * ((now - changed) ** 2 - (old - changed) ** 2)
     weight = copies.weight[page]
-    sums.held[0] += now - begin
+    sums.collected[0] += now - begin
     sums.fresh[0] += fresh
     sums.age[0] += age
-    sums.held[1] += weight * (now - begin)
+    sums.collected[1] += weight * (now - begin)
     sums.fresh[1] += weight * fresh
     sums.age[1] += weight * age
 
@@ -109,10 +118,10 @@ def _copied(copies: Copies, page: int, now: float) -> None:
 
 
 @kernel
-def _visited(copies: Copies, told: Settings, due: Heap, page: int, now: float) -> None:
+def _visited(copies: Copies, settings: Settings, due: Heap, page: int, now: float) -> None:
     """Say when a page comes back that was visited just now."""
     watched = now - copies.first_at[page]
-    after = wait(told, page, copies.visits[page], copies.changes[page], watched, copies.before[page])
+    after = wait(settings, page, copies.visits[page], copies.changes[page], watched, copies.before[page])
     copies.before[page] = after
     due.node[page]["pos"] = ABSENT  # the heap lets a page in once, unless it forgets it
     if after < np.inf:
@@ -123,7 +132,7 @@ def _visited(copies: Copies, told: Settings, due: Heap, page: int, now: float) -
 def _sample(copies: Copies, curve: Curve, i: int, now: float) -> None:
     for page in range(copies.at.size):
         if not np.isnan(copies.first_at[page]):
-            curve.held[i] += 1.0
+            curve.collected[i] += 1.0
             curve.weight[i] += copies.weight[page]
             if copies.changed_at[page] > now:
                 curve.fresh[i] += 1.0
@@ -133,10 +142,10 @@ def _sample(copies: Copies, curve: Curve, i: int, now: float) -> None:
 
 
 @kernel
-def collect(copies: Copies, told: Settings, due: Heap, phase: Array) -> None:
+def collect(copies: Copies, settings: Settings, due: Heap, phase: Array) -> None:
     """Everything is fetched when the clock starts, at moments that lie apart: pages are due in turn, not all at once."""
     for page in range(phase.size):
-        after = wait(told, page, 0, 0, 0.0, 0.0)
+        after = wait(settings, page, 0, 0, 0.0, 0.0)
         begun = -phase[page] * after if after < np.inf else 0.0
         copies.first_at[page] = begun
         _copied(copies, page, begun)
@@ -146,31 +155,46 @@ def collect(copies: Copies, told: Settings, due: Heap, phase: Array) -> None:
 
 
 @kernel
+def _sample_until(copies: Copies, curve: Curve, sampled: int, now: float, end_s: float) -> int:
+    """Take the samples that are due; returns how many are taken."""
+    while sampled < curve.collected.size and now >= (sampled + 1) * end_s / curve.collected.size:
+        _sample(copies, curve, sampled, (sampled + 1) * end_s / curve.collected.size)
+        sampled += 1
+    return sampled
+
+
+@kernel
+def _revisited(copies: Copies, sums: Sums, page: int, now: float, since_s: float) -> None:
+    """Compare the copy of a page with the page, and replace it."""
+    _account(copies, sums, page, now, since_s)
+    copies.visits[page] += 1
+    sums.turns[1] += 1
+    if copies.changed_at[page] <= now:
+        copies.changes[page] += 1
+        sums.turns[2] += 1
+    _copied(copies, page, now)
+
+
+@kernel
 def refresh(
     state: State,
     queue: Queue,
     links: Links,
     out: Out,
-    told: Settings,
+    settings: Settings,
     copies: Copies,
     due: Heap,
     sums: Sums,
     curve: Curve,
-    every_s: float,
-    end_s: float,
-    since_s: float,
-    share: float,
+    pace: Pace,
 ) -> None:
     """Fetch every so many seconds until the end."""
     credit = 0.0
     sampled = 0
-    turns = int(end_s / every_s)
-    for k in range(turns):
-        now = k * every_s
-        while sampled < curve.held.size and now >= (sampled + 1) * end_s / curve.held.size:
-            _sample(copies, curve, sampled, (sampled + 1) * end_s / curve.held.size)
-            sampled += 1
-        credit = min(2.0, credit + share)  # what revisits did not need is not saved up for them
+    for k in range(int(pace.end_s / pace.every_s)):
+        now = k * pace.every_s
+        sampled = _sample_until(copies, curve, sampled, now, pace.end_s)
+        credit = min(2.0, credit + pace.share)  # what revisits did not need is not saved up for them
         back = first_due(due)
         ready = back >= 0 and -due.node[back]["key"] <= now
         page = -1
@@ -185,25 +209,19 @@ def refresh(
         elif ready:
             credit = max(0.0, credit - 1.0)
             page = take_due(due)
-            _account(copies, sums, page, now, since_s)
-            copies.visits[page] += 1
-            sums.turns[1] += 1
-            if copies.changed_at[page] <= now:
-                copies.changes[page] += 1
-                sums.turns[2] += 1
-            _copied(copies, page, now)
+            _revisited(copies, sums, page, now, pace.since_s)
             count = on_revisit(state, links, page, out)
         else:
             sums.turns[3] += 1
             continue
         for j in range(count):
             put(queue, out.page[j], out.key[j])
-        _visited(copies, told, due, page, now)
+        _visited(copies, settings, due, page, now)
     for page in range(copies.at.size):
         if not np.isnan(copies.first_at[page]):
-            _account(copies, sums, page, end_s, since_s)
-    while sampled < curve.held.size:
-        _sample(copies, curve, sampled, end_s)
+            _account(copies, sums, page, pace.end_s, pace.since_s)
+    while sampled < curve.collected.size:
+        _sample(copies, curve, sampled, pace.end_s)
         sampled += 1
 
 
@@ -249,35 +267,41 @@ def keep_fresh(
     if policy.interval() or policy.stepwise():
         raise InputError(f"{policy.spec()} cannot be simulated with revisits: it ranks now and then, or reads texts; use surf")
     engine = Engine(policy, web, jit)
-    weights = np.full(web.pages, 1.0) if weights is None else np.asarray(weights, np.float64)
-    copies = Copies(
-        *(np.asarray(rates, np.float64), weights, np.full(web.pages, np.nan), np.zeros(web.pages)),
-        *(np.full(web.pages, np.inf), np.zeros(web.pages)),
-        *(np.zeros(web.pages, np.int64), np.zeros(web.pages, np.int64), np.array([mix(seed & BITS)])),
-    )
-    every_s, end_s = DAY / a_day, days * DAY
+    copies = _no_copies(rates, np.full(web.pages, 1.0) if weights is None else weights, seed)
     since = days / 2 if since_days is None else since_days
     found_by_then = collected or web.pages <= (1.0 - share) * a_day * since  # then all fetches are for revisits
-    told = revisit.told(copies.rate, weights, a_day / DAY * (1.0 if found_by_then else share))
+    settings = revisit.told(copies.rate, copies.weight, a_day / DAY * (1.0 if found_by_then else share))
     due = heap.new(web.pages)
     bound: dict[str, Kernel] = {"wait": type(revisit).wait}
     engine.seed(distinct(seeds))
     if collected:
         engine.follow(np.arange(web.pages, dtype=np.int32))
         phase = np.random.default_rng(seed).random(web.pages)
-        engine._link(collect, **bound)(copies, told, due, phase)
-    kernels = policy.kernels()
-    kernels = {name: kernels[name] for name in ("on_fetch", "on_revisit")}
+        engine._link(collect, **bound)(copies, settings, due, phase)
+    kernels = {name: policy.kernels()[name] for name in ("on_fetch", "on_revisit")}
     kernels |= {"pop": engine.kind.pop, "put": engine.put, "_visited": interpreted(_visited, **bound)}
-    drive = engine._link(refresh, **kernels)
     sums = Sums(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(4, np.int64))
     curve = Curve(*(np.zeros(SAMPLES) for _ in Curve._fields))
     crawl = (engine.state, engine.queue, engine.links, engine.out)
-    drive(*crawl, told, copies, due, sums, curve, every_s, end_s, since * DAY, float(share))
-    held, fresh, aged = sums.held, sums.fresh, sums.age
-    mean = [fresh[i] / held[i] if held[i] else float("nan") for i in (0, 1)]
-    old = [aged[i] / held[i] / DAY if held[i] else float("nan") for i in (0, 1)]
-    at = np.arange(1, SAMPLES + 1) * days / SAMPLES
+    pace = Pace(DAY / a_day, days * DAY, since * DAY, float(share))
+    engine._link(refresh, **kernels)(*crawl, settings, copies, due, sums, curve, pace)
+    return _refreshed(revisit, copies, sums, curve, days)
+
+
+def _no_copies(rates: Array, weights: Array, seed: int) -> Copies:
+    """Of pages that change at these rates, before the first is fetched."""
+    pages = len(rates)
+    return Copies(
+        *(np.asarray(rates, np.float64), np.asarray(weights, np.float64), np.full(pages, np.nan), np.zeros(pages)),
+        *(np.full(pages, np.inf), np.zeros(pages)),
+        *(np.zeros(pages, np.int64), np.zeros(pages, np.int64), np.array([mix(seed & BITS)])),
+    )
+
+
+def _refreshed(revisit: Revisit, copies: Copies, sums: Sums, curve: Curve, days: float) -> Refreshed:
+    """Means over time."""
+    watched = np.where(sums.collected > 0, sums.collected, np.nan)
+    fresh, age_days = (sums.fresh / watched).tolist(), (sums.age / watched / DAY).tolist()
     _, revisits, found, idle = sums.turns.tolist()
-    pages = int(np.isfinite(copies.first_at).sum())
-    return Refreshed(revisit, pages, revisits, found, idle, mean[0], old[0], mean[1], old[1], at, curve)
+    pages, at = int(np.isfinite(copies.first_at).sum()), np.arange(1, SAMPLES + 1) * days / SAMPLES
+    return Refreshed(revisit, pages, revisits, found, idle, fresh[0], age_days[0], fresh[1], age_days[1], at, curve)

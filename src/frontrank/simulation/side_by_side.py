@@ -30,7 +30,9 @@ class _Ended(Exception):
 
 def simulate_all(web: Web, plan: Plan, seeds: Array, progress: Progress | None = None, jobs: int = 1) -> list[Run]:
     """Crawl the web with each ordering of a plan, ``jobs`` at a time. The runs are in the plan's order."""
-    told: SimpleQueue[tuple[int, int | Run | BaseException]] = SimpleQueue()  # who, and how far: in the end a run, or an error
+    reports: SimpleQueue[tuple[int, int | Run | BaseException]] = (
+        SimpleQueue()
+    )  # who, and how far: in the end a run, or an error
     over = threading.Event()
     end = plan.stop.pages(web.pages)
     waiting = list(range(len(plan.orderings)))
@@ -41,7 +43,7 @@ def simulate_all(web: Web, plan: Plan, seeds: Array, progress: Progress | None =
         if waiting:
             at = waiting.pop(0)
             fetched[at] = 0
-            threading.Thread(target=_crawl, args=(at, web, plan, seeds, told, over), daemon=True).start()
+            threading.Thread(target=_crawl, args=(at, web, plan, seeds, reports, over), daemon=True).start()
 
     try:
         for _ in range(jobs):
@@ -50,29 +52,29 @@ def simulate_all(web: Web, plan: Plan, seeds: Array, progress: Progress | None =
             if progress is not None:
                 at_work = ", ".join(plan.orderings[at].spec for at in fetched if at not in runs)
                 progress(at_work, sum(fetched.values()), end * len(plan.orderings))
-            at, said = told.get()
-            if isinstance(said, BaseException):
-                raise said
-            fetched[at] = said if isinstance(said, int) else end
-            if isinstance(said, Run):
-                runs[at] = said
+            at, report = reports.get()
+            if isinstance(report, BaseException):
+                raise report
+            fetched[at] = report if isinstance(report, int) else end
+            if isinstance(report, Run):
+                runs[at] = report
                 begin()
     finally:
         over.set()
     return [runs[at] for at in range(len(plan.orderings))]
 
 
-def _crawl(at: int, web: Web, plan: Plan, seeds: Array, told: SimpleQueue[Any], over: threading.Event) -> None:
+def _crawl(at: int, web: Web, plan: Plan, seeds: Array, reports: SimpleQueue[Any], over: threading.Event) -> None:
     """One ordering, in a thread of its own."""
 
     def tell(fetched: int, _: int) -> None:
         if over.is_set():
             raise _Ended
-        told.put((at, fetched))
+        reports.put((at, fetched))
 
     spec, policy = plan.orderings[at]
     try:
         run = simulate(web, policy, seeds, plan.stop, tell, politeness=plan.politeness, latency_s=plan.latency_s)
-        told.put((at, replace(run, given=spec)))
+        reports.put((at, replace(run, given=spec)))
     except BaseException as error:  # raised again where somebody waits
-        told.put((at, error))
+        reports.put((at, error))

@@ -82,11 +82,11 @@ class Comparison:
         """A colour for each ordering: solid where it was simulated, dashed where it crawled."""
         bases = dict.fromkeys(_base(name) for name in self.names)
         plain = styles(list(bases))
-        made = {}
+        looks = {}
         for name, run in zip(self.names, self.crawls, strict=True):
             look = plain[_base(name)]
-            made[name] = look._replace(dash=CRAWLED) if run.crawled else look
-        return made
+            looks[name] = look._replace(dash=CRAWLED) if run.crawled else look
+        return looks
 
     @cached_property
     def reach(self) -> list[float]:
@@ -122,12 +122,12 @@ class Comparison:
             if "truth" not in self.crawls[i].policy.needs() or len(rows) == 1  # to know the answer is no merit
         ]
         best, *others = sorted(found, reverse=True) or [(1.0, 0, self.names[rows[0]])]
-        told = f"{best[2]} found {percent(best[0])} of the hot pages after {percent(share)} of the web"
+        leader = f"{best[2]} found {percent(best[0])} of the hot pages after {percent(share)} of the web"
         if others:
             other = next((one for one in others if one[2] == "bfs"), others[0])
-            return f"{told}; {other[2]} {percent(other[0])}."
+            return f"{leader}; {other[2]} {percent(other[0])}."
         chance = random_hot_curve(web, metric, points=2, until=share).y[-1]
-        return f"{told}; drawing pages at random would find {percent(float(chance))}."
+        return f"{leader}; drawing pages at random would find {percent(float(chance))}."
 
     def setting(self) -> str:
         many = len(self.names) > 1
@@ -255,8 +255,8 @@ def _base(name: str) -> str:
 def about(run: Run) -> str:
     """The first line of what the ordering's class says of itself."""
     ordering = getattr(run.policy, "ranker", run.policy)
-    said = inspect.getdoc(type(ordering)) or ""
-    return "" if said.startswith(f"{type(ordering).__name__}(") else said.partition("\n")[0]
+    text = inspect.getdoc(type(ordering)) or ""
+    return "" if text.startswith(f"{type(ordering).__name__}(") else text.partition("\n")[0]
 
 
 def ended(run: Run, pages: int) -> str:

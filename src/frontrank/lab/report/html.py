@@ -136,12 +136,12 @@ def paragraphs(text: str) -> list[str]:
 def keys(figure: Figure) -> list[Key]:
     """The legend of a figure: its named traces."""
     named = [trace for trace in figure["data"] if trace.get("name")]
-    made: dict[str, Key] = {}
+    entries: dict[str, Key] = {}
     for trace in named:
         name = str(trace.get("meta", trace["name"]))
         line = {**trace.get("marker", {}), **trace.get("line", {})}
-        made.setdefault(name, Key(name, str(line.get("color", "#57606a")), str(line.get("dash", "solid"))))
-    return list(made.values())
+        entries.setdefault(name, Key(name, str(line.get("color", "#57606a")), str(line.get("dash", "solid"))))
+    return list(entries.values())
 
 
 def embedded(value: Any) -> Any:
