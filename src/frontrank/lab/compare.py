@@ -13,7 +13,7 @@ import numpy as np
 from frontrank.errors import FrontrankError, SpecError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.lab.experiment import Experiment, Seeds, Values
-from frontrank.lab.figures_table import About, figures_of, nested, table_of
+from frontrank.lab.figures_table import About, figures_of, json_of, table_of
 from frontrank.lab.frame import Frame, Tabular
 from frontrank.lab.measures import Judged
 from frontrank.lab.memory import fitting_jobs
@@ -111,12 +111,7 @@ class Runs(Sequence[Run], Tabular):
 
     def json(self) -> dict[str, Any]:
         """Shares of hot pages and of the best possible mass at fixed shares of the web, for programs."""
-        values, about = self.values(), self.about()
-        policies = {}
-        for spec in values.orderings:
-            more = {"ended": about[spec].ended, **({"crawled": True} if about[spec].crawled else {})}
-            policies[spec] = {**nested(values.mean(spec)), **more}
-        return {"policies": policies, "web": {"pages": self.web.pages, "links": self.web.links}}
+        return json_of(self.values(), self.about(), self.web)
 
     def frame(self) -> Frame:
         """The same as a table, the best ordering first; orderings that know the importance of pages do not compete."""

@@ -57,6 +57,17 @@ def nested(cells: Measured) -> dict[str, Any]:
     return found
 
 
+def json_of(values: Values, about: Mapping[str, About], web: Web) -> dict[str, Any]:
+    """For programs; of several draws means, and standard deviations as ``spread``."""
+    policies = {}
+    for spec in values.orderings:
+        more: dict[str, Any] = {"ended": about[spec].ended, **({"crawled": True} if about[spec].crawled else {})}
+        if len(values.draws) > 1:
+            more["spread"] = nested(values.spread(spec))
+        policies[spec] = {**nested(values.mean(spec)), **more}
+    return {"policies": policies, "web": {"pages": web.pages, "links": web.links}}
+
+
 def table_of(values: Values, about: Mapping[str, About], web: Web, metric: str) -> Frame:
     """The orderings as a table, the best first; those that know the importance of pages do not compete."""
     specs = values.orderings

@@ -181,8 +181,11 @@ def recommend(
     pages = min(MAX_PAGES, Stop(SHARE).pages(web.pages)) if budget is None else Stop(budget).pages(web.pages)
     specs, left_out = applicable(web, purpose, (*candidates(web, purpose, pages), *policies))
     drawn = [f"random:{count}@{draw}" for draw in range(1, draws + 1)]
-    measure = _rankings if purpose.name == "searchers" else _crawls
-    values = measure(web, purpose, specs, drawn, pages, progress=progress, enough=_time_is_up(clock))
+    watched: dict[str, Any] = {"progress": progress, "enough": _time_is_up(clock)}
+    if purpose.name == "searchers":
+        values = _rankings(web, specs, drawn, **watched)
+    else:
+        values = _crawls(web, purpose, specs, drawn, pages, **watched)
     measured = purpose.measured(web, pages)
     done = Recommendation(web, purpose, ranked(values), left_out, measured, len(values.draws), draws, count, ())
     return replace(done, next=tuple(_next(done, count, pages, queries)))
@@ -202,23 +205,14 @@ def _time_is_up(clock: Callable[[], float]) -> Callable[[int], bool]:
     return enough
 
 
-def _crawls(
-    web: Web,
-    purpose: Purpose,
-    specs: list[str],
-    draws: list[str],
-    pages: int,
-    *,
-    progress: Progress | None,
-    enough: Callable[[int], bool],
-) -> Values:
+def _crawls(web: Web, purpose: Purpose, specs: list[str], draws: list[str], pages: int, **watched: Any) -> Values:
     """Every ordering crawls the web."""
 
     def measure(runs: list[Run]) -> Iterator[Measured]:
         return ({REACHED: _reached(web, purpose, run, pages), SECONDS: run.seconds} for run in runs)
 
     plan = Plan(tuple(Planned(spec, parse(spec)) for spec in specs), Stop(pages))
-    return Experiment(web, plan, [find_seeds(web, draw) for draw in draws]).values(measure, progress, enough)
+    return Experiment(web, plan, [find_seeds(web, draw) for draw in draws]).values(measure, **watched)
 
 
 def _reached(web: Web, purpose: Purpose, run: Run, pages: int) -> float:
@@ -233,16 +227,7 @@ def _reached(web: Web, purpose: Purpose, run: Run, pages: int) -> float:
     return reached
 
 
-def _rankings(
-    web: Web,
-    purpose: Purpose,
-    specs: list[str],
-    draws: list[str],
-    pages: int,
-    *,
-    progress: Progress | None,
-    enough: Callable[[int], bool],
-) -> Values:
+def _rankings(web: Web, specs: list[str], draws: list[str], **watched: Any) -> Values:
     """Every ordering ranks the frontier of a crawl by bfs."""
 
     def attempt(seeds: str, tell: Progress) -> Iterator[tuple[str, Measured]]:
@@ -252,7 +237,7 @@ def _rankings(
             found = score_ranker(scenario, ranker_of(spec), spec, (FIRST,))
             yield spec, {REACHED: found.impact[FIRST], SECONDS: found.seconds}
 
-    return over_draws(web, draws, attempt, progress, enough)
+    return over_draws(web, draws, attempt, **watched)
 
 
 def ranked(values: Values) -> tuple[Tried, ...]:

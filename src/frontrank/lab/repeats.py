@@ -12,7 +12,7 @@ from typing import Any
 from frontrank.errors import InputError
 from frontrank.lab.compare import prepared
 from frontrank.lab.experiment import Measured, Seeds, Values, draws_of
-from frontrank.lab.figures_table import CLOCK, FETCHED, SECONDS, About, figures_of, nested, table_of
+from frontrank.lab.figures_table import CLOCK, FETCHED, SECONDS, About, figures_of, json_of, table_of
 from frontrank.lab.frame import Frame, Tabular
 from frontrank.lab.measures import Judged
 from frontrank.simulation.plan import Budget, Given, Plan, Stop
@@ -35,16 +35,8 @@ class Repeats(Tabular):
 
     def json(self) -> dict[str, Any]:
         """Means in the shape of ``Runs.json``; ``spread`` holds the standard deviations in the same shape."""
-        policies = {
-            spec: {
-                **nested(self.values.mean(spec)),
-                "ended": self.about[spec].ended,
-                "spread": nested(self.values.spread(spec)),
-            }
-            for spec in self.values.orderings
-        }
-        web = {"pages": self.web.pages, "links": self.web.links}
-        return {"policies": policies, "web": web, "repeats": len(self.seeds), "seeds": list(self.seeds)}
+        figures = json_of(self.values, self.about, self.web)
+        return {**figures, "repeats": len(self.seeds), "seeds": list(self.seeds)}
 
     def frame(self) -> Frame:
         table = table_of(self.values, self.about, self.web, self.metric)

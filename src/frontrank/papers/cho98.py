@@ -42,7 +42,7 @@ from frontrank.papers.claims import (
 )
 from frontrank.papers.draws import DRAWS, Draws, at_shares, heights, middle, reaches_at, stop_plot, threshold_plot
 from frontrank.papers.parts import reachable, starts
-from frontrank.papers.reproduction import Experiment, Plot, Reproduction, Value, describe, paper_table
+from frontrank.papers.reproduction import Experiment, Plot, Reproduction, Row, describe, paper_table
 from frontrank.simulation.side_by_side import Progress
 from frontrank.web.web import Web
 
@@ -97,7 +97,7 @@ def thresholds(draws: Draws) -> Experiment:
     levels = {share: threshold_for(web, IB, share) for share in LAX_TO_STRINGENT}
     curves: dict[str, list[Curve]] = {}
     half: list[Drawn | None] = []
-    rows: list[list[Value | Drawn]] = []
+    rows: list[Row] = []
     for share, least in levels.items():
         count = hot_count(web, least, IB)
         drawn = draws.threshold_curves({"backlink": "backlink"}, least, IB)["backlink"]
@@ -135,9 +135,7 @@ def by_threshold(draws: Draws, metric: str) -> Experiment:
     levels = {share: threshold_for(web, metric, share) for share in HOT}
     curves = {share: draws.threshold_curves(specs, least, metric) for share, least in levels.items()}
     means = {share: heights(found) for share, found in curves.items()}
-    rows: list[list[Value | Drawn]] = [
-        [spec, *(means[share][spec] for share in HOT), *_at(curves[SHOWN][spec])] for spec in specs
-    ]
+    rows: list[Row] = [[spec, *(means[share][spec] for share in HOT), *_at(curves[SHOWN][spec])] for spec in specs]
     table = paper_table(["ordering", *(f"mean P_ST, {share:.0%} hot" for share in HOT), *_AT], rows)
     how = (
         f"Crawl and stop with threshold, hot pages by {TITLES[metric]}, for thresholds that make {_shares()} of all pages hot; "
@@ -186,7 +184,7 @@ def crawl_and_stop(draws: Draws) -> Experiment:
     web, specs = draws.web, orderings(draws.web)
     curves = {metric: draws.hot_curves(specs, metric) for metric in (IB, IR)}
     means = {metric: heights(found) for metric, found in curves.items()}
-    rows: list[list[Value | Drawn]] = [
+    rows: list[Row] = [
         [spec, means[IB][spec], *_at(curves[IB][spec]), means[IR][spec], *_at(curves[IR][spec])] for spec in specs
     ]
     header = ["ordering", *(f"{name} {head}" for name in ("IB", "IR") for head in ("mean P_CS", *_AT))]

@@ -14,7 +14,7 @@ from frontrank.lab.drawn import Drawn
 from frontrank.lab.measures import ideal_mass_curve, mass_curve, random_mass_curve
 from frontrank.papers.claims import Claim, lead
 from frontrank.papers.draws import Draws, at, at_shares, heads, middle
-from frontrank.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Value, paper_table, skip
+from frontrank.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Row, paper_table, skip
 from frontrank.specs import write
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
@@ -49,7 +49,7 @@ def several_words(draws: Draws, pagerank: str) -> Experiment:
     }
     curves = draws.collect(specs, lambda run: mass_curve(run.trace, web, metric))
     values = {name: at(drawn, JUDGED) for name, drawn in curves.items()}
-    rows: list[list[Value | Drawn]] = [[name, specs[name], *at_shares(drawn, SHARES)] for name, drawn in curves.items()]
+    rows: list[Row] = [[name, specs[name], *at_shares(drawn, SHARES)] for name, drawn in curves.items()]
     how = (
         f"IS of a page is the cosine of its TF-IDF vector and that of the query {query!r}, IDF of the whole web; "
         f"{_holding(web, query):,} pages have some. The ordering knows the IDF of the pages fetched so far alone. Shown is IS "

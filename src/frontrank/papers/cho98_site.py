@@ -13,7 +13,7 @@ from frontrank.lab.measures import Curve, threshold_for
 from frontrank.papers.claims import NOT_KNOWN, Claim, above, ahead, all_hold, at_most, beyond, decided, failed, lead, listing
 from frontrank.papers.draws import DRAWS, Draws, at, at_shares, heads, heights, middle, threshold_plot
 from frontrank.papers.parts import site, starts
-from frontrank.papers.reproduction import Experiment, Plot, Value, paper_table, skip
+from frontrank.papers.reproduction import Experiment, Plot, Row, paper_table, skip
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
@@ -38,12 +38,8 @@ def small_site(web: Web, draws: Draws) -> list[Experiment]:
     found = None if web.hosts is None else site(web, SIZE)
     if found is None:
         lack = "does not know its hosts" if web.hosts is None else "has no host of a fitting size that its start page reaches"
-        reason = f"{web.name} {lack}"
-        return [
-            skip(HISTOGRAM, reason, [FEW_LINKS]),
-            skip(HEADINGS["backlink"], reason, [WORSE, FLAT, SMALLER]),
-            skip(HEADINGS["pagerank"], reason, [BETTER, BEST]),
-        ]
+        left_out = {HISTOGRAM: [FEW_LINKS], HEADINGS["backlink"]: [WORSE, FLAT, SMALLER], HEADINGS["pagerank"]: [BETTER, BEST]}
+        return [skip(heading, f"{web.name} {lack}", says) for heading, says in left_out.items()]
     part, start = found
     pages = starts(part, start, DRAWS)
     small = Draws(part, [np.array([page]) for page in pages], lambda text: draws.tell(f"{part.name}, {text}"), what="start")
@@ -54,10 +50,7 @@ def small_site(web: Web, draws: Draws) -> list[Experiment]:
     large = heights(draws.threshold_curves({"backlink": "backlink"}, least, "backlink"))["backlink"]
     claims = {
         "backlink": [_worse(curves["backlink"]), _flat(curves["backlink"]), _smaller(means["backlink"]["backlink"], large)],
-        "pagerank": [
-            _better(means),
-            lead(BEST, "its mean P_ST is ahead of both others", means["pagerank"], "pagerank"),
-        ],
+        "pagerank": [_better(means), lead(BEST, "its mean P_ST is ahead of both others", means["pagerank"], "pagerank")],
     }
     how = (
         f"The host {part.name} alone, the {part.pages:,} pages that {part.name_of(start)} reaches without leaving it "
@@ -68,7 +61,7 @@ def small_site(web: Web, draws: Draws) -> list[Experiment]:
     header = ["ordering", "mean P_ST", *heads(shares), "farthest below random"]
     experiments = [histogram(part, draws.web)]
     for metric, heading in HEADINGS.items():
-        rows: list[list[Value | Drawn]] = [
+        rows: list[Row] = [
             [spec, means[metric][spec], *at_shares(drawn, shares), _below(drawn)] for spec, drawn in curves[metric].items()
         ]
         plot = threshold_plot(part, middle(curves[metric]), threshold_for(part, metric, HOT), metric)
@@ -88,7 +81,7 @@ def histogram(part: Web, web: Web) -> Experiment:
         for name, numbers in counts.items()
     }
     bounds = (1, 2, 5, FEW, 20, MAX_BACKLINKS)
-    rows: list[list[Value | Drawn]] = [
+    rows: list[Row] = [
         [name, *(float(np.mean(numbers < bound)) for bound in bounds), float(np.median(numbers)), float(numbers.max())]
         for name, numbers in counts.items()
     ]

@@ -17,7 +17,7 @@ from frontrank.errors import InputError
 from frontrank.lab.drawn import Drawn
 from frontrank.papers.claims import ALIKE, Claim, above, ahead, all_hold, because, decided, failed, leads, listing, not_below
 from frontrank.papers.draws import Draws, at_shares, heads, heights, middle, threshold_plot
-from frontrank.papers.reproduction import Experiment, Value, paper_table, skip
+from frontrank.papers.reproduction import Experiment, Row, paper_table, skip
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
@@ -86,7 +86,7 @@ def _experiment(draws: Draws, crawler: str, topic: str, hot: int, means: dict[tu
     curves = draws.threshold_curves(specs, 1.0, _metric(topic))
     mean = heights(curves)
     means[crawler, topic] = {inner: mean[inner] for inner in INNER}
-    rows: list[list[Value | Drawn]] = [[inner, mean[inner], *at_shares(drawn, SHARES)] for inner, drawn in curves.items()]
+    rows: list[Row] = [[inner, mean[inner], *at_shares(drawn, SHARES)] for inner, drawn in curves.items()]
     how = f"{hot:,} pages are about the topic ({hot / web.pages:.1%}). P_ST, with each ordering inside the two queues."
     if crawler == MODIFIED:
         how += " Pages up to three links behind a page found hot are preferred; not in the paper: only one link behind."

@@ -24,7 +24,7 @@ from frontrank.lab.measures import SAMPLE, Curve, final_scores, kendall
 from frontrank.lab.numbers import listed, number
 from frontrank.papers.claims import ALIKE, READING, Claim, above, ahead, all_hold, decided, lead, listing, not_below
 from frontrank.papers.draws import Draws, at, at_shares, draw, heads, heights, middle, random_pages, stop_plot
-from frontrank.papers.reproduction import Experiment, Reproduction, Value, describe, paper_table
+from frontrank.papers.reproduction import Experiment, Reproduction, Row, describe, paper_table
 from frontrank.simulation.side_by_side import Progress
 from frontrank.simulation.simulate import Run
 from frontrank.web.importance import importance
@@ -89,7 +89,7 @@ def throughput(draws: Draws) -> Experiment:
     curves = draws.hot_curves(specs, "pagerank")
     early = heights(curves, EARLY)
     shares = (0.05, 0.1, QUOTED, 0.2, EARLY, 0.5)
-    rows: list[list[Value | Drawn]] = [
+    rows: list[Row] = [
         [name, specs[name], *at_shares(drawn, shares), early[name], THROUGHPUT.get(name)] for name, drawn in curves.items()
     ]
     header = ["ordering", "as run", *heads(shares), f"mean to {EARLY:.0%}", f"paper, at {QUOTED:.0%}"]
@@ -138,7 +138,7 @@ def _other_start(curves: dict[str, list[Curve]], quoted: dict[str, Drawn]) -> st
 def ranking(draws: Draws) -> Experiment:
     web, specs = draws.web, orderings(draws.web)
     truth = importance(web, "pagerank")
-    rows: list[list[Value | Drawn]] = []
+    rows: list[Row] = []
     taken: dict[str, Drawn] = {}
     left: dict[str, Array] = {}  # rankings of the first draw
     for name, spec in specs.items():
@@ -234,9 +234,7 @@ def independence(draws: Draws) -> Experiment:
     means = {kind: heights(some.hot_curves(specs), EARLY) for kind, some in kinds.items()}
     shared = {name: _shared(draws.runs(spec), web) for name, spec in specs.items()}
     gap = {name: _gap([values[name].mean for values in means.values()]) for name in specs}
-    rows: list[list[Value | Drawn]] = [
-        [name, specs[name], shared[name], *(means[kind][name] for kind in kinds), gap[name]] for name in specs
-    ]
+    rows: list[Row] = [[name, specs[name], shared[name], *(means[kind][name] for kind in kinds), gap[name]] for name in specs]
     header = ["ordering", "as run", f"pages in common at {QUOTED:.0%}", *(f"{kind}" for kind in kinds), "largest less smallest"]
     fica, steady = shared["FICA"], shared["FICA, constant .3"]
     claims = [
@@ -295,9 +293,7 @@ def _learning(draws: Draws, heading: str, how: str, specs: dict[str, str], best:
     curves = draws.hot_curves(specs, "pagerank")
     early = heights(curves, EARLY)
     shares = (0.05, QUOTED, EARLY, 0.5)
-    rows: list[list[Value | Drawn]] = [
-        [name, specs[name], *at_shares(drawn, shares), early[name]] for name, drawn in curves.items()
-    ]
+    rows: list[Row] = [[name, specs[name], *at_shares(drawn, shares), early[name]] for name, drawn in curves.items()]
     table = paper_table(["", "as run", *heads(shares), f"mean to {EARLY:.0%}"], rows)
     rule = f"its mean throughput up to {EARLY:.0%} is ahead of all others"
     steady = heights(draws.hot_curves({"steady": "fica:alpha=0.3"}, "pagerank"), EARLY)["steady"]

@@ -33,7 +33,7 @@ from frontrank.papers.claims import (
     untested,
 )
 from frontrank.papers.draws import ROUNDS, Draws, at_shares, draw, heads, heights, middle, random_pages
-from frontrank.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Reproduction, Value, describe, paper_table
+from frontrank.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Reproduction, Row, describe, paper_table
 from frontrank.simulation.side_by_side import Progress
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
@@ -98,7 +98,7 @@ def effectiveness(draws: Draws) -> Experiment:
     absolute, relative = (_gathered(draws, specs, kind) for kind in (False, True))
     means, of_ideal = heights(absolute, crawled), heights(relative, crawled)
     shares = [share for share in (0.05, 0.1, 0.2, 0.3, 0.5) if share <= crawled]
-    rows: list[list[Value | Drawn]] = [
+    rows: list[Row] = [
         [
             s,
             *at_shares(absolute[s], shares),
@@ -195,7 +195,7 @@ def windows(draws: Draws) -> Experiment:
     absolute = _gathered(draws, WINDOWS, False)
     means = heights(absolute, crawled)
     shares = [share for share in (0.05, 0.1, 0.2, 0.3, 0.5) if share <= crawled]
-    rows: list[list[Value | Drawn]] = [[s, *at_shares(absolute[s], shares), means[s]] for s in WINDOWS]
+    rows: list[Row] = [[s, *at_shares(absolute[s], shares), means[s]] for s in WINDOWS]
     table = paper_table(["ordering", *heads(shares), "mean"], rows)
     whole, bfs = means["rankmass:window=1"], means["bfs"]
     claims = [
@@ -239,7 +239,7 @@ def efficiency(draws: Draws) -> Experiment:
         Drawn(tuple(float(a[step] / b[step]) for a, b in zip(seconds[WINDOWED], seconds["fpr"], strict=True)))
         for step in ((len(steps) - 1) // 2, -1)
     )
-    rows: list[list[Value | Drawn]] = [
+    rows: list[Row] = [
         [spec, whole[spec].over(unit).times(), whole[spec].over(whole["fpr"]).times(), f"{whole[spec].mean:.3f}"]
         for spec in whole
     ]

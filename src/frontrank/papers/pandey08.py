@@ -39,7 +39,7 @@ from frontrank.papers.reproduction import (
     Experiment,
     Plot,
     Reproduction,
-    Value,
+    Row,
     describe,
     paper_table,
     skip,
@@ -138,12 +138,12 @@ def correlation(of: Drawing[Dataset]) -> Experiment:
     return Experiment("Importance and impact", how, (), None, paper_table(header, drawn[0][2]), claims)
 
 
-def _by_rank(data: Dataset) -> tuple[float, list[float], list[list[Value | Drawn]]]:
+def _by_rank(data: Dataset) -> tuple[float, list[float], list[Row]]:
     rank = data.importance[data.view.pages[data.waits]] * len(data.importance)
     impact = data.judged()
     pearson = float(np.corrcoef(rank, impact)[0, 1]) if np.ptp(rank) > 0 and np.ptp(impact) > 0 else 0.0
     groups = np.array_split(np.argsort(rank, kind="stable"), GROUPS)
-    rows: list[list[Value | Drawn]] = [
+    rows: list[Row] = [
         [
             f"{at_ + 1}",
             len(group),
@@ -204,9 +204,7 @@ def effectiveness(of: Drawing[Dataset], compared_: Sequence[Mapping[str, Curve]]
             "its parabola rises again for pages of the least PageRank (see below)",
         ),
     ]
-    rows: list[list[Value | Drawn]] = [
-        [name, *at_shares(drawn, ABOVE), heights({name: drawn})[name]] for name, drawn in curves.items()
-    ]
+    rows: list[Row] = [[name, *at_shares(drawn, ABOVE), heights({name: drawn})[name]] for name, drawn in curves.items()]
     data = of.first
     how = (
         f"In the first draw {len(data.view.source):,} pages are crawled, {len(data.waits):,} are ordered. Cumulative impact, "
@@ -235,7 +233,7 @@ def fitted(of: Drawing[Dataset]) -> Experiment:
     points = np.linspace(float(x.min()), float(x.max()), FITTED)
     curves = {fit: Curve(points, QHybrid(fit=fit).curve(view, points)) for fit in FITS}
     waits = x[of.first.waits]
-    rows: list[list[Value | Drawn]] = []
+    rows: list[Row] = []
     for fit, curve in curves.items():
         slope = np.diff(np.interp(np.sort(waits), *curve))
         rows.append([fit, *(f"{value:.2f}" for value in np.interp(np.quantile(x, FIT_AT), *curve)), float((slope < 0).mean())])
@@ -269,7 +267,7 @@ def promoted(of: Drawing[Dataset]) -> Experiment:
     return Experiment(f"Promoted pages, {of.name}", how, (HYBRID_SPEC,), None, paper_table(header, earlier[0][1]), [claim])
 
 
-def _promoted(data: Dataset) -> tuple[float, list[list[Value | Drawn]]]:
+def _promoted(data: Dataset) -> tuple[float, list[Row]]:
     view, waits, impact = data.driven, data.waits, data.judged()
     orders = [PageRank().score(view)[waits], QHybrid(fit="quadratic").score(view)[waits]]
     place = [np.empty(len(waits), np.int64) for _ in orders]
@@ -279,7 +277,7 @@ def _promoted(data: Dataset) -> tuple[float, list[list[Value | Drawn]]]:
     weak = (rank <= np.quantile(rank, TAIL)) & (impact > 0)
     gain = (place[0] - place[1]) / len(waits)
     best = np.flatnonzero(weak)[np.argsort(-gain[weak], kind="stable")][:EXAMPLES]
-    rows: list[list[Value | Drawn]] = [
+    rows: list[Row] = [
         [
             data.urls[int(view.pages[waits[page]])],
             f"{impact[page]:g}",

@@ -17,7 +17,7 @@ from frontrank.papers.claims import Claim, above, ahead, all_hold, at_most, deci
 from frontrank.papers.draws import Drawing, at, at_shares, heads, heights, middle
 from frontrank.papers.made_queries import gathered
 from frontrank.papers.pandey08_data import SHOWN, Dataset
-from frontrank.papers.reproduction import Experiment, Plot, Value, paper_table, skip
+from frontrank.papers.reproduction import Experiment, Plot, Row, paper_table, skip
 from frontrank.search.needy import BUCKETS, Improvability, average_scores, keep, neediness, only
 
 HYBRID_SPEC = "q-hybrid:fit=quadratic"  # the paper's
@@ -131,7 +131,7 @@ def improvability(heading: str, pairs: Sequence[tuple[Improved, Improved]]) -> E
         if _fewest(*pairs[0], least) >= BUCKETS:
             curve = _fitted(pairs[0][0], least)
             others.append(f"{least}: {curve.slope:+.3f}, {_explained(curve, *_buckets(pairs[0][1], least)):.0%}")
-    rows: list[list[Value | Drawn]] = [[f"{a:.2f}", f"{b:.3f}", f"{c:.3f}"] for a, b, c in zip(x, expected, y, strict=True)]
+    rows: list[Row] = [[f"{a:.2f}", f"{b:.3f}", f"{c:.3f}"] for a, b, c in zip(x, expected, y, strict=True)]
     how = (
         f"Each half of the queries drives a hybrid policy of its own, which fetches {BUDGET:.0%} of the uncrawled pages. "
         f"Improvement: how many of a query's first {SHOWN} results these pages are. Queries with an answer among the crawled "
@@ -169,9 +169,7 @@ def sketches(of: Drawing[Dataset], kept: Sequence[tuple[dict[str, Curve], dict[s
     """Figs. 8 and 9."""
     curves = {name: [one[name] for one, _ in kept] for name in kept[0][0]}
     means = heights(curves)
-    rows: list[list[Value | Drawn]] = [
-        [name, kept[0][1][name], *at_shares(drawn, BUDGETS), means[name]] for name, drawn in curves.items()
-    ]
+    rows: list[Row] = [[name, kept[0][1][name], *at_shares(drawn, BUDGETS), means[name]] for name, drawn in curves.items()]
     header = ["share of sketches", "sketches", *heads(BUDGETS), "mean"]
     how = (
         "The hybrid policy with the sketches of the neediest queries alone, on the half of the queries that improvability was "

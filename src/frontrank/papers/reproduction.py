@@ -21,6 +21,7 @@ from frontrank.web.web import Web
 IDEAL, RANDOM = "ideal", "drawn at random"  # names of reference lines
 FETCHED = "share of the web fetched"
 Value = str | int | float | None
+Row = Sequence[Value | Drawn]  # figures of several draws are written as mean and spread
 Tell = Callable[[str], None]
 
 
@@ -42,7 +43,7 @@ class PaperTable:
     rows: Sequence[Sequence[Value]]
 
 
-def paper_table(header: Sequence[str], rows: Iterable[Sequence[Value | Drawn]]) -> PaperTable:
+def paper_table(header: Sequence[str], rows: Iterable[Row]) -> PaperTable:
     """A table in which figures of several draws are written as mean and spread."""
     return PaperTable(header, [[str(value) if isinstance(value, Drawn) else value for value in row] for row in rows])
 

@@ -40,7 +40,7 @@ from frontrank.papers.claims import (
 from frontrank.papers.draws import DRAWS, TRIED, Drawing, at, heads, heights, middle, random_pages
 from frontrank.papers.made_queries import lines, searched, told_of, unsearchable
 from frontrank.papers.parts import reached, start_page
-from frontrank.papers.reproduction import RANDOM, Experiment, Plot, Reproduction, Tell, Value, describe, paper_table, skip
+from frontrank.papers.reproduction import RANDOM, Experiment, Plot, Reproduction, Row, Tell, describe, paper_table, skip
 from frontrank.papers.tran15_frontier import ENRICHED, OMEGA, VIEWED, frontier, omega
 from frontrank.papers.tran15_learned import LEARNED, learning, promised
 from frontrank.papers.tran15_scenario import (
@@ -221,7 +221,7 @@ def clicked(of: Drawing[Ordered]) -> Experiment:
         one_holds(leads({**others, name: late[name]}, name) for name in driven),
         because({**others, "q-overlap": late["q-overlap"]}, "q-overlap"),
     )
-    rows: list[list[Value | Drawn]] = [[name, *map(str, by_share.values())] for name, by_share in drawn.items()]
+    rows: list[Row] = [[name, *map(str, by_share.values())] for name, by_share in drawn.items()]
     header = ["ordering", *heads(FRONTIER_SHARES)]
     how = "Clicks over views of each of the first pages of the frontier, the mean, over that of the pages that have most."
     return Experiment(heading, how, _specs(of), None, paper_table(header, rows), [claim])

@@ -15,7 +15,7 @@ from frontrank.lab.tune import SHARES
 from frontrank.papers.claims import Claim, ahead, all_hold, decided, listing, one_holds
 from frontrank.papers.draws import Drawing
 from frontrank.papers.impact_ratio import behind, links_within
-from frontrank.papers.reproduction import Experiment, Plot, Value, paper_table
+from frontrank.papers.reproduction import Experiment, Plot, Row, paper_table
 from frontrank.papers.tran15_scenario import GAMMAS, LEARNED_WALK, Ordered
 
 MUCH = 2.0  # "significantly higher"
@@ -37,7 +37,7 @@ def frontier(of: Drawing[Ordered]) -> Experiment:
     """Tables 1 to 3: what is fetched, what waits, and how the two are linked."""
     done, counted = ("clicked", "clicks") if of.first.scenario.judged_by == "clicks" else ("viewed", "views")
     r = f"r_{counted[0]}"
-    rows: list[list[Value | Drawn]] = []
+    rows: list[Row] = []
     ratio: dict[str, Drawn] = {}
     for label in (done, f"not {done}"):
         for when, enriched in (("links", False), ("links and virtual edges", True)):
@@ -104,7 +104,7 @@ def omega(of: Drawing[Ordered]) -> Experiment:
     best, gamma = max(((x, g) for g in GAMMAS for x in omegas), key=lambda at_: columns["estimate", at_[1]][at_[0]].mean)
     estimate = columns["estimate", gamma]
     ends = (estimate[0.0], estimate[1.0])
-    rows: list[list[Value | Drawn]] = [[f"{x:g}", *(column[x] for column in columns.values())] for x in omegas]
+    rows: list[Row] = [[f"{x:g}", *(column[x] for column in columns.values())] for x in omegas]
     x = np.array(omegas)
     curves = {
         f"{LABELS[name]}, gamma {g:g}": Curve(x, np.array([column[one].mean for one in omegas]))

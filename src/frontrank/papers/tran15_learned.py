@@ -16,7 +16,7 @@ from frontrank.lab.numbers import number
 from frontrank.papers.claims import listing
 from frontrank.papers.draws import Drawing, heights, middle
 from frontrank.papers.made_queries import lines
-from frontrank.papers.reproduction import Experiment, Plot, Value, paper_table
+from frontrank.papers.reproduction import Experiment, Plot, Row, paper_table
 from frontrank.papers.tran15_scenario import (
     LEARNED_WALK,
     LEARNERS,
@@ -65,7 +65,7 @@ def _deployed(of: Ordered) -> dict[str, Curve]:
 
 def promised(of: Drawing[Ordered]) -> Experiment:
     """What is promised of the rankers in a crawl that runs, and whether it holds here."""
-    rows: list[list[Value | Drawn]] = []
+    rows: list[Row] = []
     for share in PROMISED_AT:
         drawn = {name: of.drawn(partial(_found, name=name, share=share)) for name in (*of.first.scores, OUR_ML)}
         single = max((name for name in SINGLE if name in drawn), key=lambda name: drawn[name].mean)
@@ -91,9 +91,7 @@ def _found(of: Ordered, name: str, share: float) -> float:
     return impact_shares(scores[tested], of.scenario.impact[tested], (share,))[share]
 
 
-def _promise(
-    share: float, says: str, drawn: dict[str, Drawn], name: str, other: str, slack: float = 0.0
-) -> list[Value | Drawn]:
+def _promise(share: float, says: str, drawn: dict[str, Drawn], name: str, other: str, slack: float = 0.0) -> Row:
     by = drawn[name].minus(drawn[other])
     verdict = "met" if by.mean >= -slack else "not met"
     within = " (within the spread)" if abs(by.mean + slack) <= by.spread else ""

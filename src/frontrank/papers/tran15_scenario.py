@@ -22,7 +22,7 @@ from frontrank.orderings.batch.rw import RandomWalk
 from frontrank.papers.claims import Claim, lead
 from frontrank.papers.draws import at_shares, heads, heights
 from frontrank.papers.made_queries import lines
-from frontrank.papers.reproduction import PaperTable, Tell, Value, paper_table
+from frontrank.papers.reproduction import PaperTable, Row, Tell, paper_table
 from frontrank.search.divided import Divided
 from frontrank.web.web import Web
 
@@ -95,7 +95,5 @@ def more(says: str, means: Mapping[str, Drawn], name: str, other: str) -> Claim:
 def heights_table(curves: Mapping[str, Sequence[Curve]]) -> PaperTable:
     header = ["ordering", *heads(FRONTIER_SHARES), f"mean to {UNTIL:.0%}"]
     means = heights(curves, UNTIL)
-    rows: list[list[Value | Drawn]] = [
-        [name, *at_shares(drawn, FRONTIER_SHARES), means[name]] for name, drawn in curves.items()
-    ]
+    rows: list[Row] = [[name, *at_shares(drawn, FRONTIER_SHARES), means[name]] for name, drawn in curves.items()]
     return paper_table(header, rows)

@@ -73,24 +73,29 @@ def simulate(
             engine.warm(order)  # compile or load kernels before the clock starts
     begun, worked = perf_counter(), process_time()
     engine.seed(seeds)
-    k = 0
-    ended = "budget"
+    k, ended = _crawl(engine, order, gauges, progress, steps)
+    seconds, processor_s = perf_counter() - begun, process_time() - worked
+    times = engine.times[:k] if isinstance(engine, ClockedEngine) else None
+    trace = Trace(seeds, order[:k].copy() if k < end else order, ended, gauges, times)
+    return Run(policy, trace, policy.ranking(engine.state), seconds, processor_s=processor_s)
+
+
+def _crawl(
+    engine: Engine, order: Array, gauges: dict[str, list[tuple[int, float]]], progress: Progress | None, steps: int
+) -> tuple[int, str]:
+    """Fill the order, with a look at the gauges at each step; returns how many pages were fetched, and how it ended."""
+    k, end = 0, len(order)
     for step in range(1, steps + 1):
         target = end * step // steps
         reached = engine.run(order, k, target)
         short = reached < target
         k = reached
-        for name, value in policy.gauges(engine.state).items():
+        for name, value in engine.policy.gauges(engine.state).items():
             gauges.setdefault(name, []).append((k, value))
         if progress is not None:
             progress(k, end)
         if engine.done():
-            ended = "stopping rule"
-            break
+            return k, "stopping rule"
         if short:
-            ended = "frontier empty"
-            break
-    seconds, processor_s = perf_counter() - begun, process_time() - worked
-    times = engine.times[:k] if isinstance(engine, ClockedEngine) else None
-    trace = Trace(seeds, order[:k].copy() if k < end else order, ended, gauges, times)
-    return Run(policy, trace, policy.ranking(engine.state), seconds, processor_s=processor_s)
+            return k, "frontier empty"
+    return k, "budget"

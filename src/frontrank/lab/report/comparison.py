@@ -8,17 +8,19 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frontrank.lab.measures import EXHAUSTED, REGISTRY, SHARES, Judged, Measure, hot, links_fetched, random_hot_curve
+from frontrank.lab.measures import EXHAUSTED, REGISTRY, SHARES, Measure, hot, links_fetched, random_hot_curve
 from frontrank.lab.numbers import percent, seconds
 from frontrank.lab.report.figures import REFERENCE, Series, Style, bars, lines, styles
 from frontrank.lab.report.html import Cell, HtmlTable, Section, Value, page, save
 from frontrank.simulation.simulate import Run
 from frontrank.web.seeds import find_seeds
-from frontrank.web.web import Web
+
+if TYPE_CHECKING:
+    from frontrank.lab.compare import Runs
 
 SHARE = 0.1  # of the web: where the verdict is given, if the crawls went so far
 LISTED = 2000  # seeds that a snippet spells out
@@ -26,23 +28,6 @@ FETCHED = "share of the web fetched"
 CRAWLED = "dash"
 IDEAL, RANDOM = "ideal", "drawn at random"
 METRICS = {"pagerank": "PageRank", "backlink": "number of backlinks", "forward": "number of links"}
-
-
-class Runs(Protocol):
-    """What a report is made of: crawls of one web from the same seeds (``frontrank.lab.compare.Runs`` is one)."""
-
-    @property
-    def web(self) -> Web: ...
-    @property
-    def runs(self) -> tuple[Run, ...]: ...
-    @property
-    def metric(self) -> str: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def command(self) -> str: ...
-    @property
-    def judged(self) -> Judged: ...
 
 
 def write(runs: Runs, path: str | os.PathLike[str]) -> None:
