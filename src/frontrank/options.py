@@ -123,10 +123,10 @@ class Option:
 
     def _limits(self) -> str:
         upto = f"to {self.most:,.0f}" if self.most < math.inf else ""
-        least = f"{self.least:,.0f}" if self.least == int(self.least) else f"{self.least:g}"
+        limit = f"{self.least:,.0f}" if self.least == int(self.least) else f"{self.least:g}"
         if self.above:
-            return f"above {least}{upto and f' and up {upto}'}"
-        return f"from {least}{upto and f' {upto}'}"
+            return f"above {limit}{upto and f' and up {upto}'}"
+        return f"from {limit}{upto and f' {upto}'}"
 
     def shown(self) -> str:
         """The default, for people; empty if there is none."""

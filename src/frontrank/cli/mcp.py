@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from frontrank.cli.options import trust_option
+
+if TYPE_CHECKING:
+    from frontrank.service.mcp import Tool
 
 
 @click.command(name="mcp")
@@ -21,16 +26,7 @@ from frontrank.cli.options import trust_option
 @click.option("--control", is_flag=True, help="Let the model boost, limit, block, pause and resume, too.")
 @trust_option
 @click.option("--json", "as_json", is_flag=True, help="List the tools as JSON, and exit.")
-def command(
-    directory: str | None,
-    address: str | None,
-    crawl: str,
-    token_file: str | None,
-    tls_ca: str,
-    insecure: bool,
-    control: bool,
-    as_json: bool,
-) -> None:
+def command(directory: str | None, address: str | None, control: bool, as_json: bool, **connection: Any) -> None:
     """Answer a language model's questions about the crawl in DIR, or one of a service: status, next, explain, compare,
     simulate, recommend.
 
@@ -45,31 +41,40 @@ def command(
 
     need("msgspec")
     from frontrank.cli.screen import show_json
-    from frontrank.crawl.journal import check_crawl
-    from frontrank.crawl.recovery import check_trusted
-    from frontrank.service.http.reader import CrawlReader
-    from frontrank.service.http.rest_client import RestClient
-    from frontrank.service.mcp import Server, tools_of_directory, tools_of_service
-    from frontrank.service.security import read_token
+    from frontrank.service.mcp import Server
 
     if (directory is None) == (address is None):
         raise InputError("mcp needs either the directory of a crawl or the --address of a service")
-    if address is not None:
-        client = RestClient(address, read_token(token_file) if token_file else "", tls_ca, insecure)
-        reader, tools = None, tools_of_service(client, crawl, control)
-    else:
-        folder = Path(directory or "")
-        check_crawl(folder)
-        check_trusted(folder)
-        reader = CrawlReader(folders={folder.name or "crawl": folder})
-        tools = tools_of_directory(reader, control)
-    if as_json:
-        show_json([tool.told() for tool in tools])
-        return
-    with os.fdopen(os.dup(1), "wb") as out:
-        os.dup2(2, 1)  # what anything prints must not come between the messages
-        try:
+    with ExitStack() as used:
+        if address is not None:
+            tools = _of_service(address, control, **connection)
+        else:
+            tools = _of_directory(Path(directory or ""), control, used)
+        if as_json:
+            show_json([tool.told() for tool in tools])
+            return
+        with os.fdopen(os.dup(1), "wb") as out:
+            os.dup2(2, 1)  # what anything prints must not come between the messages
             Server(tools).serve(sys.stdin.buffer, out)
-        finally:
-            if reader is not None:
-                reader.close()
+
+
+def _of_service(address: str, control: bool, *, crawl: str, token_file: str | None, tls_ca: str, insecure: bool) -> list[Tool]:
+    from frontrank.service.http.rest_client import RestClient
+    from frontrank.service.mcp import tools_of_service
+    from frontrank.service.security import read_token
+
+    client = RestClient(address, read_token(token_file) if token_file else "", tls_ca, insecure)
+    return tools_of_service(client, crawl, control)
+
+
+def _of_directory(folder: Path, control: bool, used: ExitStack) -> list[Tool]:
+    from frontrank.crawl.journal import check_crawl
+    from frontrank.crawl.recovery import check_trusted
+    from frontrank.service.http.reader import CrawlReader
+    from frontrank.service.mcp import tools_of_directory
+
+    check_crawl(folder)
+    check_trusted(folder)
+    reader = CrawlReader(folders={folder.name or "crawl": folder})
+    used.callback(reader.close)
+    return tools_of_directory(reader, control)

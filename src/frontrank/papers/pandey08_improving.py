@@ -126,11 +126,7 @@ def improvability(heading: str, pairs: Sequence[tuple[Improved, Improved]]) -> E
     ]
     x, y = _buckets(pairs[0][1], 1)
     expected = fits[0](x)
-    others = []
-    for least in FULLER:
-        if _fewest(*pairs[0], least) >= BUCKETS:
-            curve = _fitted(pairs[0][0], least)
-            others.append(f"{least}: {curve.slope:+.3f}, {_explained(curve, *_buckets(pairs[0][1], least)):.0%}")
+    others = _fits_of_fuller(pairs[0])
     rows: list[Row] = [[f"{a:.2f}", f"{b:.3f}", f"{c:.3f}"] for a, b, c in zip(x, expected, y, strict=True)]
     how = (
         f"Each half of the queries drives a hybrid policy of its own, which fetches {BUDGET:.0%} of the uncrawled pages. "
@@ -144,6 +140,16 @@ def improvability(heading: str, pairs: Sequence[tuple[Improved, Improved]]) -> E
     return Experiment(
         heading, how.strip(), (HYBRID_SPEC,), plot, paper_table(["average score", "learned", "test"], rows), claims
     )
+
+
+def _fits_of_fuller(halves: tuple[Improved, Improved]) -> list[str]:
+    """Slope and variance explained for queries with more answers."""
+    found = []
+    for least in FULLER:
+        if _fewest(*halves, least) >= BUCKETS:
+            curve = _fitted(halves[0], least)
+            found.append(f"{least}: {curve.slope:+.3f}, {_explained(curve, *_buckets(halves[1], least)):.0%}")
+    return found
 
 
 def _kept(data: Dataset, testing: Array, fit: Improvability) -> tuple[dict[str, Curve], dict[str, int]]:

@@ -210,24 +210,24 @@ def purge(days: int, queue: str, crawl: str) -> Ask[int]:
 
 # ------------------------------------------------------------------------------------------------------------------------------
 def _infos(urls: Iterable[Link], crawl: str, parent: str, queue: str, metadata: Metadata | None) -> list[wire.URLInfo]:
-    made = []
+    infos = []
     for link in [urls] if isinstance(urls, str) else urls:
         url, anchor = link if isinstance(link, tuple) else (link, "")
         said = {**(metadata or {}), **({"parent": [parent]} if parent else {}), **({"anchor": [anchor]} if anchor else {})}
-        made.append(_info(url, queue, crawl, said))
-    return made
+        infos.append(_info(url, queue, crawl, said))
+    return infos
 
 
 def _info(url: str, queue: str, crawl: str, metadata: Metadata) -> wire.URLInfo:
     try:
-        made = wire.URLInfo(url=url, key=queue, crawlID=crawl)
+        info = wire.URLInfo(url=url, key=queue, crawlID=crawl)
         for name, values in metadata.items():
-            made.metadata[name].values.extend([values] if isinstance(values, str) else values)
+            info.metadata[name].values.extend([values] if isinstance(values, str) else values)
     except (TypeError, ValueError) as error:  # bytes, a number, a lone surrogate
         raise InputError(
             f"a URL, its queue and its metadata must be text; {url!r} came with something else ({error})"
         ) from None
-    return made
+    return info
 
 
 def _known(found: wire.URLItem) -> Known:
