@@ -22,7 +22,7 @@ from frontrank.errors import InputError
 from frontrank.fetching.copies import Copy
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.run import crawl, resume
-from frontrank.pages.warc_writer import Original, digest, records
+from frontrank.pages.warc_records import Original, digest, records
 from frontrank.sources import load
 from tests.listening import listening
 

@@ -74,7 +74,7 @@ def test_a_thread_may_sync_while_files_are_rotated(tmp_path: Path) -> None:
             syncs += 1
 
     descriptors = len(os.listdir("/proc/self/fd"))
-    with Warc(tmp_path, most_bytes=1) as warc:  # every record opens another file
+    with Warc(tmp_path, max_bytes=1) as warc:  # every record opens another file
         threads = [threading.Thread(target=sync, args=(warc,)) for _ in range(3)]
         for thread in threads:
             thread.start()
@@ -147,7 +147,7 @@ def test_a_header_cannot_begin_another(tmp_path: Path) -> None:
 
 
 def test_files_are_numbered_and_a_new_one_begins_when_one_is_large(tmp_path: Path) -> None:
-    with Warc(tmp_path, prefix="x", most_bytes=1500) as warc:
+    with Warc(tmp_path, prefix="x", max_bytes=1500) as warc:
         places = [warc.write(f"http://example.org/{i}", 200, [], bytes(range(256)) * 4) for i in range(6)]
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [f"x-{i:05d}.warc.gz" for i in range(len(names))] and len(names) > 1
@@ -250,7 +250,7 @@ def test_a_disk_too_full_for_a_new_file_leaves_none(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot hold WARC files"):
+    with pytest.raises(InputError, match="cannot store WARC files"):
         Warc(tmp_path / "file" / "warc")
 
 
@@ -342,7 +342,7 @@ def test_targets_that_were_not_captured_are_pages_if_asked_for(tmp_path: Path) -
 
 
 def test_what_the_crawler_wrote_is_a_web_and_survives_conversion(tmp_path: Path) -> None:
-    with Warc(tmp_path / "warc", most_bytes=900) as warc:
+    with Warc(tmp_path / "warc", max_bytes=900) as warc:
         for url, status, headers, body in PAGES:
             warc.write(url, status, headers, body, request_headers=ASKED)
     assert len(list((tmp_path / "warc").iterdir())) > 1

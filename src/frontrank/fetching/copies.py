@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields, replace
 
 from frontrank.fetching.http.message import Headers, Response
 from frontrank.pages import html
-from frontrank.pages.warc_writer import Original
+from frontrank.pages.warc_records import Original
 
 MAX_HEADER = 1_000  # bytes of a header that is sent back
 

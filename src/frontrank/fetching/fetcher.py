@@ -22,7 +22,7 @@ from frontrank.fetching.limits import decoded
 from frontrank.fetching.parsing import Parsing
 from frontrank.fetching.private import Lookup, Names, getaddrinfo
 from frontrank.pages import html, urls
-from frontrank.pages.warc_writer import date_of, digest, new_id, records
+from frontrank.pages.warc_records import date_of, digest, new_id, records
 
 if TYPE_CHECKING:
     from frontrank.fetching.crawler.options import Options
