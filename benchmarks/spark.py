@@ -27,7 +27,7 @@ from frontrank.lab.best_pages import best, local_ranking
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.registry import parse_ranker
 from frontrank.sources.parquet_crawl import open_crawl
-from frontrank.spark.rank import opened_web, rank
+from frontrank.spark.rank import open_web, rank
 from frontrank.spark.session import check_java, session
 
 LINKS_A_PAGE = 10
@@ -123,7 +123,7 @@ def iterations(folder: Path, links: int, master: str = "local[2]", hub: bool = F
     ranker = PageRank(alpha=0.85, tolerance=TOLERANCE)
     scores, local, local_cpu = here(web_folder, ranker)
     steps = Steps()
-    with session(master) as spark, opened_web(spark, str(web_folder), str(folder), steps) as web:
+    with session(master) as spark, open_web(spark, str(web_folder), str(folder), steps) as web:
         found = rank(web, ranker, 1000)
     whole = perf_counter() - steps.begun
     top = best(np.arange(pages), scores, 1000)
@@ -181,7 +181,7 @@ def learned(folder: Path, links: int, master: str = "local[2]") -> list[Result]:
     ranking, scores, _ = local_ranking(open_crawl(str(tables)), ranker, None, BEST)
     local, local_cpu = perf_counter() - begun, cpu_s({}) - spent
     steps, spent = Steps(), cpu_s({})
-    with session(master) as spark, opened_web(spark, str(tables), str(folder), steps) as web:
+    with session(master) as spark, open_web(spark, str(tables), str(folder), steps) as web:
         found = rank(web, ranker, BEST, str(folder / "scores"))
         there, there_cpu = perf_counter() - steps.begun, cpu_s(steps.pids) - spent
     apart = float(np.abs(pq.read_table(folder / "scores").sort_by("page")["score"].to_numpy() - scores).max())

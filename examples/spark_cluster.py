@@ -165,7 +165,7 @@ def try_it(made: Cluster, folder: Path, kill: bool, policy: str, pages: int) -> 
     from frontrank.lab.best_pages import local_ranking
     from frontrank.orderings.registry import parse_ranker
     from frontrank.sources.parquet_crawl import open_crawl
-    from frontrank.spark.rank import opened_web, rank
+    from frontrank.spark.rank import open_web, rank
     from frontrank.spark.session import session
 
     web = write_web(folder / "web", pages, 10 * pages)
@@ -180,7 +180,7 @@ def try_it(made: Cluster, folder: Path, kill: bool, policy: str, pages: int) -> 
                 threading.Thread(target=killer).start()
 
         before = both(spark, len(made.processes) - 1)
-        with opened_web(spark, str(web), str(folder), tell) as opened:
+        with open_web(spark, str(web), str(folder), tell) as opened:
             found = rank(opened, ranker, 1000)
         after = executors(spark)
     ranking, _, _ = local_ranking(open_crawl(str(web)), ranker, None, 1000)

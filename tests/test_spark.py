@@ -23,22 +23,23 @@ import pyarrow.parquet as pq
 import pytest
 from py4j.protocol import Py4JNetworkError
 
-from frontrank.errors import FrontrankError, InputError, SourceError
+from frontrank.errors import EngineError, FrontrankError, InputError, SourceError
 from frontrank.lab.best_pages import local_ranking
 from frontrank.orderings.batch.fusion import ranks
 from frontrank.orderings.batch.ml.links import LinkSums
 from frontrank.orderings.registry import parse_ranker
 from frontrank.sources.parquet_crawl import open_crawl
-from frontrank.spark.alone import each_alone
-from frontrank.spark.ml import _link_sums, _sums_alone
-from frontrank.spark.places import placed
-from frontrank.spark.rank import check_ranker, opened_web, rank
-from frontrank.spark.session import check_java, check_master, said_plainly, session, settings_of
+from frontrank.spark.local_web import run_locally
+from frontrank.spark.ml import _link_sums, _local_sums
+from frontrank.spark.places import places_by
+from frontrank.spark.rank import check_ranker, open_web, rank
+from frontrank.spark.session import check_java, check_master, plain_errors, session, settings_of
+from frontrank.spark.web import Cut
 from frontrank.system.stopping import watching
 from tests.parquet_crawls import write_crawl, write_history, write_queries, write_table
 from tests.patience import PATIENCE_S
 
-CUT = {"width": 64, "span": 300, "bucket": 16, "reach": 256, "task": 500}  # several of everything
+CUT = Cut(width=64, span=300, bucket=16, reach=256, task=500)  # several of everything
 FEW = "alpha=0.3,tolerance=0.001"  # few iterations: both engines stop at the same one
 QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", "spark.driver.memory": "1g"}
 
@@ -65,7 +66,7 @@ def web(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     hub = np.arange(700)
     write_crawl(folder)
     write_table(folder / "links", "hub", {"source": np.r_[hub, np.full(700, 5)], "target": np.r_[np.full(700, 3), hub]})
-    with opened_web(spark, str(folder), str(tmp_path_factory.mktemp("work")), quiet, **CUT) as opened:
+    with open_web(spark, str(folder), str(tmp_path_factory.mktemp("work")), quiet, cut=CUT) as opened:
         yield opened
 
 
@@ -116,7 +117,7 @@ def test_at_the_usual_parameters_both_engines_iterate_as_often_and_agree(spark: 
     write_crawl(tmp_path / "web", pages=1500, links=9000)
     ranker = parse_ranker("pagerank")
     ranking, _, view = local_ranking(open_crawl(str(tmp_path / "web")), ranker, None, 200)
-    with opened_web(spark, str(tmp_path / "web"), str(tmp_path), quiet) as web:
+    with open_web(spark, str(tmp_path / "web"), str(tmp_path), quiet) as web:
         found = rank(web, ranker, 200)
     assert found.ranking.urls == ranking.urls
     assert np.abs(found.ranking.scores / ranking.scores - 1.0).max() < 1e-9
@@ -125,7 +126,7 @@ def test_at_the_usual_parameters_both_engines_iterate_as_often_and_agree(spark: 
 
 def test_without_fetched_all_pages_are_ranked(spark: Any, tmp_path: Path) -> None:
     write_crawl(tmp_path / "web", pages=100, links=300, fetched=False)
-    with opened_web(spark, str(tmp_path / "web"), str(tmp_path), quiet) as web:
+    with open_web(spark, str(tmp_path / "web"), str(tmp_path), quiet) as web:
         found = rank(web, parse_ranker(f"pagerank:{FEW}"), 1000)
     ranking, _, _ = local_ranking(open_crawl(str(tmp_path / "web")), parse_ranker(f"pagerank:{FEW}"), None, 1000)
     assert (len(ranking.urls), found.ranking.urls) == (100, ranking.urls)
@@ -136,7 +137,7 @@ def test_without_fetched_all_pages_are_ranked(spark: Any, tmp_path: Path) -> Non
 def asked(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A web with queries."""
     folder = write_queries(tmp_path_factory.mktemp("asked"))
-    with opened_web(spark, str(folder), str(tmp_path_factory.mktemp("work")), quiet, width=64, bucket=32) as opened:
+    with open_web(spark, str(folder), str(tmp_path_factory.mktemp("work")), quiet, cut=Cut(width=64, bucket=32)) as opened:
         yield opened
 
 
@@ -160,7 +161,7 @@ def test_query_hybrid_is_the_local_engines(fit: str, asked: Any) -> None:
 def remembered(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A web to learn from, cut into two tasks: a hundred iterations of it are made."""
     folder = write_history(tmp_path_factory.mktemp("remembered"))
-    with opened_web(spark, str(folder), str(tmp_path_factory.mktemp("work")), quiet, width=128, bucket=32) as opened:
+    with open_web(spark, str(folder), str(tmp_path_factory.mktemp("work")), quiet, cut=Cut(width=128, bucket=32)) as opened:
         yield opened
 
 
@@ -168,7 +169,7 @@ def remembered(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def test_learned_scores_are_the_local_engines(
     alone: int, remembered: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("frontrank.spark.ml.ALONE", alone)
+    monkeypatch.setattr("frontrank.spark.ml.MAX_LOCAL", alone)
     ranking, scores, _ = local_ranking(open_crawl(remembered.tables.path), parse_ranker("ml"), None, 60)
     found = rank(remembered, parse_ranker("ml"), 60, str(tmp_path / "scores"))
     assert len(np.unique(scores)) > 100
@@ -182,7 +183,7 @@ def test_learned_scores_are_the_local_engines(
 def test_a_task_that_has_a_web_for_itself_finds_what_many_find(web: Any) -> None:
     """Links in many ranges and spans, and a page that several tasks pull at otherwise."""
     names = [web.name("alone") for _ in LinkSums._fields]
-    told = each_alone(web, [partial(_sums_alone, tuple(names))])
+    told = run_locally(web, [partial(_local_sums, tuple(names))])
     found, usual = _link_sums(web)
     assert abs(told.mass - usual) < 1e-12 and usual > 0
     for ours, theirs in zip(names, found, strict=True):
@@ -207,7 +208,7 @@ def test_places_are_those_of_a_sort_wherever_equals_lie(part: int, remembered: A
     names = [remembered.name("score") for _ in scores]
     for name, values in zip(names, scores, strict=True):
         remembered.folder.place(name, 0, values)
-    for values, into in zip(scores, placed(remembered, names), strict=True):
+    for values, into in zip(scores, places_by(remembered, names), strict=True):
         found = remembered.folder.vector(into, np.float64, remembered.pages)
         assert found[waits].tolist() == ranks(values[waits]).tolist()
         assert not found[~waits].any()
@@ -230,7 +231,7 @@ def test_spark_says_of_wrong_tables_what_the_local_engine_says(
 ) -> None:
     write_table(tmp_path, "pages", pages)
     write_table(tmp_path, "links", links)
-    with opened_web(spark, str(tmp_path), str(tmp_path), quiet) as web, pytest.raises(InputError, match=said):
+    with open_web(spark, str(tmp_path), str(tmp_path), quiet) as web, pytest.raises(InputError, match=said):
         rank(web, parse_ranker("indegree"), 1, str(tmp_path / "scores"))
     assert not (tmp_path / "scores").exists()
 
@@ -242,11 +243,11 @@ def test_a_part_that_is_cut_off_or_damaged_is_named(spark: Any, tmp_path: Path) 
     part.write_bytes(whole[:-3])
     with (
         pytest.raises(SourceError, match=r"part-1.parquet: is damaged or cut off"),
-        opened_web(spark, str(folder), str(tmp_path), quiet),
+        open_web(spark, str(folder), str(tmp_path), quiet),
     ):
         pass
     part.write_bytes(b"PAR1" + b"\xff" * 396 + whole[400:])  # its footer is whole
-    with opened_web(spark, str(folder), str(tmp_path), quiet) as web, pytest.raises(SourceError, match=r"part-1.parquet"):
+    with open_web(spark, str(folder), str(tmp_path), quiet) as web, pytest.raises(SourceError, match=r"part-1.parquet"):
         rank(web, parse_ranker("indegree"), 1)
 
 
@@ -267,9 +268,9 @@ def test_a_full_disk_is_a_sentence_and_leaves_nothing(spark: Any, tmp_path: Path
 
 
 def test_a_full_disk_of_sparks_own_is_a_sentence(spark: Any) -> None:
-    from frontrank.spark.session import said_plainly
+    from frontrank.spark.session import plain_errors
 
-    with pytest.raises(InputError, match="the disk is full"), said_plainly():
+    with pytest.raises(InputError, match="the disk is full"), plain_errors():
         spark.sql("select raise_error('java.io.IOException: No space left on device')").collect()
 
 
@@ -277,8 +278,8 @@ def test_scores_that_go_elsewhere_replace_nothing_but_scores(spark: Any, tmp_pat
     write_crawl(tmp_path / "web", pages=50, links=100)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").touch()
-    with opened_web(spark, str(tmp_path / "web"), f"file://{tmp_path}", quiet) as web:
-        with pytest.raises(InputError, match="does not hold scores of an earlier ranking"):
+    with open_web(spark, str(tmp_path / "web"), f"file://{tmp_path}", quiet) as web:
+        with pytest.raises(InputError, match="does not contain scores of an earlier ranking"):
             rank(web, parse_ranker("indegree"), 1, f"file://{tmp_path}/mine")
         for _ in range(2):  # the second replaces the first
             rank(web, parse_ranker("indegree"), 1, f"file://{tmp_path}/scores")
@@ -290,7 +291,7 @@ def test_scores_that_go_elsewhere_replace_nothing_but_scores(spark: Any, tmp_pat
 def test_in_a_work_folder_that_only_libraries_reach_scores_are_the_same(spark: Any, tmp_path: Path) -> None:
     write_crawl(tmp_path / "web", pages=300, links=2000)
     ranker = parse_ranker(f"rw-eg:omega=0.5,{FEW}")
-    with opened_web(spark, str(tmp_path / "web"), f"file://{tmp_path}", quiet, bucket=32, width=64, span=200) as web:
+    with open_web(spark, str(tmp_path / "web"), f"file://{tmp_path}", quiet, cut=Cut(bucket=32, width=64, span=200)) as web:
         found = rank(web, ranker, 40)
     ranking, _, _ = local_ranking(open_crawl(str(tmp_path / "web")), ranker, None, 40)
     assert found.ranking.urls == ranking.urls
@@ -300,9 +301,9 @@ def test_in_a_work_folder_that_only_libraries_reach_scores_are_the_same(spark: A
 
 def test_a_part_of_what_tasks_tell_is_not_taken_for_the_whole(spark: Any, tmp_path: Path) -> None:
     write_crawl(tmp_path / "web", pages=300, links=500)
-    with opened_web(spark, str(tmp_path / "web"), str(tmp_path), quiet, width=64) as web:
-        web.stretches = web.stretches[:-1]  # as if a machine had not told
-        with pytest.raises(InputError, match=r"what came back ends at page 192 of 300; rank again"):
+    with open_web(spark, str(tmp_path / "web"), str(tmp_path), quiet, cut=Cut(width=64)) as web:
+        web.stretches = web.stretches._replace(bounds=web.stretches.bounds[:-1])  # as if a machine had not reported
+        with pytest.raises(EngineError, match=r"what came back ends at page 192 of 300; rank again"):
             rank(web, parse_ranker("indegree"), 1)
 
 
@@ -310,7 +311,7 @@ def test_a_table_that_a_job_did_not_end_is_not_ranked(spark: Any, tmp_path: Path
     write_crawl(tmp_path / "web", pages=50, links=100)
     (tmp_path / "web" / "links" / "_temporary").mkdir()
     for path in (f"{tmp_path}/web", f"file://{tmp_path}/web"):
-        with pytest.raises(SourceError, match="half-written"), opened_web(spark, path, str(tmp_path), quiet):
+        with pytest.raises(SourceError, match="half-written"), open_web(spark, path, str(tmp_path), quiet):
             pass
 
 
@@ -413,12 +414,12 @@ def test_ctrl_c_ends_it_and_leaves_nothing(spark: Any, tmp_path: Path) -> None:
 
 def test_what_fails_once_it_is_interrupted_is_no_failure_of_spark() -> None:
     broken = Py4JNetworkError("Answer from Java side is empty")
-    with pytest.raises(InputError, match="Spark could not finish: Answer from Java"), said_plainly():
+    with pytest.raises(InputError, match="Spark could not finish: Answer from Java"), plain_errors():
         raise broken
     with watching() as watch:
         assert watch is not None
         watch.asked = signal.SIGINT
-        with pytest.raises(KeyboardInterrupt), said_plainly():
+        with pytest.raises(KeyboardInterrupt), plain_errors():
             raise broken
 
 

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError
-from frontrank.kernels.blocks import Block, by_bucket, pull_block, rows_of, times_in
-from frontrank.spark.blocks import REACH, _block, _BlockFiles, shape_of, shared
+from frontrank.kernels.blocks import Block, Buckets, by_bucket, pull_block, rows_of, times_in
+from frontrank.spark.blocks import REACH, block_at, pieces_of, shape_of
+from frontrank.spark.building import BlockWriter
 from frontrank.spark.folder import Folder, RemoteFolder, folder_at
-from frontrank.spark.jobs import balanced, even
+from frontrank.spark.jobs import balanced_bounds, even_bounds
 from frontrank.spark.rows import partial_sum, summed_up
 
 PAGES = 41
@@ -28,7 +29,7 @@ def test_pulling_along_blocks_is_adding_up_along_links(
 ) -> None:
     source, target = (np.array([link[i] for link in links], np.int64) for i in (0, 1))
     kept = np.array([page in fetched for page in range(PAGES)], np.uint8)
-    begins, pairs = by_bucket(source, target, source, kept, bucket, -(-PAGES // bucket), np.int32)
+    begins, pairs = by_bucket(source, target, source, kept, Buckets(bucket, -(-PAGES // bucket), np.int32))
     give, sums, found = np.random.default_rng(0).random(PAGES), np.zeros(PAGES), set[tuple[int, int]]()
     for number, (low, high) in enumerate(pairwise(begins.tolist())):
         first = number * bucket
@@ -72,7 +73,7 @@ def test_partial_sums_add_up_in_either_form(parts: list[list[float]]) -> None:
 def test_ranges_of_an_even_web_are_alike_and_no_task_is_left_a_rest(pages: int, tasks: int) -> None:
     shape = shape_of(pages)
     assert shape.buckets <= 8192
-    ranges = balanced(np.full(shape.buckets, 10 * shape.bucket), shape.bucket, pages, tasks, REACH)
+    ranges = balanced_bounds(np.full(shape.buckets, 10 * shape.bucket), shape.bucket, pages, tasks, REACH)
     assert [begin for begin, _ in ranges] + [pages] == [0] + [end for _, end in ranges]
     sizes = [end - begin for begin, end in ranges]
     assert max(sizes) <= REACH
@@ -84,7 +85,7 @@ def test_ranges_of_an_even_web_are_alike_and_no_task_is_left_a_rest(pages: int, 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=200), st.integers(1, 12), st.integers(1, 300))
 def test_ranges_are_balanced_by_links_as_far_as_buckets_allow(links: list[int], tasks: int, reach: int) -> None:
     weights, pages = np.array(links) + 4, 3 * len(links) - 1
-    ranges = balanced(weights, 3, pages, tasks, reach)
+    ranges = balanced_bounds(weights, 3, pages, tasks, reach)
     assert [begin for begin, _ in ranges] + [pages] == [0] + [end for _, end in ranges]
     heavy = [int(weights[begin // 3 : -(-end // 3)].sum()) for begin, end in ranges]
     assert max(heavy) <= weights.sum() / tasks + weights.max()
@@ -93,7 +94,7 @@ def test_ranges_are_balanced_by_links_as_far_as_buckets_allow(links: list[int], 
 
 @given(st.lists(st.lists(st.integers(0, 50), min_size=2, max_size=2), min_size=1, max_size=9), st.integers(1, 40))
 def test_every_link_has_one_task_and_no_task_much_more_than_its_share(of_spans: list[list[int]], share: int) -> None:
-    pieces = shared(of_spans, share)
+    pieces = pieces_of(of_spans, share)
     for number, links in enumerate(of_spans):
         mine = [piece for piece in pieces if piece.range == number]
         assert [piece.part for piece in mine] == list(range(mine[0].parts))
@@ -108,7 +109,7 @@ def test_every_link_has_one_task_and_no_task_much_more_than_its_share(of_spans: 
 
 @given(st.integers(1, 5000), st.integers(1, 700), st.integers(1, 9))
 def test_stretches_are_whole_segments(pages: int, width: int, tasks: int) -> None:
-    found = even(pages, width, tasks)
+    found = even_bounds(pages, width, tasks)
     assert [begin for begin, _ in found] + [pages] == [0] + [end for _, end in found]
     assert all(begin % width == 0 for begin, _ in found) and len(found) == min(tasks, -(-pages // width))
 
@@ -184,11 +185,11 @@ def test_blocks_where_most_pages_have_no_link_are_short(tmp_path: Path) -> None:
     folder.open()
     for sparse in (False, True):
         with ExitStack() as files:
-            writer = _BlockFiles(files, folder, f"links-{int(sparse)}", sparse)
+            writer = BlockWriter(files, folder, f"links-{int(sparse)}", sparse)
             writer.add(0, np.array([0] * 900 + [2, 2]), np.array([4, 5], np.int32))
             writer.add(901, np.array([0, 1, 1]), np.array([6], np.int32))
             writer.finish()
-    dense, short = (_block(folder, f"links-{number}") for number in (0, 1))
+    dense, short = (block_at(folder, f"links-{number}") for number in (0, 1))
     assert (short.start.tolist(), short.at.tolist(), short.row.tolist()) == ([0, 2, 3], [899, 901], [4, 5, 6])
     sums = np.zeros((2, 903))
     for block, into in zip((dense, short), sums, strict=True):

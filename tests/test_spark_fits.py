@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from frontrank.spark.standing import _curve, _pooled
+from frontrank.spark.hybrid import _curve, _pooled
 
 POINTS = st.lists(st.tuples(st.integers(-20, 20), st.integers(0, 50)), min_size=1, max_size=60)
 

@@ -76,22 +76,21 @@ def command(
 
     check_table_target(out)
     tables = is_parquet_crawl(crawl)
-    for option, given in {"--master": master, "--conf": conf, "--work": work}.items():
-        if given and engine != "spark":
+    for option, value in {"--master": master, "--conf": conf, "--work": work}.items():
+        if value and engine != "spark":
             raise InputError(f"{option} is for Spark; add --engine spark, or drop it")
     if engine == "spark" and not tables:
-        raise InputError(
-            f"--engine spark takes a folder of links.parquet and pages.parquet, and {crawl} is not one; drop --engine"
-        )
+        raise InputError(f"--engine spark takes a folder of links.parquet and pages.parquet, not {crawl}; drop --engine")
     if scores is not None and not tables:
         raise InputError(f"--scores is for folders of Parquet tables, and {crawl} is not one; drop --scores")
     with progress() as tell:
         if not tables:
             ranker, ranking, told, notes = _ranked_crawl(crawl, spec, budget, impact, tell)
         elif engine == "spark":
-            from frontrank.spark.command import ranked
+            from frontrank.spark.command import Cluster, Request, ranked
 
-            ranker, ranking, told, notes = ranked(crawl, spec, budget, impact, scores, master, conf, work, tell)
+            request, cluster = Request(crawl, spec, budget, impact, scores), Cluster(master, conf, work)
+            ranker, ranking, told, notes = ranked(request, cluster, tell)
         else:
             ranker, ranking, told, notes = _ranked_tables(crawl, spec, budget, impact, scores, tell)
     ranking.save(out)

@@ -1,12 +1,12 @@
-"""Blocks of links: those from one span of pages to one range of pages. What is too large for one machine is cut so.
+"""Blocks of links: those from one span of pages to one range of pages. A web too large for one machine is cut so.
 
-    bucket   some pages; links are sorted by the bucket of the page that takes in
-    range    several buckets: pages that one task works for
+    bucket   some pages; links are sorted by the bucket of the page they point to
+    range    several buckets: the pages that one task works on
     span     pages whose part of a vector is read at random at a time
-    block    the links from a span to a range. Row i has, distinct and going up, the pages that page i of the range takes in
-             from, as offsets into the span (int32); where most pages have none, ``at`` lists the pages that have
+    block    the links from a span to a range. Row i has the pages that link to page i of the range, distinct and ascending,
+             as offsets into the span (int32); where most pages have no such links, ``at`` lists those that do
 
-So a block takes 4 bytes a link and 4 a page, or 8 for each page with links where that is less. ``pull_block`` is the inner
+So a block takes 4 bytes per link and 4 per page, or 8 for each page with links where that is less. ``pull_block`` is the inner
 loop of every iteration: as in ``pagerank`` and ``walk``, a page adds up what the pages that link to it hand on, in their order.
 """
 
@@ -86,23 +86,29 @@ def _scatter(value: Array, key: Array, source: Array, kept: Array, bucket: int, 
             pairs[k, 1] = key[i]
 
 
-def by_bucket(
-    value: Array, key: Array, source: Array, kept: Array, bucket: int, count: int, number: Any
-) -> tuple[Array, Array]:
-    """Links as pairs (value, key), sorted by the bucket of the key; and where each of so many buckets begins.
+class Buckets(NamedTuple):
+    """How pages are cut into buckets, and the type of a page number."""
+
+    pages: int  # of a bucket
+    total: int
+    number: Any
+
+
+def by_bucket(value: Array, key: Array, source: Array, kept: Array, buckets: Buckets) -> tuple[Array, Array]:
+    """Links as pairs (value, key), sorted by the bucket of the key; and where each bucket begins.
 
     Left out are links of a page to itself and, where ``kept`` is not empty, those whose source it does not mark.
 
     >>> source, target, nothing = np.array([5, 0, 2]), np.array([1, 9, 2]), np.empty(0, np.uint8)
-    >>> begins, pairs = by_bucket(source, target, source, nothing, bucket=4, count=3, number=np.int32)
+    >>> begins, pairs = by_bucket(source, target, source, nothing, Buckets(pages=4, total=3, number=np.int32))
     >>> begins.tolist(), pairs.tolist()
     ([0, 1, 1, 2], [[5, 1], [0, 9]])
     """
-    counts = np.zeros(count, np.int64)
-    compiled(_counts)(value, key, source, kept, bucket, counts)
+    counts = np.zeros(buckets.total, np.int64)
+    compiled(_counts)(value, key, source, kept, buckets.pages, counts)
     begins = np.concatenate([[0], np.cumsum(counts)])
-    pairs = np.empty((int(begins[-1]), 2), number)
-    compiled(_scatter)(value, key, source, kept, bucket, begins[:-1].copy(), pairs)
+    pairs = np.empty((int(begins[-1]), 2), buckets.number)
+    compiled(_scatter)(value, key, source, kept, buckets.pages, begins[:-1].copy(), pairs)
     return begins, pairs
 
 

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from frontrank.orderings.batch.indegree import InDegree
 from frontrank.orderings.batch.pagerank import PageRank
 from frontrank.orderings.batch.rw import AUTO, EnrichedWalk, RandomWalk, VirtualWalk
 from frontrank.orderings.ranker import Ranker
 from frontrank.spark.learned import learned, neighbours
-from frontrank.spark.walks import Solved, indegree, pagerank, walk
+from frontrank.spark.walks import CountNeighbours, EdgeSettings, Scores, indegree, pagerank, walk
 from frontrank.spark.web import SparkWeb, Web
 
 
-def by_links(web: SparkWeb, ranker: Ranker) -> Solved:
+def scores_by_links(web: SparkWeb, ranker: Ranker) -> Scores:
     """The scores of all pages by indegree, pagerank or a walk."""
-    settings = settings_of_walk(web, ranker) if isinstance(ranker, RandomWalk) else (1.0, 0.0)
-    return with_settings(web, ranker, *settings, lambda: neighbours(web, ranker.name))
+    return scores_with(web, ranker, edge_settings(web, ranker), lambda: neighbours(web, ranker.name))
 
 
-def with_settings(web: Web, ranker: Ranker, omega: float, gamma: float, counted: Callable[[], str]) -> Solved:
-    """The same, of a walk with this omega and gamma. ``counted`` gives the vector of virtual neighbours, if it is asked for."""
+def scores_with(web: Web, ranker: Ranker, settings: EdgeSettings, count_neighbours: CountNeighbours) -> Scores:
+    """The same, a walk with these settings. ``count_neighbours`` makes the vector of virtual neighbours, if it is needed."""
     if isinstance(ranker, InDegree):
         return indegree(web)
     if isinstance(ranker, PageRank):
         return pagerank(web, ranker.alpha, ranker.tolerance)
     assert isinstance(ranker, RandomWalk)
-    return walk(web, ranker.alpha, omega, gamma, ranker.eps, ranker.tolerance, ranker.name, counted)
+    return walk(web, ranker, settings, count_neighbours)
 
 
-def settings_of_walk(web: SparkWeb, ranker: RandomWalk) -> tuple[float, float]:
-    """omega and gamma: given, or learned."""
+def edge_settings(web: SparkWeb, ranker: Ranker) -> EdgeSettings:
+    """omega and gamma of a walk: given, or learned."""
     if isinstance(ranker, EnrichedWalk):
         if AUTO in (ranker.omega, ranker.gamma):
             return learned(web, ranker)
-        return float(ranker.omega), float(ranker.gamma)
-    return (0.0 if isinstance(ranker, VirtualWalk) else 1.0), float(ranker.gamma)
+        return EdgeSettings(float(ranker.omega), float(ranker.gamma))
+    gamma = float(ranker.gamma) if isinstance(ranker, RandomWalk) else 0.0
+    return EdgeSettings(0.0 if isinstance(ranker, VirtualWalk) else 1.0, gamma)

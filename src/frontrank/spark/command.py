@@ -1,9 +1,10 @@
-"""What the command line asks of Spark: everything that can be checked is checked before Java is started."""
+"""Ranking on Spark from the command line: everything that can be checked is checked before Java is started."""
 
 from __future__ import annotations
 
 import tempfile
 from contextlib import nullcontext
+from typing import NamedTuple
 
 from frontrank.errors import InputError, need
 from frontrank.lab.best_pages import check_scores_target
@@ -11,41 +12,53 @@ from frontrank.lab.next_pages import Ranking
 from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import parse_ranker
 from frontrank.spark.session import session, settings_of
-from frontrank.spark.web import Tell
+from frontrank.spark.web import Progress
 
-EVERYWHERE = "local[*]"
+ALL_CORES = "local[*]"
+
+
+class Request(NamedTuple):
+    """What to rank: the Parquet tables at a path, and how many pages are wanted."""
+
+    path: str
+    spec: str | None
+    budget: int
+    impact: str | None
+    scores: str | None  # a folder for the scores of all pages
+
+
+class Cluster(NamedTuple):
+    """Where to rank: --master, --conf and --work."""
+
+    master: str | None
+    conf: tuple[str, ...]
+    work: str | None
 
 
 def ranked(
-    path: str,
-    spec: str | None,
-    budget: int,
-    impact: str | None,
-    scores: str | None,
-    master: str | None,
-    conf: tuple[str, ...],
-    work: str | None,
-    tell: Tell,
+    request: Request, cluster: Cluster, progress: Progress
 ) -> tuple[Ranker, Ranking, dict[str, int], dict[str, dict[str, float]]]:
-    """The best pages of the Parquet tables at a path; see ``rank``."""
+    """The ranker, its best pages, the numbers of fetched and waiting pages, and how the scores converged."""
     need("pyspark", "pyarrow", "pandas")
-    from frontrank.spark.rank import check_ranker, opened_web, rank
+    from frontrank.spark.rank import check_ranker, open_web, rank
 
-    ranker, settings, where = parse_ranker(spec or "pagerank"), settings_of(conf), master or EVERYWHERE
+    ranker, settings, master = parse_ranker(request.spec or "pagerank"), settings_of(cluster.conf), cluster.master or ALL_CORES
     check_ranker(ranker)
-    if scores is not None:
-        check_scores_target(scores)
-    here = where.startswith("local")
-    if work is None and not here:
-        raise InputError(f"--master {where}: give --work, a folder that all machines of the cluster reach, such as hdfs:///tmp")
-    tell("starting Spark", 0, 0)
-    own = settings.get("spark.local.dir", "").split(",")[0] or None
+    if request.scores is not None:
+        check_scores_target(request.scores)
+    if cluster.work is None and not master.startswith("local"):
+        raise InputError(
+            f"--master {master}: give --work, a folder that all machines of the cluster reach, such as hdfs:///tmp"
+        )
+    progress("starting Spark", 0, 0)
+    local = settings.get("spark.local.dir", "").split(",")[0] or None
+    work = nullcontext(cluster.work) if cluster.work else tempfile.TemporaryDirectory(dir=local, prefix="frontrank-")
     with (
-        tempfile.TemporaryDirectory(dir=own, prefix="frontrank-") if work is None else nullcontext(work) as folder,
-        session(where, settings) as spark,
-        opened_web(spark, path, folder, tell, impact) as web,
+        work as folder,
+        session(master, settings) as spark,
+        open_web(spark, request.path, folder, progress, request.impact) as web,
     ):
-        found = rank(web, ranker, budget, scores)
+        found = rank(web, ranker, request.budget, request.scores)
         fetched = web.fetched
     notes = {ranker.spec(): {"iterations": found.iterations, "residual": found.residual}} if found.iterations > 1 else {}
     return ranker, found.ranking, {"D": fetched, "F": web.pages - fetched}, notes

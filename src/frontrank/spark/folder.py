@@ -1,15 +1,15 @@
 """Arrays in a work folder that all machines reach: blocks and vectors that tasks write once and then map.
 
-A plain path is one on this machine, or a file system that all machines mount at the same place. Arrays are written beside and
-renamed; a vector is one file, in which each task writes its own pages. An attempt that is repeated, or comes late, writes the
-same bytes to the same place, so it cannot do harm; nothing is read before the job that wrote it has ended. Tasks map files: the
-system's cache holds them once, for all processes of a machine.
+A plain path is on this machine, or on a file system that all machines mount at the same place. Arrays are written beside their
+place and renamed; a vector is one file, in which each task writes its own pages. An attempt that is repeated, or comes late,
+writes the same bytes to the same place, so it does no harm; nothing is read before the job that wrote it has ended. Tasks map
+files, so that the system caches them once for all processes of a machine.
 
 Elsewhere (hdfs://, s3a://, and file:// for those who want it) pyarrow's file systems write and read: a part of a vector is an
-object of its own, and what is to be mapped is copied to the first of ``spark.local.dir`` once for a machine.
+object of its own, and what is to be mapped is copied to the first folder of ``spark.local.dir``, once per machine.
 
-A folder that is not the same one for all machines would give a part of a web, so the driver leaves a mark in it, and every task
-looks for it.
+If machines saw different folders, a ranking would be of a part of the web; so the driver leaves a mark in the folder, and every
+task looks for it.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ MARK = "of-one-ranking"
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder at a plain path. Goes to tasks with what they are to do."""
+    """A folder at a plain path. Tasks get a copy of this object."""
 
     path: str
 
     def open(self) -> None:
-        """Make it, with the driver's mark."""
+        """Create it, with the driver's mark."""
         with _written(self.path):
             os.makedirs(self.path)
             with open(f"{self.path}/{MARK}", "x"):
@@ -56,7 +56,7 @@ class Folder:
 
     @contextmanager
     def writing(self, name: str) -> Iterator[str]:
-        """A path to write a file to, which has its name when the block ends."""
+        """A path to write a file to, which gets its name when the block ends."""
         beside = f"{self._here()}/{name}.{secrets.token_hex(4)}"
         with _written(self.path):
             try:
@@ -81,9 +81,9 @@ class Folder:
         """An array as a file of its own."""
         with self.writing(name) as path, open(path, "wb") as file:
             data = np.ascontiguousarray(values)
-            says = {"descr": data.dtype.str, "fortran_order": False, "shape": data.shape}
-            np.lib.format.write_array_header_1_0(file, says)
-            file.write(data.data)  # numpy's own would only count what is missing on a full disk; this has the reason
+            header = {"descr": data.dtype.str, "fortran_order": False, "shape": data.shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            file.write(data.data)  # on a full disk numpy would count the missing bytes only; this raises the reason
 
     def array(self, name: str) -> Array:
         """What ``write`` wrote, mapped."""
@@ -117,7 +117,7 @@ class Folder:
         return np.fromfile(f"{self.path}/{name}", dtype, end - begin, offset=begin * np.dtype(dtype).itemsize)
 
     def names(self, prefix: str) -> list[str]:
-        """What was written whole and begins so."""
+        """The arrays whose names begin so."""
         return sorted(name for name in os.listdir(self.path) if name.startswith(prefix) and name.endswith(".npy"))
 
     def drop(self, *names: str) -> None:
@@ -126,7 +126,7 @@ class Folder:
                 os.unlink(f"{self.path}/{name}")
 
     def close(self) -> None:
-        """Remove it, with all that is in it."""
+        """Remove it, with its files."""
         shutil.rmtree(self.path, ignore_errors=True)
 
 
@@ -179,8 +179,8 @@ class RemoteFolder(Folder):
         return self.vector(name, dtype, size)[begin:end].copy()
 
     def names(self, prefix: str) -> list[str]:
-        held = (one.base_name for one in self._listed())
-        return sorted(name for name in held if name.startswith(prefix) and name.endswith(".npy"))
+        files = (one.base_name for one in self._listed())
+        return sorted(name for name in files if name.startswith(prefix) and name.endswith(".npy"))
 
     def drop(self, *names: str) -> None:
         need("pyarrow")

@@ -1,12 +1,12 @@
-"""Jobs over a web that lies in a work folder: which pages each task works for, what it tells the driver, and that all told.
+"""Jobs over a web in a work folder: which pages each task works on, what it reports, and that all tasks have reported.
 
-A job is a frame with one number a partition, the task's, and a function that is run in ``mapInArrow``. Vectors go from task
-to task by the folder, so a job has no exchange, and the driver gets one row a task: a few numbers. It adds them up in the order
-of the pages, so that a run repeated gives the same bits, and counts the pages they speak for: a part is never taken for the
-whole. (Accumulators would not do: of a task that is repeated they may count both attempts.)
+A job is a frame with one task number per partition, and a function that runs in ``mapInArrow``. Tasks exchange vectors through
+the folder, so a job has no shuffle, and the driver gets one row of a few numbers per task. It adds them up in the order of the
+pages, so that a repeated run gives the same bits, and checks that they cover all pages: a part is never taken for the whole.
+(Accumulators would not do: they may count both attempts of a task that is repeated.)
 
-The frames are cached. They are tiny; but Spark runs a task where its part of a cached frame is, so a task returns, iteration by
-iteration, to the machine that has its blocks in memory.
+The frames are cached. They are tiny, but Spark runs a task where its part of a cached frame is, so from iteration to iteration
+a task returns to the machine that has its blocks in memory.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ import numpy as np
 from frontrank.errors import EngineError
 from frontrank.kernels.jit import Array
 from frontrank.spark.folder import Folder
-from frontrank.spark.session import said_plainly
+from frontrank.spark.session import plain_errors
 
-NUMBERS = "begin long, end long, change double, mass double, most double, data binary"
+RESULT = "begin long, end long, change double, mass double, peak double, data binary"
+PIECE = 1 << 18  # pages that are computed at once, so that they stay in a processor's cache
 
 
 class Shape(NamedTuple):
@@ -57,30 +58,80 @@ class Shape(NamedTuple):
         return min(self.width, self.pages - segment * self.width)
 
 
-class Numbers(NamedTuple):
-    """What a task tells of its pages: sums of change and mass, the greatest value of something, and what else is asked for."""
+class Result(NamedTuple):
+    """What a task reports about its pages: sums of change and mass, the largest value of something, and other data."""
 
     change: float = 0.0
     mass: float = 0.0
-    most: float = 0.0
+    peak: float = 0.0
     data: bytes = b""
 
 
-class Told(NamedTuple):
-    """What all tasks told."""
+class Totals(NamedTuple):
+    """The results of all tasks: sums, the largest value, and the data of each."""
 
     change: float
     mass: float
-    most: float
+    peak: float
     data: list[bytes]
 
 
-Stretch = tuple[int, int]  # pages from .. to
-Make = Callable[[Shape, Folder, int, int], Numbers]
+Bounds = tuple[int, int]  # pages from .. to
+
+
+class Stretch(NamedTuple):
+    """The pages from ``begin`` to ``end``, and their values in the vectors of a folder."""
+
+    folder: Folder
+    shape: Shape
+    begin: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        return self.end - self.begin
+
+    @property
+    def numbers(self) -> Array:
+        """The numbers of the pages."""
+        return np.arange(self.begin, self.end)
+
+    def get(self, name: str, dtype: Any = np.float64) -> Array:
+        """The values of these pages in a vector."""
+        return self.folder.part(name, dtype, self.begin, self.end)
+
+    def put(self, name: str, values: Array) -> None:
+        """Write the values of these pages to a vector."""
+        self.folder.place(name, self.begin, values)
+
+    def pieces(self, size: int = PIECE) -> Iterator[Stretch]:
+        """The same pages, some at a time."""
+        for low in range(self.begin, self.end, size):
+            yield self._replace(begin=low, end=min(low + size, self.end))
+
+
+class Stretches(NamedTuple):
+    """A web cut for tasks: task i works on the pages of ``bounds[i]``."""
+
+    folder: Folder
+    shape: Shape
+    bounds: list[Bounds]
+
+    def stretch(self, task: int) -> Stretch:
+        return Stretch(self.folder, self.shape, *self.bounds[task])
+
+    def of_tasks(self, rows: Iterable[Any]) -> Iterator[Stretch]:
+        """What the tasks of a partition work on."""
+        self.folder.check()
+        for task in each_task(rows):
+            yield self.stretch(task)
+
+
+Work = Callable[[Stretch], Result]
 
 
 def in_arrow(frame: Any, work: Callable[[Iterable[Any]], Iterator[Any]], schema: str) -> Any:
-    """mapInArrow, without what it says of pandas: it asks for it, and nothing here uses it."""
+    """mapInArrow, without its warning about pandas, which nothing here uses."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
         return frame.mapInArrow(work, schema)
@@ -111,32 +162,29 @@ def each_task(arrived: Iterable[Any]) -> Iterator[int]:
         yield from batch.column("id").to_pylist()
 
 
-def numbers_row(begin: int, end: int, told: Numbers) -> Any:
-    """A row of what a task tells."""
+def result_row(begin: int, end: int, result: Result) -> Any:
+    """The result of a task as a row."""
     import pyarrow as pa
 
     kinds = [pa.int64(), pa.int64(), pa.float64(), pa.float64(), pa.float64(), pa.large_binary()]
-    values = (begin, end, told.change, told.mass, told.most, told.data)
-    columns = [pa.array([value], kind) for value, kind in zip(values, kinds, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, names=["begin", "end", "change", "mass", "most", "data"])
+    columns = [pa.array([value], kind) for value, kind in zip((begin, end, *result), kinds, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, names=["begin", "end", *Result._fields])
 
 
-def over_pages(tasks: Tasks, folder: Folder, shape: Shape, stretches: list[Stretch], make: Callable[..., Numbers]) -> Told:
-    """Have a task do something for each stretch of pages."""
-    frame = in_arrow(tasks.frame(len(stretches)), partial(_do, folder, shape, stretches, make), NUMBERS)
-    return told_by(frame, shape.pages)
+def for_each_stretch(tasks: Tasks, stretches: Stretches, work: Callable[..., Result]) -> Totals:
+    """Run ``work(stretch)`` in a task for each stretch of pages."""
+    frame = in_arrow(tasks.frame(len(stretches.bounds)), partial(_run, stretches, work), RESULT)
+    return totals_of(frame, stretches.shape.pages)
 
 
-def _do(folder: Folder, shape: Shape, stretches: list[Stretch], make: Make, arrived: Iterable[Any]) -> Iterator[Any]:
-    folder.check()
-    for task in each_task(arrived):
-        begin, end = stretches[task]
-        yield numbers_row(begin, end, make(shape, folder, begin, end))
+def _run(stretches: Stretches, work: Work, rows: Iterable[Any]) -> Iterator[Any]:
+    for stretch in stretches.of_tasks(rows):
+        yield result_row(stretch.begin, stretch.end, work(stretch))
 
 
-def told_by(frame: Any, pages: int) -> Told:
-    """What the tasks told, if it is of all pages."""
-    with said_plainly():
+def totals_of(frame: Any, pages: int) -> Totals:
+    """What the tasks reported; EngineError if that does not cover all pages."""
+    with plain_errors():
         rows = sorted(frame.collect(), key=lambda row: row.begin)
     at = 0
     for row in rows:
@@ -145,19 +193,20 @@ def told_by(frame: Any, pages: int) -> Told:
         at = row.end
     if at != pages:
         raise EngineError(f"Spark lost a part: what came back ends at page {at:,} of {pages:,}; rank again")
-    return added_up(rows)
+    return combined(rows)
 
 
-def added_up(rows: Sequence[Numbers]) -> Told:
-    """What tasks told, in the order of their pages."""
-    data = [bytes(row.data) for row in rows]
-    return Told(sum(row.change for row in rows), sum(row.mass for row in rows), max(row.most for row in rows), data)
+def combined(results: Sequence[Result]) -> Totals:
+    """The results of tasks, added up in the order of their pages."""
+    data = [bytes(one.data) for one in results]
+    change, mass = sum(one.change for one in results), sum(one.mass for one in results)
+    return Totals(change, mass, max(one.peak for one in results), data)
 
 
-def even(pages: int, width: int, tasks: int) -> list[Stretch]:
+def even_bounds(pages: int, width: int, tasks: int) -> list[Bounds]:
     """Pages in stretches of whole segments, as alike as that allows.
 
-    >>> even(700, 64, 3)
+    >>> even_bounds(700, 64, 3)
     [(0, 256), (256, 512), (512, 700)]
     """
     segments = -(-pages // width)
@@ -166,10 +215,10 @@ def even(pages: int, width: int, tasks: int) -> list[Stretch]:
     return list(pairwise(cuts))
 
 
-def balanced(weights: Array, bucket: int, pages: int, tasks: int, reach: int) -> list[Stretch]:
+def balanced_bounds(weights: Array, bucket: int, pages: int, tasks: int, reach: int) -> list[Bounds]:
     """Pages in stretches of whole buckets, of about the same weight, and of at most ``reach`` pages (one bucket at least).
 
-    >>> balanced(np.array([9, 1, 1, 1]), 10, 40, 2, 1000)
+    >>> balanced_bounds(np.array([9, 1, 1, 1]), 10, 40, 2, 1000)
     [(0, 10), (10, 40)]
     """
     ends = np.cumsum(weights)
@@ -177,10 +226,10 @@ def balanced(weights: Array, bucket: int, pages: int, tasks: int, reach: int) ->
     near = np.searchsorted(ends, marks)  # the bucket in which a mark lies; cut at its nearer end
     before = np.concatenate([[0], ends])[near]
     cuts = np.unique(np.concatenate([[0], near + (2 * marks > before + ends[near]), [len(weights)]]))
-    most = max(1, reach // bucket)
-    found: list[Stretch] = []
+    limit = max(1, reach // bucket)
+    found: list[Bounds] = []
     for low, high in pairwise(cuts.tolist()):
-        pieces = -(-(high - low) // most)
+        pieces = -(-(high - low) // limit)
         edges = [low + (high - low) * i // pieces for i in range(pieces + 1)]
         found += [(a * bucket, min(pages, b * bucket)) for a, b in pairwise(edges)]
     return found

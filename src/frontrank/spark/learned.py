@@ -1,7 +1,7 @@
-"""rw-eg's omega and gamma learned on Spark, and distinct virtual neighbours counted: what the driver does for small crawls, and
-for a bounded part of large ones.
+"""rw-eg's omega and gamma learned on Spark, and distinct virtual neighbours counted: on the driver, from all of a small crawl,
+or from a bounded part of a large one.
 
-Tasks write the part that ``orderings.batch.sampled`` names to the folder: fetched pages, and their links. It has at most some
+Tasks write the part that ``orderings.batch.sampled`` chooses to the folder: fetched pages, and their links. It has at most some
 20 million links, so it fits into the driver, which learns with the local engine's own code: both choose the same.
 """
 
@@ -17,9 +17,9 @@ from frontrank.kernels.jit import Array
 from frontrank.kernels.walk import virtual_degree
 from frontrank.orderings.batch.rw import EnrichedWalk
 from frontrank.orderings.batch.sampled import is_small, part_of, share_of, taken
-from frontrank.spark.blocks import Blocks, block_of_range
-from frontrank.spark.folder import Folder
-from frontrank.spark.jobs import Numbers, Shape, over_pages
+from frontrank.spark.blocks import Blocks
+from frontrank.spark.jobs import Result, Stretch, for_each_stretch
+from frontrank.spark.walks import EdgeSettings
 from frontrank.spark.web import SparkWeb
 from frontrank.web.view import CrawlView
 
@@ -38,43 +38,43 @@ def rows_of_part(web: SparkWeb) -> Rows:
     blocks = web.blocks
     whole = is_small(web.pages, blocks.links)
     share = 1.0 if whole else share_of(web.fetched, blocks.links)
-    web.over(_pages, share, "fetched" in web.tables.columns)
-    over_pages(web.tasks, web.folder, web.shape, blocks.ranges, partial(_links, blocks, share))
-    held = {kind: web.folder.names(f"part-{kind}-") for kind in ("pages", "links")}
-    source = np.sort(np.concatenate([web.folder.array(name) for name in held["pages"]]))
-    pairs = np.concatenate([web.folder.array(name) for name in held["links"]])
+    web.for_each_stretch(_pages, share, "fetched" in web.tables.columns)
+    for_each_stretch(web.tasks, web.stretches._replace(bounds=blocks.ranges), partial(_links, blocks, share))
+    names = {kind: web.folder.names(f"part-{kind}-") for kind in ("pages", "links")}
+    source = np.sort(np.concatenate([web.folder.array(name) for name in names["pages"]]))
+    pairs = np.concatenate([web.folder.array(name) for name in names["links"]])
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     degree = np.bincount(np.searchsorted(source, pairs[:, 0]), minlength=len(source))
-    web.drop(*held["pages"], *held["links"])
+    web.drop(*names["pages"], *names["links"])
     indptr = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
     return Rows(source, indptr, pairs[order, 1], whole)
 
 
-def _pages(share: float, waits: bool, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
-    pages = np.arange(begin, end)
+def _pages(share: float, waits: bool, stretch: Stretch) -> Result:
+    pages = stretch.numbers
     if waits:
-        pages = pages[folder.part("fetched", np.uint8, begin, end) > 0]
-    folder.write(f"part-pages-{begin}.npy", pages[taken(pages, share)])
-    return Numbers()
+        pages = pages[stretch.get("fetched", np.uint8) > 0]
+    stretch.folder.write(f"part-pages-{stretch.begin}.npy", pages[taken(pages, share)])
+    return Result()
 
 
-def _links(blocks: Blocks, share: float, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
-    number = blocks.ranges.index((begin, end))
-    held = [np.empty((0, 2), np.int64)]
-    for span in range(shape.spans):
-        block = block_of_range(folder, blocks, number, span)
+def _links(blocks: Blocks, share: float, stretch: Stretch) -> Result:
+    number = blocks.ranges.index((stretch.begin, stretch.end))
+    links = [np.empty((0, 2), np.int64)]
+    for span in range(stretch.shape.spans):
+        block = blocks.block(number, span)
         at = block.at if block.at.size else np.arange(len(block.start) - 1)
-        target = begin + np.repeat(at, np.diff(block.start))
-        source = span * shape.span + block.row.astype(np.int64)
-        mine = taken(source, share)
-        held.append(np.column_stack([source[mine], target[mine]]))
-    folder.write(f"part-links-{begin}.npy", np.concatenate(held))
-    return Numbers()
+        target = stretch.begin + np.repeat(at, np.diff(block.start))
+        source = span * stretch.shape.span + block.row.astype(np.int64)
+        sampled = taken(source, share)
+        links.append(np.column_stack([source[sampled], target[sampled]]))
+    stretch.folder.write(f"part-links-{stretch.begin}.npy", np.concatenate(links))
+    return Result()
 
 
-def learned(web: SparkWeb, ranker: EnrichedWalk) -> tuple[float, float]:
+def learned(web: SparkWeb, ranker: EnrichedWalk) -> EdgeSettings:
     """omega and gamma, as the local engine learns them."""
-    web.tell(f"{ranker.name}: learning omega", 0, 0)
+    web.progress(f"{ranker.name}: learning omega", 0, 0)
     rows = rows_of_part(web)
     if rows.whole:
         known = np.arange(web.pages, dtype=np.int32)
@@ -85,7 +85,7 @@ def learned(web: SparkWeb, ranker: EnrichedWalk) -> tuple[float, float]:
     impact = web.folder.vector("impact", np.float64, web.pages)[pages]
     view.impact = np.where(view.fetched, impact, 0.0)
     choice = ranker._learned(view)
-    return choice.omega, choice.gamma
+    return EdgeSettings(choice.omega, choice.gamma)
 
 
 def neighbours(web: SparkWeb, name: str) -> str:

@@ -1,8 +1,8 @@
 """Places of waiting pages by several scores at once: Spark sorts them, and no machine sees more than a part.
 
-Rows (kind, page, key) are sorted by kind and falling key, equal keys by page, in partitions of some millions: equals may lie in
-several. Each partition tells the driver how its first and last keys stand, so that equals share the mean of their places
-wherever they are, as in ``fusion.ranks``; and places go back to vectors, segment by segment.
+Rows (kind, page, key) are sorted by kind and descending key, equal keys by page, in partitions of some millions: equal keys may
+lie in several. Each partition reports its first and last key and how often they occur, so that pages with equal keys share the
+mean of their places wherever they are, as in ``fusion.ranks``. Places go back to vectors segment by segment.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from frontrank.errors import EngineError
 from frontrank.kernels.coarse import coarse
 from frontrank.kernels.jit import Array
 from frontrank.spark.folder import Folder
-from frontrank.spark.jobs import Shape, Stretch, each_task, in_arrow
-from frontrank.spark.rows import ROW, array, batches, by_segment, held_in
-from frontrank.spark.session import said_plainly
-from frontrank.spark.web import SparkWeb, pieces
+from frontrank.spark.jobs import Shape, Stretches, in_arrow
+from frontrank.spark.rows import ROW, array, batches, by_segment, rows_of_segments
+from frontrank.spark.session import plain_errors
+from frontrank.spark.web import SparkWeb
 
 KEY = "kind int, page long, key double"
 ENDS = "part int, kind int, rows long, first double, firsts long, last double, lasts long"
-TOLD = "pages long"
+WRITTEN = "pages long"
 PART = 1 << 22  # rows of a partition
 
 
@@ -49,18 +49,17 @@ class Offset(NamedTuple):
     end: int
 
 
-def placed(web: SparkWeb, scores: list[str]) -> list[str]:
-    """Vectors of the places (1 is best) of pages that wait, by each of these; 0 for fetched pages. Scores are compared as
-    ``coarse`` has them."""
+def places_by(web: SparkWeb, scores: list[str]) -> list[str]:
+    """Vectors of the places (1 is best) of pages that wait, by each of these scores; 0 for fetched pages. Scores are compared
+    as ``coarse`` has them."""
     rows = len(scores) * (web.pages - web.fetched)
     parts = max(web.spark.sparkContext.defaultParallelism, -(-rows // PART))
-    made = partial(_keys, web.folder, web.stretches, scores)
-    frame = in_arrow(web.tasks.frame(len(web.stretches)), made, KEY)
+    frame = in_arrow(web.tasks.frame(len(web.stretches.bounds)), partial(_keys, web.stretches, scores), KEY)
     order = ("kind", frame["key"].desc(), "page")
     sorted_ = frame.repartitionByRange(parts, *order).sortWithinPartitions(*order).persist()
     into = [web.name("place") for _ in scores]
     try:
-        with said_plainly():
+        with plain_errors():
             ends = sorted(
                 (Ends(*row) for row in in_arrow(sorted_, _ends, ENDS).collect()), key=lambda row: (row.kind, row.part)
             )
@@ -68,9 +67,9 @@ def placed(web: SparkWeb, scores: list[str]) -> list[str]:
                 raise EngineError(f"Spark lost a part: {sum(row.rows for row in ends):,} of {rows:,} came back; rank again")
             packed = in_arrow(sorted_, partial(_packed, web.shape, offsets(ends)), ROW)
             empty = web.spark.range(web.shape.segments).selectExpr("id seg", "binary('') data")  # a row for every segment
-            together = packed.union(empty).repartition(len(web.stretches), "seg").sortWithinPartitions("seg")
-            told = in_arrow(together, partial(_written, web.folder, web.shape, into), TOLD)
-            pages = told.selectExpr("sum(pages)").first()[0]
+            together = packed.union(empty).repartition(len(web.stretches.bounds), "seg").sortWithinPartitions("seg")
+            written = in_arrow(together, partial(_write, web.folder, web.shape, into), WRITTEN)
+            pages = written.selectExpr("sum(pages)").first()[0]
             if pages != web.pages:
                 raise EngineError(f"Spark lost a part: {pages or 0:,} of {web.pages:,} pages came back; rank again")
     finally:
@@ -79,7 +78,7 @@ def placed(web: SparkWeb, scores: list[str]) -> list[str]:
 
 
 def offsets(ends: list[Ends]) -> dict[tuple[int, int], Offset]:
-    """Where partitions stand among all rows of a kind, by (part, kind); ends are sorted by kind and part.
+    """The offset of each partition among all rows of a kind, by (part, kind); ends are sorted by kind and part.
 
     >>> found = offsets([Ends(0, 0, 3, 9.0, 1, 5.0, 2), Ends(1, 0, 2, 5.0, 2, 5.0, 2), Ends(2, 0, 2, 5.0, 1, 4.0, 1)])
     >>> [tuple(at) for at in found.values()]
@@ -102,16 +101,15 @@ def offsets(ends: list[Ends]) -> dict[tuple[int, int], Offset]:
     return {(row.part, row.kind): Offset(*at) for row, *at in zip(ends, before, begin, end, strict=True)}
 
 
-def _keys(folder: Folder, stretches: list[Stretch], scores: list[str], arrived: Iterable[Any]) -> Iterator[Any]:
+def _keys(stretches: Stretches, scores: list[str], arrived: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
-    folder.check()
-    for task in each_task(arrived):
-        for low, high in pieces(*stretches[task]):
-            at = np.flatnonzero(folder.part("fetched", np.uint8, low, high) == 0)
+    for stretch in stretches.of_tasks(arrived):
+        for piece in stretch.pieces():
+            at = np.flatnonzero(piece.get("fetched", np.uint8) == 0)
             for kind, name in enumerate(scores):
-                key = coarse(folder.part(name, np.float64, low, high)[at])
-                columns = [pa.array(np.full(at.size, kind, np.int32)), pa.array(low + at), pa.array(key)]
+                key = coarse(piece.get(name)[at])
+                columns = [pa.array(np.full(at.size, kind, np.int32)), pa.array(piece.begin + at), pa.array(key)]
                 yield pa.RecordBatch.from_arrays(columns, names=["kind", "page", "key"])
 
 
@@ -121,12 +119,12 @@ def _kinds(arrived: Iterable[Any]) -> Iterator[tuple[int, int, Array, Array]]:
 
     context = TaskContext.get()
     assert context is not None
-    held: dict[int, list[tuple[Array, Array]]] = {}
+    parts: dict[int, list[tuple[Array, Array]]] = {}
     for batch in arrived:
         kind, page, key = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("kind", "page", "key"))
         for one in np.unique(kind).tolist():
-            held.setdefault(one, []).append((page[kind == one], key[kind == one]))
-    for kind, some in held.items():
+            parts.setdefault(one, []).append((page[kind == one], key[kind == one]))
+    for kind, some in parts.items():
         page, key = (np.concatenate(column) for column in zip(*some, strict=True))
         yield context.partitionId(), kind, page, key
 
@@ -154,7 +152,7 @@ def _rows(shape: Shape, at: dict[tuple[int, int], Offset], arrived: Iterable[Any
 
 
 def shared_places(key: Array, at: Offset) -> Array:
-    """Places of sorted keys, equal ones sharing the mean of theirs.
+    """Places of sorted keys; equal keys share the mean of their places.
 
     >>> shared_places(np.array([9.0, 5.0, 5.0]), Offset(before=0, begin=0, end=6)).tolist()
     [1.0, 4.0, 4.0]
@@ -165,11 +163,11 @@ def shared_places(key: Array, at: Offset) -> Array:
     return np.repeat((begin + 1 + end) / 2.0, np.diff(np.append(begins, key.size)))
 
 
-def _written(folder: Folder, shape: Shape, into: list[str], arrived: Iterable[Any]) -> Iterator[Any]:
+def _write(folder: Folder, shape: Shape, into: list[str], arrived: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
     folder.check()
-    for segment, rows in held_in(arrived):
+    for segment, rows in rows_of_segments(arrived):
         size, first = shape.size(segment), segment * shape.width
         places = np.zeros((len(into), size))
         for data in map(bytes, rows):

@@ -1,11 +1,11 @@
-"""Query overlap on Spark (pandey08): queries and results are the driver's, pages are matched segment by segment.
+"""Query overlap on Spark (pandey08): the driver has queries and results, pages are matched segment by segment.
 
-    1  each segment matches its pages with all queries, and tells of its fetched ones what the regression learns from: at most
-       ``PAIRS`` pairs, the same as on one machine, come to the driver, which fits the tree
-    2  each segment matches once more, predicts what its waiting pages would score, and hands on its best few of each query
-    3  the driver has the best few of all segments, and makes the sketches of them with the local engine's kernel
+    1  each segment matches its pages with all queries; what the regression learns from comes from its fetched pages: at most
+       ``PAIRS`` pairs, the same as on one machine, go to the driver, which fits the tree
+    2  each segment matches once more, predicts what its waiting pages would score, and passes on its best few of each query
+    3  the driver has the best few of all segments, and makes sketches of them with the local engine's kernel
 
-So what the driver holds grows with the query log (queries times results looked at), never with the web. Features, tree and
+So the driver's memory grows with the query log (queries times results looked at), never with the web. Features, tree and
 sketches are those of ``search.expected_score`` and ``search.sketches``.
 """
 
@@ -29,10 +29,10 @@ from frontrank.search.visibility import visibility
 from frontrank.search.workload import workload_of
 from frontrank.sources.parquet_crawl import sorted_results
 from frontrank.spark.folder import Folder
-from frontrank.spark.jobs import Numbers, Shape, in_arrow
-from frontrank.spark.rows import ROW, batches, by_segment, held_in, raw
+from frontrank.spark.jobs import Result, Shape, Stretch, in_arrow
+from frontrank.spark.rows import ROW, batches, by_segment, raw, rows_of_segments
 from frontrank.spark.tables import table_frame
-from frontrank.spark.walks import Solved, indegree
+from frontrank.spark.walks import Scores, indegree
 from frontrank.spark.web import SparkWeb
 from frontrank.web.view import Results, SearchView, Workload
 
@@ -40,8 +40,8 @@ PAIR = "query long, page long, score double, features binary"
 Segments = Callable[[Iterable[Any]], Iterator["Segment"]]
 
 
-class Asked(NamedTuple):
-    """What segments are told: the queries, what the engine shows for them, and how to match."""
+class QueryLog(NamedTuple):
+    """What all segments need: the queries, what the engine shows for them, and how to match."""
 
     workload: Workload
     shown: Array  # query * pages + page of each result, sorted
@@ -53,25 +53,25 @@ class Asked(NamedTuple):
     rho: float
 
 
-def overlap(web: SparkWeb, ranker: QOverlap, standing: Solved) -> Solved:
-    """q-overlap of all pages; ``standing`` is their PageRank, as the local engine's features have it."""
+def overlap(web: SparkWeb, ranker: QOverlap, pagerank: Scores) -> Scores:
+    """q-overlap of all pages; ``pagerank`` is one of the features, as in the local engine."""
     workload = _workload(web)
     results, hosts = _results(web, workload)
-    asked = _asked(web.pages, workload, results, hosts, ranker)
-    told = partial(_segments, web.folder, web.shape, asked, standing.x, indegree(web).x)
+    log = _query_log(web.pages, workload, results, hosts, ranker)
+    segments = partial(_segments, SegmentVectors(web.folder, web.shape, indegree(web).x, pagerank.x), log)
     rows = _texts(web)
-    web.tell("matching fetched pages", 0, 0)
-    known, score = _pairs(in_arrow(rows, partial(_learned_from, told), PAIR))
+    web.progress("matching fetched pages", 0, 0)
+    known, score = _pairs(in_arrow(rows, partial(_learned_from, segments), PAIR))
     tree = fitted_tree(known, score)
     seen = visibility(ranker.v, ranker.k)
-    web.tell("matching waiting pages", 0, 0)
+    web.progress("matching waiting pages", 0, 0)
     flat = float(results.score.mean()) if len(results.score) else 1.0
-    waiting = _best(in_arrow(rows, partial(_expected, told, tree, flat, len(seen)), PAIR), len(seen), workload)
+    waiting = _best(in_arrow(rows, partial(_expected, segments, tree, flat, len(seen)), PAIR), len(seen), workload)
     pages, impact = _impact(workload, results, waiting, seen)
     into = web.name("overlap")
-    web.over(_scattered, into, pages, impact)
+    web.for_each_stretch(_scatter, into, pages, impact)
     rows.unpersist()
-    return Solved(into, standing.iterations, standing.residual)
+    return Scores(into, pagerank.iterations, pagerank.residual)
 
 
 # --- what the driver reads ---
@@ -105,7 +105,7 @@ def _results(web: SparkWeb, workload: Workload) -> tuple[Results, list[str]]:
     return Results(indptr, page, score), [host_of_page[number] for number in page.tolist()]
 
 
-def _asked(pages: int, workload: Workload, results: Results, hosts: list[str], ranker: QOverlap) -> Asked:
+def _query_log(pages: int, workload: Workload, results: Results, hosts: list[str], ranker: QOverlap) -> QueryLog:
     query = np.repeat(np.arange(len(workload)), np.diff(results.indptr))
     shown = query * pages + results.page
     order = np.argsort(shown)
@@ -118,7 +118,7 @@ def _asked(pages: int, workload: Workload, results: Results, hosts: list[str], r
     of_query = query_features(search, ranker.k).astype(np.float32)
     usual = (HOST_PAIRS * overall) / HOST_PAIRS
     host_mean = {host: float(means[at]) for host, at in numbers.items()}
-    return Asked(workload, shown[order], results.score[order], host_mean, usual, of_query, ranker.g, ranker.rho)
+    return QueryLog(workload, shown[order], results.score[order], host_mean, usual, of_query, ranker.g, ranker.rho)
 
 
 # --- texts by segment ---
@@ -129,7 +129,7 @@ def _texts(web: SparkWeb) -> Any:
     columns = ["cast(page as long) page", "coalesce(url, '') url"]
     columns += [f"coalesce({name}, '') {name}" if name in web.tables.columns else f"'' {name}" for name in ("anchors", "host")]
     packed = in_arrow(web.tables.pages.selectExpr(*columns), partial(_pack_texts, web.shape), ROW)
-    return packed.repartition(len(web.stretches), "seg").sortWithinPartitions("seg").persist()
+    return packed.repartition(len(web.stretches.bounds), "seg").sortWithinPartitions("seg").persist()
 
 
 def _pack_texts(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
@@ -147,69 +147,81 @@ def _packed_texts(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, A
             yield segment, raw(np.frombuffer(sink.getvalue(), np.uint8))
 
 
-def _segments(
-    folder: Folder, shape: Shape, asked: Asked, standing: str, into: str, arrived: Iterable[Any]
-) -> Iterator[Segment]:
-    folder.check()
-    for segment, texts in held_in(arrived):
-        first = segment * shape.width
-        last = first + shape.size(segment)
-        vectors = [folder.part(name, np.float64, first, last) for name in (into, standing)]
-        yield Segment(shape, asked, first, texts, folder.part("fetched", np.uint8, first, last) > 0, *vectors)
+class SegmentVectors(NamedTuple):
+    """The vectors that features are made of."""
+
+    folder: Folder
+    shape: Shape
+    indegree: str
+    pagerank: str
+
+    def stretch(self, segment: int) -> Stretch:
+        first = segment * self.shape.width
+        return Stretch(self.folder, self.shape, first, first + self.shape.size(segment))
+
+
+def _segments(vectors: SegmentVectors, log: QueryLog, arrived: Iterable[Any]) -> Iterator[Segment]:
+    vectors.folder.check()
+    for segment, texts in rows_of_segments(arrived):
+        yield Segment(vectors, log, vectors.stretch(segment), texts)
 
 
 class Segment:
     """The pages of a segment, matched with the queries, and their features."""
 
-    def __init__(
-        self, shape: Shape, asked: Asked, first: int, rows: list[Any], fetched: Array, into: Array, standing: Array
-    ) -> None:
-        import pyarrow as pa
-
-        size, self.first, self.fetched = len(fetched), first, fetched
-        texts = {name: [""] * size for name in ("url", "anchors", "host")}
-        for data in rows:
-            for batch in pa.ipc.open_stream(pa.py_buffer(data)):
-                at = (batch.column("page").to_numpy(zero_copy_only=False) - self.first).tolist()
-                for name, held in texts.items():
-                    for page, text in zip(at, batch.column(name).to_pylist(), strict=True):
-                        held[page] = text
+    def __init__(self, vectors: SegmentVectors, log: QueryLog, stretch: Stretch, rows: list[Any]) -> None:
+        self.first, self.fetched = stretch.begin, stretch.get("fetched", np.uint8) > 0
+        texts = _unpacked(stretch, rows)
         urls, anchors = texts["url"], texts["anchors"]
         hosts = [host or host_of(url) for host, url in zip(texts["host"], urls, strict=True)]
-        self.index = NGramIndex(asked.workload.queries, urls, anchors, asked.g)
+        self.index = NGramIndex(log.workload.queries, urls, anchors, log.g)
         self.of_page = np.column_stack(
             [
                 np.log1p([len(url_words(url)) for url in urls]),
                 np.log1p([lines.count("\n") + (lines != "") for lines in anchors]),
-                np.log1p(into),
-                np.log(standing * shape.pages),
-                [asked.host_mean.get(host, asked.usual) for host in hosts],
+                np.log1p(stretch.get(vectors.indegree)),
+                np.log(stretch.get(vectors.pagerank) * stretch.shape.pages),
+                [log.host_mean.get(host, log.usual) for host in hosts],
             ]
         ).astype(np.float32)
-        self.asked, self.pages = asked, shape.pages
+        self.log, self.pages = log, stretch.shape.pages
 
     def batches(self) -> Iterator[tuple[Array, Matches]]:
         """The query of each match, and the matches, some queries at a time."""
-        for first, last in self.index.batches(self.asked.rho):
-            matches = self.index.match(self.asked.rho, first, last)
+        for first, last in self.index.batches(self.log.rho):
+            matches = self.index.match(self.log.rho, first, last)
             yield first + np.repeat(np.arange(last - first), np.diff(matches.indptr)), matches
 
     def features(self, query: Array, matches: Matches, at: Array) -> Array:
         of_pair = np.column_stack([matches.in_url[at], matches.in_anchors[at], matches.in_either[at]])
-        return np.hstack([of_pair, self.of_page[matches.page[at]], self.asked.of_query[query[at]]])
+        return np.hstack([of_pair, self.of_page[matches.page[at]], self.log.of_query[query[at]]])
 
     def scores(self, query: Array, page: Array) -> Array:
         """What the engine gives these pages for these queries; 0 where it does not show them."""
-        key, shown = query * self.pages + page, self.asked.shown
+        key, shown = query * self.pages + page, self.log.shown
         at = np.minimum(np.searchsorted(shown, key), max(0, len(shown) - 1))
-        return np.where(shown[at] == key, self.asked.score[at], 0.0) if len(shown) else np.zeros(len(key))
+        return np.where(shown[at] == key, self.log.score[at], 0.0) if len(shown) else np.zeros(len(key))
+
+
+def _unpacked(stretch: Stretch, rows: list[Any]) -> dict[str, list[str]]:
+    """The texts of a segment's pages, by column; "" where a page has none."""
+    import pyarrow as pa
+
+    columns = {name: [""] * stretch.size for name in ("url", "anchors", "host")}
+    for data in rows:
+        for batch in pa.ipc.open_stream(pa.py_buffer(data)):
+            at = (batch.column("page").to_numpy(zero_copy_only=False) - stretch.begin).tolist()
+            for name, texts in columns.items():
+                for page, text in zip(at, batch.column(name).to_pylist(), strict=True):
+                    texts[page] = text
+    return columns
 
 
 # --- learning ---
 
 
-def _learned_from(told: Segments, arrived: Iterable[Any]) -> Iterator[Any]:
-    for segment in told(arrived):
+def _learned_from(segments: Segments, arrived: Iterable[Any]) -> Iterator[Any]:
+    for segment in segments(arrived):
         for query, matches in segment.batches():
             at = np.flatnonzero(segment.fetched[matches.page])
             page = segment.first + matches.page[at].astype(np.int64)
@@ -251,8 +263,8 @@ def _pairs(frame: Any) -> tuple[Array, Array]:
 # --- the best of each query ---
 
 
-def _expected(told: Segments, tree: Any, flat: float, count: int, arrived: Iterable[Any]) -> Iterator[Any]:
-    for segment in told(arrived):
+def _expected(segments: Segments, tree: Any, flat: float, count: int, arrived: Iterable[Any]) -> Iterator[Any]:
+    for segment in segments(arrived):
         for query, matches in segment.batches():
             at = np.flatnonzero(~segment.fetched[matches.page])
             if at.size == 0:
@@ -280,22 +292,22 @@ def _best(frame: Any, count: int, workload: Workload) -> Results:
 
 
 def _impact(workload: Workload, results: Results, waiting: Results, seen: Array) -> tuple[Array, Array]:
-    """The pages of the sketches, and what they are worth."""
+    """The pages of the sketches, and their impact."""
     pages = np.unique(np.concatenate([results.page, waiting.page]))
     shown, likely = (Results(one.indptr, np.searchsorted(pages, one.page), one.score) for one in (results, waiting))
     return pages, sketch_impact(workload, shown, likely, len(pages), seen)
 
 
-def _scattered(into: str, pages: Array, impact: Array, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
-    """Write what the pages of the sketches are worth; others are worth nothing."""
-    low, high = np.searchsorted(pages, [begin, end]).tolist()
-    values = np.zeros(end - begin)
-    values[pages[low:high] - begin] = impact[low:high]
-    folder.place(into, begin, values)
-    return Numbers()
+def _scatter(into: str, pages: Array, impact: Array, stretch: Stretch) -> Result:
+    """Write the impact of the pages of the sketches; that of others is 0."""
+    low, high = np.searchsorted(pages, [stretch.begin, stretch.end]).tolist()
+    values = np.zeros(stretch.size)
+    values[pages[low:high] - stretch.begin] = impact[low:high]
+    stretch.put(into, values)
+    return Result()
 
 
 def check_overlap(ranker: QOverlap) -> None:
-    """InputError if this is more than Spark does."""
+    """InputError for parameters that Spark does not support."""
     if ranker.keep < 1.0:
         raise InputError(f"{ranker.spec()}: keep is for the local engine; drop it, or drop --engine")

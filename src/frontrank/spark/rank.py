@@ -1,6 +1,6 @@
 """A ranking on Spark: a ranker's scores, the best pages of them, and the scores of all pages as Parquet.
 
-The driver gets the best pages, as many as were asked for, and nothing else: each partition hands on its own best.
+The driver gets the best pages, as many as were asked for, and nothing else: each partition passes on its own best.
 """
 
 from __future__ import annotations
@@ -25,21 +25,20 @@ from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.orderings.batch.q_overlap import QOverlap
 from frontrank.orderings.batch.rw import RandomWalk
 from frontrank.orderings.ranker import Ranker
-from frontrank.spark.by_links import by_links
-from frontrank.spark.folder import Folder
-from frontrank.spark.jobs import Shape, Stretch, each_task, in_arrow
+from frontrank.spark.by_links import scores_by_links
+from frontrank.spark.hybrid import check_hybrid, hybrid
+from frontrank.spark.jobs import Stretches, in_arrow
 from frontrank.spark.ml import check_ml, check_texts, ml
 from frontrank.spark.queries import check_overlap, overlap
-from frontrank.spark.session import said_plainly
-from frontrank.spark.standing import check_hybrid, hybrid
-from frontrank.spark.tables import table_frame
-from frontrank.spark.walks import Solved, check_worth, standing
-from frontrank.spark.web import PIECE, SparkWeb, Tell, pieces, work_folder
+from frontrank.spark.session import plain_errors
+from frontrank.spark.tables import open_tables, table_frame
+from frontrank.spark.walks import Scores, check_impact, default_pagerank
+from frontrank.spark.web import Cut, Progress, SparkWeb, work_folder
 from frontrank.system.files import written_beside
 
 CANDIDATE = "page long, score double, key double"
 SCORE = "page long, score double"
-KNOWN = ("indegree", "pagerank", "rw", "rw-eg", "rw-virtual", "q-overlap", "q-hybrid", "ml")
+RANKERS = ("indegree", "pagerank", "rw", "rw-eg", "rw-virtual", "q-overlap", "q-hybrid", "ml")
 
 
 class Ranked(NamedTuple):
@@ -51,9 +50,9 @@ class Ranked(NamedTuple):
 
 
 def check_ranker(ranker: Ranker) -> None:
-    """InputError if Spark does not know a ranker, or not with these parameters: to be asked before Spark is started."""
-    if ranker.name not in KNOWN:
-        raise InputError(f"{ranker.spec()}: not available on Spark, which has {', '.join(KNOWN)}; drop --engine")
+    """InputError for a ranker or parameters that Spark does not support; call it before Spark is started."""
+    if ranker.name not in RANKERS:
+        raise InputError(f"{ranker.spec()}: not available on Spark, which has {', '.join(RANKERS)}; drop --engine")
     if isinstance(ranker, QOverlap):
         check_overlap(ranker)
     if isinstance(ranker, QHybrid):
@@ -66,32 +65,36 @@ def check_ranker(ranker: Ranker) -> None:
         raise InputError(f"{ranker.spec()}: trust is for the local engine; drop --engine")
 
 
-def solved(web: SparkWeb, ranker: Ranker) -> Solved:
+def scores_of(web: SparkWeb, ranker: Ranker) -> Scores:
     """The scores of all pages by this ranker."""
     if isinstance(ranker, QOverlap):
-        return overlap(web, ranker, standing(web))
+        return overlap(web, ranker, default_pagerank(web))
     if isinstance(ranker, QHybrid):
         return hybrid(web, ranker)
     if isinstance(ranker, Ml):
         return ml(web, ranker)
     if isinstance(ranker, RandomWalk):
-        check_worth(web, ranker.name)
-    return by_links(web, ranker)
+        check_impact(web, ranker.name)
+    return scores_by_links(web, ranker)
 
 
 @contextmanager
-def opened_web(spark: Any, path: str, folder: str, tell: Tell, impact: str | None = None, **cut: Any) -> Iterator[SparkWeb]:
-    """A web to rank, with a work folder that goes when it is done."""
+def open_web(
+    spark: Any, path: str, folder: str, progress: Progress, impact: str | None = None, cut: Cut | None = None
+) -> Iterator[SparkWeb]:
+    """A web to rank, with a work folder that is removed at the end."""
+    cut = cut or Cut()
     with work_folder(folder) as work:
-        web = SparkWeb(spark, work, path, tell, impact, **cut)
+        progress("reading the tables", 0, 0)
+        web = SparkWeb(spark, work, open_tables(spark, path, work.path, cut.span), progress, impact, cut)
         yield web
         web.close()
 
 
 def rank(web: SparkWeb, ranker: Ranker, budget: int, scores_to: str | None = None) -> Ranked:
-    """The best pages that wait (or of all, where no page is said to be fetched); all scores go to a folder, if one is given."""
+    """The best pages that wait (or of all, where no page is said to be fetched); ``scores_to`` is a folder for all scores."""
     path, columns = web.tables.path, web.tables.columns
-    with said_plainly():
+    with plain_errors():
         queries = table_frame(web.spark, path, "queries") is not None
         check_asked(ranker, columns, queries, path)
         if isinstance(ranker, Ml) and queries and "url" in columns:
@@ -100,37 +103,32 @@ def rank(web: SparkWeb, ranker: Ranker, budget: int, scores_to: str | None = Non
             check_elsewhere(web.spark, scores_to)
         if "fetched" in columns:
             check_frontier(web.fetched, web.pages, path)
-        found = solved(web, ranker)
-        web.tell("choosing the best pages", 0, 0)
+        found = scores_of(web, ranker)
+        web.progress("choosing the best pages", 0, 0)
         pages, values = _top(web, found.x, budget)
         ranking = Ranking(_urls(web, pages), values, {}, ranker.spec())
         if scores_to is not None:
-            web.tell("writing all scores", 0, 0)
+            web.progress("writing all scores", 0, 0)
             _save(web, found.x, scores_to)
     return Ranked(ranking, found.iterations, found.residual)
 
 
 def _top(web: SparkWeb, x: str, budget: int) -> tuple[Array, Array]:
     waits = "fetched" in web.tables.columns
-    work = partial(_best_here, web.folder, web.shape, web.stretches, x, waits, budget)
-    candidates = in_arrow(web.tasks.frame(len(web.stretches)), work, CANDIDATE)
+    work = partial(_best_of_tasks, web.stretches, x, waits, budget)
+    candidates = in_arrow(web.tasks.frame(len(web.stretches.bounds)), work, CANDIDATE)
     found = candidates.orderBy(candidates["key"].desc(), "page").limit(budget).select("page", "score").toArrow()
     return found["page"].to_numpy(), found["score"].to_numpy()
 
 
-def _best_here(
-    folder: Folder, shape: Shape, stretches: list[Stretch], x: str, waits: bool, budget: int, arrived: Iterable[Any]
-) -> Iterator[Any]:
+def _best_of_tasks(stretches: Stretches, x: str, waits: bool, budget: int, arrived: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
-    folder.check()
-    for task in each_task(arrived):
-        begin, end = stretches[task]
-        scores = folder.part(x, np.float64, begin, end)
-        pages = np.arange(begin, end)
+    for stretch in stretches.of_tasks(arrived):
+        scores, pages = stretch.get(x), stretch.numbers
         if waits:
-            pages = pages[folder.part("fetched", np.uint8, begin, end) == 0]
-            scores = scores[pages - begin]
+            pages = pages[stretch.get("fetched", np.uint8) == 0]
+            scores = scores[pages - stretch.begin]
         top = best(pages, scores, budget)
         columns = [pa.array(pages[top]), pa.array(scores[top]), pa.array(coarse(scores[top]))]
         yield pa.RecordBatch.from_arrays(columns, names=["page", "score", "key"])
@@ -151,8 +149,8 @@ def _urls(web: SparkWeb, pages: Array) -> list[str]:
 
 
 def _save(web: SparkWeb, x: str, path: str) -> None:
-    """All scores as Parquet parts: beside its place and renamed."""
-    table = in_arrow(web.tasks.frame(len(web.stretches)), partial(_scores, web.folder, web.shape, web.stretches, x), SCORE)
+    """All scores as Parquet parts, written beside their place and renamed."""
+    table = in_arrow(web.tasks.frame(len(web.stretches.bounds)), partial(_scores, web.stretches, x), SCORE)
     if "://" in path:
         save_elsewhere(web.spark, table, path)
         return
@@ -161,7 +159,7 @@ def _save(web: SparkWeb, x: str, path: str) -> None:
 
 
 def save_elsewhere(spark: Any, table: Any, path: str) -> None:
-    """Beside its place and renamed, where only Spark reaches; what is there already has a _SUCCESS, or is not replaced."""
+    """Write a table beside its place and rename it, where only Spark reaches; replace what is there."""
     place = _hadoop(spark, path)
     files = place.getFileSystem(spark._jsc.hadoopConfiguration())
     beside = _hadoop(spark, f"{path.rstrip('/')}.{secrets.token_hex(4)}")
@@ -178,25 +176,23 @@ def save_elsewhere(spark: Any, table: Any, path: str) -> None:
 
 
 def check_elsewhere(spark: Any, path: str) -> None:
-    """InputError if something else than scores of an earlier ranking lies there."""
+    """InputError if something other than scores of an earlier ranking is there."""
     place = _hadoop(spark, path)
     files = place.getFileSystem(spark._jsc.hadoopConfiguration())
     if files.exists(place) and not files.exists(_hadoop(spark, f"{path}/_SUCCESS")):
-        held = files.listStatus(place) if files.getFileStatus(place).isDirectory() else [place]
-        if len(held):
-            raise InputError(f"{path} exists and does not hold scores of an earlier ranking; give another path")
+        entries = files.listStatus(place) if files.getFileStatus(place).isDirectory() else [place]
+        if len(entries):
+            raise InputError(f"{path} exists and does not contain scores of an earlier ranking; give another path")
 
 
 def _hadoop(spark: Any, path: str) -> Any:
     return spark._jvm.org.apache.hadoop.fs.Path(path)
 
 
-def _scores(folder: Folder, shape: Shape, stretches: list[Stretch], x: str, arrived: Iterable[Any]) -> Iterator[Any]:
+def _scores(stretches: Stretches, x: str, arrived: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
-    folder.check()
-    for task in each_task(arrived):
-        begin, end = stretches[task]
-        for low, high in pieces(begin, end, PIECE):
-            columns = [pa.array(np.arange(low, high)), pa.array(folder.part(x, np.float64, low, high))]
+    for stretch in stretches.of_tasks(arrived):
+        for piece in stretch.pieces():
+            columns = [pa.array(piece.numbers), pa.array(piece.get(x))]
             yield pa.RecordBatch.from_arrays(columns, names=["page", "score"])

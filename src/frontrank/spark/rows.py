@@ -1,7 +1,7 @@
-"""Arrays that Spark moves: what tables tell of pages, packed by segment; and partial sums.
+"""Arrays that Spark moves: rows of tables, packed by segment; and partial sums.
 
-A row is a segment's number and bytes: of the pages table the first task that sees a page makes them, and ``held_in`` has what
-came for each segment. Partial sums are exchanged where several tasks pull at one range, in the shorter of two forms.
+A row is a segment's number and bytes: the first task that sees a page of the pages table packs it, and ``rows_of_segments`` has
+what came for each segment. Partial sums are exchanged where several tasks pull at one range, in the shorter of two forms.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ def array(data: Any, dtype: Any) -> Array:
 # --- rows of segments ---
 
 
-def batches(made: Iterable[tuple[int, Any]]) -> Iterator[Any]:
+def batches(packed: Iterable[tuple[int, Any]]) -> Iterator[Any]:
     """Rows of segments and bytes, as Arrow batches."""
-    held: list[tuple[int, Any]] = []
+    rows: list[tuple[int, Any]] = []
     size = 0
-    for segment, data in made:
-        held.append((segment, data))
+    for segment, data in packed:
+        rows.append((segment, data))
         size += len(data)
         if size >= BATCH:
-            yield _batch(held)
-            held, size = [], 0
-    if held:
-        yield _batch(held)
+            yield _batch(rows)
+            rows, size = [], 0
+    if rows:
+        yield _batch(rows)
 
 
 def _batch(rows: list[tuple[int, Any]]) -> Any:
@@ -63,19 +63,19 @@ def by_segment(numbers: Array, width: int) -> Iterator[tuple[int, Array]]:
         yield int(segment[some[0]]), some
 
 
-def held_in(arrived: Iterable[Any]) -> Iterator[tuple[int, list[Any]]]:
-    """Segment by segment what a partition holds; its rows are sorted by segment."""
-    segment, held = -1, list[Any]()
+def rows_of_segments(arrived: Iterable[Any]) -> Iterator[tuple[int, list[Any]]]:
+    """Each segment of a partition with its rows, which are sorted by segment."""
+    segment, rows = -1, list[Any]()
     for batch in arrived:
         data = batch.column("data")
         for i, now in enumerate(batch.column("seg").to_pylist()):
             if now != segment:
-                if held:
-                    yield segment, held
-                segment, held = now, []
-            held.append(data[i].as_buffer())
-    if held:
-        yield segment, held
+                if rows:
+                    yield segment, rows
+                segment, rows = now, []
+            rows.append(data[i].as_buffer())
+    if rows:
+        yield segment, rows
 
 
 # --- partial sums ---

@@ -1,9 +1,9 @@
 """A Spark session for one ranking: Java, the master, settings that the blocks rely on, and errors as sentences.
 
-What is checked before Spark is started, as Spark itself would say it late or never: PySpark is installed, Java is there and
-new enough, a master answers. A master that answers but has no executor to give is waited for ``EXECUTORS_S``.
+Some things are checked before Spark is started, as Spark itself would report them late or never: PySpark is installed, Java is
+there and new enough, a master answers. A master that answers but has no executors yet is given ``EXECUTORS_S`` to get one.
 
-Spark reports an error of a task as pages of text. ``said_plainly`` finds the sentence in it: ours, if a task raised one; that
+Spark reports an error of a task as pages of text. ``plain_errors`` finds the sentence in it: ours, if a task raised one; that
 the disk is full; that a Parquet part is damaged.
 """
 
@@ -25,12 +25,12 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from frontrank.errors import FrontrankError, InputError, SourceError, SpecError, need
+from frontrank.errors import EngineError, FrontrankError, InputError, SourceError, SpecError, need
 from frontrank.system.capacity import free_memory
 from frontrank.system.stopping import asked
 
-OLDEST_JAVA = 17
-UNKNOWN = 6 << 30  # bytes of memory that are free, where the system does not say
+MIN_JAVA = 17
+ASSUMED_MEMORY = 6 << 30  # free bytes, where the system does not say
 ANSWER_S = 10.0  # for a master to answer
 EXECUTORS_S = 60.0  # for it to give a first executor
 TIDY_S = 2.0  # for Java to remove its files when it is interrupted
@@ -45,7 +45,7 @@ FIXED = {  # what jobs rely on, and what a ranking needs to be quiet
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-USUAL = {  # a user may know better
+DEFAULTS = {  # which a user may override
     "spark.app.name": "frontrank",
     "spark.shuffle.compress": "false",  # doubles hardly compress
     "spark.locality.wait": "200ms",  # for a task's own machine; then any is right
@@ -63,26 +63,26 @@ def java_version() -> int:
     home = os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")
     if java is None:
-        raise InputError(f"Spark needs Java {OLDEST_JAVA} or newer, and there is no java on the PATH; {JAVA_HINT}")
+        raise InputError(f"Spark needs Java {MIN_JAVA} or newer, and there is no java on the PATH; {JAVA_HINT}")
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+        version = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise InputError(f"Spark needs Java {OLDEST_JAVA} or newer, and {java} does not run ({error}); {JAVA_HINT}") from None
-    found = re.search(r'version "(?:1\.)?(\d+)', told)
+        raise InputError(f"Spark needs Java {MIN_JAVA} or newer, and {java} does not run ({error}); {JAVA_HINT}") from None
+    found = re.search(r'version "(?:1\.)?(\d+)', version)
     if found is None:
-        raise InputError(f"Spark needs Java {OLDEST_JAVA} or newer, and {java} does not print its version; {JAVA_HINT}")
+        raise InputError(f"Spark needs Java {MIN_JAVA} or newer, and {java} does not print its version; {JAVA_HINT}")
     return int(found[1])
 
 
 def check_java() -> None:
     """InputError if Java is missing or too old."""
     version = java_version()
-    if version < OLDEST_JAVA:
-        raise InputError(f"Spark needs Java {OLDEST_JAVA} or newer, got Java {version}; {JAVA_HINT}")
+    if version < MIN_JAVA:
+        raise InputError(f"Spark needs Java {MIN_JAVA} or newer, got Java {version}; {JAVA_HINT}")
 
 
 def check_master(master: str, wait_s: float = ANSWER_S) -> None:
-    """InputError if this is no master that Spark knows, or one that does not answer."""
+    """InputError for a master of a kind that Spark does not know, or that does not answer."""
     if re.fullmatch(r"local(\[(\*|\d+)(,\d+)?\])?|local-cluster\[\d+,\d+,\d+\]", master):
         return
     if master == "yarn":
@@ -96,10 +96,10 @@ def check_master(master: str, wait_s: float = ANSWER_S) -> None:
         try:
             socket.create_connection((host, port), wait_s).close()
         except OSError as error:
-            said = f"no master answers at {host}:{port} ({error.strerror or error})"
+            problem = f"no master answers at {host}:{port} ({error.strerror or error})"
         else:
             return
-    raise InputError(f"--master {master}: {said}; start it, or give another") from None
+    raise InputError(f"--master {master}: {problem}; start it, or give another") from None
 
 
 def _addresses(master: str) -> Iterator[tuple[str, int]]:
@@ -117,18 +117,18 @@ def _addresses(master: str) -> Iterator[tuple[str, int]]:
 
 
 def settings_of(pairs: tuple[str, ...]) -> dict[str, str]:
-    """--conf KEY=VALUE as they were given.
+    """The settings of --conf KEY=VALUE.
 
     >>> settings_of(("spark.executor.memory=4g",))
     {'spark.executor.memory': '4g'}
     """
-    given = {}
+    settings = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key.startswith("spark."):
             raise SpecError(f"--conf must be spark.KEY=VALUE, got {pair!r}")
-        given[key] = value
-    return given
+        settings[key] = value
+    return settings
 
 
 @contextmanager
@@ -137,25 +137,25 @@ def session(master: str, settings: Mapping[str, str] | None = None) -> Iterator[
     need("pyspark", "pyarrow", "pandas")
     check_java()
     check_master(master)
-    nobody = logging.NullHandler()  # py4j logs an interrupt as an error of the program
-    logging.getLogger().addHandler(nobody)
-    spark = _started(master, dict(settings or {}))
+    quiet = logging.NullHandler()  # py4j logs an interrupt as an error of the program
+    logging.getLogger().addHandler(quiet)
+    spark = _start(master, dict(settings or {}))
     try:
-        _executors(spark, master)
+        _wait_for_executors(spark, master)
         yield spark
     except Exception:
         spark.stop()
         raise
-    except BaseException:  # Ctrl-C in the middle of a call to Java: there is no talking to it any more
-        _ended(spark)
+    except BaseException:  # Ctrl-C in the middle of a call to Java: the connection is broken
+        _stop_java(spark)
         raise
     else:
         spark.stop()
     finally:
-        logging.getLogger().removeHandler(nobody)
+        logging.getLogger().removeHandler(quiet)
 
 
-def _ended(spark: Any) -> None:
+def _stop_java(spark: Any) -> None:
     listening = getattr(spark.sparkContext, "_accumulatorServer", None)
     if listening is not None:
         listening.handle_error = lambda *_: None  # it would print that Java is gone
@@ -169,7 +169,7 @@ def _ended(spark: Any) -> None:
             process.wait()
 
 
-def _started(master: str, settings: dict[str, str]) -> Any:
+def _start(master: str, settings: dict[str, str]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of pandas, which PySpark asks for and nothing here uses
         from pyspark.sql import SparkSession
@@ -179,24 +179,23 @@ def _started(master: str, settings: dict[str, str]) -> Any:
     if master.startswith("local"):
         here = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false"}
         settings = {**here, "spark.driver.memory": _heap(), **settings}
-    for key, value in (USUAL | settings | FIXED).items():
+    for key, value in (DEFAULTS | settings | FIXED).items():
         builder = builder.config(key, value)
     interrupted = signal.getsignal(signal.SIGINT)
-    with said_plainly(), _aside(), warnings.catch_warnings():
+    with plain_errors(), _output_discarded(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         spark = builder.getOrCreate()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, interrupted)  # PySpark's own handler talks to Java in the middle of a call
     spark.sparkContext.setLogLevel("OFF")
-    if "spark.sql.shuffle.partitions" not in settings:  # 200, whatever there is to do, if nobody says otherwise
+    if "spark.sql.shuffle.partitions" not in settings:  # Spark's default is 200, however small the job
         spark.conf.set("spark.sql.shuffle.partitions", 2 * spark.sparkContext.defaultParallelism)
     return spark
 
 
 @contextmanager
-def _aside() -> Iterator[None]:
-    """What a process that is started here prints, goes to a file that nobody reads: Java warns of itself, before any setting
-    is read. What goes wrong comes as an exception."""
+def _output_discarded() -> Iterator[None]:
+    """Discard what a process that is started here prints: Java warns before it has read any setting. Errors are exceptions."""
     sys.stdout.flush()
     sys.stderr.flush()
     kept = os.dup(1), os.dup(2)
@@ -212,12 +211,12 @@ def _aside() -> Iterator[None]:
 
 
 def _heap() -> str:
-    """Of a local engine's JVM: a third of what is free, from 1 to 32 GB. The rest is Python's, and the page cache's."""
-    return f"{min(32 << 10, max(1 << 10, (free_memory() or UNKNOWN) // 3 >> 20))}m"
+    """The heap of a local JVM: a third of the free memory, from 1 to 32 GB. The rest is for Python and the page cache."""
+    return f"{min(32 << 10, max(1 << 10, (free_memory() or ASSUMED_MEMORY) // 3 >> 20))}m"
 
 
-def _executors(spark: Any, master: str) -> None:
-    """Wait until there is somebody to work."""
+def _wait_for_executors(spark: Any, master: str) -> None:
+    """Wait for a first executor."""
     if master.startswith("local") and not master.startswith("local-cluster"):
         return
     until = time.monotonic() + EXECUTORS_S
@@ -231,8 +230,8 @@ def _executors(spark: Any, master: str) -> None:
 
 
 @contextmanager
-def said_plainly() -> Iterator[None]:
-    """What Spark raises, as one of our errors where a person can do something about it."""
+def plain_errors() -> Iterator[None]:
+    """Raise one of our errors for what Spark raises, where a person can do something about it."""
     try:
         yield
     except FrontrankError:
@@ -240,7 +239,7 @@ def said_plainly() -> Iterator[None]:
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark", "py4j")):
             raise
-        if asked():  # an interrupt in the middle of an answer breaks the connection: what is told to Java after that fails
+        if asked():  # an interrupt in the middle of an answer breaks the connection: calls to Java fail after that
             raise KeyboardInterrupt from None
         raise plain(error) from None
 
@@ -252,9 +251,9 @@ def plain(error: Exception) -> FrontrankError:
     if java is not None:
         text += f"\n{java.toString()}"
     if ours := OURS.search(text):
-        kinds = {"SourceError": SourceError, "SpecError": SpecError}
+        kinds = {"SourceError": SourceError, "SpecError": SpecError, "EngineError": EngineError}
         return kinds.get(ours[1], InputError)(ours[2].strip())
-    if any(said in text for said in FULL):
+    if any(message in text for message in FULL):
         return InputError(
             "the disk is full: Spark could not write; free some, or give spark.local.dir a larger disk"
             " (--conf spark.local.dir=DIR)"

@@ -28,16 +28,16 @@ from frontrank.sources.parquet_rows import (
 )
 from frontrank.sources.parquet_tables import UNDONE, half_written, table_path
 from frontrank.spark.folder import Folder
-from frontrank.spark.jobs import Shape, in_arrow
-from frontrank.spark.rows import ROW, array, batches, by_segment, held_in
-from frontrank.spark.session import said_plainly
+from frontrank.spark.jobs import Shape, Stretches, in_arrow
+from frontrank.spark.rows import ROW, array, batches, by_segment, rows_of_segments
+from frontrank.spark.session import plain_errors
 from frontrank.system.capacity import free_memory
 
 NEEDED = {"links": LINK_COLUMNS, "pages": PAGE_COLUMNS}
 KINDS = {"bigint": "int64", "int": "int32", "smallint": "int16", "tinyint": "int8"}  # Spark's names for what Parquet has
-DISK_A_LINK, DISK_A_PAGE = 24, 100  # bytes: packs, blocks, and counts of sources, all at a time; vectors
-MEMORY_A_CORE = 1 << 29  # of a Python worker: sums of a range, some links, Python itself
-TOLD = "pages long, fetched long, best double"
+LINK_DISK, PAGE_DISK = 24, 100  # bytes: packs, blocks, and counts of sources, all at a time; vectors
+CORE_MEMORY = 1 << 29  # of a Python worker: sums of a range, some links, Python itself
+SEGMENT_FACTS = "pages long, fetched long, best double"
 
 
 class Tables(NamedTuple):
@@ -51,14 +51,14 @@ class Tables(NamedTuple):
     columns: frozenset[str]  # of the pages table
 
 
-def opened(spark: Any, path: str, work: str, span: int) -> Tables:
+def open_tables(spark: Any, path: str, work: str, span: int) -> Tables:
     """The tables of a web; SourceError if one is missing, cut off, or lacks a column. ``work`` is where blocks will be, a
     ``span`` how many pages' part of a vector a task has in memory."""
     counts: dict[str, int] = {}
     if "://" not in path:
         counts = {table: table_of(path, table, needed).rows for table, needed in NEEDED.items()}
         check_fit(spark, path, counts["links"], counts["pages"], work, span)
-    with said_plainly():
+    with plain_errors():
         frames = {table: spark.read.parquet(_where(spark, path, table)) for table in ("links", "pages")}
         counts = counts or {table: frame.count() for table, frame in frames.items()}
     for table, needed in NEEDED.items():
@@ -105,16 +105,16 @@ def check_fit(spark: Any, path: str, links: int, pages: int, work: str, span: in
     context = spark.sparkContext
     if not context.master.startswith("local"):
         return
-    wanted = links * DISK_A_LINK + pages * DISK_A_PAGE
+    needed = links * LINK_DISK + pages * PAGE_DISK
     size = f"{path}: {links:,} links and {pages:,} pages"
-    free = shutil.disk_usage(work).free if "://" not in work else wanted
-    if wanted > free:
+    free = shutil.disk_usage(work).free if "://" not in work else needed
+    if needed > free:
         raise InputError(
-            f"{size} need about {wanted / 2**30:.1f} GB of disk, and {work} has {free / 2**30:.1f} GB;"
+            f"{size} need about {needed / 2**30:.1f} GB of disk, and {work} has {free / 2**30:.1f} GB;"
             " give a larger one (--work DIR), or a cluster as --master"
         )
     cores = context.defaultParallelism
-    memory, each = free_memory(), MEMORY_A_CORE + 8 * min(pages, span)
+    memory, each = free_memory(), CORE_MEMORY + 8 * min(pages, span)
     if memory is not None and cores * each > memory:
         raise InputError(
             f"{size} on {cores} cores need about {cores * each / 2**30:.1f} GB of memory beside Java's, and"
@@ -122,28 +122,29 @@ def check_fit(spark: Any, path: str, links: int, pages: int, work: str, span: in
         )
 
 
-class GivenPages(NamedTuple):
-    """What the pages table tells: how many pages are fetched, and the greatest impact of one."""
+class PageFacts(NamedTuple):
+    """What the pages table says: how many pages are fetched, and the largest impact of one."""
 
     fetched: int
     best: float
 
 
-def read_pages(tables: Tables, folder: Folder, shape: Shape, partitions: int, impact: str | None, worth: bool) -> GivenPages:
-    """Write the vectors "fetched" (uint8), and "impact" (of fetched pages) if their worth is asked for."""
-    name = impact_column(tables.columns, impact, tables.path) if worth else None
+def read_pages(tables: Tables, stretches: Stretches, impact: str | None, has_impact: bool) -> PageFacts:
+    """Write the vectors "fetched" (uint8) and, if the table has it, "impact" (of fetched pages)."""
+    shape = stretches.shape
+    name = impact_column(tables.columns, impact, tables.path) if has_impact else None
     columns = [
         "cast(page as long) page",
         "coalesce(cast(fetched as boolean), false) fetched" if "fetched" in tables.columns else "true fetched",
         f"coalesce(cast({name} as double), 0.0D) impact" if name else "0.0D impact",
     ]
     packed = in_arrow(tables.pages.selectExpr(*columns), partial(_pack, shape), ROW)
-    together = packed.repartition(partitions, "seg").sortWithinPartitions("seg")
-    told = in_arrow(together, partial(_together, folder, shape, name is not None), TOLD)
-    segments, pages, fetched, best = told.selectExpr("count(*)", "sum(pages)", "sum(fetched)", "max(best)").first()
+    together = packed.repartition(len(stretches.bounds), "seg").sortWithinPartitions("seg")
+    written = in_arrow(together, partial(_write, stretches.folder, shape, has_impact), SEGMENT_FACTS)
+    segments, pages, fetched, best = written.selectExpr("count(*)", "sum(pages)", "sum(fetched)", "max(best)").first()
     if (segments, pages) != (shape.segments, shape.pages):
         raise EngineError(f"Spark lost a part: {pages or 0:,} of {shape.pages:,} pages came back; rank again")
-    return GivenPages(int(fetched), float(best))
+    return PageFacts(int(fetched), float(best))
 
 
 def _pack(shape: Shape, arrived: Iterable[Any]) -> Iterator[Any]:
@@ -166,11 +167,11 @@ def _packed(shape: Shape, arrived: Iterable[Any]) -> Iterator[tuple[int, bytes]]
             yield segment, data
 
 
-def _together(folder: Folder, shape: Shape, worth: bool, arrived: Iterable[Any]) -> Iterator[Any]:
+def _write(folder: Folder, shape: Shape, has_impact: bool, arrived: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
     folder.check()
-    for segment, rows in held_in(arrived):
+    for segment, rows in rows_of_segments(arrived):
         size = shape.size(segment)
         times, fetched, impact = np.zeros(size, np.int64), np.zeros(size, np.uint8), np.zeros(size)
         for row in rows:
@@ -185,8 +186,8 @@ def _together(folder: Folder, shape: Shape, worth: bool, arrived: Iterable[Any])
             raise SourceError(f"pages: {there_twice(first + int(times.argmax()))}")
         seen = np.where(fetched > 0, impact, 0.0)
         folder.place("fetched", first, fetched)
-        if worth:
+        if has_impact:
             folder.place("impact", first, seen)
-        told = (int(times.sum()), int(fetched.sum()), float(seen.max()))
-        columns = [pa.array([value]) for value in told]
+        facts = (int(times.sum()), int(fetched.sum()), float(seen.max()))
+        columns = [pa.array([value]) for value in facts]
         yield pa.RecordBatch.from_arrays(columns, names=["pages", "fetched", "best"])

@@ -1,8 +1,8 @@
 """In-degree, PageRank and the walks of tran15 on Spark: the formulas of kernels.pagerank and kernels.walk, range by range.
 
-An iteration is one job: each task pulls along the links of its range what pages hand on, and makes of it the new values of its
-pages, x, and what they hand on next. The driver learns two numbers, the L1 change and the mass of pages without links, and
-stops by the local engine's rule; as both engines start from the same vector, they do as many iterations.
+An iteration is one job: each task pulls what pages hand on along the links of its range, computes the new values x of its
+pages, and what they hand on next. The driver learns two numbers, the L1 change and the mass of pages without links, and
+stops by the local engine's rule. Both engines start from the same vector, so they do the same number of iterations.
 
 rw-eg has virtual edges, W z = A^T (A z) - indegree z. A z is z pulled along the links turned round, so an iteration is two
 jobs, and there are two sets of blocks.
@@ -19,12 +19,12 @@ import numpy as np
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import DAMPING, MAX_ITERATIONS, TOLERANCE
-from frontrank.spark.folder import Folder
-from frontrank.spark.jobs import Numbers, Shape
-from frontrank.spark.web import SparkWeb, Web, add_up, pieces
+from frontrank.orderings.batch.rw import RandomWalk
+from frontrank.spark.jobs import Result, Stretch
+from frontrank.spark.web import SparkWeb, Web, add_up
 
 
-class Solved(NamedTuple):
+class Scores(NamedTuple):
     """The name of a vector of scores, and how they were reached."""
 
     x: str
@@ -32,261 +32,232 @@ class Solved(NamedTuple):
     residual: float
 
 
-def indegree(web: Web) -> Solved:
+class State(NamedTuple):
+    """The vectors of an iteration: the scores, and what pages hand on to each page that they link to."""
+
+    x: str
+    give: str
+
+
+def new_state(web: Web) -> State:
+    return State(web.name("x"), web.name("give"))
+
+
+def indegree(web: Web) -> Scores:
     """Links from fetched pages."""
-    if "indegree" not in web.solved:
-        web.tell("indegree", 0, 0)
+    if "indegree" not in web.cache:
+        web.progress("indegree", 0, 0)
         into, ones = web.name("indegree"), web.name("ones")
-        web.over(_ones, ones)
-        web.pulled(web.blocks, ones, add_up, into)
+        web.for_each_stretch(_ones, ones)
+        web.pull(web.blocks, ones, add_up, into)
         web.drop(ones)
-        web.solved["indegree"] = into
-    return Solved(web.solved["indegree"], 1, 0.0)
+        web.cache["indegree"] = into
+    return Scores(web.cache["indegree"], 1, 0.0)
 
 
-def _ones(into: str, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
-    folder.place(into, begin, np.ones(end - begin))
-    return Numbers()
+def _ones(into: str, stretch: Stretch) -> Result:
+    stretch.put(into, np.ones(stretch.size))
+    return Result()
 
 
 # --- PageRank ---
 
 
-def pagerank(web: Web, alpha: float, tolerance: float) -> Solved:
+def pagerank(web: Web, alpha: float, tolerance: float) -> Scores:
     """PageRank of all pages over the links of fetched ones; mass of pages without links is spread over all."""
-    blocks, _ = web.blocks, web.most_links
-    x, give = web.name("x"), web.name("give")
-    dangling = web.over(_begun, x, give, alpha).mass
+    blocks, _ = web.blocks, web.max_links
+    state = new_state(web)
+    dangling = web.for_each_stretch(_start_pagerank, state, alpha).mass
     change, iterations = math.inf, 0
     while change * alpha > tolerance * (1.0 - alpha) and iterations < MAX_ITERATIONS:
-        web.tell("PageRank", iterations, expected(alpha, tolerance))
+        web.progress("PageRank", iterations, expected_iterations(alpha, tolerance))
         base = (1.0 - alpha) / web.pages + alpha * dangling / web.pages
-        new_x, new_give = web.name("x"), web.name("give")
-        told = web.pulled(blocks, give, _ranked, x, new_x, new_give, alpha, base)
-        web.drop(x, give)
-        x, give, change, dangling = new_x, new_give, told.change, told.mass
+        after = new_state(web)
+        totals = web.pull(blocks, state.give, _step_pagerank, state.x, after, alpha, base)
+        web.drop(*state)
+        state, change, dangling = after, totals.change, totals.mass
         iterations += 1
-    web.drop(give)
-    return Solved(x, iterations, change * alpha / (1.0 - alpha))
+    web.drop(state.give)
+    return Scores(state.x, iterations, change * alpha / (1.0 - alpha))
 
 
-def standing(web: SparkWeb) -> Solved:
-    """PageRank as features and curves have it; solved once for a web."""
-    if "standing" not in web.solved:
-        web.solved["standing"] = pagerank(web, DAMPING, TOLERANCE)
-    found: Solved = web.solved["standing"]
+def default_pagerank(web: SparkWeb) -> Scores:
+    """PageRank with the default parameters, as features and curves use it; computed once for a web."""
+    if "pagerank" not in web.cache:
+        web.cache["pagerank"] = pagerank(web, DAMPING, TOLERANCE)
+    found: Scores = web.cache["pagerank"]
     return found
 
 
-def _begun(into: str, give: str, alpha: float, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
+def _start_pagerank(into: State, alpha: float, stretch: Stretch) -> Result:
     mass = 0.0
-    for low, high in pieces(begin, end):
-        x = np.full(high - low, 1.0 / shape.pages)
-        mass += _handed(into, give, alpha, folder, low, x)
-    return Numbers(mass=mass)
+    for piece in stretch.pieces():
+        mass += _hand_on(into, alpha, piece, np.full(piece.size, 1.0 / stretch.shape.pages))
+    return Result(mass=mass)
 
 
-def _ranked(
-    old: str, into: str, give: str, alpha: float, base: float, shape: Shape, folder: Folder, begin: int, end: int, sums: Array
-) -> Numbers:
+def _step_pagerank(old: str, into: State, alpha: float, base: float, stretch: Stretch, sums: Array) -> Result:
     change, mass = 0.0, 0.0
-    for low, high in pieces(begin, end):
-        x = sums[low - begin : high - begin]
+    for piece in stretch.pieces():
+        x = sums[piece.begin - stretch.begin : piece.end - stretch.begin]
         x += base
-        change += float(np.abs(x - folder.part(old, np.float64, low, high)).sum())
-        mass += _handed(into, give, alpha, folder, low, x)
-    return Numbers(change, mass)
+        change += float(np.abs(x - piece.get(old)).sum())
+        mass += _hand_on(into, alpha, piece, x)
+    return Result(change, mass)
 
 
-def _handed(into: str, give: str, alpha: float, folder: Folder, low: int, x: Array) -> float:
+def _hand_on(into: State, alpha: float, piece: Stretch, x: Array) -> float:
     """Write x, and what its pages hand on; returns the mass of pages without links."""
-    degree = folder.part("degree", np.int32, low, low + x.size)
-    folder.place(into, low, x)
-    folder.place(give, low, alpha * x / np.maximum(degree, 1))
+    degree = piece.get("degree", np.int32)
+    piece.put(into.x, x)
+    piece.put(into.give, alpha * x / np.maximum(degree, 1))
     return float(x[degree == 0].sum())
 
 
 # --- rw, rw-eg ---
 
 
-def walk(
-    web: Web,
-    alpha: float,
-    omega: float,
-    gamma: float,
-    eps: float,
-    tolerance: float,
-    name: str,
-    counted: Callable[[], str],
-) -> Solved:
-    """The walk of tran15: along links, and with omega below 1 along virtual edges too. ``counted`` gives a vector of how many
-    distinct virtual neighbours pages have, where gamma asks for it."""
-    virtual = alpha * (1.0 - omega)
-    real, spread = _fixed_of_walk(web, alpha, omega, gamma, eps, virtual > 0, counted)
-    base, bound, iterations = (1.0 - alpha) / web.pages, math.inf, 0
-    x, give = web.name("x"), web.name("give")
-    web.over(_set_off, x, give, spread or real)
-    while bound > tolerance and iterations < MAX_ITERATIONS:
-        web.tell(name, iterations, expected(alpha, tolerance))
-        new_x, new_give = web.name("x"), web.name("give")
-        if spread is None:
-            told = web.pulled(web.blocks, give, _walked, x, new_x, new_give, base, real)
-        else:
-            rows = web.name("rows")
-            web.pulled(web.turned, give, _gathered, x, rows, virtual, real)
-            told = web.pulled(web.blocks, rows, _walked_on, x, new_x, new_give, base, virtual, spread, indegree(web).x)
-            web.drop(rows)
-        web.drop(x, give)
-        x, give, bound = new_x, new_give, told.change * alpha / (1.0 - alpha)
-        iterations += 1
-    web.drop(give, real, *([spread] if spread else []))
-    return Solved(x, iterations, bound)
+class EdgeSettings(NamedTuple):
+    """What a walk knows of its edges: the share of real ones, and how much the number of neighbours counts."""
 
-
-def check_worth(web: SparkWeb, name: str) -> None:
-    """InputError where nothing is known of what fetched pages are worth."""
-    if not web.worth:
-        raise InputError(f"{name}: needs clicks or views of fetched pages; the pages table of {web.tables.path} has neither")
-    if web.given.best == 0.0:
-        raise InputError(f"{name}: all impacts are zero, so no page has a vote; give views or clicks of fetched pages")
-
-
-def _fixed_of_walk(
-    web: Web,
-    alpha: float,
-    omega: float,
-    gamma: float,
-    eps: float,
-    virtual: bool,
-    counted: Callable[[], str],
-) -> tuple[str, str | None]:
-    """The vectors that do not change: alpha omega F/O; and for virtual edges F'/s."""
-    best = web.given.best
-    most = max(1.0, web.most_links)
-    real = web.name("real")
-    web.over(_real, real, alpha * omega, gamma, eps, best + eps, most)
-    if not virtual:
-        return real, None
-    indegree(web)
-    others, spread = web.name("others"), web.name("spread")
-    web.over(_others, others)
-    crowd = None
-    if gamma > 0:
-        beside = counted()
-        crowd = Crowd(beside, max(1.0, web.over(_most, beside).most), gamma)
-    web.pulled(web.blocks, others, _spread, spread, eps, best + eps, crowd)
-    web.drop(others, *([crowd.neighbours] if crowd else []))
-    return real, spread
-
-
-def _others(into: str, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
-    folder.place(into, begin, np.maximum(folder.part("degree", np.int32, begin, end) - 1.0, 0.0))
-    return Numbers()
-
-
-def _real(
-    into: str,
-    scale: float,
-    gamma: float,
-    eps: float,
-    best: float,
-    most: float,
-    shape: Shape,
-    folder: Folder,
-    begin: int,
-    end: int,
-) -> Numbers:
-    degree = folder.part("degree", np.int32, begin, end)
-    strong = (folder.part("impact", np.float64, begin, end) + eps) / best
-    if gamma > 0:
-        strong *= (degree / most) ** gamma
-    folder.place(into, begin, scale * strong / np.maximum(degree, 1))
-    return Numbers()
-
-
-class Crowd(NamedTuple):
-    """How virtual neighbours count: (their number/the greatest number)^gamma."""
-
-    neighbours: str
-    most: float
+    omega: float
     gamma: float
 
 
-def _most(name: str, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
-    return Numbers(most=float(folder.part(name, np.float64, begin, end).max()))
+class Edges(NamedTuple):
+    """The vectors of a walk that do not change: alpha omega F/O of real edges; with virtual edges F'/s and in-degrees."""
+
+    real: str
+    virtual: float = 0.0  # alpha (1 - omega)
+    spread: str = ""
+    indegree: str = ""
 
 
-def _spread(
-    into: str,
-    eps: float,
-    best: float,
-    crowd: Crowd | None,
-    shape: Shape,
-    folder: Folder,
-    begin: int,
-    end: int,
-    siblings: Array,
-) -> Numbers:
-    factor = (folder.part("impact", np.float64, begin, end) + eps) / best
+class Crowd(NamedTuple):
+    """How virtual neighbours count: (their number / the largest number)^gamma."""
+
+    neighbours: str
+    largest: float
+    gamma: float
+
+
+CountNeighbours = Callable[[], str]  # a vector of how many distinct virtual neighbours pages have
+
+
+def walk(web: Web, ranker: RandomWalk, settings: EdgeSettings, count_neighbours: CountNeighbours) -> Scores:
+    """The walk of tran15: along links, and with omega below 1 along virtual edges too. ``count_neighbours`` is called where
+    gamma needs it."""
+    edges = _edges(web, ranker, settings, count_neighbours)
+    base, bound, iterations = (1.0 - ranker.alpha) / web.pages, math.inf, 0
+    state = new_state(web)
+    web.for_each_stretch(_start_walk, state, edges.spread or edges.real)
+    while bound > ranker.tolerance and iterations < MAX_ITERATIONS:
+        web.progress(ranker.name, iterations, expected_iterations(ranker.alpha, ranker.tolerance))
+        after = new_state(web)
+        if not edges.spread:
+            totals = web.pull(web.blocks, state.give, _step_walk, edges, state.x, after, base)
+        else:
+            rows = web.name("rows")
+            web.pull(web.turned, state.give, _gather_rows, edges, state.x, rows)
+            totals = web.pull(web.blocks, rows, _step_virtual_walk, edges, state.x, after, base)
+            web.drop(rows)
+        web.drop(*state)
+        state, bound = after, totals.change * ranker.alpha / (1.0 - ranker.alpha)
+        iterations += 1
+    web.drop(state.give, edges.real, *([edges.spread] if edges.spread else []))
+    return Scores(state.x, iterations, bound)
+
+
+def check_impact(web: SparkWeb, name: str) -> None:
+    """InputError where nothing is known of the impact of fetched pages."""
+    if not web.has_impact:
+        raise InputError(f"{name}: needs clicks or views of fetched pages; the pages table of {web.tables.path} has neither")
+    if web.page_facts.best == 0.0:
+        raise InputError(f"{name}: all impacts are zero, so no page has a vote; give views or clicks of fetched pages")
+
+
+def _edges(web: Web, ranker: RandomWalk, settings: EdgeSettings, count_neighbours: CountNeighbours) -> Edges:
+    virtual = ranker.alpha * (1.0 - settings.omega)
+    best, gamma = web.page_facts.best + ranker.eps, settings.gamma
+    degrees = Crowd("degree", max(1.0, web.max_links), gamma)
+    real = web.name("real")
+    web.for_each_stretch(_real_edges, real, ranker.alpha * settings.omega, ranker.eps, best, degrees)
+    if not virtual > 0:
+        return Edges(real)
+    into_degree = indegree(web).x
+    others, spread = web.name("others"), web.name("spread")
+    web.for_each_stretch(_other_links, others)
+    crowd = None
+    if gamma > 0:
+        neighbours = count_neighbours()
+        crowd = Crowd(neighbours, max(1.0, web.for_each_stretch(_peak, neighbours).peak), gamma)
+    web.pull(web.blocks, others, _virtual_edges, spread, ranker.eps, best, crowd)
+    web.drop(others, *([crowd.neighbours] if crowd else []))
+    return Edges(real, virtual, spread, into_degree)
+
+
+def _real_edges(into: str, scale: float, eps: float, best: float, degrees: Crowd, stretch: Stretch) -> Result:
+    degree = stretch.get("degree", np.int32)
+    strong = (stretch.get("impact") + eps) / best
+    if degrees.gamma > 0:
+        strong *= (degree / degrees.largest) ** degrees.gamma
+    stretch.put(into, scale * strong / np.maximum(degree, 1))
+    return Result()
+
+
+def _other_links(into: str, stretch: Stretch) -> Result:
+    stretch.put(into, np.maximum(stretch.get("degree", np.int32) - 1.0, 0.0))
+    return Result()
+
+
+def _peak(name: str, stretch: Stretch) -> Result:
+    return Result(peak=float(stretch.get(name).max()))
+
+
+def _virtual_edges(into: str, eps: float, best: float, crowd: Crowd | None, stretch: Stretch, siblings: Array) -> Result:
+    factor = (stretch.get("impact") + eps) / best
     if crowd is not None:
-        factor *= (folder.part(crowd.neighbours, np.float64, begin, end) / crowd.most) ** crowd.gamma
-    folder.place(into, begin, np.where(siblings > 0, factor / np.maximum(siblings, 1.0), 0.0))
-    return Numbers()
+        factor *= (stretch.get(crowd.neighbours) / crowd.largest) ** crowd.gamma
+    stretch.put(into, np.where(siblings > 0, factor / np.maximum(siblings, 1.0), 0.0))
+    return Result()
 
 
-def _set_off(into: str, give: str, share: str, shape: Shape, folder: Folder, begin: int, end: int) -> Numbers:
-    x = np.full(end - begin, 1.0 / shape.pages)
-    folder.place(into, begin, x)
-    folder.place(give, begin, folder.part(share, np.float64, begin, end) * x)
-    return Numbers()
+def _start_walk(into: State, share: str, stretch: Stretch) -> Result:
+    x = np.full(stretch.size, 1.0 / stretch.shape.pages)
+    stretch.put(into.x, x)
+    stretch.put(into.give, stretch.get(share) * x)
+    return Result()
 
 
-def _walked(
-    old: str, into: str, give: str, base: float, real: str, shape: Shape, folder: Folder, begin: int, end: int, sums: Array
-) -> Numbers:
+def _step_walk(edges: Edges, old: str, into: State, base: float, stretch: Stretch, sums: Array) -> Result:
     change = 0.0
-    for low, high in pieces(begin, end):
-        x = base + sums[low - begin : high - begin]
-        change += float(np.abs(x - folder.part(old, np.float64, low, high)).sum())
-        folder.place(into, low, x)
-        folder.place(give, low, folder.part(real, np.float64, low, high) * x)
-    return Numbers(change)
+    for piece in stretch.pieces():
+        x = base + sums[piece.begin - stretch.begin : piece.end - stretch.begin]
+        change += float(np.abs(x - piece.get(old)).sum())
+        piece.put(into.x, x)
+        piece.put(into.give, piece.get(edges.real) * x)
+    return Result(change)
 
 
-def _gathered(
-    old: str, rows: str, virtual: float, real: str, shape: Shape, folder: Folder, begin: int, end: int, sums: Array
-) -> Numbers:
+def _gather_rows(edges: Edges, old: str, rows: str, stretch: Stretch, sums: Array) -> Result:
     """What rows hand on: their own share, and what all pages of the row share."""
-    own = folder.part(real, np.float64, begin, end) * folder.part(old, np.float64, begin, end)
-    folder.place(rows, begin, own + virtual * sums)
-    return Numbers()
+    own = stretch.get(edges.real) * stretch.get(old)
+    stretch.put(rows, own + edges.virtual * sums)
+    return Result()
 
 
-def _walked_on(
-    old: str,
-    into: str,
-    give: str,
-    base: float,
-    virtual: float,
-    spread: str,
-    into_degree: str,
-    shape: Shape,
-    folder: Folder,
-    begin: int,
-    end: int,
-    sums: Array,
-) -> Numbers:
+def _step_virtual_walk(edges: Edges, old: str, into: State, base: float, stretch: Stretch, sums: Array) -> Result:
     change = 0.0
-    for low, high in pieces(begin, end):
-        before, share = (folder.part(name, np.float64, low, high) for name in (old, spread))
-        x = base + sums[low - begin : high - begin]
-        x -= virtual * folder.part(into_degree, np.float64, low, high) * (share * before)
+    for piece in stretch.pieces():
+        before, share = piece.get(old), piece.get(edges.spread)
+        x = base + sums[piece.begin - stretch.begin : piece.end - stretch.begin]
+        x -= edges.virtual * piece.get(edges.indegree) * (share * before)
         change += float(np.abs(x - before).sum())
-        folder.place(into, low, x)
-        folder.place(give, low, share * x)
-    return Numbers(change)
+        piece.put(into.x, x)
+        piece.put(into.give, share * x)
+    return Result(change)
 
 
-def expected(alpha: float, tolerance: float) -> int:
+def expected_iterations(alpha: float, tolerance: float) -> int:
     """About how many iterations it will take: each shrinks the error by alpha."""
     return max(1, math.ceil(math.log(tolerance) / math.log(alpha)))

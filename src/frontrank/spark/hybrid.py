@@ -1,13 +1,13 @@
-"""q-hybrid on Spark: q-overlap, mixed with the impact that PageRank alone lets expect.
+"""q-hybrid on Spark: q-overlap, mixed with the impact that is expected of a page from its PageRank alone.
 
-The curve is fitted to x = log(n PageRank) and the impact of all fetched pages, which no machine need hold at once:
+The curve is fitted to x = log(n PageRank) and the impact of all fetched pages, without having them all on one machine:
 
-    quadratic   least squares need nine sums, of powers of x (scaled to -1 .. 1) and of impact times these
-    isotonic    the best function that never falls is the same, neighbours pooled at once or part by part: Spark sorts
-                pages by x, each partition pools its own, and the driver pools what is left: levels, not pages, and of a
-                partition at most ``LEVELS`` (beyond, neighbours are joined: where impact rises from page to page)
+    quadratic   least squares need eight sums, of powers of x (scaled to -1 .. 1) and of impact times these
+    isotonic    the best function that never falls is the same whether neighbours are pooled at once or part by part: Spark
+                sorts pages by x, each partition pools its own, and the driver pools what is left: levels, not pages, and
+                at most ``MAX_LEVELS`` of a partition (where impact rises from page to page, neighbours are joined)
 
-A tree needs all pages in one place: that is the local engine's.
+A tree needs all pages in one place, so only the local engine fits one.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ import numpy as np
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.orderings.batch.q_hybrid import QHybrid
-from frontrank.spark.folder import Folder
-from frontrank.spark.jobs import Numbers, Shape, Stretch, each_task, in_arrow
+from frontrank.spark.jobs import Result, Stretch, Stretches, in_arrow
 from frontrank.spark.queries import check_overlap, overlap
-from frontrank.spark.session import said_plainly
-from frontrank.spark.walks import Solved, standing
-from frontrank.spark.web import SparkWeb, pieces
+from frontrank.spark.session import plain_errors
+from frontrank.spark.walks import Scores, default_pagerank
+from frontrank.spark.web import SparkWeb
 
 POINT = "x double, impact double"
 LEVEL = "low double, high double, total double, weight double"
-LEVELS = 100_000  # of a partition that come to the driver
-CLOSE = 1e-15  # x that lie closer are one: as in scikit-learn
+MAX_LEVELS = 100_000  # of a partition that come to the driver
+CLOSE = 1e-15  # x that lie closer are one, as in scikit-learn
 
 
 class Curve(NamedTuple):
@@ -47,39 +46,36 @@ class Curve(NamedTuple):
         return np.asarray(np.interp(x, self.at, self.value))
 
 
-def hybrid(web: SparkWeb, ranker: QHybrid) -> Solved:
+def hybrid(web: SparkWeb, ranker: QHybrid) -> Scores:
     """q-hybrid of all pages."""
-    if not web.worth:
+    if not web.has_impact:
         raise InputError(f"{ranker.name}: needs clicks or views of fetched pages; the pages table has neither")
-    x = standing(web)
+    x = default_pagerank(web)
     by_query = overlap(web, ranker.overlap(), x)
-    web.tell("fitting impact to PageRank", 0, 0)
-    with said_plainly():
-        curve = _fitted(web, x.x, ranker.fit)
+    web.progress("fitting impact to PageRank", 0, 0)
+    with plain_errors():
+        curve = _fit(web, x.x, ranker.fit)
     into = web.name("hybrid")
-    web.over(_mixed, into, x.x, by_query.x, ranker.weight, curve)
+    web.for_each_stretch(_mix, into, x.x, by_query.x, ranker.weight, curve)
     web.drop(by_query.x)
-    return Solved(into, x.iterations, x.residual)
+    return Scores(into, x.iterations, x.residual)
 
 
 def check_hybrid(ranker: QHybrid) -> None:
-    """InputError if this is more than Spark does."""
+    """InputError for parameters that Spark does not support."""
     check_overlap(ranker.overlap())
     if ranker.fit == "tree":
         raise InputError(f"{ranker.spec()}: a tree is for the local engine; take fit=isotonic or quadratic")
 
 
-def _mixed(
-    into: str, x: str, overlap: str, weight: float, curve: Curve, shape: Shape, folder: Folder, begin: int, end: int
-) -> Numbers:
-    by_query, standing = (folder.part(name, np.float64, begin, end) for name in (overlap, x))
-    folder.place(into, begin, weight * by_query + (1.0 - weight) * curve(np.log(standing * shape.pages)))
-    return Numbers()
+def _mix(into: str, x: str, overlap: str, weight: float, curve: Curve, stretch: Stretch) -> Result:
+    by_query, pagerank = stretch.get(overlap), stretch.get(x)
+    stretch.put(into, weight * by_query + (1.0 - weight) * curve(np.log(pagerank * stretch.shape.pages)))
+    return Result()
 
 
-def _fitted(web: SparkWeb, x: str, fit: str) -> Curve:
-    work = partial(_points, web.folder, web.shape, web.stretches, x)
-    points = in_arrow(web.tasks.frame(len(web.stretches)), work, POINT).persist()
+def _fit(web: SparkWeb, x: str, fit: str) -> Curve:
+    points = in_arrow(web.tasks.frame(len(web.stretches.bounds)), partial(_points, web.stretches, x), POINT).persist()
     try:
         low, high, mean = points.selectExpr("min(x)", "max(x)", "avg(impact)").first()
         if points.select("x").distinct().limit(3).count() < 3:  # a curve through fewer points is anybody's guess
@@ -89,15 +85,14 @@ def _fitted(web: SparkWeb, x: str, fit: str) -> Curve:
         points.unpersist()
 
 
-def _points(folder: Folder, shape: Shape, stretches: list[Stretch], x: str, arrived: Iterable[Any]) -> Iterator[Any]:
+def _points(stretches: Stretches, x: str, arrived: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
-    folder.check()
-    for task in each_task(arrived):
-        for low, high in pieces(*stretches[task]):
-            at = np.flatnonzero(folder.part("fetched", np.uint8, low, high))
-            standing, impact = (folder.part(name, np.float64, low, high)[at] for name in (x, "impact"))
-            columns = [pa.array(np.log(standing * shape.pages)), pa.array(impact)]
+    for stretch in stretches.of_tasks(arrived):
+        for piece in stretch.pieces():
+            at = np.flatnonzero(piece.get("fetched", np.uint8))
+            pagerank, impact = (piece.get(name)[at] for name in (x, "impact"))
+            columns = [pa.array(np.log(pagerank * stretches.shape.pages)), pa.array(impact)]
             yield pa.RecordBatch.from_arrays(columns, names=["x", "impact"])
 
 
@@ -132,7 +127,7 @@ def _curve(levels: Array) -> Curve:
 def _pooled(arrived: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
-    held, last = np.empty((0, 4)), np.empty((0, 4))  # the last x may go on in the next batch
+    pooled, last = np.empty((0, 4)), np.empty((0, 4))  # the next batch may begin with the last x
     for batch in arrived:
         x, impact = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("x", "impact"))
         if not x.size:
@@ -143,22 +138,22 @@ def _pooled(arrived: Iterable[Any]) -> Iterator[Any]:
         if len(last) and levels[0, 0] - last[0, 1] < CLOSE:
             levels[0, 2:] += last[0, 2:]
             last = last[:0]
-        held, last = np.concatenate([held, last, levels[:-1]]), levels[-1:]
-        held = held[: compiled(_pool)(held)]
-    held = np.concatenate([held, last])
-    held = _thinned(held[: compiled(_pool)(held)], LEVELS)
-    yield pa.RecordBatch.from_arrays([pa.array(column.copy()) for column in held.T], names=["low", "high", "total", "weight"])
+        pooled, last = np.concatenate([pooled, last, levels[:-1]]), levels[-1:]
+        pooled = pooled[: compiled(_pool)(pooled)]
+    pooled = np.concatenate([pooled, last])
+    pooled = _thinned(pooled[: compiled(_pool)(pooled)], MAX_LEVELS)
+    yield pa.RecordBatch.from_arrays([pa.array(column.copy()) for column in pooled.T], names=["low", "high", "total", "weight"])
 
 
-def _thinned(levels: Array, most: int) -> Array:
-    """At most so many levels: neighbours are joined, as many each, where there are more.
+def _thinned(levels: Array, limit: int) -> Array:
+    """At most so many levels: where there are more, neighbours are joined, the same number each.
 
     >>> _thinned(np.array([[0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 3.0, 1.0], [2.0, 2.0, 9.0, 1.0]]), 2).tolist()
     [[0.0, 1.0, 4.0, 2.0], [2.0, 2.0, 9.0, 1.0]]
     """
-    if len(levels) <= most:
+    if len(levels) <= limit:
         return levels
-    begins = np.arange(0, len(levels), -(-len(levels) // most))
+    begins = np.arange(0, len(levels), -(-len(levels) // limit))
     ends = np.append(begins[1:], len(levels)) - 1
     sums = np.add.reduceat(levels[:, 2:], begins)
     return np.column_stack([levels[begins, 0], levels[ends, 1], sums])
