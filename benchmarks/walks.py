@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.show import Result, table
 from frontrank.kernels.inlinks import find_inlinks
 from frontrank.kernels.pagerank import Solver
-from frontrank.kernels.walk import Walker
+from frontrank.kernels.walk import LinkRows, Walk, Walker
 from frontrank.web.web import Web
 
 ROUNDS = 7
@@ -28,7 +28,7 @@ def iterations(web: Web) -> list[Result]:
     finding = perf_counter() - begun
     solvers = {"pagerank": Solver(pages, web.indptr, inlinks), "pagerank:bits=32": Solver(pages, web.indptr, inlinks, 32)}
     walks = {
-        name: Walker(pages, web.indptr, web.targets, inlinks, factor, factor, 0.85, omega)
+        name: Walker(LinkRows(pages, web.indptr, web.targets, inlinks), Walk(0.85, omega, factor, factor))
         for name, omega in (("rw", 1.0), ("rw-eg", 0.7))
     }
     x = np.full(web.pages, 1.0 / web.pages)
@@ -100,7 +100,7 @@ asked = tuple(dict.fromkeys(text(queries, 1, 3)))
 anchors = text(pages, 3, 8)
 urls = [f"http://h{i % 997}.example/{i}" for i in range(pages)]
 begun = time.perf_counter()
-index = NGramIndex(asked, urls, anchors, 3)
+index = NGramIndex.of(asked, urls, anchors, 3)
 matches = sum(len(index.match(1.0, first, last).page) for first, last in index.batches(1.0))
 seconds = time.perf_counter() - begun
 peak = peak_gb()

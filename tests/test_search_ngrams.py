@@ -72,8 +72,8 @@ def test_parameters_out_of_range_are_refused(g: int, rho: float) -> None:
 
 
 def test_batches_hold_every_query_once_and_few_matches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "HELD", 25)
-    index = module.NGramIndex(["x", "y", "x y", "none", "y x"], ["http://x/y"] * 10, [""] * 10)
+    monkeypatch.setattr(module, "MAX_MATCHES", 25)
+    index = module.NGramIndex.of(["x", "y", "x y", "none", "y x"], ["http://x/y"] * 10, [""] * 10)
     batches = [*index.batches()]
     assert [query for first, last in batches for query in range(first, last)] == [0, 1, 2, 3, 4]
     assert batches == [(0, 2), (2, 5)]
@@ -106,6 +106,6 @@ def test_an_index_that_grew_is_one_that_was_made_at_once(steps: list[list[tuple[
             urls[page], anchors[page] = url, anchor
         pages = sorted({page for page, _, _ in step})
         growing.take_in(pages, [urls[page] for page in pages], [anchors[page] for page in pages])
-        made, whole = growing.index(), module.NGramIndex(queries, urls, anchors)
+        made, whole = growing.index(), module.NGramIndex.of(queries, urls, anchors)
         for one, other in zip(made.postings, whole.postings, strict=True):
             assert one.tolist() == other.tolist()

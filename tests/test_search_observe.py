@@ -234,7 +234,7 @@ def test_a_parabola_puts_the_least_pages_first_where_most_fetched_pages_have_no_
 
 def test_how_queries_are_batched_is_invisible(view: CrawlView, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = QOverlap().score(view)
-    monkeypatch.setattr(ngrams, "HELD", 50)
+    monkeypatch.setattr(ngrams, "MAX_MATCHES", 50)
     assert np.array_equal(QOverlap().score(view), whole)
 
 
@@ -245,7 +245,7 @@ def test_keeping_all_sketches_is_keeping_the_neediest_of_all(view: CrawlView) ->
 
 def test_odds_of_a_leaf_are_the_scores_that_its_training_pairs_had(view: CrawlView) -> None:
     search = search_of(view)
-    index = ngrams.NGramIndex(search.workload.queries, search.urls, search.anchors)
+    index = ngrams.NGramIndex.of(search.workload.queries, search.urls, search.anchors)
     matches = index.match()
     expected = ExpectedScore(view)
     expected.learn([(0, matches)])

@@ -161,7 +161,7 @@ def test_a_batch_of_queries_scores_as_in_all_and_too_many_pairs_are_thinned(monk
     queries = tuple(f"w{i}" for i in range(30))
     urls = [f"http://x/w{i % 30}/w{i // 7 % 30}/{i}" for i in range(600)]
     results = rows([[(page, 1.0 + query % 4) for page in range(300) if f"/w{query}/" in urls[page]] for query in range(30)])
-    view, index = searched(urls, 300, results, queries), NGramIndex(queries, urls, [""] * 600)
+    view, index = searched(urls, 300, results, queries), NGramIndex.of(queries, urls, [""] * 600)
     whole = expected_scores(view, index.match())
     model, batches = ExpectedScore(view), [(0, 7), (7, 8), (8, 30)]
     model.learn((first, index.match(1.0, first, last)) for first, last in batches)

@@ -114,7 +114,7 @@ class Evaluation(Tabular):
         impact = self.scenario.judged_by
         notes: tuple[str, ...] = (f"{impact}@5%: share of the ideal {impact} among the first 5% of the frontier",)
         if self.scenario.queries is not None:
-            notes = (*notes, self.scenario.queries.told())
+            notes = (*notes, self.scenario.queries.sentence())
         notes += tuple(line for finding in self.findings for line in _walked(finding))
         pages = self.json()["pages"]
         counts = f"{pages['D']:,} pages fetched, {pages['F']:,} wait, {pages['tested']:,} tested"

@@ -52,8 +52,8 @@ class Divided:
     def json(self) -> dict[str, Any]:
         return {"driving": len(self.driving), "judging": len(self.judging), "how": self.how}
 
-    def told(self) -> str:
-        """In a sentence."""
+    def sentence(self) -> str:
+        """For a person to read."""
         if self.driving is self.judging:
             return f"The same {len(self.driving):,} queries drive and judge."
         return f"{len(self.driving):,} different queries drive, {len(self.judging):,} judge: {self.how}."
@@ -99,7 +99,7 @@ def load_divided(path: str | os.PathLike[str], how: str = HALF, draw: int = 0) -
 
 
 def divide(workload: Workload, how: str = HALF, draw: int = 0, name: str = "query log") -> Divided:
-    """The same for queries that are at hand; ``dates`` needs to know when they were asked."""
+    """The same for queries that are in memory; ``dates`` needs to know when they were asked."""
     kind, since = _asked_for(how)
     if kind != DATES:
         return same(workload) if kind == SAME else halves(workload, draw)

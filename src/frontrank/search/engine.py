@@ -80,7 +80,7 @@ class SearchEngine:
         self._words, self._pages = array("i"), array("i")  # a row for each word of a field of a page
         self._fields, self._counts = array("b"), array("i")
         self._length = [np.zeros(16, np.int64) for _ in FIELDS]  # words of each field of each page
-        self._held = np.zeros(16, np.uint8)
+        self._present = np.zeros(16, np.uint8)
         self._size = 0
 
     @classmethod
@@ -114,7 +114,7 @@ class SearchEngine:
     def add(self, page: int, title: str, text: str, url: str) -> None:
         """A page has arrived."""
         self._room(page)
-        self._held[page] = 1
+        self._present[page] = 1
         for field, found in ((TITLE, words(title)), (BODY, words(text)), (URL, url_words(url))):
             self._note(page, field, found)
 
@@ -144,8 +144,8 @@ class SearchEngine:
 
     def _room(self, page: int) -> None:
         self._size = max(self._size, page + 1)
-        if self._size > self._held.size:
-            self._held = grown(self._held, self._size)
+        if self._size > self._present.size:
+            self._present = grown(self._present, self._size)
             self._length = [grown(length, self._size) for length in self._length]
 
     def search(self, prior: Array, top: int = 10, progress: Progress | None = None) -> Results:
@@ -172,18 +172,18 @@ class SearchEngine:
 
     def _statistics(self) -> tuple[Postings, Array]:
         """Postings of the pages that are there, and k (1 - b + b |F|/mean |F|) of each field and page."""
-        held = self._held[: self._size].astype(bool)
-        pages = int(held.sum())
+        present = self._present[: self._size].astype(bool)
+        pages = int(present.sum())
         word, page = np.frombuffer(self._words, np.int32), np.frombuffer(self._pages, np.int32)
         field, count = np.frombuffer(self._fields, np.int8), np.frombuffer(self._counts, np.int32)
-        there = np.flatnonzero(held[page])
+        there = np.flatnonzero(present[page])
         there = there[np.argsort(word[there].astype(np.int64) * self._size + page[there], kind="stable")]
         indptr, page, count = compiled(_merged)(word[there], page[there], field[there], count[there], len(self._number))
         of_word = np.repeat(np.arange(len(self._number)), np.diff(indptr))
         df = np.stack([np.bincount(of_word, count[:, at] > 0, len(self._number)) for at in range(len(FIELDS))], axis=1)
         idf = np.log1p((pages - df + 0.5) / (df + 0.5))
         length = np.stack([one[: self._size] for one in self._length])
-        mean = length[:, held].sum(axis=1) / max(1, pages)
+        mean = length[:, present].sum(axis=1) / max(1, pages)
         norm = K * (1.0 - B + B * _as_a_byte(length) / np.where(mean > 0, mean, 1.0)[:, None])
         return Postings(indptr, page, count, np.array([*FIELDS.values()]) * idf * (K + 1.0)), norm
 
@@ -269,13 +269,13 @@ def _first(score: Array, limit: int) -> Array:
     """Places of the best so many scores, in their order; of equals the first."""
     if score.size <= limit:
         return np.arange(score.size)
-    least = np.partition(score, score.size - limit)[score.size - limit]
-    free = limit - np.sum(score > least)
+    lowest = np.partition(score, score.size - limit)[score.size - limit]
+    free = limit - np.sum(score > lowest)
     kept = np.empty(limit, np.int64)
     used = 0
     for i in range(score.size):
-        if score[i] > least or (score[i] == least and free > 0):
-            if score[i] == least:
+        if score[i] > lowest or (score[i] == lowest and free > 0):
+            if score[i] == lowest:
                 free -= 1
             kept[used] = i
             used += 1

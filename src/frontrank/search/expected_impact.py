@@ -111,7 +111,7 @@ def _above(values: Array, probabilities: Array, begin: int, end: int, score: flo
 
 @kernel
 def _ranks(indptr: Array, values: Array, probabilities: Array, ranks: int, first: int) -> Array:
-    """Rank distributions of the pages from the first on. A score of minus infinity is none: the page is no result."""
+    """Rank distributions of the pages from the first on. A page whose score is minus infinity is not a result."""
     pages = indptr.size - 1
     found = np.zeros((pages, ranks))
     for p in range(first, pages):
@@ -137,7 +137,7 @@ def _ranks(indptr: Array, values: Array, probabilities: Array, ranks: int, first
 def rank_distribution(sketch: Sketch, ranks: int | None = None) -> Array:
     """P[i, r - 1]: the probability that the i-th page of the sketch has rank r. Ties go to the page that stands first.
 
-    ``ranks`` leaves out all ranks below that one; the rows then sum to less than 1.
+    ``ranks`` drops all ranks below that one; the rows then sum to less than 1.
 
     >>> rank_distribution(Sketch((4, 7), (0.5, Discrete([0.2, 0.9], [0.25, 0.75])))).tolist()
     [[0.25, 0.75], [0.75, 0.25]]
@@ -187,6 +187,36 @@ def outlook_impact(workload: Workload, results: Results, outlook: Outlook, pages
 
 
 @kernel
+def _rivals(begin: int, end: int, leaf: Array, highest: Array, limit: int) -> Array:
+    """Places of the unfetched pages that count for a query: all, or those that may score highest."""
+    at = np.arange(begin, end)
+    if at.size <= limit:
+        return at
+    negative = np.empty(at.size)
+    for i in range(at.size):
+        negative[i] = -highest[leaf[at[i]]]
+    return np.sort(at[np.argsort(negative, kind="mergesort")[:limit]])
+
+
+@kernel
+def _scores(shown: Array, leaf: Array, values: Array) -> tuple[Array, Array, Array]:
+    """Score distributions of the results of a query and of unfetched pages, as rows: indptr, values, probabilities."""
+    each = values.shape[1]
+    indptr = np.zeros(shown.size + leaf.size + 1, np.int64)
+    score = np.empty(shown.size + leaf.size * each)
+    odds = np.ones(score.size)
+    for i in range(shown.size):
+        score[i] = shown[i]
+        indptr[i + 1] = i + 1
+    for i in range(leaf.size):
+        first = shown.size + i * each
+        score[first : first + each] = values[leaf[i]]
+        odds[first : first + each] = 1.0 / each
+        indptr[shown.size + i + 1] = first + each
+    return indptr, score, odds
+
+
+@kernel
 def _add_outlook(
     frequency: Array,
     known: tuple[Array, Array],
@@ -196,7 +226,7 @@ def _add_outlook(
     rivals: int,
     impact: Array,
 ) -> None:
-    ranks, each = visibility.size, values.shape[1]
+    ranks = visibility.size
     highest = np.empty(values.shape[0])
     for leaf in range(values.shape[0]):
         highest[leaf] = values[leaf].max()
@@ -204,24 +234,9 @@ def _add_outlook(
         begin, end = waiting[0][query], waiting[0][query + 1]
         if begin == end:
             continue
-        at = np.arange(begin, end)
-        if at.size > rivals:
-            most = np.empty(at.size)
-            for i in range(at.size):
-                most[i] = -highest[waiting[2][at[i]]]
-            at = np.sort(at[np.argsort(most, kind="mergesort")[:rivals]])
+        at = _rivals(begin, end, waiting[2], highest, rivals)
         shown = min(ranks, known[0][query + 1] - known[0][query])
-        indptr = np.zeros(shown + at.size + 1, np.int64)
-        score = np.empty(shown + at.size * each)
-        odds = np.ones(score.size)
-        for i in range(shown):
-            score[i] = known[1][known[0][query] + i]
-            indptr[i + 1] = i + 1
-        for i in range(at.size):
-            first = shown + i * each
-            score[first : first + each] = values[waiting[2][at[i]]]
-            odds[first : first + each] = 1.0 / each
-            indptr[shown + i + 1] = first + each
+        indptr, score, odds = _scores(known[1][known[0][query] : known[0][query] + shown], waiting[2][at], values)
         found = _ranks(indptr, score, odds, ranks, shown)
         for i in range(at.size):
             total = 0.0

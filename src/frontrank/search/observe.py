@@ -1,12 +1,12 @@
 """What a search team saw at one moment of a crawl, and what searchers would be shown if every page were fetched.
 
-    observe    the engine holds the fetched pages alone; of a frontier page only its URL and the anchors that point to
+    observe    the engine has the fetched pages alone; of a frontier page only its URL and the anchors that point to
                it from fetched pages are known. Impact: f(q) V(rank) summed over the queries that show the page; V is 1 for
                the first ten, or what the workload says
-    truth      the engine holds all pages: the impact that frontier rankings are measured by (pandey08, section 3.1)
+    truth      the engine has all pages: the impact that frontier rankings are measured by (pandey08, section 3.1)
 
-An ``Observer`` goes with a crawl: it reads what is new since it looked last (``Fresh``), and then sees what one who starts
-from nothing would see, to the last bit. ``observe`` is an observer's only look.
+An ``Observer`` accompanies a crawl: it reads what is new since it looked last (``Fresh``), and what it then sees equals, to the
+last bit, what an observer would see that starts now. ``observe`` is such an observer, which looks once.
 
 All need a web with urls; titles, texts and anchors are used where it has them. Cost: the engine's (see ``engine``).
 """
@@ -85,7 +85,7 @@ class Observer:
         self._changed.clear()
         depth = max(_shown(self.workload, top), depth)
         results = self.engine.search(pagerank_prior(view.pagerank()), depth, progress)
-        hosts = np.array(self._host, np.int32)  # copies, all of them: a view is a moment, and the observer goes on
+        hosts = np.array(self._host, np.int32)  # copies, all of them: a view is of one moment, and the observer continues
         words = (self.urls.copy(), self.anchors.copy())
         view.search = SearchView(self.workload, results, *words, hosts, depth=depth, index=partial(self._index, self._moment()))
         view.impact = results.views(self.workload, view.known, top)
@@ -94,7 +94,7 @@ class Observer:
         return len(self.anchors), self.rows, self.workload
 
     def _index(self, moment: tuple[object, ...], g: int) -> NGramIndex | None:
-        """The n-grams of pages as they were at a moment, if that is the present one."""
+        """The n-grams of pages at a moment, if that is the present one."""
         if moment != self._moment():
             return None
         growing = self._indexes.get(g)
@@ -114,19 +114,18 @@ def observe(
     workload: Workload,
     top: int = 10,
     depth: int = DEPTH,
-    progress: Progress | None = None,
 ) -> CrawlView:
     """What was known after fetching these pages in this order, with search results over them and their views."""
     _urls(web)
     view = CrawlView.of(web, seeds, order)
     observer = Observer(workload)
     observer.take_in(fresh(web, view))
-    observer.look(view, top, depth, progress)
+    observer.look(view, top, depth)
     return view
 
 
 def fresh(web: Web, view: CrawlView, known: int = 0, rows: int = 0) -> Fresh:
-    """What a view of a known web holds beyond the first so many known pages and fetched ones."""
+    """What a view of a known web has beyond the first ``known`` pages and the first ``rows`` fetched ones."""
     pages = view.source[rows:]
     at = view.pages[pages]
     return Fresh(
@@ -181,12 +180,12 @@ def anchors_of(web: Web, view: CrawlView) -> list[str]:
 
 def _joined(web: Web, links: Array, target: Array, pages: int) -> list[str]:
     """The anchors of these links, by target."""
-    held: list[list[str]] = [[] for _ in range(pages)]
+    parts_of: list[list[str]] = [[] for _ in range(pages)]
     if web.anchors is not None:
         for page, anchor in zip(target.tolist(), _taken(web.anchors, links, len(links)), strict=True):
             if anchor:
-                held[page].append(anchor)
-    return [BETWEEN_ANCHORS.join(parts) for parts in held]
+                parts_of[page].append(anchor)
+    return [BETWEEN_ANCHORS.join(parts) for parts in parts_of]
 
 
 def _taken(strings: Sequence[str] | None, at: Array, length: int) -> Iterator[str]:

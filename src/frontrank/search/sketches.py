@@ -41,14 +41,14 @@ def _parts(rows: Results) -> tuple[Array, Array, Array]:
 
 
 @kernel
-def _offer(page: int, score: float, held: int, best: Array, who: Array) -> int:
-    """Insert into the sketch behind all that are not worse; returns how many it holds."""
-    at = held
+def _offer(page: int, score: float, count: int, best: Array, who: Array) -> int:
+    """Insert into the sketch behind all that are not worse; returns how many it has."""
+    at = count
     while at > 0 and score > best[at - 1]:
         at -= 1
     if at == best.size:
-        return held
-    last = held if held < best.size else best.size - 1
+        return count
+    last = count if count < best.size else best.size - 1
     for i in range(last, at, -1):
         best[i] = best[i - 1]
         who[i] = who[i - 1]
@@ -68,10 +68,10 @@ def _add_sketches(
     best = np.empty(visibility.size)
     who = np.empty(visibility.size, np.int64)
     for query in range(frequency.size):
-        held = 0
+        count = 0
         for j in range(fetched[0][query], fetched[0][query + 1]):
-            held = _offer(fetched[1][j], fetched[2][j], held, best, who)
+            count = _offer(fetched[1][j], fetched[2][j], count, best, who)
         for j in range(frontier[0][query], frontier[0][query + 1]):
-            held = _offer(frontier[1][j], frontier[2][j], held, best, who)
-        for rank in range(held):
+            count = _offer(frontier[1][j], frontier[2][j], count, best, who)
+        for rank in range(count):
             impact[who[rank]] += frequency[query] * visibility[rank]

@@ -1,14 +1,14 @@
 """Query logs: what searchers asked and how often.
 
-    NAME.txt[.gz]        one query a line; a query on several lines is asked that often
-    NAME.tsv[.gz]        query, frequency, separated by a tab (any file whose first line holds a tab is read so)
+    NAME.txt[.gz]        one query per line; a query on several lines was asked that often
+    NAME.tsv[.gz]        query, frequency, separated by a tab (any file whose first line has a tab is read so)
     NAME.csv[.gz]        query, frequency, separated by a comma, quoted where needed
     NAME.parquet         columns query, frequency
 
 Tables may begin with a line of column names, in any order; with names they may also have a column ``date`` (2024-05-31, or a
-date and a time), which stands beside ``frequency`` or for it: a row without a frequency is a query asked once. Queries are
-lower-cased, blanks at the ends are cut and those inside become one; queries that are then empty are dropped, equal ones are
-added up. Queries keep the order of their first appearance.
+date and a time), beside ``frequency`` or instead of it: a row without a frequency is a query asked once. Queries are
+lower-cased and stripped, and blanks inside them become one; queries that are then empty are dropped, equal ones are added up.
+Queries keep the order of their first appearance.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from frontrank.web.view import Workload
 
 COLUMNS = ("query", "frequency")
 DATE = "date"
-Asked = tuple[str, str, float]  # where it stands, the query, its frequency
+QueryRow = tuple[str, str, float]  # its place in the file, the query, its frequency
 
 
 class Entry(NamedTuple):
@@ -45,15 +45,15 @@ def load_workload(path: str | os.PathLike[str]) -> Workload:
 
 
 def read_entries(path: str | os.PathLike[str]) -> Iterator[Entry]:
-    """The rows of a log file, as they stand."""
-    given = os.fspath(path)
-    if not os.path.exists(given):
-        raise InputError(f"{given}: there is no such query log; give a file with one query per line, or a table of them")
-    name = given.lower().removesuffix(".gz")
-    return _parquet(given) if name.endswith(".parquet") else _text(given, name.endswith(".csv"), name.endswith(".tsv"))
+    """The rows of a log file, as they are."""
+    file = os.fspath(path)
+    if not os.path.exists(file):
+        raise InputError(f"{file}: there is no such query log; give a file with one query per line, or a table of them")
+    name = file.lower().removesuffix(".gz")
+    return _parquet(file) if name.endswith(".parquet") else _text(file, name.endswith(".csv"), name.endswith(".tsv"))
 
 
-def workload_of(asked: Iterable[Asked], name: str = "query log") -> Workload:
+def workload_of(asked: Iterable[QueryRow], name: str = "query log") -> Workload:
     """A workload from (place, query, frequency); the place is named in errors.
 
     >>> log = workload_of([("line 1", " New  York ", 1), ("line 2", "new york", 2), ("line 3", "", 5)])

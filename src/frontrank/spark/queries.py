@@ -174,7 +174,7 @@ class Segment:
         texts = _unpacked(stretch, rows)
         urls, anchors = texts["url"], texts["anchors"]
         hosts = [host or host_of(url) for host, url in zip(texts["host"], urls, strict=True)]
-        self.index = NGramIndex(log.workload.queries, urls, anchors, log.g)
+        self.index = NGramIndex.of(log.workload.queries, urls, anchors, log.g)
         self.of_page = np.column_stack(
             [
                 np.log1p([len(url_words(url)) for url in urls]),

@@ -72,7 +72,7 @@ class QOverlap(Ranker):
             search = self._needy(view, search)
             view = replace(view, search=search)
         grown = None if search.index is None else search.index(self.g)
-        index: NGramIndex = grown or NGramIndex(search.workload.queries, search.urls, search.anchors, self.g)
+        index: NGramIndex = grown or NGramIndex.of(search.workload.queries, search.urls, search.anchors, self.g)
         matching = lru_cache(1)(partial(index.match, self.rho))  # a single batch, the usual case, is matched once
         batches = [*index.batches(self.rho)]
         expected = ExpectedScore(view, self.k)
