@@ -98,13 +98,13 @@ def thresholds(draws: Draws) -> Experiment:
     curves: dict[str, list[Curve]] = {}
     half: list[Drawn | None] = []
     rows: list[Row] = []
-    for share, least in levels.items():
-        count = hot_count(web, least, IB)
-        drawn = draws.threshold_curves({"backlink": "backlink"}, least, IB)["backlink"]
-        curves[f"G = {least:g} ({share:.0%} asked for, {count / web.pages:.1%} hot)"] = drawn
+    for share, level in levels.items():
+        count = hot_count(web, level, IB)
+        drawn = draws.threshold_curves({"backlink": "backlink"}, level, IB)["backlink"]
+        curves[f"G = {level:g} ({share:.0%} asked for, {count / web.pages:.1%} hot)"] = drawn
         half.append(_reached(drawn, 0.5))
         mean = heights({"backlink": drawn})["backlink"]
-        rows.append([f"{least:g}", count, count / web.pages, half[-1], _reached(drawn, 0.8), mean])
+        rows.append([f"{level:g}", count, count / web.pages, half[-1], _reached(drawn, 0.8), mean])
     how = "Backlink ordering, hot pages by number of backlinks: how much of the web is fetched before half of them are found?"
     table = paper_table(["G (backlinks)", "hot pages", "share hot", "half found at", "80% found at", "mean P_ST"], rows)
     plot = Plot(middle(curves), "share of the hot pages found")
@@ -133,7 +133,7 @@ def by_threshold(draws: Draws, metric: str) -> Experiment:
     """Three orderings, P_ST."""
     web, specs = draws.web, orderings(draws.web)
     levels = {share: threshold_for(web, metric, share) for share in HOT}
-    curves = {share: draws.threshold_curves(specs, least, metric) for share, least in levels.items()}
+    curves = {share: draws.threshold_curves(specs, level, metric) for share, level in levels.items()}
     means = {share: heights(found) for share, found in curves.items()}
     rows: list[Row] = [[spec, *(means[share][spec] for share in HOT), *_at(curves[SHOWN][spec])] for spec in specs]
     table = paper_table(["ordering", *(f"mean P_ST, {share:.0%} hot" for share in HOT), *_AT], rows)

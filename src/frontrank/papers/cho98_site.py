@@ -46,8 +46,8 @@ def small_site(web: Web, draws: Draws) -> list[Experiment]:
     specs = {"bfs": "bfs", "backlink": "backlink", "pagerank": f"pagerank:alpha=0.9,every={max(1, part.pages // 100)}"}
     curves = {m: small.threshold_curves(specs, threshold_for(part, m, HOT), m) for m in HEADINGS}
     means = {m: heights(curves[m]) for m in HEADINGS}
-    least = threshold_for(draws.web, "backlink", HOT)
-    large = heights(draws.threshold_curves({"backlink": "backlink"}, least, "backlink"))["backlink"]
+    level = threshold_for(draws.web, "backlink", HOT)
+    large = heights(draws.threshold_curves({"backlink": "backlink"}, level, "backlink"))["backlink"]
     claims = {
         "backlink": [_worse(curves["backlink"]), _flat(curves["backlink"]), _smaller(means["backlink"]["backlink"], large)],
         "pagerank": [_better(means), lead(BEST, "its mean P_ST is ahead of both others", means["pagerank"], "pagerank")],

@@ -129,16 +129,16 @@ def _claims(crawler: str, topic: str, means: dict[tuple[str, str], dict[str, Dra
 
 def _of_first(mean: dict[str, Drawn], seen: str) -> list[Claim]:
     rule = f"its mean P_ST is ahead of both others and above chance ({CHANCE})"
-    least = {inner: mean[inner] for inner in ("backlink", "pagerank")}
+    later = {inner: mean[inner] for inner in ("backlink", "pagerank")}
     why = because(mean, "bfs", seen)
     best = all_hold([leads(mean, "bfs"), above(mean["bfs"], CHANCE)])
-    highest = max(least.values(), key=lambda value: value.mean)
+    highest = max(later.values(), key=lambda value: value.mean)
     return [
         decided(BFS_ONLY, rule, listing(mean), best, why, why),
         not_below(
             NO_BETTER,
             f"both mean P_ST are at most {CHANCE + ALIKE} (chance {CHANCE}), spread included",
-            listing(least),
+            listing(later),
             Drawn(tuple(CHANCE - value for value in highest.values)),
             ALIKE,
             f"{seen}; whether that is the reason is not known",

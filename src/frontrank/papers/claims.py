@@ -64,18 +64,18 @@ def beyond(by: float, spread: float) -> bool | None:
     return None if abs(by) < spread else by > 0.0
 
 
-def above(value: Drawn, least: float = 0.0) -> bool | None:
+def above(value: Drawn, level: float = 0.0) -> bool | None:
     """Whether a figure is above a number, by more than draws differ.
 
     >>> above(Drawn((0.5, 0.7)), 0.4), above(Drawn((0.5, 0.7)), 0.8), above(Drawn((0.5, 0.7)), 0.55)
     (True, False, None)
     """
-    return beyond(value.mean - least, value.spread)
+    return beyond(value.mean - level, value.spread)
 
 
-def at_most(value: Drawn, most: float) -> bool | None:
+def at_most(value: Drawn, limit: float) -> bool | None:
     """Whether a figure is no higher than a number, whatever the draw."""
-    return negated(above(value, most))
+    return negated(above(value, limit))
 
 
 def ahead(a: Drawn, b: Drawn) -> bool | None:

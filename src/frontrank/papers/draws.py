@@ -56,16 +56,16 @@ class Draws(Experiment):
             self._say(draw, spec)
         return super().run(spec, draw)
 
-    def threshold_curves(self, specs: Mapping[str, str], least: float, metric: str) -> dict[str, list[Curve]]:
+    def threshold_curves(self, specs: Mapping[str, str], level: float, metric: str) -> dict[str, list[Curve]]:
         """P_ST of each ordering and draw."""
-        return self.collect(specs, lambda run: threshold_curve(run.trace, self.web, least, metric))
+        return self.collect(specs, lambda run: threshold_curve(run.trace, self.web, level, metric))
 
     def hot_curves(self, specs: Mapping[str, str], metric: str = "pagerank") -> dict[str, list[Curve]]:
         """P_CS of each ordering and draw."""
         return self.collect(specs, lambda run: hot_curve(run.trace, self.web, metric))
 
     def processor_s(self, spec: str) -> Drawn:
-        """The processor's time of deciding; the least of several where it is so short that the machine's noise would show."""
+        """The processor's time of deciding; the lowest of several where it is so short that the machine's noise would show."""
         return Drawn(tuple(self._least_s(spec, draw) for draw in range(len(self.draws))))
 
     def _least_s(self, spec: str, draw: int) -> float:
@@ -76,19 +76,19 @@ class Draws(Experiment):
         return min(times)
 
     def growth(self, specs: Sequence[str], budgets: Sequence[int]) -> dict[str, list[Array]]:
-        """The processor's times of deciding of each ordering and draw, for crawls of several sizes: each the least of rounds.
+        """The processor's times of deciding of each ordering and draw, for crawls of several sizes: the lowest of rounds.
 
         Orderings take turns, so that a slow spell of the machine falls on all of them and not on the one that is just timed.
         """
-        least = {spec: [np.full(len(budgets), np.inf) for _ in self.draws] for spec in specs}
+        lowest = {spec: [np.full(len(budgets), np.inf) for _ in self.draws] for spec in specs}
         for draw, seeds in enumerate(self.draws):
             for turn in range(ROUNDS):
                 for i, budget in enumerate(budgets):
                     self._say(draw, f"timing {budget:,} pages, round {turn + 1} of {ROUNDS}")
                     for spec in specs:
                         seconds = simulate(self.web, parse(spec), seeds, budget).processor_s
-                        least[spec][draw][i] = min(least[spec][draw][i], seconds)
-        return least
+                        lowest[spec][draw][i] = min(lowest[spec][draw][i], seconds)
+        return lowest
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,9 +172,9 @@ def _mean(curves: Sequence[Curve]) -> Curve:
     return Curve(shortest.x, np.mean([np.interp(shortest.x, curve.x, curve.y) for curve in curves], axis=0))
 
 
-def threshold_plot(web: Web, curves: dict[str, Curve], least: float, metric: str) -> Plot:
+def threshold_plot(web: Web, curves: dict[str, Curve], level: float, metric: str) -> Plot:
     """P_ST between what is possible and what chance gives."""
-    ideal, chance = ideal_threshold_curve(web, least, metric), random_threshold_curve(web)
+    ideal, chance = ideal_threshold_curve(web, level, metric), random_threshold_curve(web)
     return Plot({IDEAL: ideal, **curves, RANDOM: chance}, "share of the hot pages found")
 
 

@@ -26,7 +26,7 @@ from frontrank.web.web import Web
 
 POINTS = 1000  # of a curve
 
-__all__ = ["gathered", "lines", "made_workload", "most", "of_ideal", "searched", "told_of", "unsearchable"]
+__all__ = ["gathered", "ideal", "lines", "made_workload", "of_ideal", "searched", "told_of", "unsearchable"]
 
 
 def made_workload(web: Web, seed: int = 0) -> Workload:
@@ -53,7 +53,7 @@ def gathered(scores: Array, impact: Array) -> Curve:
     return _cumulated(impact[picks(scores)])
 
 
-def most(impact: Array) -> Curve:
+def ideal(impact: Array) -> Curve:
     """What an ideal order gathers."""
     return _cumulated(np.sort(impact)[::-1])
 

@@ -30,7 +30,7 @@ from frontrank.orderings.batch.q_expected import QExpected
 from frontrank.orderings.batch.q_hybrid import FITS, QHybrid
 from frontrank.papers.claims import READING, Claim, above, ahead, at_most, decided, lead, listing, one_holds
 from frontrank.papers.draws import DRAWS, Drawing, at, at_shares, heads, heights, mean_height, middle
-from frontrank.papers.made_queries import gathered, made_workload, most, told_of, unsearchable
+from frontrank.papers.made_queries import gathered, ideal, made_workload, told_of, unsearchable
 from frontrank.papers.pandey08_data import PROMOTED, UNCRAWLED, Dataset, datasets
 from frontrank.papers.pandey08_improving import CARRIES, FALLS, FEW, HYBRID_SPEC, NEARLY_ALL, SOME, improving
 from frontrank.papers.reproduction import (
@@ -86,7 +86,7 @@ def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress,
     else:
         given = workload is not None
         log = workload if isinstance(workload, Divided) else halves(workload or made_workload(web))
-        searchers = f"{told_of(log.whole, given)} {log.told()}"
+        searchers = f"{told_of(log.whole, given)} {log.sentence()}"
         both = datasets(web, log, tell, DRAWS)
         done.append(correlation(both[0]))
         policies = []
@@ -170,18 +170,32 @@ def compared(data: Dataset) -> dict[str, Curve]:
     }
     impact = data.judged()
     curves = {name: gathered(score[waits], impact) for name, score in scores.items()}
-    return {IDEAL: most(impact), **curves, RANDOM: Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))}
+    return {IDEAL: ideal(impact), **curves, RANDOM: Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))}
 
 
 def effectiveness(of: Drawing[Dataset], compared_: Sequence[Mapping[str, Curve]]) -> Experiment:
     curves = {name: [one[name] for one in compared_] for name in compared_[0]}
     means = {name: value for name, value in heights(curves).items() if name in (*POLICIES, RANDOM)}
+    rows: list[Row] = [[name, *at_shares(drawn, ABOVE), heights({name: drawn})[name]] for name, drawn in curves.items()]
+    data = of.first
+    how = (
+        f"In the first draw {len(data.view.source):,} pages are crawled, {len(data.waits):,} are ordered. Cumulative impact, "
+        "as a share of that of all the uncrawled pages. Pages that match no query come last in the query-driven order, as they "
+        f"were found. Not in the paper's figure: {' and '.join(OURS)}."
+    )
+    plot = Plot(middle(curves), "share of the impact gathered", "share of the uncrawled pages fetched")
+    table = paper_table(["policy", *heads(ABOVE), "mean"], rows)
+    specs = (*POLICIES.values(), *OURS.values())
+    return Experiment(f"Policies, {of.name}", how, specs, plot, table, _policy_claims(curves, means))
+
+
+def _policy_claims(curves: Mapping[str, list[Curve]], means: dict[str, Drawn]) -> list[Claim]:
     first = {name: at(curves[name], FIRST) for name in means}
-    x = np.linspace(FIRST, 1.0, 200)
     driven, plain = ("query-driven", "query-independent")
-    overtakes = {float(share): ahead(at(curves[plain], share), at(curves[driven], share)) for share in x}
+    shares = np.linspace(FIRST, 1.0, 200).tolist()
+    overtakes = {share: ahead(at(curves[plain], share), at(curves[driven], share)) for share in shares}
     overtaken = [share for share, holds in overtakes.items() if holds]
-    claims = [
+    return [
         lead(
             EARLY,
             f"at {FIRST:.0%} of the uncrawled pages it is ahead of the query-independent policy and of a random order",
@@ -204,17 +218,6 @@ def effectiveness(of: Drawing[Dataset], compared_: Sequence[Mapping[str, Curve]]
             "its parabola rises again for pages of the least PageRank (see below)",
         ),
     ]
-    rows: list[Row] = [[name, *at_shares(drawn, ABOVE), heights({name: drawn})[name]] for name, drawn in curves.items()]
-    data = of.first
-    how = (
-        f"In the first draw {len(data.view.source):,} pages are crawled, {len(data.waits):,} are ordered. Cumulative impact, "
-        "as a share of that of all the uncrawled pages. Pages that match no query come last in the query-driven order, as they "
-        f"were found. Not in the paper's figure: {' and '.join(OURS)}."
-    )
-    plot = Plot(middle(curves), "share of the impact gathered", "share of the uncrawled pages fetched")
-    header = ["policy", *heads(ABOVE), "mean"]
-    specs = (*POLICIES.values(), *OURS.values())
-    return Experiment(f"Policies, {of.name}", how, specs, plot, paper_table(header, rows), claims)
 
 
 def advantage(policies: Sequence[Sequence[Mapping[str, Curve]]]) -> Claim:

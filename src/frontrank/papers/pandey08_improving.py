@@ -44,9 +44,9 @@ class Improved(NamedTuple):
     answers: Array  # results before
     brought: Array  # of its true first ten results, those that the cycle fetched
 
-    def answered(self, least: int) -> Improved:
+    def answered(self, answers: int) -> Improved:
         """Those with so many results before, at least."""
-        return Improved(*(column[self.answers >= least] for column in self))
+        return Improved(*(column[self.answers >= answers] for column in self))
 
 
 def improving(of: Drawing[Dataset]) -> list[Experiment]:
@@ -54,7 +54,7 @@ def improving(of: Drawing[Dataset]) -> list[Experiment]:
     heading = f"Improvability, {of.name}"
     sides = [_sides(data, draw) for draw, data in enumerate(of.all)]
     pairs = [(_improved(data, first), _improved(data, second)) for data, (first, second) in zip(of.all, sides, strict=True)]
-    if min(_fewest(*pair, 1) for pair in pairs) < BUCKETS:
+    if min(_smaller_half(*pair, 1) for pair in pairs) < BUCKETS:
         reason = f"fewer than {BUCKETS} queries of each half have answers among the crawled pages"
         return [skip(heading, reason, [FALLS, CARRIES]), skip(f"Sketches kept, {of.name}", reason, [FEW, SOME])]
     curves = [_kept(data, two[1], _fitted(pair[0], 1)) for data, two, pair in zip(of.all, sides, pairs, strict=True)]
@@ -80,18 +80,18 @@ def _improved(data: Dataset, queries: Array) -> Improved:
     return Improved(average_scores(results, SHOWN), np.diff(results.indptr), brought)
 
 
-def _fewest(learned: Improved, tested: Improved, least: int) -> int:
-    return min(int((half.answers >= least).sum()) for half in (learned, tested))
+def _smaller_half(learned: Improved, tested: Improved, answers: int) -> int:
+    return min(int((half.answers >= answers).sum()) for half in (learned, tested))
 
 
-def _fitted(learned: Improved, least: int) -> Improvability:
-    some = learned.answered(least)
+def _fitted(learned: Improved, answers: int) -> Improvability:
+    some = learned.answered(answers)
     return Improvability.fit(some.average, some.brought)
 
 
-def _buckets(tested: Improved, least: int) -> tuple[Array, Array]:
+def _buckets(tested: Improved, answers: int) -> tuple[Array, Array]:
     """Mean average score and mean improvement of queries of about the same score."""
-    some = tested.answered(least)
+    some = tested.answered(answers)
     buckets = np.array_split(np.argsort(some.average, kind="stable"), BUCKETS)
     return np.array([some.average[b].mean() for b in buckets]), np.array([some.brought[b].mean() for b in buckets])
 
@@ -145,10 +145,10 @@ def improvability(heading: str, pairs: Sequence[tuple[Improved, Improved]]) -> E
 def _fits_of_fuller(halves: tuple[Improved, Improved]) -> list[str]:
     """Slope and variance explained for queries with more answers."""
     found = []
-    for least in FULLER:
-        if _fewest(*halves, least) >= BUCKETS:
-            curve = _fitted(halves[0], least)
-            found.append(f"{least}: {curve.slope:+.3f}, {_explained(curve, *_buckets(halves[1], least)):.0%}")
+    for answers in FULLER:
+        if _smaller_half(*halves, answers) >= BUCKETS:
+            curve = _fitted(halves[0], answers)
+            found.append(f"{answers}: {curve.slope:+.3f}, {_explained(curve, *_buckets(halves[1], answers)):.0%}")
     return found
 
 
@@ -193,13 +193,13 @@ def sketches(of: Drawing[Dataset], kept: Sequence[tuple[dict[str, Curve], dict[s
     return Experiment(f"Sketches kept, {of.name}", how, (HYBRID_SPEC,), plot, paper_table(header, rows), claims)
 
 
-def _enough(says: str, reached: Mapping[str, Drawn], share: str, least: float) -> Claim:
+def _enough(says: str, reached: Mapping[str, Drawn], share: str, wanted: float) -> Claim:
     rule = (
-        f"at {BUDGET:.0%} of the uncrawled pages it is ahead of {least:.0%} of the impact that it has with all sketches, and "
+        f"at {BUDGET:.0%} of the uncrawled pages it is ahead of {wanted:.0%} of the impact that it has with all sketches, and "
         "of that without any"
     )
     measured = {f"{share} of sketches": reached[share], "all": reached["1"], "none": reached["none"]}
-    enough = all_hold([ahead(reached[share], reached["1"].scaled(least)), ahead(reached[share], reached["none"])])
+    enough = all_hold([ahead(reached[share], reached["1"].scaled(wanted)), ahead(reached[share], reached["none"])])
     part = reached[share].mean / reached["1"].mean if reached["1"].mean else 0.0
-    short = f"so few sketches have {part:.0%} of the impact of all" if part < least else "PageRank alone has as much"
+    short = f"so few sketches have {part:.0%} of the impact of all" if part < wanted else "PageRank alone has as much"
     return decided(says, rule, listing(measured), enough, short)

@@ -109,7 +109,7 @@ def reachable(web: Web) -> tuple[Web, int]:
 def site(web: Web, share: float) -> tuple[Web, int] | None:
     """One host as a web of its own, of a size nearest to this share of all pages, as far as its start page reaches.
 
-    Hosts of which the start page reaches less than half are passed over. None if there is no such host.
+    Hosts of which the start page reaches less than half are skipped. None if there is no such host.
     """
     assert web.hosts is not None
     sizes = np.bincount(web.hosts)

@@ -97,13 +97,13 @@ def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress,
             log, impact = halves(asked), impact or "views"
             searchers = (
                 "Views, clicks and queries are made, for want of a query log: some pages are in fashion, and fashion spreads "
-                f"along links and to pages linked beside them. Impact is {impact}. {log.told()}"
+                f"along links and to pages linked beside them. Impact is {impact}. {log.sentence()}"
             )
         elif log is None:
             searchers = f"Impact is the web's own: {impact or ('views' if web.views is not None else 'clicks')}."
         else:
             own = "" if impact is None or (impact == "views" and web.views is None) else f"Impact is the web's own: {impact}. "
-            searchers = f"{own}{told_of(log.whole, given)} {log.told()}"
+            searchers = f"{own}{told_of(log.whole, given)} {log.sentence()}"
         starts = _starts(web)
         draws = len(starts)
         for share in CRAWLED:
