@@ -4,11 +4,13 @@ It shows what politeness costs an ordering. With one request in flight and no po
 simulation; more in flight means deciding before the last answers have come, and a delay means that the best page may have to
 wait for its host.
 
-The frontier is that of the live crawl (``frontiers.polite``). Every request takes ``latency_s``; so requests end in the
-order in which they began, and a ring holds them. O(log n) for each page and link, as live.
+The frontier is that of the live crawl (``frontiers.polite``). Every request takes ``latency_s``, so requests end in the order
+in which they began. O(log n) for each page and link, as live.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +27,39 @@ from frontrank.web.web import Web
 NEVER = np.inf
 
 
+class Flight(NamedTuple):
+    """Requests in flight, as a ring, and the time."""
+
+    page: Array
+    due: Array
+    ring: Array  # [the first, how many]
+    clock: Array  # [now]
+
+
+@kernel
+def _send(queue: Polite, flight: Flight, latency_s: float) -> None:
+    """Begin requests while there is room, and pages that may be fetched now."""
+    now = flight.clock[0]
+    while flight.ring[1] < flight.page.size:
+        page = pop(queue, now)
+        if page < 0:
+            break
+        at = (flight.ring[0] + flight.ring[1]) % flight.page.size
+        flight.page[at] = page
+        flight.due[at] = now + latency_s
+        flight.ring[1] += 1
+
+
+@kernel
+def _end_first(flight: Flight) -> int:
+    """Wait until the first request ends; returns its page."""
+    first = flight.ring[0]
+    flight.clock[0] = flight.due[first]
+    flight.ring[0] = (first + 1) % flight.page.size
+    flight.ring[1] -= 1
+    return flight.page[first]  # type: ignore[no-any-return]
+
+
 @kernel
 def drive_by_clock(
     state: State,
@@ -34,49 +69,33 @@ def drive_by_clock(
     times: Array,
     begin: int,
     end: int,
-    page_out: Array,
-    due: Array,
-    ring: Array,
-    clock: Array,
+    flight: Flight,
     latency_s: float,
-    hold: Array,
+    pause: Array,
     out: Out,
 ) -> int:
-    """Fetch from place begin to place end of the order. ring is [first out, how many are out], clock is [now].
+    """Fetch from place begin to place end of the order.
 
-    With hold[0] = 1 it returns before each page is settled, which has then to be looked at; with 2 it settles that one first.
+    With pause[0] = 1 it returns before a page is settled, so that the caller can look at it; with 2 it settles that page first.
     """
-    room = page_out.size
     k = begin
     while k < end:
-        now = clock[0]
-        while ring[1] < room:
-            page = pop(queue, now)
-            if page < 0:
-                break
-            at = (ring[0] + ring[1]) % room
-            page_out[at] = page
-            due[at] = now + latency_s
-            ring[1] += 1
-        ready = next_at(queue) if ring[1] < room else NEVER
-        if ring[1] == 0:
+        _send(queue, flight, latency_s)
+        ready = next_at(queue) if flight.ring[1] < flight.page.size else NEVER
+        if flight.ring[1] == 0:
             if ready == NEVER:
                 break
-            clock[0] = max(now, ready)
+            flight.clock[0] = max(flight.clock[0], ready)
             continue
-        if now < ready < due[ring[0]]:
-            clock[0] = ready
+        if flight.clock[0] < ready < flight.due[flight.ring[0]]:
+            flight.clock[0] = ready
             continue
-        if hold[0] == 1:
+        if pause[0] == 1:
             return k
-        if hold[0] == 2:
-            hold[0] = 1
-        page = page_out[ring[0]]
-        clock[0] = due[ring[0]]
-        ring[0] = (ring[0] + 1) % room
-        ring[1] -= 1
+        pause[0] = min(pause[0], 1)
+        page = _end_first(flight)
         order[k] = page
-        times[k] = clock[0]
+        times[k] = flight.clock[0]
         k += 1
         settle(queue, page)
         state.fetched[page] = 1
@@ -89,7 +108,7 @@ def drive_by_clock(
 
 
 class ClockedEngine(Engine):
-    """A policy at work on a known web, at the pace that politeness allow."""
+    """A policy at work on a known web, at the pace that politeness allows."""
 
     def __init__(self, policy: Policy, web: Web, politeness: Politeness, latency_s: float, jit: bool = True) -> None:
         super().__init__(policy, web, jit)
@@ -105,25 +124,20 @@ class ClockedEngine(Engine):
             self.queue.host[:] = web.hosts
         room = min(politeness.in_flight or web.pages, web.pages)
         self.latency_s = latency_s
-        self.flight = (np.zeros(room, np.int32), np.zeros(room), np.zeros(2, np.int64), np.zeros(1))
+        self.flight = Flight(np.zeros(room, np.int32), np.zeros(room), np.zeros(2, np.int64), np.zeros(1))
         self.times = np.empty(0)
-        self.hold = np.array([int(policy.stepwise())])
+        self.pause = np.array([int(policy.stepwise())])
 
     def drive(self, order: Array, begin: int, end: int) -> int:
         if len(self.times) < len(order):
             self.times = np.concatenate([self.times, np.zeros(len(order) - len(self.times))])
         kernels = self.policy.kernels()
         driver = self._link(drive_by_clock, put=self.put, on_fetch=kernels["on_fetch"], done=kernels["done"])
-        pages, _, ring, _ = self.flight
-        k = begin
+        flight, k = self.flight, begin
         while True:
-            k = int(
-                driver(
-                    *(self.state, self.queue, self.links, order, self.times, k, end),
-                    *(*self.flight, self.latency_s, self.hold, self.out),
-                )
-            )
-            if self.hold[0] == 0 or k >= end or ring[1] == 0 or self.done():
+            crawl = (self.state, self.queue, self.links, order, self.times)
+            k = int(driver(*crawl, k, end, flight, self.latency_s, self.pause, self.out))
+            if self.pause[0] == 0 or k >= end or flight.ring[1] == 0 or self.done():
                 return k
-            self.look(int(pages[ring[0]]))
-            self.hold[0] = 2
+            self.look(int(flight.page[flight.ring[0]]))
+            self.pause[0] = 2

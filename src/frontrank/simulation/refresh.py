@@ -1,8 +1,8 @@
-"""A simulated crawl of a web that changes: a budget of fetches a day, shared between discovery and revisits.
+"""A simulated crawl of a web that changes: a budget of fetches per day, shared between discovery and revisits.
 
 Fetches are evenly spaced. Each goes to the page that has been due for a revisit longest, or to the next page of the ordering:
 where both are possible, a given share of fetches are revisits; where one is not, the other gets the fetch. Pages change as
-Poisson processes with rates of their own. A visit is an event for the ordering too (``on_revisit``); links do not change.
+Poisson processes, each with its own rate. A visit is an event for the ordering too (``on_revisit``); links do not change.
 
 Measures, all over the time from ``since`` on (Cho, Garcia-Molina: Effective page refresh policies for web crawlers, TODS 2003):
 
@@ -47,7 +47,7 @@ def wait(settings: Settings, page: int, visits: int, changes: int, watched_s: fl
 class Copies(NamedTuple):
     """What is known of the copy of each page, and what is not."""
 
-    rate: Array  # changes a second
+    rate: Array  # changes per second
     weight: Array
     first_at: Array  # of the first fetch; NaN: none yet
     at: Array  # of the last visit
@@ -88,7 +88,7 @@ class Curve(NamedTuple):
 
 @kernel
 def _account(copies: Copies, sums: Sums, page: int, now: float, since: float) -> None:
-    """Add what the copy of a page was worth from its last visit until now."""
+    """Add the freshness and age of a page's copy from its last visit until now."""
     begin = max(copies.at[page], since)
     if now <= begin:
         return
@@ -118,8 +118,8 @@ def _copied(copies: Copies, page: int, now: float) -> None:
 
 
 @kernel
-def _visited(copies: Copies, settings: Settings, due: Heap, page: int, now: float) -> None:
-    """Say when a page comes back that was visited just now."""
+def _schedule(copies: Copies, settings: Settings, due: Heap, page: int, now: float) -> None:
+    """Schedule the next visit of a page that was visited just now."""
     watched = now - copies.first_at[page]
     after = wait(settings, page, copies.visits[page], copies.changes[page], watched, copies.before[page])
     copies.before[page] = after
@@ -164,7 +164,7 @@ def _sample_until(copies: Copies, curve: Curve, sampled: int, now: float, end_s:
 
 
 @kernel
-def _revisited(copies: Copies, sums: Sums, page: int, now: float, since_s: float) -> None:
+def _revisit(copies: Copies, sums: Sums, page: int, now: float, since_s: float) -> None:
     """Compare the copy of a page with the page, and replace it."""
     _account(copies, sums, page, now, since_s)
     copies.visits[page] += 1
@@ -173,6 +173,17 @@ def _revisited(copies: Copies, sums: Sums, page: int, now: float, since_s: float
         copies.changes[page] += 1
         sums.turns[2] += 1
     _copied(copies, page, now)
+
+
+@kernel
+def _finish(copies: Copies, sums: Sums, curve: Curve, sampled: int, pace: Pace) -> None:
+    """Account for all copies until the end, and take the samples that are left."""
+    for page in range(copies.at.size):
+        if not np.isnan(copies.first_at[page]):
+            _account(copies, sums, page, pace.end_s, pace.since_s)
+    while sampled < curve.collected.size:
+        _sample(copies, curve, sampled, pace.end_s)
+        sampled += 1
 
 
 @kernel
@@ -194,46 +205,39 @@ def refresh(
     for k in range(int(pace.end_s / pace.every_s)):
         now = k * pace.every_s
         sampled = _sample_until(copies, curve, sampled, now, pace.end_s)
-        credit = min(2.0, credit + pace.share)  # what revisits did not need is not saved up for them
+        credit = min(2.0, credit + pace.share)  # what revisits did not need is not saved up
         back = first_due(due)
         ready = back >= 0 and -due.node[back]["key"] <= now
-        page = -1
-        if not (ready and credit >= 1.0):
-            page = pop(queue)
+        page = -1 if ready and credit >= 1.0 else pop(queue)
         if page >= 0:
             copies.first_at[page] = now
             _copied(copies, page, now)
+            sums.turns[0] += 1
             state.fetched[page] = 1
             count = on_fetch(state, links, page, out)
-            sums.turns[0] += 1
         elif ready:
             credit = max(0.0, credit - 1.0)
             page = take_due(due)
-            _revisited(copies, sums, page, now, pace.since_s)
+            _revisit(copies, sums, page, now, pace.since_s)
             count = on_revisit(state, links, page, out)
         else:
             sums.turns[3] += 1
             continue
         for j in range(count):
             put(queue, out.page[j], out.key[j])
-        _visited(copies, settings, due, page, now)
-    for page in range(copies.at.size):
-        if not np.isnan(copies.first_at[page]):
-            _account(copies, sums, page, pace.end_s, pace.since_s)
-    while sampled < curve.collected.size:
-        _sample(copies, curve, sampled, pace.end_s)
-        sampled += 1
+        _schedule(copies, settings, due, page, now)
+    _finish(copies, sums, curve, sampled, pace)
 
 
 @dataclass(frozen=True, eq=False)
 class Refreshed:
-    """What a policy of revisits has made of a changing web."""
+    """The result of a revisit policy on a changing web."""
 
     revisit: Revisit
     pages: int  # of the collection
     revisits: int
     found: int  # revisits that found a change
-    idle: int  # fetches that nothing was to be done with
+    idle: int  # fetches for which no page was due
     freshness: float
     age_days: float
     weighted_freshness: float
@@ -260,9 +264,9 @@ def keep_fresh(
 ) -> Refreshed:
     """Crawl a web that changes for so many days.
 
-    ``rates``: changes a second of each page; ``a_day``: fetches; ``share``: of them for revisits, as long as there is something
-    to discover; ``collected``: all pages are fetched before the clock starts. Measures are taken from ``since_days`` on, by
-    default over the second half.
+    ``rates``: changes per second of each page; ``a_day``: fetches per day; ``share``: of them for revisits, as long as there is
+    something to discover; ``collected``: all pages are fetched before the clock starts. Measures are taken from
+    ``since_days`` on, by default over the second half.
     """
     if policy.interval() or policy.stepwise():
         raise InputError(f"{policy.spec()} cannot be simulated with revisits: it ranks now and then, or reads texts; use surf")
@@ -279,7 +283,7 @@ def keep_fresh(
         phase = np.random.default_rng(seed).random(web.pages)
         engine._link(collect, **bound)(copies, settings, due, phase)
     kernels = {name: policy.kernels()[name] for name in ("on_fetch", "on_revisit")}
-    kernels |= {"pop": engine.kind.pop, "put": engine.put, "_visited": interpreted(_visited, **bound)}
+    kernels |= {"pop": engine.kind.pop, "put": engine.put, "_schedule": interpreted(_schedule, **bound)}
     sums = Sums(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(4, np.int64))
     curve = Curve(*(np.zeros(SAMPLES) for _ in Curve._fields))
     crawl = (engine.state, engine.queue, engine.links, engine.out)
