@@ -1,10 +1,10 @@
 """Importance of pages, known only once a whole web is known: what orderings are measured by.
 
-The metrics of cho98, section 2, each one number a page, larger is more important:
+The metrics of cho98, section 2, each one number per page, larger is more important:
 
     pagerank    IR: PageRank, L1 error below 1e-10; damping 0.85 unless given (``pagerank:alpha=0.5``)
     backlink    IB: the number of pages that link to it
-    votes       the number of pages of other hosts that link to it: what its owner could not write
+    votes       the number of pages of other hosts that link to it: which its owner could not write
     forward     IF: the number of its links
     location    IL: minus the number of slashes in its URL
     views       how often searchers are shown it, where the web knows
@@ -13,13 +13,13 @@ The metrics of cho98, section 2, each one number a page, larger is more importan
                 ``pages.tfidf``), IDF of the whole web; ``title=1`` counts words of the title once, not five times.
                 With ``topic=computer``: 1 if the page is about the topic, else 0; ``body=5`` asks for the topic five
                 times in the text, not ten
-    quality     what a scorer says of its text (``quality:scorer=rules``; ``words`` if none is given); a page on which the
-                scorer fails counts as little as the worst, and no more than 0
+    quality     a scorer's score of its text (``quality:scorer=rules``; by default ``words``); a page on which the scorer
+                fails gets the lowest score, or 0 if that is lower
 
 and weighted sums of them, IC: ``0.5*pagerank+2*backlink``. Other packages add theirs: see ``frontrank.web.measures``.
 
 Ties: a metric is computed in floating point, and pages that are equally important may come out a rounding error apart,
-differently on another machine. Whoever asks which pages are *as important as* another allows for ``TIE``: see ``at_least``.
+differently on another machine. To ask which pages are *as important as* another, allow for ``TIE``: see ``at_least``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from frontrank.web.measures import measured, parse_measure
 from frontrank.web.quality import scores_of
 from frontrank.web.web import IMPACTS, Web
 
-BODY = 10  # times that a topic stands in the text of a page about it (cho98)
+BODY = 10  # times that a topic occurs in the text of a page about it (cho98)
 METRICS: dict[str, dict[str, Callable[[str], Any]]] = {  # each with its parameters
     "pagerank": {"alpha": float},
     "backlink": {},
@@ -57,15 +57,15 @@ METRICS: dict[str, dict[str, Callable[[str], Any]]] = {  # each with its paramet
     "similarity": {"topic": str, "body": int, "query": str, "title": float},
     "quality": {"scorer": str},
 }
-PAIRS = re.compile(r',(?=\s*\w+=)(?=(?:[^"]*"[^"]*")*[^"]*$)')  # a topic may hold a comma, and in quotes anything
+PAIRS = re.compile(r',(?=\s*\w+=)(?=(?:[^"]*"[^"]*")*[^"]*$)')  # a topic may contain a comma, and in quotes anything
 TIE = 1e-9  # values closer than this share of themselves are equal; sums of a million links err by some 1e-13
 
 
 class Metric(NamedTuple):
-    """One metric as it was asked for."""
+    """One metric, with its parameters."""
 
     name: str
-    given: dict[str, Any]  # its parameters
+    given: dict[str, Any]
 
 
 def importance(web: Web, metric: str = "pagerank") -> Array:
@@ -172,66 +172,90 @@ def _check_similarity(metric: str, given: dict[str, Any]) -> None:
 
 def _value(web: Web, metric: Metric) -> Array:
     name, given = metric
-    if name not in METRICS:
-        return measured(web, name, given)
-    if name == "pagerank":
-        return pagerank(web.indptr, web.targets, given.get("alpha", DAMPING), room=room_for)
-    if name == "backlink":
-        return in_degree(web.targets, web.pages).astype(np.float64)
-    if name == "votes":
-        if web.hosts is None:
-            raise InputError(f"importance votes needs a web with hosts, but {web.name} has none")
-        apart = np.repeat(web.hosts, web.out_degree()) != web.hosts[web.targets]
-        return np.bincount(web.targets[apart], minlength=web.pages).astype(np.float64)
-    if name == "forward":
-        return web.out_degree().astype(np.float64)
-    if name == "location":
-        if web.urls is None:
-            raise InputError(f"importance location needs a web with urls, but {web.name} has none")
-        return np.array([location_value(url) for url in web.urls])
-    if name in IMPACTS:
-        known: Array | None = getattr(web, name)
-        if known is None:
-            raise InputError(f"importance {name} needs a web with {name}, but {web.name} has none")
-        return np.asarray(known, np.float64).copy()
-    if name == "quality":
-        scorer = given.get("scorer", "words")
-        judged = scores_of(web, scorer)
-        has = judged > LOWEST
-        if not np.any(judged[has]):
-            raise InputError(
-                f"no page of {web.name} is worth anything to the scorer {scorer}; give another one, or other words"
-            )
-        return np.where(has, judged, min(0.0, float(judged[has].min(initial=0.0))))
+    return VALUES[name](web, **given) if name in VALUES else measured(web, name, given)
+
+
+def _pagerank(web: Web, alpha: float = DAMPING) -> Array:
+    return pagerank(web.indptr, web.targets, alpha, room=room_for)
+
+
+def _backlink(web: Web) -> Array:
+    return in_degree(web.targets, web.pages).astype(np.float64)
+
+
+def _votes(web: Web) -> Array:
+    if web.hosts is None:
+        raise InputError(f"importance votes needs a web with hosts, but {web.name} has none")
+    apart = np.repeat(web.hosts, web.out_degree()) != web.hosts[web.targets]
+    return np.bincount(web.targets[apart], minlength=web.pages).astype(np.float64)
+
+
+def _forward(web: Web) -> Array:
+    return web.out_degree().astype(np.float64)
+
+
+def _location(web: Web) -> Array:
+    if web.urls is None:
+        raise InputError(f"importance location needs a web with urls, but {web.name} has none")
+    return np.array([location_value(url) for url in web.urls])
+
+
+def _impact(web: Web, name: str) -> Array:
+    known: Array | None = getattr(web, name)
+    if known is None:
+        raise InputError(f"importance {name} needs a web with {name}, but {web.name} has none")
+    return np.asarray(known, np.float64).copy()
+
+
+def _quality(web: Web, scorer: str = "words") -> Array:
+    scores = scores_of(web, scorer)
+    scored = scores > LOWEST
+    if not np.any(scores[scored]):
+        raise InputError(f"no page of {web.name} is worth anything to the scorer {scorer}; give another one, or other words")
+    return np.where(scored, scores, min(0.0, float(scores[scored].min(initial=0.0))))
+
+
+def _similarity(web: Web, topic: str = "", body: int = BODY, query: str | None = None, title: float = tfidf.TITLE) -> Array:
     if web.texts is None:
         raise InputError(f"importance similarity needs a web with texts, but {web.name} has none")
-    if "query" in given:
-        return _similar(web, given["query"], given.get("title", tfidf.TITLE))
+    if query is not None:
+        return _similar(web, query, title)
     titles = web.titles or [""] * web.pages
-    topic, body = given["topic"], given.get("body", BODY)
     hot = np.array([float(about(topic, *page, body)) for page in zip(titles, web.texts, strict=True)])
     if not hot.any():
-        held = f"{topic!r} is in no title and nowhere {body} times in a text"
-        raise InputError(f"no page of {web.name} is about the topic: {held}; give another topic, or a smaller body=")
+        found = f"{topic!r} is in no title and nowhere {body} times in a text"
+        raise InputError(f"no page of {web.name} is about the topic: {found}; give another topic, or a smaller body=")
     return hot
 
 
 def _similar(web: Web, query: str, title_weight: float) -> Array:
     """IS: the cosine of each page and the query; IDF of the whole web."""
     assert web.texts is not None
-    asked, df = tfidf.slots(query), tfidf.counts()
-    holding: dict[int, tfidf.Terms] = {}
+    wanted, df = tfidf.slots(query), tfidf.counts()
+    matching: dict[int, tfidf.Terms] = {}
     for page, (title, text) in enumerate(zip(web.titles or [""] * web.pages, web.texts, strict=True)):
         terms = tfidf.of_page(title, text, title_weight)
         tfidf.note(df, terms)
-        if any(slot in terms for slot in asked):
-            holding[page] = terms
-    if not holding:
+        if any(slot in terms for slot in wanted):
+            matching[page] = terms
+    if not matching:
         raise InputError(f"no page of {web.name} has a word of the query {query!r}; give another query")
     values = np.zeros(web.pages)
-    for page, terms in holding.items():
-        values[page] = tfidf.similarity(terms, asked, df, web.pages)
+    for page, terms in matching.items():
+        values[page] = tfidf.similarity(terms, wanted, df, web.pages)
     return values
+
+
+VALUES: dict[str, Callable[..., Array]] = {
+    "pagerank": _pagerank,
+    "backlink": _backlink,
+    "votes": _votes,
+    "forward": _forward,
+    "location": _location,
+    "similarity": _similarity,
+    "quality": _quality,
+    **{name: partial(_impact, name=name) for name in IMPACTS},
+}
 
 
 def location_value(url: str) -> float:
@@ -244,7 +268,7 @@ def location_value(url: str) -> float:
 
 
 def about(topic: str, title: str, text: str, body: int = BODY) -> bool:
-    """Whether a page is about a topic: it stands in the title, or at least ``body`` times in the text (cho98, 5.4).
+    """Whether a page is about a topic: it occurs in the title, or at least ``body`` times in the text (cho98, 5.4).
 
     >>> about("computer", "A Computer Store", ""), about("computer", "", "computer " * 9)
     (True, False)
