@@ -47,7 +47,7 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.sources import load
 from frontrank.sources.imported_crawl import CrawlTables, load_crawl, save_crawl
 from frontrank.sources.parquet_web import write_parquet
-from frontrank.sources.search_team.searchlog import ResultTable
+from frontrank.sources.search_team.searchers import ResultTable
 from frontrank.sources.synthetic import synthetic
 from frontrank.sources.web_directory import save
 from frontrank.web.dates import AskedOn

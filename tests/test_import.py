@@ -19,12 +19,12 @@ from frontrank.cli.import_ import command
 from frontrank.errors import FrontrankError, InputError, MissingExtra, SourceError
 from frontrank.sources import load
 from frontrank.sources.imported_crawl import CrawlTables, load_crawl, save_crawl
-from frontrank.sources.search_team.searchlog import LINKS as LINKS_TABLE
-from frontrank.sources.search_team.searchlog import LOG as LOG_TABLE
-from frontrank.sources.search_team.searchlog import PAGES as PAGES_TABLE
-from frontrank.sources.search_team.searchlog import QUERIES as QUERIES_TABLE
-from frontrank.sources.search_team.searchlog import RESULTS as RESULTS_TABLE
-from frontrank.sources.search_team.searchlog import read_observed
+from frontrank.sources.search_team.importing import LINKS as LINKS_TABLE
+from frontrank.sources.search_team.importing import LOG as LOG_TABLE
+from frontrank.sources.search_team.importing import PAGES as PAGES_TABLE
+from frontrank.sources.search_team.importing import QUERIES as QUERIES_TABLE
+from frontrank.sources.search_team.importing import RESULTS as RESULTS_TABLE
+from frontrank.sources.search_team.searchlog import TeamFiles, read_observed
 from frontrank.sources.search_team.tables import Field, Schema, read_table
 from frontrank.sources.web_directory import save
 from frontrank.web.view import CrawlView
@@ -102,7 +102,7 @@ def test_impacts_are_summed_from_the_log_by_canonical_url(imported: CrawlTables)
 
 def test_impacts_of_the_pages_win_over_the_log(tmp_path: Path) -> None:
     pages = "url,fetched,clicks\nhttp://b.org/,1,7\nhttp://a.org/,1,\n"
-    crawl, _ = read_observed(**write(tmp_path, pages=pages, links=LINKS, log=LOG))
+    crawl, _ = read_observed(TeamFiles(**write(tmp_path, pages=pages, links=LINKS, log=LOG)))
     assert crawl.web.clicks is not None and crawl.web.views is not None
     assert crawl.web.clicks[:2].tolist() == [7, 0]
     assert crawl.web.views[:2].tolist() == [14, 3]
@@ -132,7 +132,7 @@ def test_what_was_met_on_the_way_is_reported(tmp_path: Path) -> None:
 
 def test_without_queries_the_log_tells_how_often_each_was_asked(tmp_path: Path) -> None:
     log = LOG + "bees,http://a.org/,0,12,mon\n"
-    crawl, _ = read_observed(**write(tmp_path, pages=PAGES, links=LINKS, log=log))
+    crawl, _ = read_observed(TeamFiles(**write(tmp_path, pages=PAGES, links=LINKS, log=log)))
     assert dict(zip(crawl.queries or [], (crawl.frequency if crawl.frequency is not None else []), strict=True)) == {
         "bees": 14,  # b.org on two days; a.org only 12
         "ants": 3,
@@ -158,7 +158,7 @@ def test_the_view_knows_fetched_pages_in_their_order_and_what_they_link_to(impor
 
 def test_the_frontier_has_no_impact_in_the_view_whatever_the_tables_say(tmp_path: Path) -> None:
     pages = "url,fetched,views\nhttp://b.org/,1,7\nhttp://c.org/c,0,100\n"
-    crawl, _ = read_observed(**write(tmp_path, pages=pages, links=LINKS))
+    crawl, _ = read_observed(TeamFiles(**write(tmp_path, pages=pages, links=LINKS)))
     save_crawl(tmp_path / "c", crawl)
     view = load_crawl(tmp_path / "c").view()
     assert view.impact is not None
@@ -183,7 +183,7 @@ def test_the_search_view_shows_fetched_pages_only_best_first(imported: CrawlTabl
 
 def test_without_results_the_embedded_engine_searches_the_fetched_pages(tmp_path: Path) -> None:
     paths = write(tmp_path, **{name: TABLES[name] for name in ("pages", "links", "queries", "log")})
-    save_crawl(tmp_path / "c", read_observed(**paths)[0])
+    save_crawl(tmp_path / "c", read_observed(TeamFiles(**paths))[0])
     crawl = load_crawl(tmp_path / "c")
     view = crawl.view()
     assert view.search is not None and view.impact is not None
@@ -194,13 +194,13 @@ def test_without_results_the_embedded_engine_searches_the_fetched_pages(tmp_path
 
 def test_a_score_that_is_not_given_falls_with_the_rank(tmp_path: Path) -> None:
     results = "query,url,rank\nbees,http://a.org/,4\nbees,http://b.org/,2\n"
-    crawl, _ = read_observed(**write(tmp_path, **{**TABLES, "results": results}))
+    crawl, _ = read_observed(TeamFiles(**write(tmp_path, **{**TABLES, "results": results})))
     assert crawl.results is not None
     assert (crawl.results.page.tolist(), crawl.results.score.tolist()) == ([0, 1], [0.5, 0.25])
 
 
 def test_an_impact_that_nobody_knows_is_refused_when_asked_for(tmp_path: Path) -> None:
-    crawl, _ = read_observed(**write(tmp_path, pages=PAGES, links=LINKS))
+    crawl, _ = read_observed(TeamFiles(**write(tmp_path, pages=PAGES, links=LINKS)))
     save_crawl(tmp_path / "c", crawl)
     assert load_crawl(tmp_path / "c").view().impact is None
     with pytest.raises(InputError, match="knows no clicks"):
@@ -227,7 +227,7 @@ def as_rows(text: str) -> list[list[str]]:
 @pytest.mark.parametrize("form", ["tsv", "tsv.gz", "csv.gz", "semicolon", "bom", "parquet", "sqlite", "sqlite#"])
 def test_every_format_gives_the_same_crawl(tmp_path: Path, form: str) -> None:
     tables = {**TABLES, "pages": PAGES.replace("All about\nbees", "All about bees")}
-    expected, _ = read_observed(**write(tmp_path, **tables))
+    expected, _ = read_observed(TeamFiles(**write(tmp_path, **tables)))
     paths = {name: str(tmp_path / f"{name}.{form}") for name in tables}
     if form.startswith("sqlite"):
         with sqlite3.connect(tmp_path / "crawl.db") as database:
@@ -258,7 +258,7 @@ def test_every_format_gives_the_same_crawl(tmp_path: Path, form: str) -> None:
             rows = "".join(";".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\r\n" for row in as_rows(text))
             path.write_bytes(rows.encode() if form == "semicolon" else b"\xef\xbb\xbf" + text.encode())
             paths[name] = str(path)
-    found, counts = read_observed(**paths)
+    found, counts = read_observed(TeamFiles(**paths))
     assert counts.unknown_log_rows == 1
     assert list(found.web.urls or []) == list(expected.web.urls or [])
     assert list(found.web.texts or []) == list(expected.web.texts or [])
@@ -278,12 +278,12 @@ def test_a_duckdb_file_needs_the_duckdb_package_or_is_read(tmp_path: Path) -> No
     except ImportError:
         path.write_bytes(b"\0" * 8 + b"DUCK" + b"\0" * 100)
         with pytest.raises(MissingExtra, match=r"pip install .*\[duckdb\]'"):
-            read_observed(str(path), str(path))
+            read_observed(TeamFiles(str(path), str(path)))
         return
     with duckdb.connect(str(path)) as database:
         for name in ("pages", "links", "log"):
             database.execute(f"CREATE TABLE {name} AS SELECT * FROM read_csv('{write(tmp_path, **TABLES)[name]}')")
-    found, _ = read_observed(str(path), str(path), log=str(path))
+    found, _ = read_observed(TeamFiles(str(path), str(path), log=str(path)))
     assert found.web.clicks is not None
     assert found.web.clicks.tolist() == [3, 1, 0, 0, 0]
 
@@ -295,7 +295,7 @@ def test_a_view_in_a_duckdb_file_reads_no_other_file(tmp_path: Path) -> None:
         for name in ("pages", "links"):
             database.execute(f"CREATE VIEW {name} AS SELECT * FROM read_csv('{named[name]}')")
     with pytest.raises(InputError, match=r"crawl\.duckdb: not a readable DuckDB database \(.*disabled by configuration"):
-        read_observed(str(tmp_path / "crawl.duckdb"), str(tmp_path / "crawl.duckdb"))
+        read_observed(TeamFiles(str(tmp_path / "crawl.duckdb"), str(tmp_path / "crawl.duckdb")))
 
 
 # --- bad input ---
@@ -324,7 +324,7 @@ def test_a_view_in_a_duckdb_file_reads_no_other_file(tmp_path: Path) -> None:
 def test_a_fault_is_told_with_file_line_and_column(tmp_path: Path, table: str, old: str, new: str, words: str) -> None:
     assert old in TABLES[table]
     with pytest.raises(InputError, match=words) as told:
-        read_observed(**write(tmp_path, **{**TABLES, table: TABLES[table].replace(old, new, 1)}))
+        read_observed(TeamFiles(**write(tmp_path, **{**TABLES, table: TABLES[table].replace(old, new, 1)})))
     assert "\n" not in str(told.value)
 
 
@@ -341,12 +341,12 @@ def test_a_quote_that_is_never_closed_is_told_with_its_line_as_nobody_knows_what
 ) -> None:
     paths = write(tmp_path, pages="url,fetched,title\n" + rows, links="source,target\n")
     with pytest.raises(InputError, match=rf"pages\.csv, line {line}: a quote is opened and never closed"):
-        read_observed(**paths, skip_bad=skip)
+        read_observed(TeamFiles(**paths), skip_bad=skip)
 
 
 def test_a_quote_inside_a_value_is_part_of_it(tmp_path: Path) -> None:
     paths = write(tmp_path, pages='url,fetched,title\nhttp://a/,1,5" disk\nhttp://b/,1,b\n', links="source,target\n")
-    observed, _ = read_observed(**paths)
+    observed, _ = read_observed(TeamFiles(**paths))
     assert list(observed.web.titles or ()) == ['5" disk', "b"]
 
 
@@ -360,18 +360,18 @@ def test_what_is_no_url_is_refused_wherever_a_url_is_expected(tmp_path: Path, wh
         with pytest.raises(
             InputError, match=r"(pages|links)\.csv, line 3, column (url|target): .*expected a URL with a scheme"
         ):
-            read_observed(**paths)
-        _, counts = read_observed(**paths, skip_bad=True)
+            read_observed(TeamFiles(**paths))
+        _, counts = read_observed(TeamFiles(**paths), skip_bad=True)
         assert sum(counts.skipped.values()) == 1
 
 
 def test_a_table_of_pages_without_rows_is_refused(tmp_path: Path) -> None:
     paths = write(tmp_path, pages="url,fetched\n", links=LINKS)
     with pytest.raises(InputError, match=r"pages\.csv: column names and no rows; expected at least one page"):
-        read_observed(**paths)
+        read_observed(TeamFiles(**paths))
     paths = write(tmp_path, pages="url,fetched\nnot a url,1\n", links=LINKS)
     with pytest.raises(InputError, match=r"pages\.csv: no row of it can be used"):
-        read_observed(**paths, skip_bad=True)
+        read_observed(TeamFiles(**paths), skip_bad=True)
 
 
 def test_bad_rows_can_be_skipped_and_are_counted(tmp_path: Path) -> None:
@@ -386,12 +386,12 @@ def test_bad_rows_can_be_skipped_and_are_counted(tmp_path: Path) -> None:
     assert crawl.web.clicks is not None
     assert crawl.web.clicks.tolist()[:2] == [2, 1]
     with pytest.raises(InputError):
-        read_observed(**paths)
+        read_observed(TeamFiles(**paths))
 
 
 def test_text_that_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"queries.csv, line 2, column query: not UTF-8 text"):
-        read_observed(**write(tmp_path, **{**TABLES, "queries": b"query,frequency\ncaf\xe9,1\n"}))
+        read_observed(TeamFiles(**write(tmp_path, **{**TABLES, "queries": b"query,frequency\ncaf\xe9,1\n"})))
 
 
 def test_rows_of_a_database_are_told_by_number(tmp_path: Path) -> None:
@@ -424,7 +424,7 @@ def test_a_file_that_is_no_table_is_told_in_one_sentence(tmp_path: Path, name: s
     (tmp_path / name).write_bytes(data)
     links = write(tmp_path, links="source,target\n")["links"]
     with pytest.raises(FrontrankError, match=words) as told:
-        read_observed(str(tmp_path / name), links)
+        read_observed(TeamFiles(str(tmp_path / name), links))
     assert "\n" not in str(told.value) and str(tmp_path / name) in str(told.value)
 
 
@@ -472,13 +472,13 @@ def test_dates_of_a_log_are_kept_and_come_back(tmp_path: Path) -> None:
 
 def test_what_pages_are_told_to_be_worth_has_no_dates(tmp_path: Path) -> None:
     pages = "url,fetched,clicks\nhttp://b.org/,1,7\nhttp://a.org/,1,\n"
-    crawl, _ = read_observed(**write(tmp_path, pages=pages, links=LINKS, log=DATED_LOG))
+    crawl, _ = read_observed(TeamFiles(**write(tmp_path, pages=pages, links=LINKS, log=DATED_LOG)))
     assert crawl.web.seen_on is not None and crawl.web.seen_on.clicks is None
     assert crawl.web.seen_on.views is not None
 
 
 def test_words_for_dates_are_counted_and_no_dates(tmp_path: Path) -> None:
-    crawl, counts = read_observed(**write(tmp_path, pages=PAGES, links=LINKS, log=LOG))
+    crawl, counts = read_observed(TeamFiles(**write(tmp_path, pages=PAGES, links=LINKS, log=LOG)))
     assert crawl.asked_on is crawl.web.seen_on is None
     assert counts.undated_rows == 4
 

@@ -15,7 +15,7 @@ from frontrank.errors import SourceError
 from frontrank.sources import load
 from frontrank.sources.bitstream import CODE_NAMES, read_words
 from frontrank.sources.bvgraph import ALLOWED, decode, load_bvgraph, read_shape
-from frontrank.sources.bvgraph_stream import FINE, _decode
+from frontrank.sources.bvgraph_stream import FINE, Format, _decode
 from frontrank.sources.properties import parse_properties
 from tests.oracles import bvgraph as oracle
 
@@ -102,7 +102,7 @@ def test_the_decoder_is_the_same_interpreted(tmp_path: Path, residuals: str) -> 
     size = (tmp_path / "g.graph").stat().st_size
     words = read_words(f"{tmp_path}/g.graph", 0, size)
     indptr, targets = np.zeros(shape.nodes + 1, np.int64), np.empty(shape.arcs, np.int32)
-    ended = _decode(words, 0, 8 * size, shape.nodes, 0, 0, shape.arcs, indptr, targets, shape.codes, 3, 7, 4)
+    ended = _decode(words, 0, 8 * size, Format(shape.nodes, 7, 4, shape.codes, 3), 0, 0, shape.arcs, indptr, targets)
     assert ended[:2] == (FINE, shape.nodes)
     assert lists_of(indptr, targets) == graph
 

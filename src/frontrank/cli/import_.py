@@ -11,7 +11,8 @@ from frontrank.cli.screen import progress, show_json
 from frontrank.errors import InputError
 
 if TYPE_CHECKING:
-    from frontrank.sources.search_team.searchlog import Counts, Observed
+    from frontrank.sources.search_team.importing import Counts
+    from frontrank.sources.search_team.searchlog import Observed
 
 SAID = {
     "duplicate_pages": "duplicate rows of a page; the first counts",
@@ -65,16 +66,15 @@ def command(target: str, skip_bad: bool, force: bool, as_json: bool, **given: st
 
 
 def _read(target: str, given: dict[str, str | None], skip_bad: bool, tell: Any) -> tuple[Observed, Counts]:
-    from frontrank.sources.search_team.searchlog import read_observed
+    from frontrank.sources.search_team.searchlog import TeamFiles, read_observed
 
     pages, links = given["pages"], given["links"]
     if pages is None or links is None:
         missing = "--pages" if pages is None else "--links"
         raise InputError(f"{missing} is missing; expected --pages and --links")
     name = os.path.basename(os.path.normpath(target)).removesuffix(".crawl")
-    return read_observed(
-        pages, links, given["queries"], given["log"], given["results"], skip_bad=skip_bad, name=name, progress=tell
-    )
+    files = TeamFiles(pages, links, given["queries"], given["log"], given["results"])
+    return read_observed(files, skip_bad=skip_bad, name=name, progress=tell)
 
 
 def _figures(crawl: Observed, counts: dict[str, Any]) -> dict[str, Any]:

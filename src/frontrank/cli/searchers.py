@@ -53,7 +53,7 @@ def impact(to: Recipient, table: str) -> None:
     frontrank impact my-crawl clicks-of-today.csv
     frontrank impact 127.0.0.1:7072 clicks-of-today.csv
     """
-    from frontrank.sources.search_team.searchlog import read_impacts
+    from frontrank.sources.search_team.searchers import read_impacts
 
     told = read_impacts(table)
     what = f"{len(told):,} pages"

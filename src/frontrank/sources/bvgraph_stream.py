@@ -1,10 +1,10 @@
-"""The bit stream of a BVGraph as rows of links, a block at a time: neither the file nor the links are ever whole in memory.
+"""The bit stream of a BVGraph as rows of links, a block at a time: neither the file nor the links are ever all in memory.
 
 For each node x in turn the stream holds: the outdegree d; if d > 0 and the window is not 0, the reference r; if r > 0,
 the list of x - r is copied in part: a number of blocks and their lengths, alternately copied and skipped, the first as
 it is and the others less 1, what follows the last block being copied if their number is even; of what remains, the
-intervals (unless the least interval length is 0): their number, and for each its left end and its length less the least
-length; then the residuals. Left ends and residuals are gaps: the first one from x, folded to a natural number
+intervals (unless the minimum length is 0): their number, and for each its left end and its length less the
+minimum; then the residuals. Left ends and residuals are gaps: the first one from x, folded to a natural number
 (0, -1, 1, -2, ... become 0, 1, 2, 3, ...), the next from the end of the one before. Intervals are always γ-coded, the
 code of every other part is a flag (``compressionflags``).
 
@@ -54,6 +54,16 @@ class Shape(NamedTuple):
     bits: int | None = None  # of the stream, if they say so
 
 
+class Format(NamedTuple):
+    """The same for kernels."""
+
+    nodes: int
+    window: int
+    shortest: int  # interval
+    codes: Array
+    k: int
+
+
 class Block(NamedTuple):
     """Successors of node ``first + r``: ``targets[indptr[r]:indptr[r + 1]]``, increasing, the node itself included."""
 
@@ -62,8 +72,8 @@ class Block(NamedTuple):
     targets: Array  # int32
 
 
-def blocks(path: str, shape: Shape) -> Iterator[Block]:
-    """The rows of all nodes, in order. What a block holds is written over by the next."""
+def _bits(path: str, shape: Shape) -> int:
+    """How many bits the file has; SourceError if the properties cannot be right."""
     try:
         bits = 8 * os.path.getsize(path)
     except OSError as error:
@@ -72,25 +82,29 @@ def blocks(path: str, shape: Shape) -> Iterator[Block]:
         raise SourceError(f"{path}: {bits // 8:,} bytes cannot hold {shape.nodes:,} nodes; the file is truncated")
     if shape.arcs > shape.nodes**2:
         raise SourceError(f"{path}: {shape.arcs:,} arcs are too many for {shape.nodes:,} nodes; correct the properties")
+    return bits
+
+
+def blocks(path: str, shape: Shape) -> Iterator[Block]:
+    """The rows of all nodes, in order. The arrays of a block are written over by the next."""
+    bits = _bits(path, shape)
     window = min(shape.window, shape.nodes)
+    form = Format(shape.nodes, window, shape.min_interval, shape.codes, shape.zeta_k)
     indptr = np.zeros(window + min(ROWS, shape.nodes) + 1, np.int64)
     targets = np.empty(min(LINKS, shape.arcs), np.int32)
-    node = kept = done = 0  # the next node; rows of the window that stand before it; arcs before it
+    node = kept = done = 0  # the next node; rows of the window before it; arcs before it
     begin = pos = 0  # of the piece, in bytes; in the piece, in bits
     size = PIECE
     words = read_words(path, begin, size)
     while node < shape.nodes:
         end = min(8 * size, bits - 8 * begin)
-        held, first = int(indptr[kept]), node - kept
-        status, after, pos = compiled(_decode)(
-            words, pos, end, shape.nodes, node, first, shape.arcs - done, indptr, targets, shape.codes, shape.zeta_k, window,
-            shape.min_interval,
-        )  # fmt: skip
+        before, first = int(indptr[kept]), node - kept
+        status, after, pos = compiled(_decode)(words, pos, end, form, node, first, shape.arcs - done, indptr, targets)
         if status not in (FINE, FULL, TRUNCATED) or (status == TRUNCATED and 8 * begin + end == bits):
             raise SourceError(f"{path}: node {after}: {COMPLAINTS[status]}")
-        made = int(indptr[after - first])
+        filled = int(indptr[after - first])
         if after > node:
-            yield Block(node, indptr[kept : after - first + 1] - held, targets[held:made])
+            yield Block(node, indptr[kept : after - first + 1] - before, targets[before:filled])
         if status == FULL and after == node:
             targets = np.concatenate([targets, np.empty(max(targets.size, 1024), np.int32)])
         if status == TRUNCATED:
@@ -98,16 +112,16 @@ def blocks(path: str, shape: Shape) -> Iterator[Block]:
             size = 2 * size if skipped == 0 else PIECE
             begin, pos = begin + skipped, pos - 8 * skipped
             words = read_words(path, begin, size)
-        done += made - held
+        done += filled - before
         kept = _keep(indptr, targets, after - first, min(window, after))
         node = after
-    if done != shape.arcs:
-        raise SourceError(f"{path}: {done:,} arcs decoded, but the properties say {shape.arcs:,}")
-    _check_end(path, 8 * begin + pos, bits, shape)
+    _check_end(path, 8 * begin + pos, bits, done, shape)
 
 
-def _check_end(path: str, end: int, bits: int, shape: Shape) -> None:
-    """Nothing follows the last node but zeros up to a whole byte; and the properties may say how many bits there are."""
+def _check_end(path: str, end: int, bits: int, arcs: int, shape: Shape) -> None:
+    """Check that all arcs were decoded, and that only zeros up to a whole byte follow the last node."""
+    if arcs != shape.arcs:
+        raise SourceError(f"{path}: {arcs:,} arcs decoded, but the properties say {shape.arcs:,}")
     with open(path, "rb") as file:
         file.seek(end // 8)
         rest = file.read(PADDING + 2)
@@ -138,8 +152,8 @@ def _unfold(n: int) -> int:
 
 
 @kernel
-def _copy(words: Array, pos: int, end: int, codes: Array, k: int, listed: Array, row: Array, room: int) -> tuple[int, int]:
-    count, pos = read_code(words, pos, end, codes[BLOCK_COUNT], k)
+def _copy(words: Array, pos: int, end: int, form: Format, listed: Array, row: Array, room: int) -> tuple[int, int]:
+    count, pos = read_code(words, pos, end, form.codes[BLOCK_COUNT], form.k)
     if count < 0 or count > listed.size + 1:
         return -1, pos
     at = 0
@@ -148,7 +162,7 @@ def _copy(words: Array, pos: int, end: int, codes: Array, k: int, listed: Array,
         if i == count:
             length = listed.size - at  # what follows the last block
         else:
-            length, pos = read_code(words, pos, end, codes[BLOCKS], k)
+            length, pos = read_code(words, pos, end, form.codes[BLOCKS], form.k)
             if length < 0 or length > listed.size:
                 return -1, pos
             if i > 0:
@@ -167,30 +181,20 @@ def _copy(words: Array, pos: int, end: int, codes: Array, k: int, listed: Array,
 
 @kernel
 def _intervals(
-    words: Array,
-    pos: int,
-    end: int,
-    codes: Array,
-    k: int,
-    node: int,
-    nodes: int,
-    least: int,
-    row: Array,
-    filled: int,
-    room: int,
+    words: Array, pos: int, end: int, form: Format, node: int, row: Array, filled: int, room: int
 ) -> tuple[int, int]:
-    count, pos = read_code(words, pos, end, codes[INTERVALS], k)
+    count, pos = read_code(words, pos, end, form.codes[INTERVALS], form.k)
     if count < 0 or count > room - filled:
         return -1, pos
     left = 0
     for i in range(count):
-        gap, pos = read_code(words, pos, end, codes[INTERVALS], k)
-        length, pos = read_code(words, pos, end, codes[INTERVALS], k)
-        if gap < 0 or length < 0 or least > room or length + least > room - filled:
+        gap, pos = read_code(words, pos, end, form.codes[INTERVALS], form.k)
+        length, pos = read_code(words, pos, end, form.codes[INTERVALS], form.k)
+        if gap < 0 or length < 0 or form.shortest > room or length + form.shortest > room - filled:
             return -1, pos
         left += node + _unfold(gap) if i == 0 else gap + 1
-        length += least
-        if left < 0 or left + length > nodes:
+        length += form.shortest
+        if left < 0 or left + length > form.nodes:
             return -1, pos
         for j in range(length):
             row[filled + j] = left + j
@@ -201,15 +205,15 @@ def _intervals(
 
 @kernel
 def _residuals(
-    words: Array, pos: int, end: int, codes: Array, k: int, node: int, nodes: int, row: Array, filled: int, room: int
+    words: Array, pos: int, end: int, form: Format, node: int, row: Array, filled: int, room: int
 ) -> tuple[int, int]:
     last = -1
     for i in range(filled, room):
-        gap, pos = read_code(words, pos, end, codes[RESIDUALS], k)
+        gap, pos = read_code(words, pos, end, form.codes[RESIDUALS], form.k)
         if gap < 0:
             return -1, pos
         last = node + _unfold(gap) if i == filled else last + gap + 1
-        if last < 0 or last >= nodes:
+        if last < 0 or last >= form.nodes:
             return -1, pos
         row[i] = last
     return room, pos
@@ -247,37 +251,33 @@ def _row(
     words: Array,
     pos: int,
     end: int,
-    nodes: int,
+    form: Format,
     node: int,
     at: int,
     degree: int,
     indptr: Array,
     targets: Array,
-    codes: Array,
-    k: int,
-    window: int,
-    least: int,
     row: Array,
 ) -> tuple[int, int]:
     """Decode the successors of a node, row ``at`` of the block, given its outdegree; returns a status and the next position."""
     filled = 0
-    if window > 0:
-        back, pos = read_code(words, pos, end, codes[REFERENCES], k)
-        if back < 0 or back > window or back > node:
+    if form.window > 0:
+        back, pos = read_code(words, pos, end, form.codes[REFERENCES], form.k)
+        if back < 0 or back > form.window or back > node:
             return BAD_REFERENCE, pos
         if back > 0:
             listed = targets[indptr[at - back] : indptr[at - back + 1]]
-            filled, pos = _copy(words, pos, end, codes, k, listed, row, degree)
+            filled, pos = _copy(words, pos, end, form, listed, row, degree)
             if filled < 0:
                 return BAD_COPY, pos
     copied = filled
-    if filled < degree and least > 0:
-        filled, pos = _intervals(words, pos, end, codes, k, node, nodes, least, row, filled, degree)
+    if filled < degree and form.shortest > 0:
+        filled, pos = _intervals(words, pos, end, form, node, row, filled, degree)
         if filled < 0:
             return BAD_INTERVALS, pos
     spanned = filled
     if filled < degree:
-        filled, pos = _residuals(words, pos, end, codes, k, node, nodes, row, filled, degree)
+        filled, pos = _residuals(words, pos, end, form, node, row, filled, degree)
         if filled < 0:
             return BAD_RESIDUALS, pos
     begin = indptr[at]
@@ -291,31 +291,27 @@ def _decode(
     words: Array,
     pos: int,
     end: int,
-    nodes: int,
+    form: Format,
     node: int,
     first: int,
     left: int,
     indptr: Array,
     targets: Array,
-    codes: Array,
-    k: int,
-    window: int,
-    least: int,
 ) -> tuple[int, int, int]:
     """Rows from ``node`` on, as long as there is room for them; row 0 is that of node ``first``.
 
     Returns a status, the node it is about, and where that begins.
     """
     row = np.empty(1024, np.int64)
-    while node < nodes:
+    while node < form.nodes:
         at = node - first
         if at + 1 >= indptr.size:
             return FULL, node, pos
         begin: Any = pos
-        degree, pos = read_code(words, pos, end, codes[OUTDEGREES], k)
+        degree, pos = read_code(words, pos, end, form.codes[OUTDEGREES], form.k)
         if pos > end:
             return TRUNCATED, node, begin
-        if degree < 0 or degree > nodes:
+        if degree < 0 or degree > form.nodes:
             return BAD_DEGREE, node, begin
         if degree > left:
             return MORE_ARCS, node, begin
@@ -324,7 +320,7 @@ def _decode(
         if degree > row.size:
             row = np.empty(2 * degree, np.int64)
         if degree > 0:
-            status, pos = _row(words, pos, end, nodes, node, at, degree, indptr, targets, codes, k, window, least, row)
+            status, pos = _row(words, pos, end, form, node, at, degree, indptr, targets, row)
             if pos > end:  # whatever else is wrong comes from zeros read after the end
                 return TRUNCATED, node, begin
             if status != FINE:

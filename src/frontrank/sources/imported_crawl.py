@@ -26,17 +26,17 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError, need
 from frontrank.kernels.jit import Array
+from frontrank.sources.digests import check_digest, write_digested
 from frontrank.sources.live_crawl import is_crawled, load_crawled
-from frontrank.sources.search_team.searchlog import Observed, ResultTable
+from frontrank.sources.search_team.searchers import ResultTable
+from frontrank.sources.search_team.searchlog import Observed
 from frontrank.sources.web_directory import FILES as WEB_FILES
 from frontrank.sources.web_directory import (
-    check_digest,
     check_range,
     is_web_directory,
     load_directory,
     mapped,
     read_columns,
-    write_digested,
     write_web,
 )
 from frontrank.system.capacity import check_copy

@@ -3,8 +3,8 @@
     DIR/trace.db    pages, links, anchors, titles (see ``frontrank.crawl.journal``)
     DIR/warc/       texts, read when they are first asked for
 
-Pages are numbered in the order in which they were fetched, so page 0 is the first. Only fetched pages are part of it: what
-a page that was never fetched links to is not known, and an ordering that went there could not be judged. A redirect is a
+Pages are numbered in the order in which they were fetched, so page 0 is the first. Only fetched pages are part of it: the
+links of other pages are not known, so an ordering that went there could not be judged. A redirect is a
 page with one link. The crawl may still be running.
 """
 
@@ -46,48 +46,53 @@ def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
             found = _read(journal, len(names))
         if not found.pages:
             raise SourceError(f"{folder}: this crawl has fetched no page yet; there is nothing to simulate on")
-        kept, notes, policy = journal.has_texts(), journal.notes, stored_spec(journal)
+        has_texts, notes, policy = journal.has_texts(), journal.notes, stored_spec(journal)
     finally:
         journal.close()
     pages = found.pages
     if waiting:
         others = set(range(len(names))).difference(pages, found.failed)
         pages = [*pages, *sorted(others)]
-    more = len(pages) - len(found.pages)
-    number = np.full(len(names), -1, np.int64)
-    number[pages] = np.arange(len(pages))
     urls = [names[page] for page in pages]
-    blobs, anchors, titles = (
-        [*column, *[empty] * more] for column, empty in ((found.blobs, b""), (found.anchors, ""), (found.titles, ""))
-    )
-    lengths = np.array([len(blob) // 4 for blob in blobs])
-    target = number[np.frombuffer(b"".join(blobs), "<i4")]
-    inside = target >= 0
     hosts, host_names = hosts_from_urls(urls)
     texts: Deferred | None = None
-    if kept or (folder / "warc").is_dir():
-        texts = Deferred(len(urls), lambda: _texts(folder, urls, pages, kept), str(folder))
+    if has_texts or (folder / "warc").is_dir():
+        texts = Deferred(len(urls), lambda: _texts(folder, urls, pages, has_texts), str(folder))
+    columns = {**_links(found, pages, len(names)), **_impacts(found, pages, notes.get("impact_by", ""))}
     return Web.from_edges(
-        np.repeat(np.arange(len(pages)), lengths)[inside],
-        target[inside],
+        columns.pop("source"),
+        columns.pop("target"),
         len(pages),
-        anchors=_picked(anchors, lengths, inside) if any(anchors) else None,
         hosts=hosts,
         host_names=host_names,
         urls=urls,
-        titles=titles,
+        titles=[*found.titles, *[""] * (len(pages) - len(found.pages))],
         texts=texts,
-        seeds=np.unique(number[[page for page in found.seeds if number[page] >= 0]]).astype(np.int32),
-        **_impacts(found, pages, notes.get("impact_by", "")),
         queries=found.queries[-1] if found.queries else None if "workload" not in notes else workload_from(notes["workload"]),
         crawled_with=policy,
         fetched=len(found.pages),
         name=folder.resolve().name,
+        **columns,
     )
 
 
+def _links(found: Found, pages: list[int], known: int) -> dict[str, Any]:
+    """The links between these pages, their anchors, and the seeds, under the new numbers of pages."""
+    number = np.full(known, -1, np.int64)
+    number[pages] = np.arange(len(pages))
+    lengths = np.array([len(blob) // 4 for blob in found.blobs])
+    target = number[np.frombuffer(b"".join(found.blobs), "<i4")]
+    inside = target >= 0
+    return {
+        "source": np.repeat(np.arange(len(lengths)), lengths)[inside],
+        "target": target[inside],
+        "anchors": _picked(found.anchors, lengths, inside) if any(found.anchors) else None,
+        "seeds": np.unique(number[[page for page in found.seeds if number[page] >= 0]]).astype(np.int32),
+    }
+
+
 class Found(NamedTuple):
-    """What the events of a crawl tell: of its fetched pages, in their order; and its seeds and failed pages."""
+    """What the events of a crawl say of its fetched pages, in their order; and its seeds and failed pages."""
 
     pages: list[int]
     blobs: list[bytes]
@@ -96,8 +101,8 @@ class Found(NamedTuple):
     impact: list[float]
     seeds: list[int]
     failed: list[int]
-    told: list[Valued]  # of what searchers made of pages
-    queries: list[Workload]  # asked since, in place of those before
+    impacts: list[Valued]  # reported later
+    queries: list[Workload]  # workloads set later; the last one counts
 
 
 def _read(journal: Journal, known: int) -> Found:
@@ -109,31 +114,31 @@ def _read(journal: Journal, known: int) -> Found:
         elif event.kind == Failed.kind:
             found.failed.append(event.page)
         elif event.kind == Valued.kind:
-            found.told.append(Valued.of(event))
+            found.impacts.append(Valued.of(event))
         elif event.kind == Asked.kind:
             found.queries.append(Asked.of(event).workload)
         elif event.kind == Fetched.kind and not (event.status == UNCHANGED and event.page in place):
-            told = (event.page, event.links or b"", event.anchors or "", event.title or "", event.impact or 0.0)
+            row = (event.page, event.links or b"", event.anchors or "", event.title or "", event.impact or 0.0)
             at = place.setdefault(event.page, len(found.pages))
             columns: tuple[list[Any], ...] = found[:5]
-            for column, value in zip(columns, told, strict=True):
-                column[at : at + 1] = [value]  # a page that came back stays where it was, with what it is now
+            for column, value in zip(columns, row, strict=True):
+                column[at : at + 1] = [value]  # a revisited page keeps its place, and its data is replaced
     return found
 
 
 def _impacts(found: Found, pages: list[int], impact_by: str) -> dict[str, Any]:
-    """Views and clicks of these pages, the last that were told, and which of them count."""
-    told: dict[str, dict[int, float]] = {"views": {}, "clicks": {}}
-    by = impact_by or next(("clicks" if one.views is None else "views" for one in found.told), "views")
+    """Views and clicks of these pages, the last that were reported, and which of them count."""
+    impact_of: dict[str, dict[int, float]] = {"views": {}, "clicks": {}}
+    by = impact_by or next(("clicks" if one.views is None else "views" for one in found.impacts), "views")
     for page, impact in zip(found.pages, found.impact, strict=True):
         if impact:
-            told[by][page] = impact
-    for one in found.told:
-        for name in told:
+            impact_of[by][page] = impact
+    for one in found.impacts:
+        for name in impact_of:
             if (value := getattr(one, name)) is not None:
-                told[name][one.page] = value
-    columns = {name: np.array([of.get(page, 0.0) for page in pages]) if of else None for name, of in told.items()}
-    return {**columns, "impact_by": by if columns[by] is not None and (impact_by or found.told) else ""}
+                impact_of[name][one.page] = value
+    columns = {name: np.array([of.get(page, 0.0) for page in pages]) if of else None for name, of in impact_of.items()}
+    return {**columns, "impact_by": by if columns[by] is not None and (impact_by or found.impacts) else ""}
 
 
 def _picked(anchors: list[str], lengths: Array, inside: Array) -> list[str]:
@@ -145,11 +150,11 @@ def _picked(anchors: list[str], lengths: Array, inside: Array) -> list[str]:
     return [word for word, kept in zip(words, inside.tolist(), strict=True) if kept]
 
 
-def _texts(folder: Path, urls: list[str], pages: list[int], kept: bool) -> Any:
+def _texts(folder: Path, urls: list[str], pages: list[int], has_texts: bool) -> Any:
     need("pyarrow")
     import pyarrow as pa
 
-    if kept:  # the ordering read them, so the trace has them
+    if has_texts:  # the ordering read them, so the trace has them
         journal = Journal.open(folder, read_only=True)
         try:
             return pa.array(journal.texts(pages), pa.string())
@@ -159,5 +164,5 @@ def _texts(folder: Path, urls: list[str], pages: list[int], kept: bool) -> Any:
 
     stored = load_warc(folder / "warc")
     assert stored.urls is not None
-    held = dict(zip(stored.urls, stored.texts or [""] * stored.pages, strict=True))
-    return pa.array([held.get(url, "") for url in urls], pa.string())
+    text_of = dict(zip(stored.urls, stored.texts or [""] * stored.pages, strict=True))
+    return pa.array([text_of.get(url, "") for url in urls], pa.string())

@@ -6,9 +6,9 @@
     hosts.npy         int32, pages: host numbers          hosts.parquet    host
     ids.npy           int64, pages                        pages.parquet    url, title, text
     views.npy         float64, pages                      clicks.npy       float64, pages
-    seeds.npy         integers                            anchors.parquet  anchor, one row a link
+    seeds.npy         integers                            anchors.parquet  anchor, a row per link
 
-Only web.json, indptr and targets must be there; ``columns`` lists the others. Arrays are memory-mapped; strings are
+Only web.json, indptr and targets are required; ``columns`` lists the others. Arrays are memory-mapped; strings are
 read column by column at their first use. Opening checks shapes, types and ranges, in one pass over the links.
 
 web.json has a digest of each file (``digests``: of a Parquet file one for its footer and for each column), and of itself.
@@ -21,8 +21,7 @@ from __future__ import annotations
 
 import json
 import os
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -30,7 +29,8 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError, need
 from frontrank.kernels.jit import Array
-from frontrank.system.files import IMPORTED, Progress, check_target, digest, written_beside
+from frontrank.sources.digests import AGAIN, FOOTER, check_digest, check_file, parquet_digests, write_digested
+from frontrank.system.files import IMPORTED, Progress, check_target, written_beside
 from frontrank.web.strings import Deferred, Packed, Texts
 from frontrank.web.web import Web
 
@@ -39,8 +39,6 @@ VERSION = 1
 MANIFEST = "web.json"
 TABLES = ("pages", "hosts", "anchors")
 PARQUET_MAGIC = b"PAR1"
-FOOTER = "(footer)"  # its digest, beside those of columns
-AGAIN = "restore it from a copy, or write it again"
 ROWS = 16_384  # of a row group: a few hundred MB of text at most
 ARRAYS: dict[str, Any] = {"hosts": np.int32, "ids": np.int64, "seeds": None, "views": np.float64, "clicks": np.float64}
 STRINGS = {"urls": ("pages", "url"), "titles": ("pages", "title"), "texts": ("pages", "text")}
@@ -52,7 +50,7 @@ def has_manifest(path: str) -> bool:
 
 
 def is_web_directory(path: str) -> bool:
-    """Whether a web.json of this format lies there, of whatever version."""
+    """Whether there is a web.json of this format, of any version."""
     try:
         with open(os.path.join(path, MANIFEST), encoding="utf-8") as file:
             manifest = json.load(file)
@@ -77,8 +75,8 @@ def check_web_target(path: str | os.PathLike[str], force: bool = False) -> None:
     check_target(path, lambda target: is_web_directory(os.fspath(target)), "a frontrank web")
     more = [] if force or not os.path.isdir(path) else sorted(set(os.listdir(path)) - FILES)
     if more:
-        held = "an imported crawl" if IMPORTED in more else f"more than a web ({', '.join(more[:3])})"
-        raise InputError(f"{os.fspath(path)} exists and holds {held}; give another path, or --force to replace it")
+        content = "an imported crawl" if IMPORTED in more else f"more than a web ({', '.join(more[:3])})"
+        raise InputError(f"{os.fspath(path)} exists and holds {content}; give another path, or --force to replace it")
 
 
 def write_web(web: Web, where: str) -> None:
@@ -100,7 +98,7 @@ def write_web(web: Web, where: str) -> None:
 def write_manifest(
     where: str | os.PathLike[str], name: str, pages: int, links: int, hosts: int | None = None, columns: Sequence[str] = ()
 ) -> None:
-    """The last file of a web directory, without which the others are none."""
+    """Write web.json, the last file: without it a folder is not a web directory."""
     manifest = {
         "format": FORMAT,
         "version": VERSION,
@@ -111,47 +109,6 @@ def write_manifest(
         "columns": list(columns),
     }
     write_digested(os.path.join(where, MANIFEST), manifest, FILES)
-
-
-def write_digested(path: str, manifest: dict[str, Any], names: Iterable[str]) -> None:
-    """A manifest, with digests of those of these files that are there, and of itself."""
-    folder = os.path.dirname(path)
-    there = sorted(name for name in names if name.endswith((".npy", ".parquet")) and os.path.exists(os.path.join(folder, name)))
-    manifest = {**manifest, "digests": {name: _digests_of(os.path.join(folder, name)) for name in there}}
-    manifest["digest"] = _own_digest(manifest)
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(manifest, file, indent=2)
-        file.write("\n")
-
-
-def _digests_of(path: str) -> str | dict[str, str]:
-    return _parquet_digests(path) if path.endswith(".parquet") else digest(path)
-
-
-def _own_digest(manifest: dict[str, Any]) -> str:
-    said = json.dumps({key: value for key, value in manifest.items() if key != "digest"}, sort_keys=True)
-    return f"{zlib.crc32(said.encode()):08x}"
-
-
-def _parquet_digests(path: str, columns: Sequence[str] | None = None) -> dict[str, str]:
-    """Of its footer, and of the chunks of each column (or of these columns): what reading them reads."""
-    need("pyarrow")
-    import pyarrow.parquet as pq
-
-    says = pq.read_metadata(path)
-    size = os.path.getsize(path)
-    footer = says.serialized_size + 8
-    found = {FOOTER: digest(path, [(size - footer, footer)])}
-    groups = [says.row_group(i) for i in range(says.num_row_groups)]
-    for at, name in enumerate(says.schema.names):
-        if columns is None or name in columns:
-            found[name] = digest(path, [_span(group.column(at)) for group in groups])
-    return found
-
-
-def _span(chunk: Any) -> tuple[int, int]:
-    first = chunk.data_page_offset if chunk.dictionary_page_offset is None else chunk.dictionary_page_offset
-    return min(first, chunk.data_page_offset), chunk.total_compressed_size
 
 
 def _write_strings(where: str, name: str, columns: dict[str, Sequence[str]]) -> None:
@@ -269,19 +226,6 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def check_digest(path: str, manifest: dict[str, Any]) -> None:
-    """Raise SourceError if a manifest is not what was written; one without digests is of an earlier version."""
-    given = manifest.setdefault("digests", {})
-    if ("digest" in manifest or given) and manifest.get("digest") != _own_digest(manifest):
-        raise SourceError(f"{path}: damaged, its digest does not match what it says; {AGAIN}")
-
-
-def _check_file(path: str, digests: dict[str, Any]) -> None:
-    expected = digests.get(os.path.basename(path))
-    if expected is not None and digest(path) != expected:
-        raise SourceError(f"{path}: damaged, its digest is not that of the file that was written; {AGAIN}")
-
-
 def mapped(where: str, name: str, dtype: Any, length: int | None, digests: dict[str, Any] | None = None) -> Array:
     """An array of the directory, mapped; a plain ndarray, so that kernels are compiled for one type only."""
     path = f"{where}/{name}.npy"
@@ -295,7 +239,7 @@ def mapped(where: str, name: str, dtype: Any, length: int | None, digests: dict[
     if array.ndim != 1 or not of_type or length not in (None, array.size):
         wanted = f"{'' if length is None else f'{length:,} '}{'integers' if dtype is None else np.dtype(dtype).name}"
         raise SourceError(f"{path}: {array.dtype} of shape {array.shape}, expected {wanted}; write the web again")
-    _check_file(path, digests or {})
+    check_file(path, digests or {})
     return array
 
 
@@ -333,7 +277,7 @@ def _read_column(path: str, column: str, mark: tuple[int, ...], rows: int, diges
 
 
 def read_columns(path: str, columns: list[str], rows: int, digests: dict[str, Any] | None = None) -> Any:
-    """Columns of a Parquet file as an Arrow table. What a damaged file says of itself is checked before it is believed."""
+    """Columns of a Parquet file as an Arrow table. Its metadata may be damaged, so it is checked before it is used."""
     need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -341,20 +285,20 @@ def read_columns(path: str, columns: list[str], rows: int, digests: dict[str, An
     expected = (digests or {}).get(os.path.basename(path))
     try:
         if expected is not None:
-            found = _parquet_digests(path, columns)
+            found = parquet_digests(path, columns)
             wrong = next((name for name in (FOOTER, *columns) if found.get(name) != expected.get(name)), None)
             if wrong is not None:
                 raise SourceError(f"{path}: damaged, the digest of {wrong} is not that of what was written; {AGAIN}")
         with pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
-            says, groups = file.metadata, range(file.metadata.num_row_groups)
-            held = sum(says.row_group(i).num_rows for i in groups)
-            if says.num_rows == held == rows:
+            metadata = file.metadata
+            found_rows = sum(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
+            if metadata.num_rows == found_rows == rows:
                 table = file.read(columns=columns)
                 table.validate(full=True)
                 if table.num_rows == rows and table.column_names == columns:
                     return table
-                held = table.num_rows
+                found_rows = table.num_rows
     except (pa.ArrowException, OSError, KeyError, MemoryError, ValueError, OverflowError) as error:
         why = (str(error).splitlines() or [type(error).__name__])[0]
         raise SourceError(f"{path}: column {', '.join(columns)} cannot be read ({why}); write the file again") from None
-    raise SourceError(f"{path}: {held:,} rows of {', '.join(columns)}, expected {rows:,}; write the file again")
+    raise SourceError(f"{path}: {found_rows:,} rows of {', '.join(columns)}, expected {rows:,}; write the file again")
