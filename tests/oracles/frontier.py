@@ -143,16 +143,16 @@ class NaiveFrontier:
             self.lease(taken[-1], now)
         return taken
 
-    def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
+    def take_queues(self, now: float, max_hosts: int = 0, each: int = 0, host: int = -1) -> list[int]:
         self.release(now)
-        return self.pop_queues(now, most, each, host)
+        return self.pop_queues(now, max_hosts, each, host)
 
-    def pop_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
+    def pop_queues(self, now: float, max_hosts: int = 0, each: int = 0, host: int = -1) -> list[int]:
         hosts = [h for h in range(len(self.limits)) if host in (-1, h)]
         hosts = [h for h in hosts if not 0 < each <= len(self._having(LEASED, host=h))]
         taken: list[int] = []
         visited = 0
-        while not 0 < most <= visited and (free := self._free(now, hosts)):
+        while not 0 < max_hosts <= visited and (free := self._free(now, hosts)):
             first = self.host_of[free[0]]
             rest, count = self.ready_at[first], 0
             while (each == 0 or count < each) and (free := self._free(now, [first])):

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from frontrank.checks.frontier_returns import ReturnsContract
 from frontrank.crawl.crawl import Crawl
-from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED, WAITING, Frontier, key_of
+from frontrank.frontiers.frontier import ABSENT, GONE, LATER, LEASED, WAITING, Frontier, key_of
 from frontrank.frontiers.politeness import Politeness
 
 
-class FrontierContract:
+class FrontierContract(ReturnsContract):
     """What a crawl relies on. ``new`` makes an empty frontier of this politeness."""
 
-    def new(self, politeness: Politeness) -> Any:
-        raise NotImplementedError
-
-    def made(self, hosts: list[int], politeness: Politeness | None = None) -> Frontier:
-        """A frontier with room for one page on each of these hosts."""
-        frontier: Frontier = self.new(politeness or Politeness())
-        frontier.grow(len(hosts), max(hosts) + 1)
-        frontier.place(0, np.array(hosts, np.int32))
-        return frontier
-
     def test_larger_is_sooner_and_among_equals_who_was_put_first(self) -> None:
-        frontier = self.made([0] * 4)
+        frontier = self.frontier_on([0] * 4)
         for page, key in ((2, 1.0), (0, 1.0), (1, 5.0), (3, -1.0)):
             frontier.put(page, key)
         assert frontier.best(9).tolist() == [1, 2, 0, 3]
@@ -34,7 +23,7 @@ class FrontierContract:
         assert frontier.take(1, 0.0) == []
 
     def test_keys_change_up_and_down_and_also_for_many_at_once(self) -> None:
-        frontier = self.made([0, 1, 0])
+        frontier = self.frontier_on([0, 1, 0])
         frontier.put_all(np.arange(3, dtype=np.int32), np.array([1.0, 2.0, 3.0]))
         frontier.put(0, 9.0)
         frontier.put(2, 0.0)
@@ -42,7 +31,7 @@ class FrontierContract:
         assert frontier.key(0) == 9.0
 
     def test_a_page_is_leased_once_and_gone_for_good(self) -> None:
-        frontier = self.made([0, 0])
+        frontier = self.frontier_on([0, 0])
         assert frontier.mark(0) == ABSENT
         frontier.put(0, 1.0)
         assert frontier.mark(0) == WAITING
@@ -54,7 +43,7 @@ class FrontierContract:
         assert frontier.mark(0) == GONE and frontier.take(1, 0.0) == []
 
     def test_a_page_that_comes_back_stands_where_it_stood(self) -> None:
-        frontier = self.made([0, 0, 0])
+        frontier = self.frontier_on([0, 0, 0])
         for page in range(3):
             frontier.put(page, 1.0)
         assert frontier.take(1, 0.0) == [0]
@@ -62,7 +51,7 @@ class FrontierContract:
         assert frontier.take(3, 0.0) == [0, 1, 2]
 
     def test_a_retry_waits_for_its_time(self) -> None:
-        frontier = self.made([0])
+        frontier = self.frontier_on([0])
         frontier.put(0, 1.0)
         frontier.take(1, 0.0)
         frontier.later(0, 10.0)
@@ -71,7 +60,7 @@ class FrontierContract:
         assert frontier.take(1, 10.0) == [0]
 
     def test_a_host_rests_between_two_requests_and_others_go_on(self) -> None:
-        frontier = self.made([0, 0, 1], Politeness(delay_s=5.0))
+        frontier = self.frontier_on([0, 0, 1], Politeness(delay_s=5.0))
         for page, key in ((0, 3.0), (1, 2.0), (2, 1.0)):
             frontier.put(page, key)
         assert frontier.take(3, 0.0) == [0, 2]
@@ -79,7 +68,7 @@ class FrontierContract:
         assert frontier.take(3, 5.0) == [1]
 
     def test_limits_of_concurrency_budget_and_in_flight_hold(self) -> None:
-        frontier = self.made([0] * 4, Politeness(per_host=1, host_budget=2, in_flight=3))
+        frontier = self.frontier_on([0] * 4, Politeness(per_host=1, host_budget=2, in_flight=3))
         for page in range(4):
             frontier.put(page, -float(page))
         assert frontier.take(4, 0.0) == [0]
@@ -91,7 +80,7 @@ class FrontierContract:
         assert frontier.take(4, 0.0) == [2, 3]
 
     def test_a_blocked_host_gives_nothing_until_its_time(self) -> None:
-        frontier = self.made([0, 1])
+        frontier = self.frontier_on([0, 1])
         frontier.block(0, 60.0)
         frontier.put(0, 9.0)
         frontier.put(1, 1.0)
@@ -99,7 +88,7 @@ class FrontierContract:
         assert frontier.take(2, 59.0) == [] and frontier.take(2, 60.0) == [0]
 
     def test_a_block_is_lifted_or_shortened_by_another(self) -> None:
-        frontier = self.made([0, 0], Politeness(delay_s=5.0))
+        frontier = self.frontier_on([0, 0], Politeness(delay_s=5.0))
         for page in range(2):
             frontier.put(page, -float(page))
         frontier.block(0, 60.0)
@@ -109,66 +98,29 @@ class FrontierContract:
         frontier.block(0, -np.inf)
         assert frontier.take(2, 1.0) == [] and frontier.take(2, 6.0) == [1]
 
-    def test_a_page_that_is_scheduled_waits_from_its_time_on_wherever_it_was(self) -> None:
-        frontier = self.made([0] * 5)
-        for page in range(4):
-            frontier.put(page, 1.0)
-        frontier.lease(1, 0.0)
-        frontier.lease(2, 0.0)
-        frontier.settle(2)
-        for page, until in ((0, 40.0), (1, 30.0), (2, 20.0), (4, 10.0)):
-            frontier.schedule(page, until, 1.0)
-        assert frontier.counts.later == 4 and frontier.counts.waiting == 5 and frontier.counts.leased == 0
-        assert frontier.take(9, 0.0) == [3] and frontier.next_at() == 10.0
-        assert [frontier.take(9, at) for at in (10.0, 20.0, 30.0, 40.0)] == [[4], [2], [1], [0]]
-
-    def test_a_page_waits_for_one_time_the_last_that_was_said(self) -> None:
-        frontier = self.made([0])
-        frontier.schedule(0, 10.0, 1.0)
-        frontier.schedule(0, 50.0, 1.0)
-        assert frontier.take(1, 49.0) == [] and frontier.take(1, 50.0) == [0]
-        frontier.later(0, 60.0)
-        frontier.lease(0, 55.0)
-        frontier.later(0, 90.0)
-        assert frontier.take(1, 60.0) == [] and frontier.take(1, 90.0) == [0]
-
-    def test_a_page_that_is_forgotten_is_discovered_anew(self) -> None:
-        frontier = self.made([0] * 4)
-        for page in range(3):
-            frontier.put(page, float(page))
-        frontier.lease(0, 0.0)
-        frontier.settle(0)
-        frontier.lease(1, 0.0)
-        for page in range(4):
-            frontier.forget(page)
-        assert [frontier.mark(page) for page in range(4)] == [FORGOTTEN] * 3 + [ABSENT]
-        assert frontier.take(9, 0.0) == [] and frontier.counts == (3, 0, 0, 0)
-        frontier.put(0, 5.0)
-        assert frontier.take(9, 0.0) == [0]
-
     def test_several_pages_of_a_host_go_as_one_request(self) -> None:
-        frontier = self.made([0, 0, 0, 1, 1, 2], Politeness(delay_s=5.0))
+        frontier = self.frontier_on([0, 0, 0, 1, 1, 2], Politeness(delay_s=5.0))
         for page in range(6):
             frontier.put(page, -float(page))
-        assert frontier.take_queues(0.0, most=2, each=2) == [0, 1, 3, 4]
-        assert frontier.take_queues(0.0, most=2, each=2) == [5]
+        assert frontier.take_queues(0.0, max_hosts=2, each=2) == [0, 1, 3, 4]
+        assert frontier.take_queues(0.0, max_hosts=2, each=2) == [5]
         assert frontier.take_queues(4.0) == []
         for page in (0, 1):
             frontier.settle(page)
         assert frontier.take_queues(5.0, host=1) == [] and frontier.take_queues(5.0, host=0) == [2]
 
     def test_a_host_with_so_many_pages_out_is_passed_over(self) -> None:
-        frontier = self.made([0, 0, 0, 1])
+        frontier = self.frontier_on([0, 0, 0, 1])
         for page in range(4):
             frontier.put(page, -float(page))
-        assert frontier.take_queues(0.0, most=1, each=2) == [0, 1]
-        assert frontier.take_queues(0.0, most=1, each=2) == [3]
+        assert frontier.take_queues(0.0, max_hosts=1, each=2) == [0, 1]
+        assert frontier.take_queues(0.0, max_hosts=1, each=2) == [3]
         assert frontier.take_queues(0.0, host=0, each=2) == []
         frontier.settle(0)
         assert frontier.take_queues(0.0, host=0, each=2) == [2]
 
     def test_a_limit_counts_pages_that_are_done_with(self) -> None:
-        frontier = self.made([0] * 4)
+        frontier = self.frontier_on([0] * 4)
         for page in range(4):
             frontier.put(page, -float(page))
         frontier.limit(0, limit=1)
@@ -193,7 +145,7 @@ class FrontierContract:
         assert sorted(frontier.take(20, 60.0)) == list(range(20))
 
     def test_a_host_that_joins_a_group_shares_its_pace_and_budget(self) -> None:
-        frontier = self.made([0, 0, 1, 1], Politeness(delay_s=10.0))
+        frontier = self.frontier_on([0, 0, 1, 1], Politeness(delay_s=10.0))
         frontier.limit(1, budget=3)
         for page, key in enumerate((1.0, 4.0, 2.0, 3.0)):
             frontier.put(page, key)
@@ -209,7 +161,7 @@ class FrontierContract:
         assert frontier.take(9, 99.0) == [0]
 
     def test_other_politeness_holds_but_for_what_a_host_has_of_its_own(self) -> None:
-        frontier = self.made([0, 1, 0, 1])
+        frontier = self.frontier_on([0, 1, 0, 1])
         frontier.limit(0, delay_s=2.0)
         frontier.behave(Politeness(), Politeness(delay_s=8.0))
         for page in range(4):
@@ -218,7 +170,7 @@ class FrontierContract:
         assert frontier.take(4, 2.0) == [2] and frontier.take(4, 8.0) == [3]
 
     def test_a_priority_goes_before_every_key_and_below_zero_after(self) -> None:
-        frontier = self.made([0] * 4)
+        frontier = self.frontier_on([0] * 4)
         for page, key in ((0, 1e9), (1, 2.0), (2, 1.0), (3, -1e9)):
             frontier.put(page, key)
         frontier.prioritise(2, 1)
@@ -230,7 +182,7 @@ class FrontierContract:
         assert frontier.take(4, 0.0) == [1, 0, 2, 3]
 
     def test_pages_with_a_priority_can_be_taken_alone(self) -> None:
-        frontier = self.made([0, 0, 1, 1], Politeness(delay_s=5.0))
+        frontier = self.frontier_on([0, 0, 1, 1], Politeness(delay_s=5.0))
         for page, priority in enumerate((0, 3, 2, 0)):
             frontier.put(page, float(page))
             frontier.prioritise(page, priority)
@@ -241,7 +193,7 @@ class FrontierContract:
         assert frontier.take(9, 5.0) == [3, 0]
 
     def test_marks_keys_and_places_are_told_of_many_pages(self) -> None:
-        frontier = self.made([0, 1, 1, 0])
+        frontier = self.frontier_on([0, 1, 1, 0])
         frontier.put(2, 5.0)
         frontier.put(0, 7.0)
         frontier.put(1, 6.0)
@@ -256,52 +208,13 @@ class FrontierContract:
         assert frontier.known_hosts == 2
 
     def test_it_says_until_when_a_host_is_blocked(self) -> None:
-        frontier = self.made([0, 1])
+        frontier = self.frontier_on([0, 1])
         assert frontier.blocked(1) == -np.inf
         frontier.block(1, 60.0)
         assert (frontier.blocked(0), frontier.blocked(1)) == (-np.inf, 60.0)
 
-    def test_it_says_what_a_page_waits_for(self) -> None:
-        frontier = self.made([0] * 3)
-        for page, until in ((0, 40.0), (1, np.inf), (2, 30.0)):
-            frontier.schedule(page, until, 1.0)
-        assert [frontier.due_at(page) for page in range(3)] == [40.0, np.inf, 30.0]
-        frontier.release(35.0)
-        assert frontier.due_at(2) == np.inf and frontier.pop(35.0, 3) == [2]
-
-    def test_pages_that_return_can_be_taken_apart_from_the_rest(self) -> None:
-        frontier = self.made([0, 0, 1, 1], Politeness(per_host=1))
-        apart = np.array([1, 0, 1, 0], np.uint8)
-        for page, until in ((0, 20.0), (2, 10.0), (3, 10.0)):
-            frontier.schedule(page, until, 9.0)
-        frontier.put(1, 1.0)
-        frontier.release(30.0, apart)
-        assert frontier.counts.later == 2 and frontier.next_at() <= 30.0
-        assert frontier.take_returning(30.0) == 2, "due for longest"
-        assert frontier.pop(30.0, 9) == [1], "host 1 is asked already"
-        assert frontier.take_returning(30.0) == -1
-        frontier.settle(1)
-        assert frontier.take_returning(30.0) == 0
-        frontier.release(30.0)
-        for page in (0, 2):
-            frontier.settle(page)
-        assert frontier.take(9, 30.0) == [3]
-
-    def test_pages_that_return_can_be_taken_queue_by_queue(self) -> None:
-        frontier = self.made([0, 0, 1, 1, 1], Politeness(delay_s=5.0))
-        for page, until in ((0, 20.0), (2, 30.0), (3, 10.0)):
-            frontier.schedule(page, until, 9.0)
-        frontier.put(1, 1.0)
-        frontier.put(4, 2.0)
-        frontier.release(40.0, np.array([1, 0, 1, 1, 0], np.uint8))
-        assert frontier.take_returning_queue(40.0) == [3, 2], "host 1 has the page due for longest"
-        assert frontier.take_returning_queue(40.0, host=1) == [], "host 1 rests"
-        assert frontier.pop_queues(40.0) == [1], "page 0 waits apart, page 4 lies on host 1"
-        assert frontier.take_returning_queue(45.0, 1) == [], "one page of host 0 is out"
-        assert frontier.take_returning_queue(45.0, 2) == [0] and frontier.pop_queues(45.0) == [4]
-
     def test_a_host_may_be_asked_again_earlier_or_later_than_its_delay_says(self) -> None:
-        frontier = self.made([0] * 3, Politeness(delay_s=5.0))
+        frontier = self.frontier_on([0] * 3, Politeness(delay_s=5.0))
         for page in range(3):
             frontier.put(page, -float(page))
         assert frontier.take(1, 0.0) == [0] and frontier.delays(np.array([0])) == [5.0]
@@ -313,7 +226,7 @@ class FrontierContract:
         assert frontier.take(1, 8.0) == [] and frontier.take(1, 9.0) == [2], "a block holds"
 
     def test_one_made_of_its_arrays_goes_on_as_it_would_have(self) -> None:
-        frontier = self.made([0, 0, 1, 1, 1], Politeness(delay_s=5.0, host_budget=3))
+        frontier = self.frontier_on([0, 0, 1, 1, 1], Politeness(delay_s=5.0, host_budget=3))
         for page in range(4):
             frontier.put(page, float(page % 2))
         frontier.prioritise(0, 1)
@@ -339,7 +252,7 @@ class FrontierContract:
             assert orders[0] == orders[1], policy
 
     def test_growth_changes_nothing(self) -> None:
-        frontier = self.made([0, 1, 2, 3])
+        frontier = self.frontier_on([0, 1, 2, 3])
         for page in range(4):
             frontier.put(page, float(page))
         taken = frontier.take(2, 0.0)

@@ -1,4 +1,4 @@
-"""Frontiers: who waits, and who goes next. Larger is sooner; among equals, the page discovered first.
+"""Frontiers: which pages wait, and which is next. Larger is sooner; among equals, the page discovered first.
 
 Each kind is a module with the same kernels, so that a driver can be linked with any of them:
 

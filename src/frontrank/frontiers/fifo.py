@@ -77,7 +77,7 @@ def look_ahead(queue: Fifo, links: Any, fetched: Array, touched: Array) -> None:
 def sweep(state: Any, queue: Fifo, links: Any, touched: Array, order: Array, begin: int, end: int, out: Any) -> int:
     """Breadth-first search, from place begin to place end of the order: pop and put in one loop, called as a driver is.
 
-    Links of successive pages lie far apart. But who comes next is known: their rows and their links are asked for ahead.
+    Links of successive pages lie far apart. But the next pages are known, so their rows and links are prefetched.
     """
     items, known, gone, counts = queue.items, queue.known, queue.gone, queue.counts
     start, stop, target = links.start, links.stop, links.target

@@ -1,4 +1,4 @@
-"""Frontier: who waits, with which priority, and who may go now. What a live crawl asks of it.
+"""Frontier: which pages wait, with which priority, and which may go now. What a live crawl asks of it.
 
 Pages and hosts are numbers that the caller gives, from 0 on. Larger keys go sooner, among equals the page that was put first.
 
@@ -45,7 +45,7 @@ STEP = 2.0**-40  # so many distinct ones, above and below
 
 
 def key_of(priority: int) -> float:
-    """The key that stands for a priority: larger is sooner, 0 is none.
+    """The key that stands for a priority: larger is sooner, 0 means no priority.
 
     >>> key_of(-1) > key_of(-2), key_of(2) > key_of(1) >= BEYOND, key_of(0)
     (True, True, 0.0)
@@ -61,7 +61,7 @@ class Counts(NamedTuple):
 
 
 class Frontier(Protocol):
-    """Times are seconds on the caller's clock; a limit of 0 is none."""
+    """Times are seconds on the caller's clock; 0 means no limit."""
 
     @property
     def counts(self) -> Counts: ...
@@ -100,13 +100,13 @@ class Frontier(Protocol):
     def take_returning_queue(self, now: float, each: int = 0, host: int = -1) -> list[int]:
         """Lease up to ``each`` (0: all) pages that wait apart, of this host or of the one with the page due for longest."""
 
-    def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
-        """Lease up to ``each`` pages of up to ``most`` hosts (or of this one), the host with the best page first; 0: all.
+    def take_queues(self, now: float, max_hosts: int = 0, each: int = 0, host: int = -1) -> list[int]:
+        """Lease up to ``each`` pages of up to ``max_hosts`` hosts (or of this one), the host with the best page first; 0: all.
 
-        Pages of one host go as one request to it. A host of which ``each`` pages are out already is passed over.
+        Pages of one host go as one request to it. A host of which ``each`` pages are leased already is skipped.
         """
 
-    def pop_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
+    def pop_queues(self, now: float, max_hosts: int = 0, each: int = 0, host: int = -1) -> list[int]:
         """As ``take_queues``, without pages whose time has come since they were last released."""
 
     def lease(self, page: int, now: float) -> None:

@@ -1,7 +1,7 @@
 """A pairing heap over pages' own records (Fredman, Sedgewick, Sleator, Tarjan 1986): largest key first, then smallest seq.
 
 A record holds key, seq and three links: ``child`` (its first), ``next`` (its right sibling) and ``prev`` (its left sibling; of
-a first child the parent); -1 is none. A heap is known by its top. Nothing is allocated, and merging is without recursion:
+a first child the parent); -1 means no page. A heap is known by its top. Nothing is allocated, and merging is without recursion:
 a change costs O(log n) amortised. So one array of pages holds as many heaps as there are hosts.
 """
 

@@ -1,4 +1,4 @@
-"""The frontier of a live crawl as an object: the arrays and kernels of ``polite``, and who waits for which time.
+"""The frontier of a live crawl as an object: the arrays and kernels of ``polite``, and which pages wait for which time.
 
 ``queue`` is for the kernels of the crawl, which run several of these steps in one call. It is replaced when it grows: whoever
 reads it does so after everything that may make it grow.
@@ -72,20 +72,20 @@ class PoliteFrontier:
         taken: list[int] = pages[: lazy(polite.pop_above).call(self.queue, now, key_of(priority), pages)].tolist()
         return taken
 
-    def take_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
+    def take_queues(self, now: float, max_hosts: int = 0, each: int = 0, host: int = -1) -> list[int]:
         self.release(now)
-        return self.pop_queues(now, most, each, host)
+        return self.pop_queues(now, max_hosts, each, host)
 
-    def pop_queues(self, now: float, most: int = 0, each: int = 0, host: int = -1) -> list[int]:
+    def pop_queues(self, now: float, max_hosts: int = 0, each: int = 0, host: int = -1) -> list[int]:
         """The same, but for pages whose time has come since the last call."""
         counts = self.queue.counts
-        room = min(int(counts[polite.WAIT]), MAX_TAKEN, *([most * each] if most and each else []))
+        room = min(int(counts[polite.WAIT]), MAX_TAKEN, *([max_hosts * each] if max_hosts and each else []))
         pages = np.empty(room, np.int32)
         if host >= 0:
             count = lazy(polite.take_queue).call(self.queue, host, now, each, pages)
         else:
             visited = np.empty(self.known_hosts, np.int32)
-            count = lazy(polite.take_queues).call(self.queue, now, most, each, pages, visited)
+            count = lazy(polite.take_queues).call(self.queue, now, max_hosts, each, pages, visited)
         taken: list[int] = pages[:count].tolist()
         return taken
 
@@ -270,10 +270,10 @@ class PoliteFrontier:
 
     def hosts(self, host: int | None = None) -> Array:
         asked = slice(0, self.known_hosts) if host is None else slice(host, host + 1)
-        made = np.empty(len(range(self.known_hosts)[asked]), HOSTS)
+        hosts = np.empty(len(range(self.known_hosts)[asked]), HOSTS)
         for name in HOSTS.names or ():
-            made[name] = self.queue.hosts[name][asked]
-        return made
+            hosts[name] = self.queue.hosts[name][asked]
+        return hosts
 
     # Snapshots ----------------------------------------------------------------------------------------------------------
     def arrays(self) -> dict[str, Array]:

@@ -1,19 +1,19 @@
 """A queue with a shelf: pages at or above a moving bar are kept in order, all others wait on the shelf.
 
 The order is that of ``heap``: largest key first, among equals the first discovered. But most pages of a large frontier wait
-long, and most changes of a key leave a page far from the top. On the shelf such a change is one write, wherever the key lies:
+long, and most changes of a key leave a page far from the top. On the shelf such a change is one write, whatever the key:
 
     put    key below the bar: write it into the page's record. At or above: enter the heap, or move in it
-    pop    the first of the line or the top of the heap; when both are empty, the bar is lowered: who stands at or above it
-           is sorted, and that is the new line
+    pop    the first of the line or the top of the heap; when both are empty, the bar is lowered: the pages at or above it
+           are sorted, and they are the new line
     full   the bar is raised: the better half stays in the heap, the others go to the shelf, and so does the end of the line
 
-Most pages wait their turn in the line, where it costs nothing, and who comes next is known long before: what a page will touch
-is asked for ahead. Only those that reached the bar since it was lowered stand in the heap. A page of the line whose key changes
-leaves it; its slot is passed over.
+Most pages wait in the line, where waiting costs nothing and the next pages are known long ahead, so that the memory they will
+touch can be prefetched. Only pages that reached the bar since it was lowered are in the heap. A page of the line whose key
+changes leaves it; its slot is skipped.
 
-A page is at or above the bar if it would go before the page that the bar was taken from, by key and by discovery: so heap and
-line are bounded however many keys are equal. Slots hold the keys themselves, four children of the heap to a cache line.
+A page is at or above the bar if it would go before the page that the bar was taken from, by key and by discovery, so heap and
+line are bounded however many keys are equal. Slots contain the keys themselves, four children of the heap to a cache line.
 
 Cost: O(1) for a key below the bar, O(log room) in the heap, and to sort. Lowering the bar reads all records once. It happens
 at most once for about room/2 pages that leave, and room is a share of the pages, so all of them together cost O(pages) reads.
@@ -26,20 +26,18 @@ from typing import NamedTuple
 import numpy as np
 
 from frontrank.frontiers.heap import ABSENT, GONE, NODE, discovered
+from frontrank.frontiers.slots import SLOT, down, goes_after, goes_before, new_slots, select, sort, up
 from frontrank.kernels.jit import Array, Column, lean
 from frontrank.kernels.prefetch import prefetch
 from frontrank.web.links import Links
 
-SLOT = np.dtype([("key", "f8"), ("seq", "i4"), ("page", "i4")])
 SHELVED = -3  # waits on the shelf
 IN_LINE = -4  # waits in the line
-MIN_ROOM = 2**14  # slots at least,
+MIN_ROOM = 2**14  # slots at lowest,
 ROOM_SHARE = 8  # and one for so many pages
 HEAP_SHARE = 4  # the heap has one of so many
-LINE = 64  # bytes of a cache line
 AHEAD = 16  # pages whose records are asked for before they are put
 SAMPLE = 2**14  # records looked at to find where the bar goes
-SHORT = 16  # slots that are sorted by insertion
 FAR, NEAR, SOON = 16, 8, 2  # places ahead in the line whose rows are asked for, whose links, and what those touch
 MAX_AHEAD = 64  # links of a page that are looked at ahead
 CACHED = 2**22  # pages of which a byte each stays in the cache
@@ -52,7 +50,7 @@ __all__ = ["discovered", "grown", "look_ahead", "new", "peek", "pop", "put", "pu
 
 class Shelf(NamedTuple):
     slot: Array  # keys inline: first the heap, then the line
-    node: Array  # one record for each page; pos is its place in the heap, if it stands there
+    node: Array  # one record for each page; pos is its place in the heap, if it is there
     bar: Array  # one slot: the key and the discovery number that a page has to reach
     counts: Array  # [waiting, discovered, in the heap, first slot of the line, end of the line]
 
@@ -62,14 +60,7 @@ def new(pages: int, room: int = 0) -> Shelf:
     node = np.zeros(pages, NODE)
     node["pos"] = ABSENT
     bar = Column(SLOT, LOWEST_BAR, per="crawl").new(1)
-    return Shelf(_slots(room or max(MIN_ROOM, pages // ROOM_SHARE)), node, bar, np.zeros(COUNTS, np.int64))
-
-
-def _slots(many: int) -> Array:
-    """Slots of which 1 to 4, the children of the first, fill a cache line, and so do all further children of one."""
-    raw = np.empty(many * SLOT.itemsize + 2 * LINE, np.uint8)
-    skip = (-raw.ctypes.data - SLOT.itemsize) % LINE
-    return raw[skip : skip + many * SLOT.itemsize].view(SLOT)
+    return Shelf(new_slots(room or max(MIN_ROOM, pages // ROOM_SHARE)), node, bar, np.zeros(COUNTS, np.int64))
 
 
 def grown(queue: Shelf, pages: int) -> Shelf:
@@ -85,136 +76,6 @@ def waiting(queue: Shelf) -> int:
     return int(queue.counts[WAITING])
 
 
-# Slots: their order, sorting --------------------------------------------------------------------------------------------
-@lean
-def _goes_before(slot: Array, i: int, key: float, seq: int) -> bool:
-    return bool(slot[i]["key"] > key or (slot[i]["key"] == key and slot[i]["seq"] < seq))
-
-
-@lean
-def _goes_after(slot: Array, i: int, key: float, seq: int) -> bool:
-    return bool(slot[i]["key"] < key or (slot[i]["key"] == key and slot[i]["seq"] > seq))
-
-
-@lean
-def _better(slot: Array, i: int, j: int) -> int:
-    """1 if the first of two slots goes before the second, else 0."""
-    key, other = slot[i]["key"], slot[j]["key"]
-    return int((key > other) | ((key == other) & (slot[i]["seq"] < slot[j]["seq"])))
-
-
-@lean
-def _partition(slot: Array, low: int, high: int) -> tuple[int, int]:
-    """Better slots first (Hoare): those up to the second place returned go before all from the first on."""
-    key, seq = slot[(low + high) >> 1]["key"], slot[(low + high) >> 1]["seq"]
-    i = low
-    j = high
-    while i <= j:
-        while _goes_before(slot, i, key, seq):
-            i += 1
-        while _goes_after(slot, j, key, seq):
-            j -= 1
-        if i <= j:
-            other_key, other_seq, other_page = slot[i]["key"], slot[i]["seq"], slot[i]["page"]
-            slot[i]["key"], slot[i]["seq"], slot[i]["page"] = slot[j]["key"], slot[j]["seq"], slot[j]["page"]
-            slot[j]["key"], slot[j]["seq"], slot[j]["page"] = other_key, other_seq, other_page
-            i += 1
-            j -= 1
-    return i, j
-
-
-@lean
-def _select(slot: Array, low: int, high: int, place: int) -> None:
-    """Bring the slot to this place that would stand there if all from low to high were sorted, the better ones before it."""
-    while low < high:
-        i, j = _partition(slot, low, high)
-        if place <= j:
-            high = j
-        elif place >= i:
-            low = i
-        else:
-            return
-
-
-@lean
-def _sort(slot: Array, low: int, high: int) -> None:
-    """Sort slots of the line, from low to high. The heap is empty: its slots hold the ranges that are still to be sorted."""
-    ranges = 0
-    while True:
-        while high - low >= SHORT:
-            i, j = _partition(slot, low, high)
-            if j - low > high - i:  # the larger part waits: so there are never more than log2 of them
-                slot[ranges]["seq"], slot[ranges]["page"] = low, j
-                low = i
-            else:
-                slot[ranges]["seq"], slot[ranges]["page"] = i, high
-                high = j
-            ranges += 1
-        for i in range(low + 1, high + 1):
-            key, seq, page = slot[i]["key"], slot[i]["seq"], slot[i]["page"]
-            j = i
-            while j > low and _goes_after(slot, j - 1, key, seq):
-                slot[j]["key"], slot[j]["seq"], slot[j]["page"] = slot[j - 1]["key"], slot[j - 1]["seq"], slot[j - 1]["page"]
-                j -= 1
-            slot[j]["key"], slot[j]["seq"], slot[j]["page"] = key, seq, page
-        if ranges == 0:
-            return
-        ranges -= 1
-        low, high = slot[ranges]["seq"], slot[ranges]["page"]
-
-
-# The heap ---------------------------------------------------------------------------------------------------------------
-@lean
-def _up(slot: Array, node: Array, i: int, key: float, seq: int, page: int) -> None:
-    """Put a page in at place i, or above it."""
-    while i > 0:
-        parent = (i - 1) >> 2
-        above = slot[parent]["key"]
-        if above > key or (above == key and slot[parent]["seq"] < seq):
-            break
-        y = slot[parent]["page"]
-        slot[i]["key"] = above
-        slot[i]["seq"] = slot[parent]["seq"]
-        slot[i]["page"] = y
-        node[y]["pos"] = i
-        i = parent
-    slot[i]["key"] = key
-    slot[i]["seq"] = seq
-    slot[i]["page"] = page
-    node[page]["pos"] = i
-
-
-@lean
-def _down(slot: Array, node: Array, size: int, i: int, key: float, seq: int, page: int) -> None:
-    """Put a page in at place i, or below it."""
-    while True:
-        child = 4 * i + 1
-        if child >= size:
-            break
-        if child + 4 <= size:  # hardly ever guessed right by the processor: so nothing is to be guessed
-            best = child + _better(slot, child + 1, child)
-            other = child + 2 + _better(slot, child + 3, child + 2)
-            best += _better(slot, other, best) * (other - best)
-        else:
-            best = child
-            for k in range(child + 1, size):
-                best += _better(slot, k, best) * (k - best)
-        best_key = slot[best]["key"]
-        best_seq = slot[best]["seq"]
-        if best_key < key or (best_key == key and best_seq > seq):
-            break
-        y = slot[best]["page"]
-        slot[i]["key"] = best_key
-        slot[i]["seq"] = best_seq
-        slot[i]["page"] = y
-        node[y]["pos"] = i
-        i = best
-    slot[i]["key"] = key
-    slot[i]["seq"] = seq
-    slot[i]["page"] = page
-    node[page]["pos"] = i
-
-
 @lean
 def _take_out(queue: Shelf, at: int) -> None:
     """Close the gap at a place of the heap."""
@@ -223,9 +84,9 @@ def _take_out(queue: Shelf, at: int) -> None:
     size = counts[IN_HEAP]
     if at < size:
         key, seq, page = slot[size]["key"], slot[size]["seq"], slot[size]["page"]
-        _down(slot, node, size, at, key, seq, page)
+        down(slot, node, size, at, key, seq, page)
         at = node[page]["pos"]
-        _up(slot, node, at, key, seq, page)
+        up(slot, node, at, key, seq, page)
 
 
 # The bar ----------------------------------------------------------------------------------------------------------------
@@ -236,11 +97,11 @@ def _reaches(bar: Array, key: float, seq: int) -> bool:
 
 @lean
 def _raise_bar(queue: Shelf) -> None:
-    """The heap is full: keep its better half, shelve the others, and who stands behind them in the line."""
+    """The heap is full: keep its better half, shelve the others and the pages behind them in the line."""
     slot, node, bar, counts = queue
     size = counts[IN_HEAP]
     kept = size // 2
-    _select(slot, 0, size - 1, kept - 1)
+    select(slot, 0, size - 1, kept - 1)
     key, seq = slot[kept - 1]["key"], slot[kept - 1]["seq"]
     bar[0]["key"], bar[0]["seq"] = key, seq
     for i in range(kept, size):
@@ -249,9 +110,9 @@ def _raise_bar(queue: Shelf) -> None:
     for i in range(kept):
         node[slot[i]["page"]]["pos"] = i
     for i in range((kept - 2) >> 2, -1, -1):
-        _down(slot, node, kept, i, slot[i]["key"], slot[i]["seq"], slot[i]["page"])
+        down(slot, node, kept, i, slot[i]["key"], slot[i]["seq"], slot[i]["page"])
     end = counts[END]
-    while end > counts[NEXT] and _goes_after(slot, end - 1, key, seq):
+    while end > counts[NEXT] and goes_after(slot, end - 1, key, seq):
         end -= 1
         if node[slot[end]["page"]]["pos"] == IN_LINE:
             node[slot[end]["page"]]["pos"] = SHELVED
@@ -260,7 +121,7 @@ def _raise_bar(queue: Shelf) -> None:
 
 @lean
 def _guess_bar(queue: Shelf, want: int) -> None:
-    """Set the bar so that about so many pages of the shelf reach it, by a sample of who waits there."""
+    """Set the bar so that about so many pages of the shelf reach it, by a sample of the pages there."""
     slot, node, bar, counts = queue
     pages, room = node.size, slot.size // HEAP_SHARE
     found = 0  # the heap is empty: its slots hold the sample
@@ -272,28 +133,28 @@ def _guess_bar(queue: Shelf, want: int) -> None:
             found += 1
     place = int(found * (want / counts[WAITING]))
     if place < found:
-        _select(slot, 0, found - 1, place)
+        select(slot, 0, found - 1, place)
         bar[0]["key"], bar[0]["seq"] = slot[place]["key"], slot[place]["seq"]
 
 
 @lean
 def _lower_bar(queue: Shelf) -> None:
-    """Heap and line are empty: who reaches the new bar is the new line, which is three quarters full, about."""
+    """Heap and line are empty: the pages that reach the new bar are the new line, which is about three quarters full."""
     slot, node, bar, counts = queue
     begin, end = slot.size // HEAP_SHARE, slot.size
     bar[0]["key"], bar[0]["seq"] = -np.inf, 2**31 - 1
     if counts[WAITING] > end - begin:
         _guess_bar(queue, 3 * (end - begin) // 4)
-    least = bar[0]["key"]
+    lowest = bar[0]["key"]
     at = begin
     for page in range(node.size):
         key = node[page]["key"]
-        if (node[page]["pos"] == SHELVED) & (key >= least):  # one condition, hardly ever true: guessed right by the processor
+        if (node[page]["pos"] == SHELVED) & (key >= lowest):  # one condition, hardly ever true: guessed right by the processor
             if at == end:  # more than the sample promised: the better half stays
                 at = begin + (end - begin) // 2
-                _select(slot, begin, end - 1, at - 1)
-                least = slot[at - 1]["key"]
-                bar[0]["key"], bar[0]["seq"] = least, slot[at - 1]["seq"]
+                select(slot, begin, end - 1, at - 1)
+                lowest = slot[at - 1]["key"]
+                bar[0]["key"], bar[0]["seq"] = lowest, slot[at - 1]["seq"]
                 for i in range(at, end):
                     node[slot[i]["page"]]["pos"] = SHELVED
             seq = node[page]["seq"]
@@ -301,7 +162,7 @@ def _lower_bar(queue: Shelf) -> None:
                 slot[at]["key"], slot[at]["seq"], slot[at]["page"] = key, seq, page
                 node[page]["pos"] = IN_LINE
                 at += 1
-    _sort(slot, begin, at - 1)
+    sort(slot, begin, at - 1)
     counts[NEXT], counts[END] = begin, at
 
 
@@ -316,7 +177,7 @@ def _enter(queue: Shelf, page: int, key: float, seq: int) -> None:
             return
     size = counts[IN_HEAP]
     counts[IN_HEAP] = size + 1
-    _up(queue.slot, queue.node, size, key, seq, page)
+    up(queue.slot, queue.node, size, key, seq, page)
 
 
 @lean
@@ -325,9 +186,9 @@ def _move(queue: Shelf, page: int, at: int, old: float, key: float) -> None:
     slot, node, bar, counts = queue
     seq = node[page]["seq"]
     if key > old:
-        _up(slot, node, at, key, seq, page)
+        up(slot, node, at, key, seq, page)
     elif _reaches(bar, key, seq):
-        _down(slot, node, counts[IN_HEAP], at, key, seq, page)
+        down(slot, node, counts[IN_HEAP], at, key, seq, page)
     else:
         _take_out(queue, at)
         node[page]["pos"] = SHELVED
@@ -369,7 +230,7 @@ def put_all(queue: Shelf, pages: Array, keys: Array) -> None:
 
 @lean
 def look_ahead(queue: Shelf, links: Links, fetched: Array, touched: Array) -> None:
-    """Who comes next is known, unless somebody gets in before: ask for their links, and for what those touch."""
+    """The next pages are known, unless another gets in before: prefetch their links, and what those touch."""
     slot, node, start, stop, target = queue.slot, queue.node, links.start, links.stop, links.target
     at, end = queue.counts[NEXT], queue.counts[END]
     if at + FAR < end:
@@ -388,7 +249,9 @@ def look_ahead(queue: Shelf, links: Links, fetched: Array, touched: Array) -> No
                 prefetch(fetched, target[j])
         page = slot[at]["page"]
         for j in range(start[page], min(stop[page], start[page] + MAX_AHEAD)):
-            q = target[j] * (fetched[target[j]] == 0)  # who has left is not touched; a condition would be guessed wrong
+            q = target[j] * (
+                fetched[target[j]] == 0
+            )  # no record of a page that has left is touched; a branch would be mispredicted
             prefetch(touched, q)
             prefetch(node, q)
     size = min(5, queue.counts[IN_HEAP])
@@ -404,7 +267,7 @@ def look_ahead(queue: Shelf, links: Links, fetched: Array, touched: Array) -> No
 
 @lean
 def _first(queue: Shelf) -> int:
-    """The slot of the next page to go: the first of the line, or 0, the top of the heap. Somebody waits."""
+    """The slot of the next page to go: the first of the line, or 0, the top of the heap. A page must be waiting."""
     slot, node, counts = queue.slot, queue.node, queue.counts
     at, end = counts[NEXT], counts[END]
     while at < end and node[slot[at]["page"]]["pos"] != IN_LINE:
@@ -415,7 +278,7 @@ def _first(queue: Shelf) -> int:
             return 0
         _lower_bar(queue)
         return int(counts[NEXT])
-    return 0 if counts[IN_HEAP] > 0 and _goes_before(slot, 0, slot[at]["key"], slot[at]["seq"]) else int(at)
+    return 0 if counts[IN_HEAP] > 0 and goes_before(slot, 0, slot[at]["key"], slot[at]["seq"]) else int(at)
 
 
 @lean
@@ -454,6 +317,6 @@ def pop(queue: Shelf) -> int:
         counts[IN_HEAP] -= 1
         size = counts[IN_HEAP]
         if size > 0:
-            _down(slot, node, size, 0, slot[size]["key"], slot[size]["seq"], slot[size]["page"])
+            down(slot, node, size, 0, slot[size]["key"], slot[size]["seq"], slot[size]["page"])
     node[page]["pos"] = GONE
     return page

@@ -1,4 +1,4 @@
-"""The frontier of a live crawl: who waits, with which priority, and who may go now.
+"""The frontier of a live crawl: which pages wait, with which priority, and which may go now.
 
 Largest key first, among equals the first discovered, as in ``heap``; but a page goes only if its host may be asked.
 

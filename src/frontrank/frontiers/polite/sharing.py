@@ -41,5 +41,5 @@ def join(queue: Polite, host: int, group: int, asked: bool) -> None:
 
 @lean
 def _stricter(limit: int, other: int) -> int:
-    """The lower of two limits, of which 0 is none."""
+    """The lower of two limits; 0 means no limit."""
     return limit if other == 0 or 0 < limit < other else other

@@ -35,11 +35,11 @@ def pop_some(queue: Polite, now: float, pages: Array) -> int:
 
 
 @lean
-def pop_above(queue: Polite, now: float, least: float, pages: Array) -> int:
+def pop_above(queue: Polite, now: float, lowest: float, pages: Array) -> int:
     """The same for pages whose key is at least this one."""
     wake(queue, now)
     for i in range(pages.size):
-        if queue.counts[READY] == 0 or queue.ready_node[queue.ready_items[0]]["key"] < least:
+        if queue.counts[READY] == 0 or queue.ready_node[queue.ready_items[0]]["key"] < lowest:
             return i
         pages[i] = pop(queue, now)
         if pages[i] < 0:
@@ -48,14 +48,14 @@ def pop_above(queue: Polite, now: float, least: float, pages: Array) -> int:
 
 
 @lean
-def take_queues(queue: Polite, now: float, most: int, each: int, pages: Array, visited: Array) -> int:
-    """Lease up to ``each`` pages of up to ``most`` hosts, the host with the best page first; 0 is any number.
+def take_queues(queue: Polite, now: float, max_hosts: int, each: int, pages: Array, visited: Array) -> int:
+    """Lease up to ``each`` pages of up to ``max_hosts`` hosts, the host with the best page first; 0 is any number.
 
-    Pages of one host count as one request to it. A host of which ``each`` pages are out already is passed over.
+    Pages of one host count as one request to it. A host of which ``each`` pages are leased already is skipped.
     """
     counts, hosts, at, given, seen = queue.counts, queue.hosts, 0, 0, 0
     wake(queue, now)
-    while counts[READY] > 0 and (most == 0 or given < most) and at < pages.size:
+    while counts[READY] > 0 and (max_hosts == 0 or given < max_hosts) and at < pages.size:
         host = wide(queue.ready_items[0])
         begin = at
         if each == 0 or hosts[host]["leased"] < each:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.frontiers.heap import ABSENT, NODE
-from frontrank.frontiers.shelf import COUNTS, LOWEST_BAR, SLOT, Shelf, peek, put
+from frontrank.frontiers.shelf import COUNTS, LOWEST_BAR, Shelf, peek, put
+from frontrank.frontiers.slots import SLOT
 from frontrank.kernels.jit import Column, Kernel, kernel, lean
 from frontrank.kernels.prefetch import prefetch
 from frontrank.orderings.policy import Out, Policy, State
@@ -209,7 +210,7 @@ class RankMass(Policy):
 
     With ``window`` the same in rounds: at its start all known pages, fetched or not, are sorted by r, and a share of as many
     as are known (at least one) is handled from the top, each with the r it has when its turn comes; then the next round.
-    Fetched pages whose r is at or below the floor at the start of a round have no turn in it.
+    Fetched pages whose r is at or below the floor at the start of a round get no turn in that round.
 
     Parameters: ``d``, damping; ``epsilon``, at or below which a fetched page keeps its mass, so that cascades end;
     ``window``, 0 for none, 0.05 is fpr10's baseline; ``until``, the stopping rule, 0 for none; ``trust``, a file.
@@ -285,6 +286,10 @@ class RankMass(Policy):
         return bool(state.until > 0.0 and state.covered[0] > 0.0 and state.covered[0] >= state.until * _reachable(state))
 
     def gauges(self, state: State) -> dict[str, float]:
-        given, most = float(state.given[0]), _reachable(state)
-        known = {"coverage": float(state.covered[0]) / most, "reachable": most / given} if given and most > 0.0 else {}
+        given, reachable = float(state.given[0]), _reachable(state)
+        known = (
+            {"coverage": float(state.covered[0]) / reachable, "reachable": reachable / given}
+            if given and reachable > 0.0
+            else {}
+        )
         return {**(known or {"coverage": 0.0, "reachable": 1.0}), **self.trust.gauges(state)}
