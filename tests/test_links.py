@@ -14,7 +14,7 @@ from frontrank.errors import InputError
 from frontrank.kernels import inlinks, threads
 from frontrank.kernels.inlinks import find_inlinks, in_degree
 from frontrank.kernels.pagerank import Solver, pagerank
-from frontrank.kernels.walk import Walker
+from frontrank.kernels.walk import LinkRows, Walk, Walker
 from frontrank.system import capacity
 from tests.oracles import measures
 from tests.webs import random_web, rows_of
@@ -54,7 +54,11 @@ def test_the_same_bits_on_any_number_of_cores(monkeypatch: pytest.MonkeyPatch) -
         made = [turned.start, turned.row, in_degree(web.targets, 500)]
         for bits in (32, 64):
             made.append(Solver(rows, web.indptr, turned, bits).solve(0.85, 1e-10).scores)
-            made.append(Walker(rows, web.indptr, web.targets, turned, factor, factor, 0.85, 0.4, bits).solve(1e-10).scores)
+            made.append(
+                Walker(LinkRows(rows, web.indptr, web.targets, turned), Walk(0.85, 0.4, factor, factor), bits)
+                .solve(1e-10)
+                .scores
+            )
         found.add(b"".join(array.tobytes() for array in made))
     assert len(found) == 1
 
@@ -80,7 +84,8 @@ def test_with_32_bits_scores_are_as_near_as_is_told(seed: int, pages: int, densi
     assert told.residual < 1e-5
     assert told.iterations < 200
     exact, rounded = (
-        Walker(rows, web.indptr, web.targets, turned, factor, factor, 0.85, omega, bits).solve(1e-12) for bits in (64, 32)
+        Walker(LinkRows(rows, web.indptr, web.targets, turned), Walk(0.85, omega, factor, factor), bits).solve(1e-12)
+        for bits in (64, 32)
     )
     assert np.abs(rounded.scores - exact.scores).sum() <= rounded.residual + exact.residual
 

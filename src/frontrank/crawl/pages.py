@@ -306,8 +306,8 @@ class Known:
                 f"{self.policy.name} reads links again, and at most {MAX_LINKS:,} of them are kept; "
                 "resume with an ordering that does not, such as fpr or opic"
             )
-        value = grown(self.links.value, links, most=MAX_LINKS) if self.reads_anchors else NO_VALUES
-        self.links = self.links._replace(target=grown(self.links.target, links, most=MAX_LINKS), value=value)
+        value = grown(self.links.value, links, capacity=MAX_LINKS) if self.reads_anchors else NO_VALUES
+        self.links = self.links._replace(target=grown(self.links.target, links, capacity=MAX_LINKS), value=value)
 
     def _note_links(self, page: int, targets: Array, anchors: Sequence[str]) -> None:
         if not self.keeps_links:

@@ -31,32 +31,32 @@ MAX_ELEMENTS = 2**28  # elements reserved: more pages than one machine's memory 
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Python 3.13 names it
 
 
-def grown(array: Array, size: int, fill: Any = 0, most: int = MAX_ELEMENTS) -> Array:
+def grown(array: Array, size: int, fill: Any = 0, capacity: int = MAX_ELEMENTS) -> Array:
     """The same array with room for at least size elements; new ones hold the fill value (by field, for records)."""
     if size <= array.size:
         return array
     if size < LARGE:
         return _copied(array, np.zeros(max(size, GROWTH * array.size), array.dtype), fill)
-    size = max(size, min(array.size + STEP, most))
+    size = max(size, min(array.size + STEP, capacity))
     space = array.base
     if not (isinstance(space, np.ndarray) and isinstance(getattr(space, "base", None), memoryview) and space.size >= size):
-        return _copied(array, _reserved(array.dtype, size, most), fill)
+        return _copied(array, _reserved(array.dtype, size, capacity), fill)
     longer = space[:size]
     _fill(longer[array.size :], fill)
     return longer
 
 
-def reserve(array: Array, most: int = MAX_ELEMENTS) -> Array:
+def reserve(array: Array, capacity: int = MAX_ELEMENTS) -> Array:
     """A large array laid where it can grow; a small one as it is."""
-    return array if array.size < LARGE else _copied(array, _reserved(array.dtype, array.size, most)[: array.size], 0)
+    return array if array.size < LARGE else _copied(array, _reserved(array.dtype, array.size, capacity)[: array.size], 0)
 
 
-def _reserved(dtype: Any, size: int, most: int) -> Array:
-    """An array of zeros that can grow to ``most`` elements in place; where the system refuses, one that cannot."""
+def _reserved(dtype: Any, size: int, capacity: int) -> Array:
+    """An array of zeros that can grow to ``capacity`` elements in place; where the system refuses, one that cannot."""
     if sys.platform == "linux":
         try:
             flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE
-            space = mmap.mmap(-1, max(size, most) * dtype.itemsize, flags=flags)
+            space = mmap.mmap(-1, max(size, capacity) * dtype.itemsize, flags=flags)
             whole: Array = np.frombuffer(space, dtype)
             return whole[:size]
         except OSError:

@@ -1,4 +1,4 @@
-"""Which number a page has: an open-addressing table of 64-bit fingerprints, about 16 bytes a page; no strings in memory.
+"""Which number a page has: an open-addressing table of 64-bit fingerprints, about 16 bytes per page; no strings in memory.
 
 A key is 8 bytes of BLAKE2b. Two pages of n share a key with probability about n^2 / 2^65: 3e-8 for a million pages,
 3e-4 for a hundred million; the second is then taken for the first. Linear probing, at most two thirds full.
@@ -114,10 +114,10 @@ def find(table: HashTable, key: int) -> int:
 
 
 @lean
-def move(table: HashTable, most: int) -> None:
+def move(table: HashTable, limit: int) -> None:
     """Enter what lies in the next so many old slots among the new ones."""
     begin = table.counts[MOVED]
-    end = min(begin + most, table.old.size)
+    end = min(begin + limit, table.old.size)
     for at in range(begin, end):
         number = table.old[at] - 1
         if number >= 0 and _look(table.slots, table.keys, table.keys[number]) < 0:

@@ -30,13 +30,13 @@ import types
 import zlib
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from frontrank.kernels.code_folder import code_folder, is_kept
+from frontrank.kernels.compiling import listen
 from frontrank.kernels.growing import grown
 
 INTERPRETED_S = 2.0  # of processor time of a process; then kernels of live crawls are compiled
@@ -66,11 +66,11 @@ def lean(f: F) -> F:
     return kernel(f)
 
 
-def machine_code(made: Callable[[], Kernel]) -> Callable[[F], F]:
-    """The kernel's machine code is not compiled from it, but is what ``made()`` gives; the kernel stands for it interpreted."""
+def machine_code(make: Callable[[], Kernel]) -> Callable[[F], F]:
+    """The kernel's machine code is not compiled from it, but is what ``make()`` returns; interpreted, it runs as it is."""
 
     def mark(f: F) -> F:
-        f.__machine_code__ = made  # type: ignore[attr-defined]
+        f.__machine_code__ = make  # type: ignore[attr-defined]
         return f
 
     return mark
@@ -103,8 +103,8 @@ class Column(NamedTuple):
 
 def state_type(fields: tuple[str, ...]) -> type[tuple[Any, ...]]:
     """The namedtuple class with these fields, one for all who ask."""
-    made: type[tuple[Any, ...]] = getattr(sys.modules[__name__], "__".join(("State", *fields)))
-    return made
+    state: type[tuple[Any, ...]] = getattr(sys.modules[__name__], "__".join(("State", *fields)))
+    return state
 
 
 def __getattr__(name: str) -> Any:
@@ -112,33 +112,33 @@ def __getattr__(name: str) -> Any:
     first, *fields = name.split("__")
     if first != "State" or not fields:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    made = namedtuple(name, fields)  # type: ignore[misc]
-    made.__module__ = __name__
-    globals()[name] = made
-    return made
+    state = namedtuple(name, fields)  # type: ignore[misc]
+    state.__module__ = __name__
+    globals()[name] = state
+    return state
 
 
 PART = "__frontrank_part"  # ends the names of kernels that only kernels call
 
-_made: dict[tuple[Any, ...], Kernel] = {}
+_twins: dict[tuple[Any, ...], Kernel] = {}
 
 
 def compiled(f: Kernel, **bind: Kernel) -> Kernel:
     """The machine-code twin of kernel f. ``bind`` fills names that f leaves open (as the drivers leave ``on_fetch``)."""
     key = ("compiled", f, *bind.items())
-    if key not in _made:
+    if key not in _twins:
         given: Callable[[], Kernel] | None = getattr(f, "__machine_code__", None)
-        _made[key] = _jit(_linked(f, bind, jit=True)) if given is None else given()
-    return _made[key]
+        _twins[key] = _jit(_linked(f, bind, jit=True)) if given is None else given()
+    return _twins[key]
 
 
 def _part(f: Kernel) -> Kernel:
     """The twin of kernel f for kernels that call it: it cannot be called from Python (``parts``)."""
     key = ("part", f)
-    if key not in _made:
+    if key not in _twins:
         given: Callable[[], Kernel] | None = getattr(f, "__machine_code__", None)
-        _made[key] = _jit(_linked(f, {}, jit=True, part=True)) if given is None else given()
-    return _made[key]
+        _twins[key] = _jit(_linked(f, {}, jit=True, part=True)) if given is None else given()
+    return _twins[key]
 
 
 class Lazy:
@@ -191,8 +191,8 @@ class Direct(Lazy):
 
         twin = compiled(self._kernel, **self._bind)
         found = twin(*args)
-        made = getattr(twin, "overloads", {}).get(tuple(map(typeof, args)))
-        self.call = twin if made is None else made.entry_point
+        overload = getattr(twin, "overloads", {}).get(tuple(map(typeof, args)))
+        self.call = twin if overload is None else overload.entry_point
         return found
 
 
@@ -225,9 +225,9 @@ def by_size(f: Kernel, items: int) -> Kernel:
 def interpreted(f: Kernel, **bind: Kernel) -> Kernel:
     """Kernel f as plain Python, with the open names filled: itself a kernel."""
     key = ("interpreted", f, *bind.items())
-    if key not in _made:
-        _made[key] = _linked(f, bind, jit=False) if bind else f
-    return _made[key]
+    if key not in _twins:
+        _twins[key] = _linked(f, bind, jit=False) if bind else f
+    return _twins[key]
 
 
 def _linked(f: Kernel, bind: Mapping[str, Kernel], jit: bool, part: bool = False) -> types.FunctionType:
@@ -300,48 +300,6 @@ def _source(f: types.FunctionType) -> str:
     return "".join(lines[code.co_firstlineno - 1 : last])
 
 
-_told: list[Callable[[bool], None]] = []
-_listening: list[Any] = []
-
-
-@contextmanager
-def watch_compiling(told: Callable[[bool], None]) -> Iterator[None]:
-    """Call told(True) when machine code begins to be made, told(False) when it is there: seconds, once for a machine."""
-    _told.append(told)
-    try:
-        yield
-    finally:
-        _told.remove(told)
-
-
-def _listen() -> None:
-    """Hear of numba's compilations; what is loaded from disk is none."""
-    if _listening:
-        return
-    from numba.core import event
-
-    from frontrank.kernels.parts import use_parts
-
-    class Listener(event.Listener):
-        depth = 0  # one compilation asks for others
-
-        def on_start(self, event: Any) -> None:
-            self.depth += 1
-            if self.depth == 1:
-                for told in _told:
-                    told(True)
-
-        def on_end(self, event: Any) -> None:
-            self.depth -= 1
-            if self.depth == 0:
-                for told in _told:
-                    told(False)
-
-    _listening.append(Listener())
-    event.register("numba:compile", _listening[0])  # type: ignore[no-untyped-call]
-    use_parts()
-
-
 def _options(f: Kernel) -> dict[str, Any]:
     """How numba compiles a kernel. A setting that is not given would be the caller's, so each is."""
     is_lean = hasattr(f, "__lean__")
@@ -351,18 +309,18 @@ def _options(f: Kernel) -> dict[str, Any]:
 def _jit(f: types.FunctionType) -> Kernel:
     from numba import njit
 
-    _listen()
+    listen()
     part = f.__qualname__.endswith(PART)
     options = _options(f) | {"no_cpython_wrapper": part, "no_cfunc_wrapper": True}
-    made: Kernel = njit(**options)(f)
-    if not hasattr(made, "py_func"):  # with NUMBA_DISABLE_JIT it is the function itself
-        return made
+    twin: Kernel = njit(**options)(f)
+    if not hasattr(twin, "py_func"):  # with NUMBA_DISABLE_JIT it is the function itself
+        return twin
     if code_folder() is not None:
         from frontrank.kernels.cache import keep
 
-        keep(made)
+        keep(twin)
     if part:
         from frontrank.kernels.parts import widen_integers
 
-        widen_integers(made)
-    return made
+        widen_integers(twin)
+    return twin

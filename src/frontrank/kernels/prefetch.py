@@ -19,12 +19,12 @@ def _intrinsic() -> Any:
     @intrinsic
     def ask(typingctx: Any, array: Any, at: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            held = context.make_array(signature.args[0])(context, builder, args[0])
+            array = context.make_array(signature.args[0])(context, builder, args[0])
             byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
             # By address: an element that lies beyond the end is asked for in vain, and does no harm.
-            stride = builder.extract_value(held.strides, 0)
+            stride = builder.extract_value(array.strides, 0)
             offset = builder.mul(context.cast(builder, args[1], signature.args[1], types.intp), stride)
-            address = builder.gep(builder.bitcast(held.data, byte), [offset])
+            address = builder.gep(builder.bitcast(array.data, byte), [offset])
             kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
             function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")  # type: ignore[no-untyped-call]
             builder.call(function, [address, number(0), number(3), number(1)])  # to read, to be kept, data

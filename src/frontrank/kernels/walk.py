@@ -3,7 +3,7 @@
     x(j) = alpha omega sum over links i -> j of F(i) x(i)/O(i)
          + alpha (1 - omega) sum over virtual edges i - j of F'(i) x(i) w(i, j)/s(i)  +  (1 - alpha) v(j)
 
-v is 1/n, or a vector of one's own that adds up to 1. Two pages share a virtual edge if a fetched page links to both; w counts
+v is 1/n, or another vector that adds up to 1. Two pages share a virtual edge if a fetched page links to both; w counts
 such pages, s(i) = sum of w(i, k) over k. Virtual edges are never written down. With A the 0/1 matrix of links, W = A^T A
 without its diagonal, so for z(i) = F'(i) x(i)/s(i)
 
@@ -19,6 +19,8 @@ the bound, for a page that mostly stands alone on pages can hand on more than it
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,7 +92,7 @@ def _take_in(
 
 @kernel
 def _siblings(begin: int, end: int, start: Array, row: Array, indptr: Array, siblings: Array) -> None:
-    """How many pages stand beside q, on each page that links to it, all told."""
+    """How many links stand beside the one to q, summed over the pages that link to it."""
     for q in range(begin, end):
         total = 0.0
         for j in range(start[q], start[q + 1]):
@@ -98,36 +100,43 @@ def _siblings(begin: int, end: int, start: Array, row: Array, indptr: Array, sib
         siblings[q] = total
 
 
-class Walker:
-    """Iterations over rows of links; row r belongs to page source[r]. ``factor`` is F, ``virtual_factor`` is F'."""
+class LinkRows(NamedTuple):
+    """Links by page: row r belongs to page source[r]; and the same by target."""
 
-    def __init__(
-        self,
-        source: Array,
-        indptr: Array,
-        target: Array,
-        inlinks: Inlinks,
-        factor: Array,
-        virtual_factor: Array,
-        alpha: float,
-        omega: float,
-        bits: int = 64,
-        threads: int | None = None,
-        restart: Array | None = None,
-    ) -> None:
-        self.restart = np.empty(0) if restart is None else (1.0 - alpha) * restart
-        self.source, self.indptr, self.target, self.inlinks = source, indptr, target, inlinks
-        self.alpha, self.pages, self.bits = alpha, len(factor), bits
-        self.real = alpha * omega * factor[source] / np.maximum(np.diff(indptr), 1)
-        self.virtual = alpha * (1.0 - omega)
-        self.give = np.zeros(len(source), self._kept)
+    source: Array
+    indptr: Array
+    target: Array
+    inlinks: Inlinks
+
+
+class Walk(NamedTuple):
+    """Where a walk goes: its parameters, the factors F and F' of pages, and the vector v, if pages are not all alike."""
+
+    alpha: float
+    omega: float
+    factor: Array
+    virtual_factor: Array
+    restart: Array | None = None
+
+
+class Walker:
+    """Iterations of a walk over rows of links."""
+
+    def __init__(self, rows: LinkRows, walk: Walk, bits: int = 64, threads: int | None = None) -> None:
+        alpha, indptr, inlinks = walk.alpha, rows.indptr, rows.inlinks
+        self.restart = np.empty(0) if walk.restart is None else (1.0 - alpha) * walk.restart
+        self.source, self.indptr, self.target, self.inlinks = rows
+        self.alpha, self.pages, self.bits = alpha, len(walk.factor), bits
+        self.real = alpha * walk.omega * walk.factor[self.source] / np.maximum(np.diff(indptr), 1)
+        self.virtual = alpha * (1.0 - walk.omega)
+        self.give = np.zeros(len(self.source), self._kept)
         self.rows, self.targets = cuts(indptr, PAGE), cuts(inlinks.start, PAGE)
         self.team = Team(len(self.targets), threads)
         self.spread = np.empty(0)
         if self.virtual > 0.0:
             siblings = np.empty(self.pages)
             self.team.each(lambda cut: compiled(_siblings)(*cut, *inlinks, indptr, siblings), self.targets)
-            self.spread = np.where(siblings > 0, virtual_factor / np.maximum(siblings, 1.0), 0.0)
+            self.spread = np.where(siblings > 0, walk.virtual_factor / np.maximum(siblings, 1.0), 0.0)
 
     @property
     def _kept(self) -> type[np.floating]:
@@ -171,7 +180,7 @@ class Walker:
             if self.bits == 32:
                 rounding = ROUNDING * (handed + self.virtual) / (1.0 - self.alpha)
             iterations += 1
-            if self.bits == 32 and bound >= last:  # each step shrinks it: what does not is rounding
+            if self.bits == 32 and bound >= last:  # each step shrinks the change, so this is rounding
                 break
             last = bound
         self.team.close()

@@ -10,7 +10,7 @@ import numpy as np
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import BITS
-from frontrank.kernels.walk import EXACT, Walker, virtual_degree
+from frontrank.kernels.walk import EXACT, LinkRows, Walk, Walker, virtual_degree
 from frontrank.orderings.batch.hidden import Hidden, hidden_parts
 from frontrank.orderings.batch.sampled import learned_from
 from frontrank.orderings.ranker import Ranker
@@ -98,9 +98,9 @@ class RandomWalk(Ranker):
             if omega < 1:
                 virtual_factor = factor * _scaled(virtual_degree(indptr, target, view.known)) ** gamma
             factor = factor * _scaled(degree) ** gamma
-        links = (view.source, indptr, target, view.inlinks())
-        restart = self.trust.restart(view)
-        return Walker(*links, factor, virtual_factor, self.alpha, omega, self.bits, restart=restart)
+        links = LinkRows(view.source, indptr, target, view.inlinks())
+        walk = Walk(self.alpha, omega, factor, virtual_factor, self.trust.restart(view))
+        return Walker(links, walk, self.bits)
 
     def score(self, view: CrawlView) -> Array:
         choice = self._chosen(view)
@@ -147,7 +147,7 @@ class EnrichedWalk(RandomWalk):
              + alpha (1 - omega) sum over virtual edges i - j of F'(i) x(i) w(i, j)/(sum of w(i, k))  +  (1 - alpha)/n
 
     Two pages share a virtual edge if a fetched page links to both; w counts such pages. F' is F with the number of virtual
-    neighbours in place of the out-degree (exact on small graphs, HyperLogLog on large ones; only if gamma > 0). Virtual
+    neighbours instead of the out-degree (exact on small graphs, HyperLogLog on large ones; only if gamma > 0). Virtual
     edges are computed with, never written down: see ``kernels/walk.py``.
 
     Parameters: ``omega``, the share of votes along real links; ``gamma``; both are learned from the crawl itself unless given
@@ -183,10 +183,10 @@ class EnrichedWalk(RandomWalk):
             super().validate()
 
     def given(self) -> dict[str, str]:
-        told = super().given()
+        given = super().given()
         if self.omega != AUTO and self.gamma == 0.0:
-            told.pop("gamma")
-        return told
+            given.pop("gamma")
+        return given
 
     def _chosen(self, view: CrawlView) -> Choice:
         if isinstance(self.omega, float) and isinstance(self.gamma, float):
