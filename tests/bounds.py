@@ -20,7 +20,7 @@ TESTS = {  # the file (test_*.py): modules whose kernels it runs
         "frontiers/pairing",
         *(f"frontiers/polite/{name}" for name in ("hosts", "pages", "sharing", "turns", "upcoming")),
     ],
-    "frontiers": ["frontiers/fifo", "frontiers/heap", "frontiers/lifo", "frontiers/shelf"],
+    "frontiers": ["frontiers/fifo", "frontiers/heap", "frontiers/lifo", "frontiers/shelf", "frontiers/slots"],
     "fingerprints": ["kernels/hashtable"],
     "growing": ["kernels/hashtable"],
     "links": ["kernels/inlinks", "kernels/pagerank"],
@@ -29,7 +29,7 @@ TESTS = {  # the file (test_*.py): modules whose kernels it runs
     "golden": [
         *(f"orderings/online/{name}" for name in ("backlink", "combine", "domains", "fica", "forward", "fpr", "group")),
         *(f"orderings/online/{name}" for name in ("largest_site", "location", "opic", "oracle", "prior", "quality")),
-        *(f"orderings/online/{name}" for name in ("random", "rankmass", "similarity", "surf")),
+        *(f"orderings/online/{name}" for name in ("random", "rankmass", "similarity", "surf_kernels", "group_kernels")),
         *("kernels/prefetch", "orderings/ranker", "simulation/engine", "web/links"),
     ],
     "trust": ["orderings/trust"],
@@ -40,7 +40,7 @@ TESTS = {  # the file (test_*.py): modules whose kernels it runs
         "simulation/refresh",
     ],
     "search_engine": ["search/engine"],
-    "search_ngrams": ["search/ngrams"],
+    "search_ngrams": ["search/ngrams", "search/trie"],
     "search_sketches": ["search/expected_score", "search/sketches"],
     "impact_expected": ["search/expected_impact"],
     "sources_synthetic": ["kernels/splitmix", "sources/synthetic_links"],
@@ -53,7 +53,7 @@ TESTS = {  # the file (test_*.py): modules whose kernels it runs
     "common_crawl": ["sources/common_crawl"],
     "parquet_web": ["sources/parquet_rows"],
     "import": ["sources/search_team/tablefiles"],
-    "spark_fits": ["spark/standing"],
+    "spark_fits": ["spark/hybrid"],
 }
 
 if __name__ == "__main__":

@@ -247,7 +247,7 @@ def test_fetchers_of_their_own_ask_in_the_same_way(tmp_path: Path) -> None:
 def test_adaptive_waits_longer_for_what_does_not_change(tmp_path: Path) -> None:
     site = Site()
     with served(site) as home:
-        crawl(_options(home, revisit="adaptive:first=0.02s,least=0.01s,most=30s", budget=80), tmp_path / "crawl")
+        crawl(_options(home, revisit="adaptive:first=0.02s,min_wait=0.01s,max_wait=30s", budget=80), tmp_path / "crawl")
         waits = {path: _copy(tmp_path / "crawl", home + path).wait_s for path in ("/tagged", "/words")}
     assert waits["/tagged"] > 2 * waits["/words"]
 

@@ -13,7 +13,19 @@ import pytest
 
 from frontrank.cli import COMMANDS, command
 from frontrank.crawl.crawl import Crawl
-from frontrank.deprecated import ALIASES, CRAWL, NAMES, OPTIONS, Renamed, attribute, current_arguments, parameters_of_before
+from frontrank.deprecated import (
+    ALIASES,
+    CRAWL,
+    NAMES,
+    OPTIONS,
+    PARAMETERS,
+    Renamed,
+    attribute,
+    current_arguments,
+    parameters_of_before,
+)
+from frontrank.orderings.revisits import from_data
+from frontrank.orderings.revisits import parse as parse_revisit
 
 
 def flags(name: str) -> list[str]:
@@ -52,6 +64,15 @@ def test_a_command_line_of_before_runs(tmp_path: Path) -> None:
     from frontrank.fetching.crawler.config import read_config
 
     assert read_config(str(tmp_path / "crawl.toml")) == {"policy": "fpr"}
+
+
+@pytest.mark.parametrize(("name", "old"), PARAMETERS)
+def test_a_parameter_of_before_is_taken_and_its_new_name_said(name: str, old: str) -> None:
+    new = PARAMETERS[name, old]
+    with pytest.warns(DeprecationWarning, match=f"^{name}:{old}= is called {new}= now$"):
+        assert parse_revisit(f"{name}:{old}=2d") == parse_revisit(f"{name}:{new}=2d")
+    stored = {"name": name, "fields": {old: 2 * 86400.0}}
+    assert from_data(stored) == parse_revisit(f"{name}:{new}=2d"), "what an older version stored is read in silence"
 
 
 def test_a_word_of_before_that_a_command_never_had_is_unknown() -> None:

@@ -92,7 +92,7 @@ def test_of_too_many_examples_those_are_taken_that_hashes_of_pages_name(
     deployed: CrawlView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = since(deployed)
-    monkeypatch.setattr("frontrank.orderings.batch.ml.ml.share_of_examples", lambda count: share_of_examples(count, most=60))
+    monkeypatch.setattr("frontrank.orderings.batch.ml.ml.share_of_examples", lambda count: share_of_examples(count, limit=60))
     few = since(deployed)
     kept = taken(whole.page, 0.5)
     assert len(whole.page) == 120 and 30 < kept.sum() < 90

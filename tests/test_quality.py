@@ -21,7 +21,7 @@ from frontrank.kernels.jit import compiled
 from frontrank.lab.measures import distinct, gap, harvest, max_ndcg
 from frontrank.lab.repeats import repeat
 from frontrank.lab.webserver import run_in_process
-from frontrank.orderings.online.group import MAX_PARENTS, _inner
+from frontrank.orderings.online.group_kernels import MAX_PARENTS, inner_key
 from frontrank.orderings.registry import parse
 from frontrank.pages.scorers import LOWEST, scored
 from frontrank.pages.urls import directory
@@ -144,7 +144,7 @@ def test_the_links_that_group_counts_stay_countable(jit: bool) -> None:
     state = policy.allocate(2)
     state.parents[1] = MAX_PARENTS
     state.node["key"][1] = 0.25
-    assert (compiled(_inner) if jit else _inner)(state, 1, 0.75) == pytest.approx(0.25 + 0.5 / MAX_PARENTS)
+    assert (compiled(inner_key) if jit else inner_key)(state, 1, 0.75) == pytest.approx(0.25 + 0.5 / MAX_PARENTS)
     assert state.parents[1] == MAX_PARENTS
 
 

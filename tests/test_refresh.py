@@ -43,7 +43,7 @@ def _kept(spec: str, rates: np.ndarray = RATES, a_day: float = MONTHLY, days: fl
 
 # Policies -----------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    "spec", ["fixed:every=36h", "adaptive:least=10m,chance=0.3", "gain:worth=2d", "optimal:goal=age", "uniform"]
+    "spec", ["fixed:every=36h", "adaptive:min_wait=10m,chance=0.3", "gain:worth=2d", "optimal:goal=age", "uniform"]
 )
 def test_a_policy_is_written_and_stored_as_it_was_read(spec: str) -> None:
     policy = parse(spec)
@@ -53,7 +53,7 @@ def test_a_policy_is_written_and_stored_as_it_was_read(spec: str) -> None:
 
 @given(st.floats(1e-3, 1e12), st.floats(0.001, 0.999))
 def test_every_duration_survives_being_written(seconds: float, chance: float) -> None:
-    policy = REVISITS["adaptive"](first=seconds, least=seconds, most=2 * seconds, chance=chance)  # type: ignore[call-arg]
+    policy = REVISITS["adaptive"](first=seconds, min_wait=seconds, max_wait=2 * seconds, chance=chance)  # type: ignore[call-arg]
     assert parse(policy.spec()) == policy
 
 
@@ -64,7 +64,7 @@ def test_every_duration_survives_being_written(seconds: float, chance: float) ->
         ("fixed:evry=1d", "did you mean 'every'"),
         ("fixed:every=1w", "such as 12h, got '1w'"),
         ("fixed:every=0", "every must be a time above 0"),
-        ("adaptive:least=2d,most=1d", "most must be a time from least, 2d, on"),
+        ("adaptive:min_wait=2d,max_wait=1d", "max_wait must be a time from min_wait, 2d, on"),
         ("adaptive:chance=1", "chance must be a number between 0 and 1"),
         ("optimal:goal=agee", "did you mean 'age'"),
     ],
@@ -98,7 +98,7 @@ def test_the_estimator_is_less_biased_than_counting_and_close_to_the_likeliest_r
     st.integers(1, 500), st.integers(0, 500), st.floats(1.0, 1e9), st.floats(0.0, 1e8), st.sampled_from(["adaptive", "gain"])
 )
 def test_waits_keep_their_bounds(visits: int, changes: int, watched: float, before: float, name: str) -> None:
-    policy = parse(f"{name}:least=1h,most=10d")
+    policy = parse(f"{name}:min_wait=1h,max_wait=10d")
     wait = policy.next_wait(visits, min(changes, visits), watched, before)
     assert 3600.0 <= wait <= 10 * DAY
     assert before == 0 or wait <= max(3600.0, 2 * before)
@@ -177,7 +177,7 @@ def test_observing_changes_makes_copies_younger_than_fixed_intervals() -> None:
 
 def test_gain_follows_its_multiplier() -> None:
     """The larger worth is, the fewer fetches; and none goes to pages that change faster than that once they are known."""
-    little, much = _kept("gain:worth=1d,most=400d", days=400), _kept("gain:worth=20d,most=400d", days=400)
+    little, much = _kept("gain:worth=1d,max_wait=400d", days=400), _kept("gain:worth=20d,max_wait=400d", days=400)
     assert much.revisits < little.revisits
     assert much.idle > little.idle
 

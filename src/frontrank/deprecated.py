@@ -1,5 +1,6 @@
 """Names that were changed, in one place. A name of before works for one release and says the new one.
 
+    PARAMETERS  of specifications: each use is a DeprecationWarning; what was stored is read in silence
     OPTIONS     of commands: the new name is printed once, on standard error; aliases are accepted in silence
     NAMES       of Python: members of a class, names in a module, parameters of a function; each use is a DeprecationWarning
 
@@ -21,6 +22,14 @@ ALIASES = {"--policy": "--ordering", "--ranker": "--ordering"}  # other words fo
 OPTIONS = {  # by command and old flag: the new flag, or the argument that takes the value now
     ("limit", "--family"): "--pattern",
     ("limit", "--host"): "HOST",
+}
+
+
+PARAMETERS = {  # of specifications, by name and old parameter
+    ("adaptive", "least"): "min_wait",
+    ("adaptive", "most"): "max_wait",
+    ("gain", "least"): "min_wait",
+    ("gain", "most"): "max_wait",
 }
 
 
@@ -61,6 +70,14 @@ def current_arguments(command: str, flags: Iterable[str], args: Sequence[str]) -
         else:
             arguments += [value] if equals else [next(words, "")]
     return found + arguments + rest
+
+
+def current_parameters(name: str, given: dict[str, str]) -> dict[str, str]:
+    """The parameters of a specification under their present names."""
+    for key in given:
+        if (name, key) in PARAMETERS:
+            warn(f"{name}:{key}=", f"{PARAMETERS[name, key]}=")
+    return {PARAMETERS.get((name, key), key): value for key, value in given.items()}
 
 
 def attribute(owner: str, holder: Any, name: str) -> Any:

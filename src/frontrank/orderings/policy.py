@@ -24,12 +24,11 @@ pages fetched so far, and the values it *needs*:
 
 What on_fetch must keep: every link of the page that was not known before is written to out, in row order (that is its
 discovery); no page more than twice; keys are finite. ``frontrank.checks`` tests all of this for your own ordering. on_revisit
-may leave pages out: those that nobody knew and that it does not write wait behind all that are ranked.
+need not write every page: new pages that it does not write wait behind all that are ranked.
 """
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -40,8 +39,8 @@ import numpy as np
 from frontrank.errors import SpecError
 from frontrank.kernels.growing import grown
 from frontrank.kernels.jit import Array, Column, Kernel, lean, state_type
+from frontrank.orderings.parameters import Parameters
 from frontrank.pages.scorers import LOWEST, Judged
-from frontrank.specs import text_of, write
 from frontrank.web.importance import importance
 from frontrank.web.links import Links
 from frontrank.web.quality import scores_of
@@ -104,48 +103,6 @@ INPUTS = {
     "scores": ("quality", Column(np.float64, np.nan)),  # NaN: nothing to judge, such as a redirect
     "truth": ("truth", Column(np.float64)),
 }
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """What policies and rankers share: a name, and fields that are checked when one is made."""
-
-    name: ClassVar[str] = ""
-
-    def __post_init__(self) -> None:
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if isinstance(value, np.generic):
-                value = value.item()
-            if f.type in ("float", float, "float | str") and isinstance(value, int) and abs(value) < 2**1023:
-                value = float(value)  # kernels are compiled for the type of a parameter
-            if isinstance(value, float) and not math.isfinite(value):
-                raise SpecError(f"{self.name}: {f.name} must be a finite number, got {value}")
-            if isinstance(value, int) and not -(2**63) <= value < 2**63:
-                raise SpecError(f"{self.name}: {f.name} must fit 64 bits, got {value}")
-            object.__setattr__(self, f.name, value)
-        self.validate()
-
-    def validate(self) -> None:
-        """Raise SpecError if a parameter is out of range."""
-
-    def require(self, holds: bool, parameter: str, expected: str) -> None:
-        if not holds:
-            given = getattr(self, parameter)
-            raise SpecError(f"{self.name}: {parameter} must be {expected}, got {given}")
-
-    def given(self) -> dict[str, str]:
-        """The parameters that differ from their defaults, as they are written in a specification."""
-        values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
-        return {name: text_of(value) for name, (value, default) in values.items() if value != default}
-
-    def spec(self) -> str:
-        """How this ordering is written on the command line; ``orderings.stored`` is for programs."""
-        return write(self.called(), self.given())
-
-    def called(self) -> str:
-        """Its name in specifications; a class without one is found by its module."""
-        return self.name or f"{type(self).__module__}:{type(self).__qualname__}"
 
 
 @dataclass(frozen=True)

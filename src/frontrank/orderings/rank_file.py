@@ -1,6 +1,6 @@
 """Ranks of hosts as a parameter of an ordering: read from a file once, and stored with a crawl.
 
-Up to ``STORED`` hosts the content is part of the ordering, and the file is not read again; in place of its name its lines can
+Up to ``STORED`` hosts the content is part of the ordering, and the file is not read again; instead of its name its lines can
 be given. Of a larger file a digest is stored: it is read again when a crawl is resumed, and must be what it was.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from frontrank.errors import SpecError
-from frontrank.orderings.policy import Parameters
+from frontrank.orderings.parameters import Parameters
 from frontrank.web.ranks import Ranks, host_ranks, named_ranks, read_ranks
 
 STORED = 20_000

@@ -12,7 +12,8 @@ import numpy as np
 
 from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array, Column, kernel
-from frontrank.orderings.policy import Out, Parameters, Policy, State
+from frontrank.orderings.parameters import Parameters
+from frontrank.orderings.policy import Out, Policy, State
 from frontrank.web.links import Links, row
 from frontrank.web.view import CrawlView
 

@@ -140,9 +140,9 @@ def _policy(ordering: Ordering, given: dict[str, str]) -> Policy:
     if issubclass(ordering, Ranker):
         every = value_of(ordering.name, "every", given.pop("every", str(EVERY)), int)
         return Periodic(_made_ranker(ordering, given), every)
-    made = _made(ordering, given)
-    assert isinstance(made, Policy)
-    return made
+    policy = _construct(ordering, given)
+    assert isinstance(policy, Policy)
+    return policy
 
 
 def _ranker(name: str, given: dict[str, str]) -> Ranker:
@@ -155,12 +155,12 @@ def _ranker(name: str, given: dict[str, str]) -> Ranker:
 def _made_ranker(ordering: type[Ranker], given: dict[str, str]) -> Ranker:
     if ordering is Fusion:
         return _fusion(given)
-    made = _made(ordering, given, ("every",))
-    assert isinstance(made, Ranker)
-    return made
+    ranker = _construct(ordering, given, ("every",))
+    assert isinstance(ranker, Ranker)
+    return ranker
 
 
-def _made(ordering: Ordering, given: dict[str, str], more: tuple[str, ...] = ()) -> Any:
+def _construct(ordering: Ordering, given: dict[str, str], more: tuple[str, ...] = ()) -> Any:
     known = {key: value for key, value in parameters(ordering).items() if key not in more}
     name = ordering.name or ordering.__name__
     for key in given:
@@ -177,14 +177,14 @@ def _fusion(given: dict[str, str]) -> Ranker:
     for key in own:
         if key != "k":
             raise SpecError(f"fusion: unknown parameter {key!r}{nearest(key, ['of', 'k'])}")
-    made = tuple(_ranker(label.partition("#")[0], dict(parts[label])) for label in labels)
-    return Fusion(made, value_of("fusion", "k", own.get("k", "60"), float))
+    rankers = tuple(_ranker(label.partition("#")[0], dict(parts[label])) for label in labels)
+    return Fusion(rankers, value_of("fusion", "k", own.get("k", "60"), float))
 
 
 def _combine(given: dict[str, str]) -> Policy:
     parts, weights = per_part("combine", [key for key in given if "." not in key], given)
-    made = []
+    policies = []
     for label, weight in weights.items():
         part = _policy(find(label.partition("#")[0]), dict(parts[label]))
-        made.append((value_of("combine", label, weight, float), part))
-    return combined(made)
+        policies.append((value_of("combine", label, weight, float), part))
+    return combined(policies)

@@ -26,7 +26,8 @@ from dataclasses import fields
 from typing import Any
 
 from frontrank.errors import SpecError
-from frontrank.orderings.policy import Parameters, Policy
+from frontrank.orderings.parameters import Parameters
+from frontrank.orderings.policy import Policy
 from frontrank.orderings.rank_file import RankFile
 from frontrank.orderings.ranker import Periodic, Ranker
 from frontrank.orderings.registry import REGISTRY
@@ -98,13 +99,13 @@ def from_data(data: Mapping[str, Any]) -> Policy | Ranker:
 def _from_data(data: Mapping[str, Any]) -> Policy | Ranker:
     if not isinstance(data, Mapping) or not isinstance(data.get("name"), str) or not isinstance(data.get("fields"), Mapping):
         raise SpecError(f'a stored ordering must be {{"name": ..., "fields": {{...}}}}, got {data!r}')
-    made = _class(data["name"])
-    known = [f.name for f in fields(made)]
+    kind = _class(data["name"])
+    known = [f.name for f in fields(kind)]
     for name in data["fields"]:
         if name not in known:
             raise SpecError(f"stored ordering {data['name']}: no field {name!r} in this version; known: {', '.join(known)}")
     try:
-        ordering: Policy | Ranker = made(**{name: _restored(value) for name, value in data["fields"].items()})
+        ordering: Policy | Ranker = kind(**{name: _restored(value) for name, value in data["fields"].items()})
     except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise SpecError(f"stored ordering {data['name']}: {error}; expected what to_data wrote") from None
     return ordering

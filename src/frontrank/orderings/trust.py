@@ -9,7 +9,7 @@ crawl knows only what it has discovered, so a line of the file *pays* its t_i on
 that page is discovered. Seeds that no line names have none. With trust at a few good pages alone, PageRank with this
 vector is TrustRank (Gyongyi, Garcia-Molina, Pedersen 2004).
 
-The content of the file is part of the ordering: it is stored with a live crawl, and the file is not read again. In place of
+The content of the file is part of the ordering: it is stored with a live crawl, and the file is not read again. Instead of
 the file's name its content can be given, several lines (``written_out`` writes an ordering so); a first line ``# NAME``
 keeps the name.
 
@@ -40,7 +40,8 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array, Column, lean
-from frontrank.orderings.policy import Parameters, Policy, State
+from frontrank.orderings.parameters import Parameters
+from frontrank.orderings.policy import Policy, State
 from frontrank.pages.urls import canonical, host_of
 from frontrank.specs import write
 from frontrank.web.view import CrawlView
@@ -202,8 +203,8 @@ def trust_of(ordering: Any) -> Trust:
 def written_out(policy: Policy) -> str:
     """A specification that needs no file: the content of trust and rank files stands in it."""
     ordering = getattr(policy, "ranker", policy)
-    held = {one.name: getattr(ordering, one.name) for one in fields(ordering)}
-    contents = {name: value.content() for name, value in held.items() if value and hasattr(value, "content")}
+    values = {one.name: getattr(ordering, one.name) for one in fields(ordering)}
+    contents = {name: value.content() for name, value in values.items() if value and hasattr(value, "content")}
     return write(policy.called(), {**policy.given(), **contents}) if contents else policy.spec()
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SpecError, nearest
 from frontrank.kernels.jit import Array
-from frontrank.orderings.policy import Parameters
+from frontrank.orderings.parameters import Parameters
 from frontrank.specs import Duration, split, value_of
 
 DAY = 86400.0

@@ -274,7 +274,7 @@ def keep_fresh(
     copies = _no_copies(rates, np.full(web.pages, 1.0) if weights is None else weights, seed)
     since = days / 2 if since_days is None else since_days
     found_by_then = collected or web.pages <= (1.0 - share) * a_day * since  # then all fetches are for revisits
-    settings = revisit.told(copies.rate, copies.weight, a_day / DAY * (1.0 if found_by_then else share))
+    settings = revisit.settings(copies.rate, copies.weight, a_day / DAY * (1.0 if found_by_then else share))
     due = heap.new(web.pages)
     bound: dict[str, Kernel] = {"wait": type(revisit).wait}
     engine.seed(distinct(seeds))

@@ -1,4 +1,4 @@
-"""Replay: an online ordering as a ranker. Fetch what a crawl fetched, in its order; the keys of who waits are the scores."""
+"""Replay: an online ordering as a ranker. It fetches what a crawl fetched, in order; keys of waiting pages are the scores."""
 
 from __future__ import annotations
 

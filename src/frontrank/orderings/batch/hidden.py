@@ -33,8 +33,8 @@ class Hidden(NamedTuple):
 
     def found(self, scores: Array) -> float:
         """The share of the best possible log impact among the first by these scores (of all known pages), mean over depths."""
-        least = self.impact[self.impact > 0].min()
-        return float(_shares(scores[self.pages], np.log1p(self.impact / least), DEPTHS).mean())
+        lowest = self.impact[self.impact > 0].min()
+        return float(_shares(scores[self.pages], np.log1p(self.impact / lowest), DEPTHS).mean())
 
     def first(self, scores: Array) -> Array:
         """The share of the best possible impact among the first 2, 5 and 10%."""
@@ -51,8 +51,8 @@ def _shares(scores: Array, impact: Array, depths: tuple[float, ...]) -> Array:
 
 def hidden_parts(view: CrawlView, draws: int = DRAWS) -> list[Hidden]:
     """Several draws; none where too little is fetched, or nothing that is hidden has an impact."""
-    made = [_hidden(view, draw) for draw in range(draws)]
-    return [one for one in made if len(one.pages) >= MIN_HIDDEN and one.impact.any()]
+    parts = [_hidden(view, draw) for draw in range(draws)]
+    return [one for one in parts if len(one.pages) >= MIN_HIDDEN and one.impact.any()]
 
 
 def _hidden(view: CrawlView, draw: int) -> Hidden:

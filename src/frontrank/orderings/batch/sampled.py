@@ -16,18 +16,18 @@ from frontrank.web.view import CrawlView
 MAX_LINKS = 20_000_000
 
 
-def is_small(known: int, links: int, most: int = MAX_LINKS) -> bool:
+def is_small(known: int, links: int, limit: int = MAX_LINKS) -> bool:
     """Whether a crawl is taken as it is."""
-    return max(known, links) <= most
+    return max(known, links) <= limit
 
 
-def share_of(rows: int, links: int, most: int = MAX_LINKS) -> float:
+def share_of(rows: int, links: int, limit: int = MAX_LINKS) -> float:
     """The share of the fetched pages to take of a crawl that is not small.
 
     >>> share_of(rows=10**8, links=10**9)
     0.02
     """
-    return most / max(rows, links, most)
+    return limit / max(rows, links, limit)
 
 
 def taken(pages: Array, share: float) -> Array:
@@ -50,13 +50,13 @@ def part_of(source: Array, indptr: Array, target: Array) -> tuple[CrawlView, Arr
     return CrawlView(len(pages), 0, known, numbered[0], indptr, numbered[1]), pages
 
 
-def learned_from(view: CrawlView, most: int = MAX_LINKS) -> CrawlView:
+def learned_from(view: CrawlView, limit: int = MAX_LINKS) -> CrawlView:
     """The part of a crawl that its settings are learned from."""
     rows = len(view.source)
-    if is_small(view.known, view.links, most):
+    if is_small(view.known, view.links, limit):
         return view
     assert view.impact is not None
-    kept = np.flatnonzero(taken(view.source, share_of(rows, view.links, most)))
+    kept = np.flatnonzero(taken(view.source, share_of(rows, view.links, limit)))
     degree = np.diff(view.indptr[: rows + 1])[kept]
     indptr = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
     target = view.target[np.repeat(view.indptr[kept] - indptr[:-1], degree) + np.arange(indptr[-1])]

@@ -27,7 +27,7 @@ class Domains(Policy):
 
         key(q) = number of distinct registered domains, other than q's own, with a fetched page that links to q
 
-    A thousand links of one owner are one voice, and the owner's own are none: what a site says of itself, or buys from one
+    A thousand links of one owner are one voice, and the owner's own do not count: what a site says of itself, or buys from one
     other, counts for little. The registered domain is the name under a public suffix that one owner has: bbc.co.uk of
     news.bbc.co.uk (the list of the package ``publicsuffixlist``, which works offline). Within a crawl of one domain all keys
     are 0, and the order is breadth first. In the study, above breadth first, and best with a limit of pages a site

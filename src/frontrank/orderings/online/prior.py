@@ -1,4 +1,4 @@
-"""Prior: another ordering, weighed by ranks of hosts that are known beforehand."""
+"""Prior: another ordering, weighted by ranks of hosts that are known in advance."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _linked(on_seed: Kernel, on_fetch: Kernel, on_revisit: Kernel) -> dict[str, 
 
 @dataclass(frozen=True)
 class Prior(Policy):
-    """Prior: another ordering, weighed by ranks of hosts that are known beforehand.
+    """Prior: another ordering, weighted by ranks of hosts that are known in advance.
 
         w(h)   = (rank of host h/greatest rank in the file)^power
         key(q) = w(host of q) * the inner ordering's key of q

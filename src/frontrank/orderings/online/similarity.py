@@ -232,9 +232,9 @@ class Similarity(Policy):
     def layout(self) -> dict[str, Column]:
         if self.query:
             counts = {"df": Column(np.int32, per="crawl", slots=tfidf.SLOTS), "documents": Column(np.int64, per="crawl")}
-            told = {"seed": Column(np.uint8), "total": Column(), "parents": Column(np.int32)}
+            columns = {"seed": Column(np.uint8), "total": Column(), "parents": Column(np.int32)}
             inputs = ("fetched", "url_value", "text_value")
-            return {**{name: super(Similarity, self).layout()[name] for name in inputs}, **told, **counts}
+            return {**{name: super(Similarity, self).layout()[name] for name in inputs}, **columns, **counts}
         own = {"text_value": Column(np.float64), **super().layout()}  # without parents no page is ever found hot
         return own if self.inner == "pagerank" else {**own, "score": Column(per="crawl")}
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, get_type_hints
 
+from frontrank.deprecated import PARAMETERS, current_parameters
 from frontrank.errors import SpecError, nearest
 from frontrank.orderings.revisits.adaptive import Adaptive
 from frontrank.orderings.revisits.allocated import Optimal, Proportional, Uniform
@@ -28,22 +29,23 @@ REVISITS: dict[str, type[Revisit]] = {
 
 
 def parse(spec: str, live: bool = False) -> Revisit:
-    """The policy of revisits that a specification names; ``live``: one that needs not know how often pages change.
+    """The revisit policy that a specification names; ``live``: one that needs not know how often pages change.
 
-    >>> parse("adaptive:most=14d").spec(), parse("fixed").every
-    ('adaptive:most=14d', 1d)
+    >>> parse("adaptive:max_wait=14d").spec(), parse("fixed").every
+    ('adaptive:max_wait=14d', 1d)
     >>> parse("adaptve")
     Traceback (most recent call last):
     frontrank.errors.SpecError: unknown revisit policy 'adaptve'; did you mean 'adaptive'? Known: ...
     """
     name, given = split(spec)
-    made = _class(name)
-    hints = get_type_hints(made)
-    known = [f.name for f in fields(made)]
+    kind = _class(name)
+    given = current_parameters(name, given)
+    hints = get_type_hints(kind)
+    known = [f.name for f in fields(kind)]
     for key in given:
         if key not in known:
             raise SpecError(f"{name}: unknown parameter {key!r}{nearest(key, known)}")
-    revisit = made(**{key: value_of(name, key, text, hints[key]) for key, text in given.items()})
+    revisit = kind(**{key: value_of(name, key, text, hints[key]) for key, text in given.items()})
     if live and revisit.knows_rates:
         usable = ", ".join(known for known, one in REVISITS.items() if not one.knows_rates)
         raise SpecError(f"{name} goes by how often pages really change, which only a simulation knows; use one of {usable}")
@@ -61,13 +63,14 @@ def to_data(revisit: Revisit) -> dict[str, Any]:
 
 
 def from_data(data: Mapping[str, Any]) -> Revisit:
-    """The policy that ``to_data`` made this of.
+    """The policy that ``to_data`` was given, by this version or one before.
 
     >>> from_data({"name": "fixed", "fields": {"every": 43200.0}}).spec()
     'fixed:every=12h'
     """
     try:
-        return _class(data["name"])(**data["fields"])
+        name = data["name"]
+        return _class(name)(**{PARAMETERS.get((name, key), key): value for key, value in data["fields"].items()})
     except (TypeError, KeyError) as error:
         raise SpecError(f"a stored revisit policy cannot be read: {error}; expected what to_data wrote") from None
 

@@ -16,13 +16,13 @@ class Adaptive(Revisit):
     """Adaptive: a page comes back when it has probably changed.
 
         r    = estimated rate of change (``change_rate``: Cho, Garcia-Molina's, with its bias corrected)
-        wait = -ln(1 - chance)/r, between ``least`` and ``most``, at most twice the wait before; at first ``first``
+        wait = -ln(1 - chance)/r, between ``min_wait`` and ``max_wait``, at most twice the wait before; at first ``first``
 
     A page is expected to be another at a share ``chance`` of its visits. That finds changes with few fetches, and is what most
     crawlers do. It does not make a collection as fresh as can be where a budget is short: then most of it goes to pages that
     change faster than they can be followed. ``gain`` leaves these alone.
 
-    Parameters: ``first``, the wait after the first fetch; ``least``; ``most``; ``chance``.
+    Parameters: ``first``, the wait after the first fetch; ``min_wait``; ``max_wait``; ``chance``.
 
     Reference: Cho, Garcia-Molina: Estimating frequency of change, TOIT 2003.
 
@@ -34,20 +34,20 @@ class Adaptive(Revisit):
     """
 
     first: Duration = Duration(86400.0)  # noqa: RUF009
-    least: Duration = Duration(3600.0)  # noqa: RUF009
-    most: Duration = Duration(30 * 86400.0)  # noqa: RUF009
+    min_wait: Duration = Duration(3600.0)  # noqa: RUF009
+    max_wait: Duration = Duration(30 * 86400.0)  # noqa: RUF009
     chance: float = 0.5
     name = "adaptive"
 
     def validate(self) -> None:
-        self.require(self.least > 0, "least", "a time above 0")
-        self.require(self.most >= self.least, "most", f"a time from least, {self.least}, on")
+        self.require(self.min_wait > 0, "min_wait", "a time above 0")
+        self.require(self.max_wait >= self.min_wait, "max_wait", f"a time from min_wait, {self.min_wait}, on")
         self.require(self.first > 0, "first", "a time above 0")
         self.require(0 < self.chance < 1, "chance", "a number between 0 and 1")
 
     @staticmethod
     @kernel
-    def wait(told: Settings, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
+    def wait(settings: Settings, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
         rate = change_rate(visits, changes, watched_s)
-        wait = -np.log(1.0 - told.chance) / rate if rate > 0.0 else np.inf
-        return bounded(told, visits, before_s, wait)
+        wait = -np.log(1.0 - settings.chance) / rate if rate > 0.0 else np.inf
+        return bounded(settings, visits, before_s, wait)

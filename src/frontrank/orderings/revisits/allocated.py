@@ -10,7 +10,7 @@ and rates r_i, x_i = r_i/f_i:
     optimal         d F/d f_i = m/w_i for all pages that are visited (w weights, 1 unless ``weighted``; m Lagrange's
                     multiplier): with g(x) = 1 - e^-x (1 + x) that is g(x_i) = m r_i/w_i, and pages with m r_i/w_i >= 1
                     are never visited
-    optimal:goal=age  h(x) = x^2/2 - g(x) in place of g, and h(x_i) = m r_i^2/w_i
+    optimal:goal=age  h(x) = x^2/2 - g(x) instead of g, and h(x_i) = m r_i^2/w_i
 
 Only simulations know rates. Reference: Cho, Garcia-Molina: Effective page refresh policies for web crawlers, TODS 28(4), 2003.
 """
@@ -51,8 +51,8 @@ def age(x: Array, interval: Array) -> Array:
 
 
 @kernel
-def _wait(told: Settings, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
-    return float(told.interval[page])
+def _wait(settings: Settings, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
+    return float(settings.interval[page])
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Allocated(Revisit):
         """Visits a second for each page."""
         raise NotImplementedError
 
-    def told(self, rates: Array | None = None, weights: Array | None = None, a_second: float = 0.0) -> Settings:
+    def settings(self, rates: Array | None = None, weights: Array | None = None, a_second: float = 0.0) -> Settings:
         assert rates is not None
         visits = self.visits(rates, np.ones(rates.size) if weights is None else weights, a_second)
         with np.errstate(divide="ignore"):

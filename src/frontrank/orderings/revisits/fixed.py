@@ -34,5 +34,5 @@ class Fixed(Revisit):
 
     @staticmethod
     @kernel
-    def wait(told: Settings, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
-        return float(told.every)
+    def wait(settings: Settings, page: int, visits: int, changes: int, watched_s: float, before_s: float) -> float:
+        return float(settings.every)

@@ -2,7 +2,7 @@
 
     wait(told, page, visits, changes, watched_s, before_s) -> seconds
 
-``visits`` counts those at which the page could be compared with what it was before (so the first fetch is none), ``changes``
+``visits`` counts those at which the page could be compared with what it was before (so the first fetch is not one), ``changes``
 how often it was another then; ``watched_s`` is the time from the first fetch to the last, ``before_s`` the wait that led to
 this visit (0 after the first fetch). ``told`` has the parameters as numbers. Four numbers a page are all that is ever kept.
 """
@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from frontrank.kernels.jit import Array, Kernel, interpreted, kernel, state_type
-from frontrank.orderings.policy import Parameters
+from frontrank.orderings.parameters import Parameters
 from frontrank.specs import Duration
 
 Settings = Any  # a namedtuple of numbers, and for those that know rates an array of intervals
@@ -42,17 +42,17 @@ def change_rate(visits: int, changes: int, watched_s: float) -> float:
 
 
 @kernel
-def bounded(told: Settings, visits: int, before_s: float, wait: float) -> float:
-    """A wait from ``least`` to ``most``, and at most twice the one before; that after the first fetch is ``first``."""
+def bounded(settings: Settings, visits: int, before_s: float, wait: float) -> float:
+    """A wait from ``min_wait`` to ``max_wait``, and at most twice the one before; that after the first fetch is ``first``."""
     if visits == 0:
-        return float(min(told.most, max(told.least, told.first)))
-    longest = min(told.most, 2.0 * before_s) if before_s > 0.0 else told.most
-    return float(max(told.least, min(longest, wait)))
+        return float(min(settings.max_wait, max(settings.min_wait, settings.first)))
+    longest = min(settings.max_wait, 2.0 * before_s) if before_s > 0.0 else settings.max_wait
+    return float(max(settings.min_wait, min(longest, wait)))
 
 
 @dataclass(frozen=True)
 class Revisit(Parameters):
-    """Base of all policies of revisits: subclass it, decorate with ``@dataclass(frozen=True)``, write the kernel ``wait``."""
+    """Base of all revisit policies: subclass it, decorate with ``@dataclass(frozen=True)``, write the kernel ``wait``."""
 
     knows_rates: ClassVar[bool] = False
     wait: ClassVar[Kernel]
@@ -63,14 +63,14 @@ class Revisit(Parameters):
                 object.__setattr__(self, f.name, Duration(getattr(self, f.name)))
         super().__post_init__()
 
-    def told(self, rates: Array | None = None, weights: Array | None = None, a_second: float = 0.0) -> Settings:
+    def settings(self, rates: Array | None = None, weights: Array | None = None, a_second: float = 0.0) -> Settings:
         """What the kernel reads. In a simulation pages have true rates of change and weights, and there are so many visits
         a second in all; policies for live crawls make no use of these."""
         numbers = {f.name: float(getattr(self, f.name)) for f in fields(self)}
-        told: Any = state_type(tuple(numbers))
-        return told(*numbers.values())
+        settings: Any = state_type(tuple(numbers))
+        return settings(*numbers.values())
 
     def next_wait(self, visits: int, changes: int, watched_s: float, before_s: float) -> float:
         """How long until a page comes back."""
-        wait: float = interpreted(type(self).wait)(self.told(), 0, visits, changes, watched_s, before_s)
+        wait: float = interpreted(type(self).wait)(self.settings(), 0, visits, changes, watched_s, before_s)
         return wait

@@ -80,15 +80,15 @@ class Groups:
     count: int
 
 
-def features(view: CrawlView, pages: Array, gain: Array, told: Array, which: str = "all") -> FeatureTable:
-    """Rows for these frontier pages. gain is log(1 + impact) of all known pages, valid where told is true."""
+def features(view: CrawlView, pages: Array, gain: Array, known: Array, which: str = "all") -> FeatureTable:
+    """Rows for these frontier pages. gain is log(1 + impact) of all known pages, valid where ``known`` is true."""
     table = FeatureTable()
     scores = _cached(view, f"scores, {which}", lambda: _table4(view) if which == "table4" else _scores(view, which))
     for name, score in scores.items():
         table.columns[name] = score[pages]
     if which == "table4":
         return table
-    for name, column in link_columns(_link_sums(view, gain, told), usual_gain(gain, told), len(view.source)).items():
+    for name, column in link_columns(_link_sums(view, gain, known), usual_gain(gain, known), len(view.source)).items():
         table.columns[name] = column[pages]
     if which == "all" and view.search is not None:
         for name, column in _cached(view, "address", lambda: _address(view)).items():
@@ -96,11 +96,11 @@ def features(view: CrawlView, pages: Array, gain: Array, told: Array, which: str
         for name, column in _cached(view, "asked", lambda: _asked(view)).items():
             table.columns[name] = column[pages]
         for name, groups in _cached(view, "company", lambda: _company(view.search)).items():
-            mean, count = _encoded(groups, pages, gain, told)
+            mean, count = _encoded(groups, pages, gain, known)
             table.columns[f"mean {name}"] = mean
             table.columns[f"count {name}"] = np.log1p(count)
-        mean, most = _words(view, pages, gain, told)
-        table.columns["mean word"], table.columns["best word"] = mean, most
+        mean, highest = _words(view, pages, gain, known)
+        table.columns["mean word"], table.columns["best word"] = mean, highest
     return table
 
 
@@ -159,22 +159,22 @@ def _as_places(view: CrawlView, scores: dict[str, Array]) -> dict[str, Array]:
     return found
 
 
-def usual_gain(gain: Array, told: Array) -> float:
-    """The mean gain of told pages."""
-    return float(gain[told].mean()) if told.any() else 0.0
+def usual_gain(gain: Array, known: Array) -> float:
+    """The mean gain of the pages whose gain is known."""
+    return float(gain[known].mean()) if known.any() else 0.0
 
 
-def _link_sums(view: CrawlView, gain: Array, told: Array) -> LinkSums:
+def _link_sums(view: CrawlView, gain: Array, known: Array) -> LinkSums:
     rows = len(view.source)
     target = view.target[: view.links]
     degree = np.diff(view.indptr[: rows + 1])
     source = np.repeat(np.arange(rows), degree)
-    parent_gain = gain[view.source] * told[view.source]
-    child_sum = np.bincount(source, (gain * told)[target], rows)
-    child_count = np.bincount(source, told[target], rows)
-    children = shrunk(child_sum, child_count, usual_gain(gain, told))
+    parent_gain = gain[view.source] * known[view.source]
+    child_sum = np.bincount(source, (gain * known)[target], rows)
+    child_count = np.bincount(source, known[target], rows)
+    children = shrunk(child_sum, child_count, usual_gain(gain, known))
 
-    def most(values: Array) -> Array:
+    def largest(values: Array) -> Array:
         found = np.zeros(view.known)
         np.maximum.at(found, target, values[source])
         return found
@@ -182,13 +182,13 @@ def _link_sums(view: CrawlView, gain: Array, told: Array) -> LinkSums:
     return LinkSums(
         np.bincount(target, minlength=view.known),
         np.bincount(target, parent_gain[source], view.known),
-        most(parent_gain),
+        largest(parent_gain),
         np.bincount(target, children[source], view.known),
-        most(children),
+        largest(children),
         np.bincount(target, child_sum[source], view.known),
         np.bincount(target, child_count[source], view.known),
         np.bincount(target, np.log1p(degree)[source], view.known),
-        most(np.arange(rows, 0, -1, dtype=np.float64)),
+        largest(np.arange(rows, 0, -1, dtype=np.float64)),
     )
 
 
@@ -265,31 +265,31 @@ def _grouped(keys: Iterable[str]) -> Groups:
     return Groups(of, len(number))
 
 
-def _encoded(groups: Groups, pages: Array, gain: Array, told: Array) -> tuple[Array, Array]:
-    """Of the told pages of each page's group the shrunk mean gain, and their number."""
-    has = told & (groups.of >= 0)
+def _encoded(groups: Groups, pages: Array, gain: Array, known: Array) -> tuple[Array, Array]:
+    """The shrunk mean gain of the known pages of each page's group, and their number."""
+    has = known & (groups.of >= 0)
     total = np.bincount(groups.of[has], gain[has], groups.count)
     count = np.bincount(groups.of[has], minlength=groups.count)
-    usual = usual_gain(gain, told)
+    usual = usual_gain(gain, known)
     mean = np.append(shrunk(total, count, usual), usual)
     return mean[groups.of[pages]], np.append(count, 0)[groups.of[pages]]
 
 
-def _words(view: CrawlView, pages: Array, gain: Array, told: Array) -> tuple[Array, Array]:
-    """The mean gain of told pages that hold a word: mean and most over the words of a page."""
+def _words(view: CrawlView, pages: Array, gain: Array, known: Array) -> tuple[Array, Array]:
+    """The mean gain of known pages that have a word: mean and maximum over the words of a page."""
     index = _cached(view, "words", lambda: _word_index(view.search))
     page_of, word = index["page"], index["word"]
     count_all = int(word.max()) + 1 if word.size else 0
-    use = told[page_of]
-    usual = usual_gain(gain, told)
+    use = known[page_of]
+    usual = usual_gain(gain, known)
     total = np.bincount(word[use], gain[page_of[use]], count_all)
     count = np.bincount(word[use], minlength=count_all)
     mean = shrunk(total, count, usual)
-    sums = np.bincount(page_of, mean[word], len(told))
-    held = np.bincount(page_of, minlength=len(told))
-    most = np.full(len(told), usual)
-    np.maximum.at(most, page_of, mean[word])
-    return ((sums + usual) / (held + 1.0))[pages], most[pages]
+    sums = np.bincount(page_of, mean[word], len(known))
+    words = np.bincount(page_of, minlength=len(known))
+    highest = np.full(len(known), usual)
+    np.maximum.at(highest, page_of, mean[word])
+    return ((sums + usual) / (words + 1.0))[pages], highest[pages]
 
 
 def _word_index(search: SearchView | None) -> dict[str, Array]:

@@ -71,16 +71,16 @@ class Ml(Ranker):
         return frozenset({"impact", "history"})
 
     def score(self, view: CrawlView) -> Array:
-        gain, told = gains(view)
+        gain, known = gains(view)
         examples = since(view, self.features)
         if view.revealed is not None:
             examples = _joined([examples, revealed(view, self.seed, self.features)])
-            gain, told = _with(gain, told, *view.revealed)
+            gain, known = _with(gain, known, *view.revealed)
         waits = np.flatnonzero(~view.fetched)
         scores = np.zeros(view.known)
         if len(waits):
             predict = self.learned(examples)
-            asked = features(view, waits, gain, told, self.features)
+            asked = features(view, waits, gain, known, self.features)
             scores[waits] = _fused(predict(asked.matrix()), [asked.columns[name] for name in STEADY[self.features]])
         return scores
 
@@ -118,42 +118,42 @@ def since(view: CrawlView, which: str = "all") -> Examples:
     moments = []
     for earlier in view.history:
         if (earlier.search is None) == (view.search is None):  # the same features as today's
-            gain, told = gains(earlier)
-            pages = np.flatnonzero(~told)
-            moments.append((earlier, gain, told, pages[done[pages]]))
+            gain, known = gains(earlier)
+            pages = np.flatnonzero(~known)
+            moments.append((earlier, gain, known, pages[done[pages]]))
     share = share_of_examples(sum(len(pages) for *_, pages in moments))
     parts = []
-    for earlier, gain, told, pages in moments:
+    for earlier, gain, known, pages in moments:
         pages = pages[taken(pages, share)]
         if len(pages):
-            parts.append(Examples(pages, features(earlier, pages, gain, told, which).matrix(), view.impact[pages]))
+            parts.append(Examples(pages, features(earlier, pages, gain, known, which).matrix(), view.impact[pages]))
     return _joined(parts)
 
 
-def share_of_examples(count: int, most: int = MAX_EXAMPLES) -> float:
+def share_of_examples(count: int, limit: int = MAX_EXAMPLES) -> float:
     """The share of so many examples that is learned from."""
-    return most / max(count, most)
+    return limit / max(count, limit)
 
 
 def revealed(view: CrawlView, seed: int, which: str = "all") -> Examples:
     """Frontier pages whose impact is told; the features of each fold see the impacts of the other folds."""
     assert view.revealed is not None
     pages, impact = np.asarray(view.revealed[0], np.int64), np.asarray(view.revealed[1], np.float64)
-    gain, told = gains(view)
+    gain, known = gains(view)
     fold = np.random.default_rng(seed).permutation(len(pages)) % FOLDS
     parts = []
-    for held in range(min(FOLDS, len(pages))):
-        mine = fold == held
-        others = _with(gain, told, pages[~mine], impact[~mine])
+    for hidden in range(min(FOLDS, len(pages))):
+        mine = fold == hidden
+        others = _with(gain, known, pages[~mine], impact[~mine])
         parts.append(Examples(pages[mine], features(view, pages[mine], *others, which).matrix(), impact[mine]))
     return _joined(parts)
 
 
-def _with(gain: Array, told: Array, pages: Array, impact: Array) -> tuple[Array, Array]:
-    gain, told = gain.copy(), told.copy()
+def _with(gain: Array, known: Array, pages: Array, impact: Array) -> tuple[Array, Array]:
+    gain, known = gain.copy(), known.copy()
     gain[pages] = np.log1p(impact)
-    told[pages] = True
-    return gain, told
+    known[pages] = True
+    return gain, known
 
 
 def _joined(parts: list[Examples]) -> Examples:
