@@ -198,6 +198,6 @@ def _remarks(run: Run) -> Iterator[str]:
         yield f"{run.spec}: {fetched:,} pages in {clock:,.0f} s of the clock, {fetched / max(clock, 1e-9):,.1f} a second"
     if "coverage" in run.trace.gauges:
         covered = run.trace.gauges["coverage"][-1][1]
-        most = run.trace.gauges.get("reachable", [(0, 1.0)])[-1][1]  # older saved runs lack it
-        leak = "" if most > 0.9995 else f"; a share of the {most:.1%} that can be, pages without links keep the rest"
+        reachable = run.trace.gauges.get("reachable", [(0, 1.0)])[-1][1]  # older saved runs lack it
+        leak = "" if reachable > 0.9995 else f"; a share of the {reachable:.1%} that can be, pages without links keep the rest"
         yield f"{run.spec}: at least {covered:.1%} of the personalised PageRank mass is covered ({run.trace.ended}){leak}"

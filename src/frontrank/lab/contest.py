@@ -211,10 +211,10 @@ def _applicable(web: Web, wanted: Sequence[str]) -> tuple[tuple[Planned, ...], d
 
 def _processor_s(web: Web, run: Run, budget: float) -> float:
     """The least time of the processor that a run took."""
-    least = run.processor_s
-    for _ in range(AGAIN - 1 if least < SHORT_S else 0):
-        least = min(least, simulate(web, run.policy, run.trace.seeds, budget).processor_s)
-    return least
+    shortest = run.processor_s
+    for _ in range(AGAIN - 1 if shortest < SHORT_S else 0):
+        shortest = min(shortest, simulate(web, run.policy, run.trace.seeds, budget).processor_s)
+    return shortest
 
 
 def _figures(web: Web, run: Run, worth: str, metric: str, budget: float) -> dict[Key, float | None]:

@@ -235,7 +235,7 @@ class Tabular:
 
 
 def write_table(frame: Frame, path: Where, whole: Callable[[], Any] | None = None) -> None:
-    """Write a frame by the ending of the path; ``whole`` is what a .json holds in place of its rows."""
+    """Write a frame by the ending of the path; ``whole`` is what a .json file contains instead of its rows."""
     ending = check_table_target(path)
     with written_beside(path) as beside:
         if ending == ".csv":

@@ -1,4 +1,4 @@
-"""rank: the pages to fetch next from a crawl, with what each score is made of; explain: why a page stands where it stands."""
+"""rank: the pages to fetch next from a crawl, with what each score is made of; explain: why a page is at its place."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _names(web: Web, pages: Array) -> Sequence[str]:
 
 
 def explain(crawl: CrawlTables, view: CrawlView, url: str, rankers: Sequence[Ranker]) -> dict[str, Any]:
-    """Why a frontier page stands where it stands: each ranker's place, the pages that vote for it, the queries it matches."""
+    """Why a page is where it is in the queue: each ranker's place, the pages that vote for it, the queries it matches."""
     page = _frontier_page(crawl, view, url)
     frontier = np.flatnonzero(~view.fetched)
     places = {}

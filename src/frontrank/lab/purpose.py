@@ -98,9 +98,9 @@ def candidates(web: Web, purpose: Purpose, pages: int) -> list[str]:
     if purpose.name == "coverage":
         return ["rankmass", "rankmass:window=0.05"]
     if purpose.name == "topic":
-        alone = [Similarity(topic=purpose.topic, inner=inner).spec() for inner in ("bfs", "backlink")]
+        single = [Similarity(topic=purpose.topic, inner=inner).spec() for inner in ("bfs", "backlink")]
         near = Similarity(topic=purpose.topic, distance=1).spec()
-        return ["bfs", "backlink", "fpr", *alone, near, *_by_scores(f"topic:{purpose.topic}", anchor=1.0)]
+        return ["bfs", "backlink", "fpr", *single, near, *_by_scores(f"topic:{purpose.topic}", anchor=1.0)]
     if purpose.name == "quality":
         return ["bfs", "fpr", *_by_scores(purpose.scorer), Quality(scorer=purpose.scorer, inherit="first").spec()]
     shared = ["bfs", "backlink", "opic", "fpr", *HOSTED, "rankmass", "surf"]

@@ -1,4 +1,4 @@
-"""Policies of revisits side by side, on one web that changes: how fresh each keeps the collection, how old its copies are."""
+"""Revisit policies side by side, on one web that changes: how fresh each keeps the collection, how old its copies are."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NOTES = (
 
 @dataclass(frozen=True, eq=False)
 class Revisits(Tabular):
-    """What policies of revisits made of one changing web."""
+    """The results of revisit policies on one changing web."""
 
     web: Web
     changes: Changes
@@ -119,7 +119,7 @@ def compare_revisits(
     seed: int = RevisitOptions.draw,
     progress: Progress | None = None,
 ) -> Revisits:
-    """Crawl a web that changes, once with each policy of revisits; the same pages change at the same rates each time.
+    """Crawl a web that changes, once with each revisit policy; the same pages change at the same rates each time.
 
     ``a_day``: fetches a day, by default a fifteenth of the pages; ``share``: of them for revisits while there is something
     to discover; ``collected``: all pages are fetched before the clock starts, and all fetches are revisits.

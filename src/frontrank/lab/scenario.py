@@ -133,7 +133,9 @@ def split(scenario: Scenario, draw: int = 0) -> Scenario:
 def _with_impact(web: Web, workload: Workload | Divided | None, impact: str | None) -> Web:
     """The web with what its pages are worth, where that is its own clicks or views."""
     if impact is None and web.impact is not None and isinstance(workload, Divided) and workload.whole is web.queries:
-        impact = web.impact_by or ("clicks" if web.views is None else "views")  # its own queries come with what came of them
+        impact = web.impact_by or (
+            "clicks" if web.views is None else "views"
+        )  # its own queries come with their clicks and views
     searched = impact == "views" and web.views is None and workload is not None
     return web if searched else web.by_impact(impact)
 

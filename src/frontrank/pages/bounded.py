@@ -31,8 +31,8 @@ FORMATTING = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt
 TAG = re.compile(r"<[^>]*")
 HIDDEN_END = re.compile(r"""=\s*(?:"[^"]*>|'[^']*>)""")  # a > within an attribute's value: the tag goes on behind it
 TOO_LONG, FAILED = "parsing took too long", "the parser failed"
-Asked = tuple[Callable[..., Any], tuple[Any, ...]]  # a function, and what it is given
-Attempts = Generator[Asked, Any, html.Page]
+Call = tuple[Callable[..., Any], tuple[Any, ...]]  # a function and its arguments
+Attempts = Generator[Call, Any, html.Page]
 
 
 def parse(
@@ -73,7 +73,7 @@ def parse_elsewhere(workers: Workers, body: bytes, url: str, encoding: str | Non
             return page
 
 
-def _answered(workers: Workers, trying: Attempts, asked: Asked) -> Asked:
+def _answered(workers: Workers, trying: Attempts, asked: Call) -> Call:
     try:
         answer = workers.call(asked[0], *asked[1])
     except Exception as error:

@@ -3,7 +3,7 @@
 host      each host by itself (the default)
 domain    all hosts of a registered domain: news.bbc.co.uk and www.bbc.co.uk
 ip        all hosts at one address; it is looked up when a host is first to be asked, and until then the host stands by itself
-FILE      one group a line, hosts with blanks between them; a host that is in none stands by itself
+FILE      one group per line, hosts with blanks between them; a host that is in none is a group by itself
 """
 
 from __future__ import annotations

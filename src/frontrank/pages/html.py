@@ -115,7 +115,7 @@ def decode(body: bytes, encoding: str | None = None) -> str:
     declared = _codec(encoding)
     if declared is None and (found := META_CHARSET.search(body[:SNIFFED])):
         declared = _codec(found[1].decode("ascii", "replace"))
-        if declared is not None and declared.startswith("utf-16"):  # it was read as ASCII, so it is none
+        if declared is not None and declared.startswith("utf-16"):  # it was read as ASCII, so it is not UTF-16
             declared = "utf-8"
     if declared is not None:
         return _decoded(body, declared)
@@ -175,12 +175,12 @@ def parsed(url: str) -> can_ada.URL | None:
         return None
 
 
-def _links(tree: LexborHTMLParser, base: str, most: int, most_words: int) -> tuple[list[tuple[str, str]], dict[str, int]]:
+def _links(tree: LexborHTMLParser, base: str, max_links: int, max_words: int) -> tuple[list[tuple[str, str]], dict[str, int]]:
     start = parsed(base)
     anchors: dict[str, list[str]] = {}
     resolved: dict[str, str] = {}
     dropped: dict[str, int] = {}
-    room = most_words  # nested links could repeat a page's text without end
+    room = max_words  # nested links could repeat a page's text without end
     for node in tree.css("a[href],area[href]") if tree.tags("area") else tree.tags("a"):
         attributes = node.attributes
         href = attributes.get("href")
@@ -194,16 +194,16 @@ def _links(tree: LexborHTMLParser, base: str, most: int, most_words: int) -> tup
         why = ""
         if not url.startswith("http"):
             why = url
-        elif url not in anchors and len(anchors) >= most:
+        elif url not in anchors and len(anchors) >= max_links:
             why = TOO_MANY
         if why:
             dropped[why] = dropped.get(why, 0) + 1
             continue
-        held = anchors.setdefault(url, [])
+        words_of_url = anchors.setdefault(url, [])
         if room > 0:
             words = node.text(separator=" ").split() or _alt(node, attributes)
             if words:
-                held.extend(words)
+                words_of_url.extend(words)
                 room -= sum(map(len, words)) + len(words)
     return [(url, " ".join(words)) for url, words in anchors.items()], dropped
 

@@ -33,7 +33,7 @@ Search = Callable[[str], object]  # true if it is found
 
 @lru_cache(maxsize=2_000)
 def searcher(pattern: str) -> Search:
-    """What looks for a regular expression in URLs; InputError if it is none, or none that takes bounded time.
+    """What looks for a regular expression in URLs; InputError for text that is not one, or that may take unbounded time.
 
     >>> [bool(searcher(r"/(\\d+/)+x$")(url)) for url in ("http://a.org/1/22/x", "http://a.org/1/22/xy")]
     [True, False]

@@ -93,11 +93,11 @@ def _runs(tokens: list[str]) -> int:
     looked = tokens[:MAX_WORDS]
     total, longest = sum(map(len, looked)), max(map(len, looked))
     passed, times = 0, len(looked)
-    for n, most in RUNS:
-        if times * n * longest > most * total:  # else no run of n words can be too frequent
+    for n, limit in RUNS:
+        if times * n * longest > limit * total:  # else no run of n words can be too frequent
             runs = Counter(zip(*(looked[i:] for i in range(n)), strict=False))
             run, times = runs.most_common(1)[0] if runs else ((), 0)
-            if times > 1 and times * sum(map(len, run)) > most * total:
+            if times > 1 and times * sum(map(len, run)) > limit * total:
                 continue
         passed += 1
     return passed
@@ -117,12 +117,12 @@ def topic(url: str, title: str, text: str, words: str) -> float:
     if not wanted:
         raise SpecError(f"scorer topic needs a word to look for, got {words!r}; write topic:WORDS, such as topic:research")
     body = words_of(text)
-    held = Counter(word for word in body if word in wanted)
+    found = Counter(word for word in body if word in wanted)
     for word in words_of(title):
         if word in wanted:
-            held[word] += TITLE
+            found[word] += TITLE
     half = 1.2 * (0.25 + 0.75 * len(body) / USUAL)
-    return sum(count / (count + half) for count in held.values()) / len(wanted)
+    return sum(count / (count + half) for count in found.values()) / len(wanted)
 
 
 def goal_words(goal: str) -> str:
@@ -210,7 +210,7 @@ def _argument_of(scorer: Scorer) -> Parameter | None:
 
 
 def scored(spec: str, url: str, title: str, text: str) -> float:
-    """What a scorer says of a page; InputError if that is no number.
+    """What a scorer says of a page; InputError if that is not a number.
 
     >>> scored("words", "http://a/", "", "")
     0.0

@@ -55,15 +55,15 @@ class Scoring:
         found = self.at_once(url, title, text)
         return next(self._elsewhere([(url, title, text)])) if found is None else found
 
-    def pages(self, pages: Sequence[Page], told: Callable[[int], None] | None = None) -> list[Judged]:
+    def pages(self, pages: Sequence[Page], report: Callable[[int], None] | None = None) -> list[Judged]:
         """The same for many; told how many are done by then."""
-        made: list[Judged] = []
+        scores: list[Judged] = []
         for at in range(0, len(pages), TOGETHER):
             some = pages[at : at + TOGETHER]
-            made += self._elsewhere(some) if self._longest < 0 else [self.page(*page) for page in some]
-            if told is not None:
-                told(len(made))
-        return made
+            scores += self._elsewhere(some) if self._longest < 0 else [self.page(*page) for page in some]
+            if report is not None:
+                report(len(scores))
+        return scores
 
     def _elsewhere(self, pages: Sequence[Page]) -> Iterator[Judged]:
         if self.misses >= MAX_MISSES:

@@ -1,7 +1,7 @@
 """The links of a page without its tree: one pass by a regular expression, for pages on which the parser takes too long.
 
 The same links as ``html.parse`` finds on well-formed markup, without anchors and text: comments and what is no markup (script,
-style, textarea and the like) are passed over, <base>, character references and <meta name=robots> are honoured. On broken
+style, textarea and the like) are skipped, <base>, character references and <meta name=robots> are honoured. On broken
 markup the two may differ, as a pass that builds no tree cannot know what is open.
 
 Its time is linear in the page, whatever the page holds: nothing is tried twice, and what is never closed (a comment, a script)
@@ -19,7 +19,7 @@ from frontrank.pages import html
 
 MAX_TAGS = 200_000  # that are looked at: they take about half a second
 MAX_TAG_LENGTH = 2**16  # characters; attributes behind them are not read
-MAX_VALUE_LENGTH = 4_096  # raw; a longer one is no URL that is followed, and Python refuses to read numbers of more digits
+MAX_VALUE_LENGTH = 4_096  # raw; a longer URL is not followed, and Python refuses to read numbers of more digits
 RAW = "script|style|iframe|noembed|noframes|xmp|textarea|title"
 
 _COMMENT = r"!--(?:-?>|[\s\S]*?(?:--!?>|\Z))"

@@ -56,9 +56,9 @@ def of_link(anchor: str, url: str) -> Terms:
     return counts
 
 
-def mentions(said: str, asked: Iterable[str]) -> bool:
+def mentions(text: str, asked: Iterable[str]) -> bool:
     """Whether a text may hold one of these words: quickly told, and seldom true."""
-    text = unquote(said).lower()
+    text = unquote(text).lower()
     return any(word in text for word in asked)
 
 
@@ -71,10 +71,10 @@ def similarity(terms: Terms, query: tuple[int, ...], df: Array, pages: int) -> f
     """The cosine of a text and a query, where so many pages were counted in df."""
     if not any(slot in terms for slot in query):
         return 0.0
-    held = df.data  # plain numbers: a text has few words, too few for array operations
+    counts = df.data  # plain numbers: a text has few words, too few for array operations
 
     def idf(slot: int) -> float:
-        return math.log1p(pages / max(1, held[slot]))
+        return math.log1p(pages / max(1, counts[slot]))
 
     inner = sum(terms.get(slot, 0.0) * idf(slot) ** 2 for slot in query)
     length = sum((tf * idf(slot)) ** 2 for slot, tf in terms.items()) * sum(idf(slot) ** 2 for slot in query)

@@ -44,7 +44,7 @@ DIGITS = re.compile(r"[0-9]+")
 
 
 def canonical(url: str) -> str:
-    """The URL as a browser would send it, without its fragment; as given if it is no URL."""
+    """The URL as a browser would send it, without its fragment; as given if it is not a URL."""
     try:
         parsed = can_ada.parse(url.strip())
     except (ValueError, TypeError):
@@ -140,7 +140,7 @@ def usable_seed(url: str) -> str:
     if re.search(r"\s", given):
         raise InputError(f"seed {url!r} holds a blank; expected one URL at a time, with %20 for a blank in it")
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", given)
-    named_port = re.match(r"[\w.-]+:\d+(/|$)", given)  # localhost:8000 looks like a scheme and is none
+    named_port = re.match(r"[\w.-]+:\d+(/|$)", given)  # localhost:8000 looks like a scheme but is not one
     if scheme is None or named_port:
         raise InputError(f"seed {url!r} has no scheme; expected an http or https URL, such as https://{given.lstrip('/')}")
     if scheme[1].lower() not in ("http", "https"):

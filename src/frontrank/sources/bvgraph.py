@@ -1,10 +1,10 @@
 """BVGraph: web graphs as WebGraph and LAW publish them.
 
 Three files share a base name: ``BASE.graph`` (a big-endian bit stream), ``BASE.properties`` (a Java property file) and
-``BASE.offsets`` (not needed here: the stream is decoded from its beginning). ``BASE.urls`` or ``BASE.urls.gz``, one URL
-a line in node order, is read where it lies beside them.
+``BASE.offsets`` (not needed here: the stream is decoded from its beginning). ``BASE.urls`` or ``BASE.urls.gz`` beside them has
+one URL per line, in node order.
 
-``bvgraph_stream`` decodes it, a block of rows at a time: ``load_bvgraph`` into memory, 4 bytes a link and no second copy;
+``bvgraph_stream`` decodes it, a block of rows at a time: ``load_bvgraph`` into memory, 4 bytes per link and no second copy;
 ``write_bvgraph`` to disk, where memory does not grow with the graph.
 
 Reference: Boldi, Vigna: The WebGraph Framework I: Compression Techniques (WWW 2004).
@@ -187,14 +187,14 @@ def read_shape(path: str) -> Shape:
     )
 
 
-def _number(given: dict[str, str], path: str, key: str, default: int | None, least: int) -> int:
+def _number(given: dict[str, str], path: str, key: str, default: int | None, minimum: int) -> int:
     text = given.get(key, "").strip()
     if not text:
         if default is None:
             raise SourceError(f"{path}: the property {key} is missing; expected a number")
         return default
-    if not (text.isascii() and text.isdigit() and least <= int(text) < 2**62):
-        raise SourceError(f"{path}: {key} is {text!r}, expected a whole number not less than {least}")
+    if not (text.isascii() and text.isdigit() and minimum <= int(text) < 2**62):
+        raise SourceError(f"{path}: {key} is {text!r}, expected a whole number not less than {minimum}")
     return int(text)
 
 

@@ -5,7 +5,7 @@
             HTTP-Response-Metadata the status, the headers, HTML-Metadata / Links [{path, url, text}], Head / Title, Base
 
 Pages are what was captured with a status of 200 to 299, and redirects, which are pages with one link. Of a URL that was
-captured twice the first counts. What is no HTML is a page only if a page links to it; robots.txt and error pages are none.
+captured twice the first counts. What is not HTML is a page only if a page links to it; robots.txt and error pages are not.
 A page on which the HTML parser takes too long (pages/bounded.py) has the links that are found without it, and no text.
 The world is closed unless ``uncaptured`` is asked for: links to pages that were not captured are dropped.
 
@@ -164,8 +164,8 @@ def _wat_links(base: str, links: list[Any]) -> list[tuple[str, str]]:
 
 
 def _within(data: Any, key: str) -> dict[str, Any]:
-    held = data.get(key) if isinstance(data, dict) else None
-    return held if isinstance(held, dict) else {}
+    value = data.get(key) if isinstance(data, dict) else None
+    return value if isinstance(value, dict) else {}
 
 
 def _line(text: Any) -> str:

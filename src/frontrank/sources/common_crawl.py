@@ -130,8 +130,8 @@ def _links(path: str, pages: int, progress: Progress | None) -> Iterator[tuple[A
 def _line_of(part: str, link: int) -> int:
     """The line of a link, counted over lines that hold one."""
     with opened(part) as file:
-        held = (line for line, text in enumerate(file, 1) if text.strip() and text.lstrip()[:1] not in b"#%")
-        return next(islice(held, link, None))
+        records = (line for line, text in enumerate(file, 1) if text.strip() and text.lstrip()[:1] not in b"#%")
+        return next(islice(records, link, None))
 
 
 def _hosts(path: str, progress: Progress | None) -> Iterator[Packed]:

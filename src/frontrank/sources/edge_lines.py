@@ -31,8 +31,8 @@ class Edges(NamedTuple):
 
 
 def shown(text: bytes) -> str:
-    said = text.decode(errors="replace").strip()
-    return repr(said if len(said) <= 60 else said[:57] + "...")
+    line = text.decode(errors="replace").strip()
+    return repr(line if len(line) <= 60 else line[:57] + "...")
 
 
 @kernel

@@ -5,7 +5,7 @@ Otherwise the numbers are identifiers from elsewhere: pages are the distinct num
 keeps what they were.
 
 On the way to disk, a bit for every number up to the largest tells which occur, and ranks them: at most half a byte a link,
-since beyond four numbers a link the rule is decided. Numbers beyond that go through a hash table: about 40 bytes a page.
+since beyond four numbers per link the rule is decided. Numbers beyond that go through a hash table: about 40 bytes per page.
 """
 
 from __future__ import annotations

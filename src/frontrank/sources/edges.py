@@ -1,4 +1,4 @@
-"""Edge lists: one link a line, source and target, as SNAP and most others publish graphs.
+"""Edge lists: one link per line, source and target, as SNAP and most others publish graphs.
 
 Columns are separated by a tab, blanks, a comma or a semicolon; columns after the second are ignored, and so are empty
 lines, lines that begin with # or %, and a line of column names before the first link. Plain or gzip. The columns are

@@ -143,8 +143,8 @@ def check_crawl_target(path: str | os.PathLike[str], force: bool = False) -> Non
     """Raise InputError if no crawl can be written there, or if one would be lost: to be asked before tables are read."""
     check_target(path, _is_ours, "an imported crawl or a frontrank web, and nothing else")
     if not force and os.path.isdir(path) and os.listdir(path):
-        held = "an imported crawl" if is_crawl_directory(path) else "a frontrank web"
-        raise InputError(f"{os.fspath(path)} exists and holds {held}; give another path, or --force to replace it")
+        kind = "an imported crawl" if is_crawl_directory(path) else "a frontrank web"
+        raise InputError(f"{os.fspath(path)} exists and holds {kind}; give another path, or --force to replace it")
 
 
 def _is_ours(path: Path) -> bool:
@@ -167,9 +167,9 @@ def _write(crawl: Observed, where: str) -> None:
     dated = {"asked_on": crawl.asked_on, "seen_on": crawl.web.seen_on}
     for name, rows in dated.items():
         if rows is not None:
-            held = {column: array for column, array in rows._asdict().items() if array is not None}
+            present = {column: array for column, array in rows._asdict().items() if array is not None}
             path = os.path.join(where, f"{name}.parquet")
-            pq.write_table(pa.table(held), path, compression="zstd", write_page_checksum=True)
+            pq.write_table(pa.table(present), path, compression="zstd", write_page_checksum=True)
     results = None if crawl.results is None else len(crawl.results.query)
     counts = {name: len(rows.time) for name, rows in dated.items() if rows is not None}
     write_manifest(where, len(crawl.fetched), None if crawl.queries is None else len(crawl.queries), results, **counts)
@@ -244,9 +244,9 @@ def _seen_on(where: str, manifest: dict[str, Any], pages: int) -> SeenOn | None:
         raise SourceError(f"{where}/seen_on.parquet: cannot be read ({error}); import the crawl again") from None
     kinds |= {name: "float64" for name in IMPACTS if name in there}
     columns = _columns(where, "seen_on", manifest, kinds)
-    held = {name: _numbers(column) for name, column in columns.items()}
-    check_range(held["page"], pages, f"{where}/seen_on.parquet", "page")
-    return SeenOn(held["page"], held["time"], held.get("views"), held.get("clicks"))
+    arrays = {name: _numbers(column) for name, column in columns.items()}
+    check_range(arrays["page"], pages, f"{where}/seen_on.parquet", "page")
+    return SeenOn(arrays["page"], arrays["time"], arrays.get("views"), arrays.get("clicks"))
 
 
 def _live(where: str) -> CrawlTables:
@@ -276,9 +276,9 @@ def _manifest(path: str) -> dict[str, Any]:
         raise SourceError(f"{path}: version {version!r}, but this frontrank reads up to {VERSION}; update frontrank")
     check_digest(path, manifest)
     for key in ("fetched", "queries", "results", *DATED):
-        held = manifest.get(key)
-        if not (_is_count(held) or (held is None and key != "fetched")):
-            raise SourceError(f"{path}: {key} is {held!r}, expected a whole number")
+        value = manifest.get(key)
+        if not (_is_count(value) or (value is None and key != "fetched")):
+            raise SourceError(f"{path}: {key} is {value!r}, expected a whole number")
     if manifest["results"] is not None and manifest["queries"] is None:
         raise SourceError(f"{path}: results without queries; import the crawl again")
     return manifest

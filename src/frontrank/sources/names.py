@@ -70,11 +70,11 @@ class Hosts:
         data = urls.data
         if odd:  # what a browser would rewrite: few, and read as a browser does
             at = np.flatnonzero(begins < 0)
-            told = [host_of(_decoded(urls, i)).encode() for i in at.tolist()]
-            sizes = np.array([len(host) for host in told], np.int64)
+            hosts = [host_of(_decoded(urls, i)).encode() for i in at.tolist()]
+            sizes = np.array([len(host) for host in hosts], np.int64)
             ends[at] = data.size + np.cumsum(sizes)
             begins[at] = ends[at] - sizes
-            data = np.concatenate([data, np.frombuffer(b"".join(told), np.uint8)])
+            data = np.concatenate([data, np.frombuffer(b"".join(hosts), np.uint8)])
         found, fresh = self.names.numbers(data, begins, ends)
         return found, Packed.picked(data, begins[fresh], ends[fresh])
 

@@ -7,11 +7,11 @@ A folder with
                      url, host                                    strings
                      fetched                                      boolean; without it all pages are, and all are ranked
                      views, clicks                                numbers; what is not known is null
-                     anchors                                      string: anchors that point to the page, one a line
+                     anchors                                      string: anchors that point to the page, one per line
     queries.parquet  query, frequency                             string, number
     results.parquet  query, page, score                           string, int64, number: what the engine shows for a query
 
-or folders of parts in place of the files: ``links/*.parquet``. Only links and page numbers must be there; a ranker says what
+or folders of parts instead of the files: ``links/*.parquet``. Only links and page numbers must be there; a ranker says what
 else it needs. Every page of the table is known, and counts: its number stands for the order of its discovery, and fetched
 pages were fetched in the order of their numbers. Links of pages that are not fetched are not looked at, nor is what is known
 of the worth of such pages. Repeated links count once, links of a page to itself not at all.
@@ -183,10 +183,10 @@ class ParquetCrawl:
 
 def impact_column(columns: Iterable[str], impact: str | None, path: str) -> str | None:
     """What fetched pages are known to be worth: what was asked for, or views, or clicks, or nothing."""
-    held = set(columns)
-    if impact is not None and impact not in held:
+    present = set(columns)
+    if impact is not None and impact not in present:
         raise InputError(f"{path} knows no {impact}; its pages table needs a column {impact}")
-    return impact or next((name for name in ("views", "clicks") if name in held), None)
+    return impact or next((name for name in ("views", "clicks") if name in present), None)
 
 
 def results_of(path: str, workload: Workload, fetched: Array) -> tuple[Array, Array, Array]:
@@ -204,14 +204,14 @@ def results_of(path: str, workload: Workload, fetched: Array) -> tuple[Array, Ar
 def result_rows(path: str, workload: Workload) -> tuple[Array, Array, Array]:
     """The rows of the results table, by query, best first: numbers of queries, pages, scores."""
     files = parts_of(path, "results")
-    held: list[list[Any]] = [[], [], []]
+    parts: list[list[Any]] = [[], [], []]
     if files:
         kinds = {"query": ("string", "large_string"), "page": WHOLE, "score": ("double", "float", *WHOLE)}
         table_of(path, "results", kinds)
         for _, _, batch in batches_of(files, [*kinds]):
-            for name, column in zip(kinds, held, strict=True):
+            for name, column in zip(kinds, parts, strict=True):
                 column += batch[name].to_pylist()
-    return sorted_results(held[0], held[1], held[2], workload)
+    return sorted_results(parts[0], parts[1], parts[2], workload)
 
 
 def sorted_results(queries: Sequence[str], pages: Any, scores: Any, workload: Workload) -> tuple[Array, Array, Array]:

@@ -172,11 +172,11 @@ def page_pieces(tables: Tables, columns: list[str], in_order: bool) -> Iterator[
             yield pa.table(batch)
         return
     for begin in range(0, tables.pages.rows, SPAN):
-        held = []
+        parts = []
         for part in tables.pages.parts:
             with opened_part(part) as file:
-                held += [_between(file, group, columns, begin) for group in _groups(file, begin)]
-        found = pa.concat_tables(held)
+                parts += [_between(file, group, columns, begin) for group in _groups(file, begin)]
+        found = pa.concat_tables(parts)
         order = np.argsort(found.column("page").to_numpy(), kind="stable")
         for at in range(0, order.size, BATCH):
             yield found.select(columns).take(pa.array(order[at : at + BATCH]))

@@ -34,10 +34,10 @@ def parts_of(path: str, table: str) -> list[str]:
         return [where]
     if not os.path.isdir(where):
         return []
-    held = sorted(os.listdir(where))
-    if UNDONE in held:
+    names = sorted(os.listdir(where))
+    if UNDONE in names:
         raise SourceError(half_written(where))
-    return [os.path.join(where, name) for name in held if name.endswith(SUFFIX) and name[0] not in "._"]
+    return [os.path.join(where, name) for name in names if name.endswith(SUFFIX) and name[0] not in "._"]
 
 
 def half_written(where: str) -> str:

@@ -141,10 +141,10 @@ def _is_ours(file: Path) -> bool:
     import pyarrow.parquet as pq
 
     try:
-        held = pq.read_schema(file).metadata or {}
+        metadata = pq.read_schema(file).metadata or {}
     except (OSError, pa.ArrowException):
         return False
-    return MARK.items() <= held.items()
+    return MARK.items() <= metadata.items()
 
 
 def write_parquet(web: Web, where: Path, progress: Progress | None = None) -> None:
@@ -197,21 +197,21 @@ def _page_tables(web: Web) -> Iterator[Any]:
     if web.hosts is not None and web.host_names is not None:
         columns["host"] = _hosts(web.hosts, web.host_names)
     for impact in IMPACTS:
-        if (held := getattr(web, impact)) is not None:
-            columns[impact] = _counts(held)
+        if (values := getattr(web, impact)) is not None:
+            columns[impact] = _counts(values)
     for begin in range(0, web.pages, BATCH):
         end = min(begin + BATCH, web.pages)
         page = np.arange(begin, end, dtype=np.int64)
         yield pa.table({"page": page, **{name: column(begin, end) for name, column in columns.items()}})
 
 
-def _strings(held: Any) -> Callable[[int, int], Any]:
+def _strings(column: Any) -> Callable[[int, int], Any]:
     need("pyarrow")
     import pyarrow as pa
 
-    if isinstance(held, Texts):
-        return lambda begin, end: held.array[begin:end].cast(pa.string())
-    return lambda begin, end: pa.array([held[i] for i in range(begin, end)], pa.string())
+    if isinstance(column, Texts):
+        return lambda begin, end: column.array[begin:end].cast(pa.string())
+    return lambda begin, end: pa.array([column[i] for i in range(begin, end)], pa.string())
 
 
 def _hosts(hosts: Array, names: Any) -> Callable[[int, int], Any]:
@@ -222,7 +222,7 @@ def _hosts(hosts: Array, names: Any) -> Callable[[int, int], Any]:
     return lambda begin, end: all_names.take(pa.array(hosts[begin:end])).cast(pa.string())
 
 
-def _counts(held: Array) -> Callable[[int, int], Any]:
+def _counts(counts: Array) -> Callable[[int, int], Any]:
     """Whole numbers where all of them are."""
-    whole = all(bool((held[at : at + BATCH] % 1 == 0).all()) for at in range(0, held.size, BATCH))
-    return lambda begin, end: held[begin:end].astype(np.int64 if whole else np.float64)
+    whole = all(bool((counts[at : at + BATCH] % 1 == 0).all()) for at in range(0, counts.size, BATCH))
+    return lambda begin, end: counts[begin:end].astype(np.int64 if whole else np.float64)

@@ -35,8 +35,8 @@ class Specification:
     @property
     def name(self) -> str:
         """The specification, without what is at its default."""
-        told = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
-        return f"{self.kind}:" + ",".join(f"{key}={short(value)}" for key, value in told)
+        changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"{self.kind}:" + ",".join(f"{key}={short(value)}" for key, value in changed)
 
     @classmethod
     def _read(cls, key: str, value: str) -> int | float | str:
@@ -51,15 +51,15 @@ class Specification:
             raise SpecError(f"{cls.kind}: {key} must be a number, got {value}") from None
         return number
 
-    def _whole(self, key: str, least: int, most: int, why: str = "") -> None:
+    def _whole(self, key: str, minimum: int, maximum: int, why: str = "") -> None:
         value = getattr(self, key)
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise SpecError(f"{self.kind}: {key} must be a whole number from {least} to {most}{why}, got {short(value)}")
+        if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
+            raise SpecError(f"{self.kind}: {key} must be a whole number from {minimum} to {maximum}{why}, got {short(value)}")
 
-    def _number(self, key: str, least: float, most: float, why: str = "") -> None:
+    def _number(self, key: str, minimum: float, maximum: float, why: str = "") -> None:
         value = getattr(self, key)
-        if not isinstance(value, int | float) or isinstance(value, bool) or not least <= value <= most:
-            raise SpecError(f"{self.kind}: {key} must be a number from {least:g} to {most:g}{why}, got {short(value)}")
+        if not isinstance(value, int | float) or isinstance(value, bool) or not minimum <= value <= maximum:
+            raise SpecError(f"{self.kind}: {key} must be a number from {minimum:g} to {maximum:g}{why}, got {short(value)}")
 
 
 def short(value: Any) -> str:

@@ -6,7 +6,7 @@
                             3. one bucket after another: sorted by source, tidied, appended to targets.npy and indptr.npy
 
 What comes out is what ``Web.from_edges`` makes of the same links: a page's distinct targets without itself, in the order in
-which they came. The cost is four sequential passes, O(links). Memory: 4 bytes a page, touched only where a page has many
+which they came. The cost is four sequential passes, O(links). Memory: 4 bytes per page, touched only where a page has many
 links out of order, and some 100 MB whatever the number of links.
 
 Why not DuckDB's sort: at 20 million links it took as long and four times the memory; at 200 million it had not ended after
@@ -187,13 +187,13 @@ def _count(source: Array, width: int, links: Array) -> None:
 
 
 @kernel
-def _divided(links: Array, most: int) -> tuple[Array, Array]:
+def _divided(links: Array, limit: int) -> tuple[Array, Array]:
     """Neighbouring groups in buckets of at most so many links, or of one group: the bucket of each, and their sizes."""
     bucket = np.zeros(links.size, np.int32)
     sizes = np.zeros(links.size, np.int64)
     b = 0
     for g in range(links.size):
-        if sizes[b] > 0 and sizes[b] + links[g] > most:
+        if sizes[b] > 0 and sizes[b] + links[g] > limit:
             b += 1
         sizes[b] += links[g]
         bucket[g] = b

@@ -23,7 +23,7 @@ Searchers. With ``searchers=1`` pages have views and clicks, and queries are kno
 
 Differs from the paper: each link is copied from another page, degrees vary, and there are sites, topics and menus.
 Random numbers are splitmix64; of floating point only + - · / and square roots are used, which IEEE 754 fixes to the
-last bit. Cost: O(links), about 40 bytes a page and 4 a link.
+last bit. Cost: O(links), about 40 bytes per page and 4 per link.
 """
 
 from __future__ import annotations
@@ -168,8 +168,8 @@ class Synthetic(Specification):
         host = np.repeat(np.arange(hosts, dtype=np.int32), whole)
         topic = compiled(inherit)(first, size, branching, main_topic, self.topics, rng)
         start, pages = compiled(by_topic)(topic, self.topics, trap_first, self.trap)
-        made = Layout(first, size, branching, host, topic, start, pages, trap_first, trap_first + self.trap)
-        return made, by_size
+        layout = Layout(first, size, branching, host, topic, start, pages, trap_first, trap_first + self.trap)
+        return layout, by_size
 
     def _links(self, layout: Layout, rng: Array) -> tuple[Array, Array]:
         indptr = compiled(plan)(layout, self.pages, self.links, rng)
@@ -194,10 +194,10 @@ class Synthetic(Specification):
             )
 
 
-def usual_hosts(pages: int, most: int) -> int:
+def usual_hosts(pages: int, limit: int) -> int:
     """An eighth of pages^0.6."""
     usual: int = round(pages**0.6) // 8
-    return max(1, min(usual, most))
+    return max(1, min(usual, limit))
 
 
 def zipf_sizes(pages: int, hosts: int) -> Array:

@@ -124,9 +124,9 @@ def is_door(layout: Layout, page: Any) -> Any:
 def share_staying(layout: Layout, indptr: Array, locality: float) -> Any:
     """The share of each page's links, those to children apart, that must stay on the host for ``locality`` of all
     links to stay: more than that, since a small host soon has no page left to link to. By bisection."""
-    least, most = 0.0, 1.0
+    low, high = 0.0, 1.0
     for _ in range(20):
-        share = (least + most) / 2
+        share = (low + high) / 2
         staying, links = 0.0, 0
         for h in range(layout.size.size):
             n = layout.size[h]
@@ -137,10 +137,10 @@ def share_staying(layout: Layout, indptr: Array, locality: float) -> Any:
                 links += room
                 staying += children + min(share * (room - children), n - 1.0 - children)
         if staying < locality * links:
-            least = share
+            low = share
         else:
-            most = share
-    return most
+            high = share
+    return high
 
 
 @kernel

@@ -4,11 +4,11 @@ In the webs of tran15 pages that searchers are shown link to pages that they are
 reasons for walks that carry impact along links, and along virtual edges. So here some random pages are in fashion, and fashion
 spreads, ever weaker, for some generations:
 
-    along links     a page in fashion hands it to some of the pages that it links to
-    among siblings  somebody lists pages of a kind: of the pages in fashion each has one such list, a page that links to it,
-                    and fashion passes to some of the others that the list links to. The list itself nobody looks for
+    by links        from a page in fashion to some of the pages that it links to
+    among siblings  each page in fashion is on one list of similar pages, a page that links to it, and fashion passes to some
+                    of the others that the list links to. Nobody searches for the list itself
 
-What is linked from everywhere, home pages and menus, it mostly passes by.
+Pages that are linked from everywhere, such as home pages and menus, are mostly left alone.
 
 At most a fifth of the pages ever are in fashion, and a few whims have nothing to do with links. Views follow fashion. Searchers
 ask for pages as often as they see them, by some words of the title or the text; of who is shown a page some click on it, more
@@ -89,13 +89,13 @@ def _lists(pages: Array, start: Array, row: Array, draw: np.random.Generator) ->
 
 def _spread(fashion: Array, targets: Array, offered: Array, draw: np.random.Generator) -> Array:
     """Pages take the most that they are offered, as long as there is room for more in fashion; who is new among them."""
-    most = np.zeros(len(fashion))
-    np.maximum.at(most, targets, offered)
-    new = np.flatnonzero((most >= 1.0) & (fashion == 0.0))
+    largest = np.zeros(len(fashion))
+    np.maximum.at(largest, targets, offered)
+    new = np.flatnonzero((largest >= 1.0) & (fashion == 0.0))
     room = max(0, round(LIKED * len(fashion)) - int((fashion > 0).sum()))
-    most[new[np.argsort(draw.random(len(new)), kind="stable")[room:]]] = 0.0
-    fresh: Array = (most >= 1.0) & (fashion == 0.0)
-    fashion[fresh] = most[fresh]
+    largest[new[np.argsort(draw.random(len(new)), kind="stable")[room:]]] = 0.0
+    fresh: Array = (largest >= 1.0) & (fashion == 0.0)
+    fashion[fresh] = largest[fresh]
     return fresh
 
 

@@ -73,7 +73,7 @@ class UrlFiles:
         if hosts is not None:
             self._names.append(hosts)
         self.pages += urls.size
-        if sum(held.size for held in self._waiting) >= ROWS:
+        if sum(part.size for part in self._waiting) >= ROWS:
             self._flush()
 
     def _flush(self) -> None:

@@ -36,11 +36,11 @@ def from_networkx(graph: Any, **columns: Any) -> Web:
     if any("anchor" in data for _, _, data in edges):
         columns.setdefault("anchors", [str(data.get("anchor", "")) for _, _, data in edges])
     attributes = [graph.nodes[name] for name in names]
-    held = {
+    by_name = {
         key: [of.get(key) for of in attributes] for key in (*STRINGS, "host", *NUMBERS) if any(key in of for of in attributes)
     }
     source, target = ([edge[end] for edge in edges] for end in (0, 1))
-    return Web.from_edges(source, target, len(names), **{"name": graph.name or "graph", **_columns(names, held), **columns})
+    return Web.from_edges(source, target, len(names), **{"name": graph.name or "graph", **_columns(names, by_name), **columns})
 
 
 def to_networkx(web: Web) -> Any:
@@ -48,9 +48,9 @@ def to_networkx(web: Web) -> Any:
     import networkx
 
     graph = networkx.DiGraph(name=web.name)
-    names, held = _named(web)
+    names, by_name = _named(web)
     for page, name in enumerate(names):
-        graph.add_node(name, **{key: values[page] for key, values in held.items()})
+        graph.add_node(name, **{key: values[page] for key, values in by_name.items()})
     anchors = web.anchors if web.anchors is not None else [None] * web.links
     for (source, target), anchor in zip(_links(web), anchors, strict=True):
         graph.add_edge(names[source], names[target], **({} if anchor is None else {"anchor": anchor}))
@@ -87,7 +87,7 @@ def from_pandas(edges: Any, pages: Any = None, **columns: Any) -> Web:
             raise InputError(f"a table must have each column once, got {', '.join(map(str, table.columns))}")
     source, target = _ends(edges)
     names: list[Hashable] = []
-    held: dict[str, list[Any]] = {}
+    by_name: dict[str, list[Any]] = {}
     if pages is not None:
         if not len(pages.columns):
             raise InputError("the table of pages must have a column id or url, got no columns")
@@ -97,31 +97,31 @@ def from_pandas(edges: Any, pages: Any = None, **columns: Any) -> Web:
         names = pages[key].tolist()
         if len(set(names)) != len(names):
             raise InputError(f"column {key!r} of the pages names a page twice; expected each page once")
-        held = {name: pages[name].tolist() for name in (*STRINGS, "host", *NUMBERS) if name in pages.columns and name != key}
+        by_name = {name: pages[name].tolist() for name in (*STRINGS, "host", *NUMBERS) if name in pages.columns and name != key}
     number = {name: page for page, name in enumerate(names)}
     for one, other in zip(source, target, strict=True):
         for name in (one, other):
             if number.setdefault(name, len(number)) == len(names):
                 names.append(name)
-    held = {key: [*values, *[None] * (len(names) - len(values))] for key, values in held.items()}
+    by_name = {key: [*values, *[None] * (len(names) - len(values))] for key, values in by_name.items()}
     if "anchor" in edges.columns:
         columns.setdefault("anchors", ["" if _missing(text) else str(text) for text in edges["anchor"]])
     sources, targets = ([number[name] for name in side] for side in (source, target))
-    return Web.from_edges(sources, targets, len(names), **{**_columns(names, held), **columns})
+    return Web.from_edges(sources, targets, len(names), **{**_columns(names, by_name), **columns})
 
 
 def to_pandas(web: Web) -> tuple[Any, Any]:
     need("pandas")
     import pandas
 
-    names, held = _named(web)
+    names, by_name = _named(web)
     ends = np.array(names, object)
     sources = np.repeat(np.arange(web.pages), web.out_degree())
     links: dict[str, Any] = {"source": ends[sources].tolist(), "target": ends[web.targets].tolist()}
     if web.anchors is not None:
         links["anchor"] = list(web.anchors)
-    key = "url" if web.urls is not None and "url" not in held else "id"
-    return pandas.DataFrame(links, columns=list(links)), pandas.DataFrame({key: names, **held})
+    key = "url" if web.urls is not None and "url" not in by_name else "id"
+    return pandas.DataFrame(links, columns=list(links)), pandas.DataFrame({key: names, **by_name})
 
 
 def _ends(edges: Any) -> tuple[list[Hashable], list[Hashable]]:
@@ -134,7 +134,7 @@ def _ends(edges: Any) -> tuple[list[Hashable], list[Hashable]]:
     return edges[ends[0]].tolist(), edges[ends[1]].tolist()
 
 
-def _columns(names: Sequence[Hashable], held: Mapping[str, list[Any]]) -> dict[str, Any]:
+def _columns(names: Sequence[Hashable], by_name: Mapping[str, list[Any]]) -> dict[str, Any]:
     """The columns of a web whose pages have these names and attributes."""
     columns: dict[str, Any] = {}
     if all(map(_is_whole, names)):
@@ -143,12 +143,12 @@ def _columns(names: Sequence[Hashable], held: Mapping[str, list[Any]]) -> dict[s
             columns["ids"] = ids
     else:
         columns["urls"] = [str(name) for name in names]
-    for key, values in held.items():
+    for key, values in by_name.items():
         if key in STRINGS:
             columns[STRINGS[key]] = ["" if _missing(value) else str(value) for value in values]
         elif key in NUMBERS:
             columns[key] = np.array([0.0 if _missing(value) else _number(value, key) for value in values])
-    hosts = held.get("host")
+    hosts = by_name.get("host")
     if hosts is not None:
         columns["hosts"], columns["host_names"] = _hosts(["" if _missing(host) else str(host) for host in hosts])
     elif "urls" in columns and all(map(host_of, columns["urls"])):
@@ -187,25 +187,25 @@ def _missing(value: Any) -> bool:
 
 def _named(web: Web) -> tuple[list[Any], dict[str, list[Any]]]:
     """What each page is called, and its attributes."""
-    held: dict[str, list[Any]] = {}
+    by_name: dict[str, list[Any]] = {}
     names: list[Any] = list(range(web.pages)) if web.ids is None else web.ids.tolist()
     if web.urls is not None:
         urls = list(web.urls)
         if len(set(urls)) == len(urls):
             names = urls
         else:
-            names, held["url"] = list(range(web.pages)), urls
+            names, by_name["url"] = list(range(web.pages)), urls
     for key in ("title", "text"):
         strings = getattr(web, STRINGS[key])
         if strings is not None:
-            held[key] = list(strings)
+            by_name[key] = list(strings)
     if web.hosts is not None:
         named = web.host_names
-        held["host"] = [str(host) if named is None else named[host] for host in web.hosts.tolist()]
+        by_name["host"] = [str(host) if named is None else named[host] for host in web.hosts.tolist()]
     for key in NUMBERS:
         if web.has(key):
-            held[key] = getattr(web, key).tolist()
-    return names, held
+            by_name[key] = getattr(web, key).tolist()
+    return names, by_name
 
 
 def _links(web: Web) -> Iterable[tuple[int, int]]:

@@ -59,7 +59,7 @@ def tidy(indptr: Array, targets: Array, places: bool = False) -> tuple[Array, Ar
     """Distinct targets, self-links dropped, row order kept. Both arrays are given away: they are written over and cut.
 
     With ``places`` also, for every given link, the place of its survivor in the new targets (-1 for a self-link), so that
-    anchors can follow. Memory beside the two arrays: 8 bytes a page, and with places 8 a link.
+    anchors can follow. Memory beside the two arrays: 8 bytes per page, and with places 8 per link.
     """
     keep = np.empty(targets.size if places else 0, np.int64)
     links = compiled(_tidy)(indptr, targets, keep)

@@ -35,8 +35,8 @@ def _judged(web: Web, scorer: str) -> Array:
 def judged(pages: Sequence[Page], scorer: str, name_of: Callable[[int], str]) -> Array:
     """The scores of these pages (url, title, text); LOWEST where the scorer has none, which is told once."""
     with Scoring(scorer) as scoring:
-        said = scoring.pages(pages)
-    failed = [at for at, value in enumerate(said) if isinstance(value, str)]
+        scores = scoring.pages(pages)
+    failed = [at for at, value in enumerate(scores) if isinstance(value, str)]
     if failed:
         log.warning(
             "frontrank: scorer %s has no score for %s of %s pages, and they count as the worst; of %s it %s",
@@ -44,9 +44,9 @@ def judged(pages: Sequence[Page], scorer: str, name_of: Callable[[int], str]) ->
             f"{len(failed):,}",
             f"{len(pages):,}",
             name_of(failed[0]),
-            said[failed[0]],
+            scores[failed[0]],
         )
-    return np.array([LOWEST if isinstance(value, str) else value for value in said])
+    return np.array([LOWEST if isinstance(value, str) else value for value in scores])
 
 
 def note_scores(web: Web, scorer: str, scores: Array) -> None:

@@ -1,6 +1,6 @@
 """Ranks of hosts from elsewhere: how much each is worth before anything of it is fetched.
 
-    host <blank, tab or comma> rank       example.org 12.5; lines that begin with #, and a head, are passed over
+    host <blank, tab or comma> rank       example.org 12.5; lines that begin with #, and a header are skipped
     Common Crawl's host or domain ranks   tab-separated, a first line "#harmonicc_pos #harmonicc_val #pr_pos #pr_val #host_rev",
                                           hosts reversed (org.example); larger harmonic centrality or PageRank is better
 

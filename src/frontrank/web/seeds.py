@@ -1,6 +1,6 @@
 """Seeds: where a crawl of a known web starts.
 
-seeds.txt         a file with one node id or URL a line; empty lines and lines that begin with # are passed over
+seeds.txt         a file with one node id or URL per line; empty lines and lines that begin with # are skipped
 top:160           the pages of the greatest PageRank (fpr10's choice)
 random:1000@7     pages drawn without replacement, @7 is the seed of the draw (fica07's choice)
 """

@@ -78,11 +78,11 @@ class CrawlView:
     hosts: Array | None = None  # of each known page
     urls: Sequence[str] | None = None  # of each known page
     url_value: Array | None = None  # of each known page, where the ordering makes a number of URLs
-    content: Content | None = field(default=None, repr=False)  # what fetched pages say, where they are at hand
+    content: Content | None = field(default=None, repr=False)  # the content of fetched pages, where it is known
     impact: Array | None = None  # observed clicks or views of each known page; 0 for the frontier
     impacts: dict[str, Array] = field(default_factory=dict)  # views and clicks, where both are known: 0 for the frontier
     search: SearchView | None = None  # queries, results and words, where a search engine stands behind the crawl
-    history: list[CrawlView] = field(default_factory=list)  # earlier views of the same crawl: to learn from what came of them
+    history: list[CrawlView] = field(default_factory=list)  # earlier views of the same crawl: to learn from
     solved: dict[tuple[int, int], Solved] = field(default_factory=dict, repr=False)  # PageRank at (pages fetched, known)
     turned: dict[tuple[int, int], Inlinks] = field(default_factory=dict, repr=False)  # links by target, likewise
     revealed: tuple[Array, Array] | None = None  # frontier pages whose impact is told for training, and that impact
@@ -242,8 +242,8 @@ class Workload:
         except (TypeError, ValueError):
             frequency = np.full(1, np.nan)
         if frequency.shape != (len(self.queries),) or not (np.isfinite(frequency) & (frequency >= 0.0)).all():
-            said = reprlib.repr(self.frequency)
-            raise InputError(f"frequency must be a number from 0 for each of {len(self.queries):,} queries, got {said}")
+            shown = reprlib.repr(self.frequency)
+            raise InputError(f"frequency must be a number from 0 for each of {len(self.queries):,} queries, got {shown}")
         object.__setattr__(self, "queries", tuple(self.queries))
         object.__setattr__(self, "frequency", frequency)
 

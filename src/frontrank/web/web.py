@@ -63,9 +63,9 @@ class Web:
         if self.pages > MAX_PAGES:
             raise SourceError(f"{self.name}: {self.pages:,} pages given, at most {MAX_PAGES:,} fit in memory here")
         for column in ("hosts", "urls", "titles", "texts", "ids", "views", "clicks"):
-            held = getattr(self, column)
-            if held is not None and len(held) != self.pages:
-                raise SourceError(f"{self.name}: {len(held):,} {column} for {self.pages:,} pages, expected one each")
+            value = getattr(self, column)
+            if value is not None and len(value) != self.pages:
+                raise SourceError(f"{self.name}: {len(value):,} {column} for {self.pages:,} pages, expected one each")
         if self.anchors is not None and len(self.anchors) != self.links:
             raise SourceError(f"{self.name}: {len(self.anchors):,} anchors for {self.links:,} links; expected one each")
         self._check_numbers()
@@ -73,18 +73,18 @@ class Web:
     def _check_columns(self) -> None:
         """Arrays where numbers are expected, sequences where texts are: one text is not taken for its letters."""
         for column in ("indptr", "targets", "hosts", "seeds", "views", "clicks", "ids"):
-            held = getattr(self, column)
-            if held is not None and not isinstance(held, np.ndarray):
-                held = np.asarray(held)
-                object.__setattr__(self, column, held)
-            if held is not None and held.ndim != 1:
-                raise SourceError(f"{self.name}: {column} must be an array of numbers, got {held.ndim} dimensions")
+            value = getattr(self, column)
+            if value is not None and not isinstance(value, np.ndarray):
+                value = np.asarray(value)
+                object.__setattr__(self, column, value)
+            if value is not None and value.ndim != 1:
+                raise SourceError(f"{self.name}: {column} must be an array of numbers, got {value.ndim} dimensions")
         if self.indptr is None or self.targets is None or self.indptr.size == 0 or self.indptr.dtype.kind not in "iu":
             raise SourceError(f"{self.name}: indptr and targets must be arrays of whole numbers, with one more row than pages")
         for column in ("host_names", "urls", "titles", "texts", "anchors"):
-            held = getattr(self, column)
-            if held is not None and (isinstance(held, str | bytes) or not hasattr(held, "__len__")):
-                raise SourceError(f"{self.name}: {column} must be a list of texts, got {held!r}")
+            value = getattr(self, column)
+            if value is not None and (isinstance(value, str | bytes) or not hasattr(value, "__len__")):
+                raise SourceError(f"{self.name}: {column} must be a list of texts, got {value!r}")
 
     def _check_numbers(self) -> None:
         """Kernels trust them. What is mapped from a file was checked when it was opened, and is not read through again."""
@@ -96,13 +96,13 @@ class Web:
         if hosts is not None and (hosts.dtype.kind not in "iu" or not 0 <= int(hosts.min()) <= int(hosts.max()) < MAX_PAGES):
             raise SourceError(f"{self.name}: hosts must be whole numbers from 0, one for each page; their names are host_names")
         for column in IMPACTS:
-            held = getattr(self, column)
-            if held is not None and not (held.dtype.kind in "iuf" and np.all(np.isfinite(held)) and held.min() >= 0):
+            value = getattr(self, column)
+            if value is not None and not (value.dtype.kind in "iuf" and np.all(np.isfinite(value)) and value.min() >= 0):
                 raise SourceError(f"{self.name}: {column} must be finite numbers from 0, one for each page")
 
     def __repr__(self) -> str:
-        held = [column for column in self.COLUMNS if self.has(column)]
-        return f"<Web {self.name}: {self.pages:,} pages, {self.links:,} links{''.join(f', {column}' for column in held)}>"
+        present = [column for column in self.COLUMNS if self.has(column)]
+        return f"<Web {self.name}: {self.pages:,} pages, {self.links:,} links{''.join(f', {column}' for column in present)}>"
 
     @property
     def pages(self) -> int:
@@ -220,7 +220,7 @@ class Web:
     def from_edges(cls, source: Any, target: Any, pages: int, **columns: Any) -> Web:
         """A web from parallel arrays of source and target pages, in any order; doubles and self-links are dropped.
 
-        Memory beside what is given (8 bytes a link as int32) and the web itself (4): 8 bytes a page; anchors cost 16 a link.
+        Memory beside the arguments (8 bytes per link as int32) and the web (4): 8 bytes per page; anchors cost 16 per link.
         """
         anchors = columns.pop("anchors", None)
         if not (isinstance(pages, int | np.integer) and 0 <= pages <= MAX_PAGES):

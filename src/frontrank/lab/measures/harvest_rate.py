@@ -1,6 +1,6 @@
 """harvest: mean score of the first k pages fetched: the harvest rate of focused crawling (Chakrabarti et al. 1999).
 
-Scores are those of ``--metric quality:scorer=S``. A value is None where nobody knows it, as in ``hot``.
+Scores are those of ``--metric quality:scorer=S``. An unknown value is ``None``, as in ``hot``.
 """
 
 from __future__ import annotations

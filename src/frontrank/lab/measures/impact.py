@@ -1,7 +1,7 @@
 """Search impact of a ranked frontier, as shares of the ideal (tran15, pandey08), and two other qualities of what it picks.
 
 impact(x)     impact of the first x of the frontier over the impact of the x that have most of it
-              (of PageRank in place of impact: the normalised PageRank per page of tran15, Fig. 7)
+              (of PageRank instead of impact: the normalised PageRank per page of tran15, Fig. 7)
               (of clicks over views of each page, where both are known: the normalised CTR per page of tran15, Fig. 6)
 """
 

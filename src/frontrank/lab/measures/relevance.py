@@ -38,7 +38,7 @@ def max_ndcg(
     values: Values = {}
     for share in shares:
         k = pages_at(share, web.pages)
-        got = [_dcg(gains[trace.order[:k]], depth) / most for gains, most in zip(asked, ideal, strict=True)]
+        got = [_dcg(gains[trace.order[:k]], depth) / best for gains, best in zip(asked, ideal, strict=True)]
         values[share] = float(np.mean(got)) if reaches(trace, k) else None
     return values
 

@@ -3,7 +3,7 @@
 A page is hot among the k best if its importance is at least that of the k-th most important page (cho98). Pages of
 equal importance become hot together, so there may be more than k hot pages; ``first[p]`` is the smallest k at which p
 is hot: 1 + the number of pages of greater importance. Equal is what differs by no more than rounding does (``TIE`` of
-``frontrank.web.importance``), so that every machine counts the same pages. Cost: one sort, O(n log n), and 32 bytes a
+``frontrank.web.importance``), so that every machine counts the same pages. Cost: one sort, O(n log n), and 32 bytes per
 page, kept with the web.
 """
 
@@ -50,9 +50,9 @@ def _sorted(value: Array) -> Standing:
     return Standing(value, best, first, np.concatenate([[0.0], np.cumsum(best)]))
 
 
-def hot_count(web: Web, least: float, metric: str = "pagerank") -> int:
+def hot_count(web: Web, level: float, metric: str = "pagerank") -> int:
     """How many pages reach this importance."""
-    return int(np.count_nonzero(at_least(standing(web, metric).value, least)))
+    return int(np.count_nonzero(at_least(standing(web, metric).value, level)))
 
 
 def pages_at(share: float, pages: int) -> int:

@@ -36,17 +36,17 @@ def threshold_for(web: Web, metric: str = "pagerank", share: float = 0.05) -> fl
     return float(known.best[above - 1] if above > 0 and k - above < with_equals - k else level)
 
 
-def threshold_curve(trace: Trace, web: Web, least: float, metric: str = "pagerank", points: int = POINTS) -> Curve:
+def threshold_curve(trace: Trace, web: Web, level: float, metric: str = "pagerank", points: int = POINTS) -> Curve:
     """P_ST of a crawl: of all pages with at least this importance, the share fetched so far."""
-    hot = at_least(standing(web, metric).value, least)
+    hot = at_least(standing(web, metric).value, level)
     found = np.concatenate([[0], np.cumsum(hot[trace.order])])
     k = places(end_of(trace, web), points, from_zero=True)
-    return Curve(k / web.pages, found[np.minimum(k, trace.fetched)] / _hot_count(web, least, metric))
+    return Curve(k / web.pages, found[np.minimum(k, trace.fetched)] / _hot_count(web, level, metric))
 
 
-def ideal_threshold_curve(web: Web, least: float, metric: str = "pagerank", points: int = POINTS, until: float = 1.0) -> Curve:
+def ideal_threshold_curve(web: Web, level: float, metric: str = "pagerank", points: int = POINTS, until: float = 1.0) -> Curve:
     k = places(pages_at(until, web.pages), points, from_zero=True)
-    return Curve(k / web.pages, np.minimum(1.0, k / _hot_count(web, least, metric)))
+    return Curve(k / web.pages, np.minimum(1.0, k / _hot_count(web, level, metric)))
 
 
 def random_threshold_curve(web: Web, points: int = POINTS, until: float = 1.0) -> Curve:
@@ -54,10 +54,10 @@ def random_threshold_curve(web: Web, points: int = POINTS, until: float = 1.0) -
     return Curve(k / web.pages, k / web.pages)
 
 
-def _hot_count(web: Web, least: float, metric: str) -> int:
-    count = hot_count(web, least, metric)
+def _hot_count(web: Web, level: float, metric: str) -> int:
+    count = hot_count(web, level, metric)
     if count == 0:
-        raise InputError(f"importance {least:g} given as threshold, but no page of {web.name} reaches it by {metric}")
+        raise InputError(f"importance {level:g} given as threshold, but no page of {web.name} reaches it by {metric}")
     return count
 
 

@@ -186,7 +186,7 @@ class Comparison:
         text = (
             f"After these shares of the web, the best at {percent(share)} first. A dash: the crawl ended before. The "
             "best of each column is bold, not counting orderings that were told the true importance. Click a column to sort. "
-            "Time and links a second are those of deciding."
+            "Time and links per second are those of deciding."
         )
         return Section("All numbers", text, table=table)
 

@@ -1,4 +1,4 @@
-"""The page of a live crawl: what came, from where, what did not, and how to go on."""
+"""The page of a live crawl: what was fetched, from where, what failed, and how to resume."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ def write_crawl_report(summary: Summary, path: str | os.PathLike[str]) -> None:
     sections += _traps(summary)
     sections.append(Section("The first pages", "In the order in which they were fetched.", table=_first(summary)))
     facts = [("fetched", f"{summary.fetched:,}"), ("failed", f"{summary.failed:,}"), ("waiting", f"{summary.waiting:,}")]
-    facts += [("known", f"{summary.known:,}"), ("ordering", summary.policy), ("pages a second", f"{summary.pages_per_s:,.1f}")]
+    facts += [
+        ("known", f"{summary.known:,}"),
+        ("ordering", summary.policy),
+        ("pages per second", f"{summary.pages_per_s:,.1f}"),
+    ]
     by = f"for “{summary.goal}”" if summary.goal else f"by {summary.policy}"
     lead = f"{summary.fetched:,} pages fetched {by}: {summary.end}."
     title = f"Crawl of {listed(list(summary.seeds), 2)}"

@@ -1,7 +1,7 @@
 """Which URL a page has, and which page a URL is.
 
 Pages are found by canonical URL. The table holds no strings: for each page a 64-bit hash of its URL, sorted, and the
-page beside it (12 bytes a page, 4 more for its host); a page that is found is checked against its own URL. A web that
+page beside it (12 bytes per page, 4 more for its host); a page that is found is checked against its own URL. A web that
 knows no URLs gets made-up ones, http://www.h<host>.example/p<page>, which are read off instead of looked up.
 
 Everything is served over plain HTTP: https://a/ becomes http://a/. Of several pages with one URL the first is served;
@@ -51,8 +51,8 @@ class Addresses(Protocol):
     def pages_of(self, host: int) -> Array: ...
 
 
-def addresses(web: Web, told: Report | None = None) -> Addresses:
-    return Indexed(web, told) if web.urls is not None else MadeUp(web)
+def addresses(web: Web, report: Report | None = None) -> Addresses:
+    return Indexed(web, report) if web.urls is not None else MadeUp(web)
 
 
 def served_url(url: str) -> str:
@@ -82,12 +82,12 @@ def netloc_of(url: str) -> str:
 
 
 class Indexed:
-    def __init__(self, web: Web, told: Report | None = None) -> None:
+    def __init__(self, web: Web, report: Report | None = None) -> None:
         assert web.urls is not None
         self.urls = web.urls
         self.names: dict[str, int] = {}
         self.host_of = np.full(web.pages, -1, np.int32)
-        hashes = np.fromiter(self._hashes(web.pages, told), np.int64, web.pages)
+        hashes = np.fromiter(self._hashes(web.pages, report), np.int64, web.pages)
         order = np.argsort(hashes, kind="stable")
         order = order[self.host_of[order] >= 0]
         if not len(order):
@@ -99,14 +99,14 @@ class Indexed:
         self.duplicates = web.pages - int(first.sum())
         self._netlocs = list(self.names)
 
-    def _hashes(self, pages: int, told: Report | None) -> Iterator[int]:
+    def _hashes(self, pages: int, report: Report | None) -> Iterator[int]:
         for page, given in enumerate(self.urls):
             url = served_url(given)
             netloc = netloc_of(url)
             if netloc:
                 self.host_of[page] = self.names.setdefault(netloc, len(self.names))
-            if told is not None and page % TOLD_EVERY == 0:
-                told("indexing the URLs", page, pages)
+            if report is not None and page % TOLD_EVERY == 0:
+                report("indexing the URLs", page, pages)
             yield hash(url)
 
     def of(self, page: int) -> str:

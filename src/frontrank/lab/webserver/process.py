@@ -26,18 +26,20 @@ def run_in_process(spec: str, **options: Any) -> Iterator[str]:
     ``options`` are those of the command line: ``crawl_delay=2`` is --crawl-delay 2, ``traps=True`` is --traps.
     """
     command = [sys.executable, "-m", "frontrank", "web", spec, "--json", "--until-eof", *_arguments({"port": 0, **options})]
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         # A group of its own: Ctrl-C is for the block, which still has answers under way, and ends the server after it. The
         # input that never comes ends with this process, however that ends, and with it the server.
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, stdin=subprocess.PIPE, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=output, stdin=subprocess.PIPE, start_new_session=True
+        )
         assert process.stdout is not None
         try:
             line = _first_line(process.stdout, START_S)
             if not line:
                 process.kill()
                 process.wait()
-                said.seek(0)
-                why = said.read().strip().removeprefix("frontrank: ")
+                output.seek(0)
+                why = output.read().strip().removeprefix("frontrank: ")
                 raise InputError(why or f"frontrank web {spec} did not start within {START_S:g} s")
             yield json.loads(line)["url"]
         finally:
@@ -49,12 +51,12 @@ def _arguments(options: dict[str, Any]) -> list[str]:
     >>> _arguments({"crawl_delay": 2, "traps": True, "sitemaps": False})
     ['--crawl-delay', '2', '--traps']
     """
-    made = []
+    arguments = []
     for name, value in options.items():
         if value is not False:
-            made.append("--" + name.replace("_", "-"))
-            made += [] if value is True else [str(value)]
-    return made
+            arguments.append("--" + name.replace("_", "-"))
+            arguments += [] if value is True else [str(value)]
+    return arguments
 
 
 def _first_line(pipe: IO[bytes], seconds: float) -> bytes:

@@ -3,7 +3,7 @@
 The server outlives its clients: whatever one sends or does costs its own connection at most. A client that takes
 longer than ``idle_s`` to send a request or to read an answer is hung up on.
 
-Cost: with keep-alive, of a generated web with 20 links a page, 5,300 pages for each second of processor time, and 2,600
+Cost: with keep-alive, of a generated web with 20 links per page, 5,300 pages for each second of processor time, and 2,600
 where it has titles, texts and anchors, most of which goes into making these up.
 """
 
@@ -25,7 +25,7 @@ from frontrank.lab.webserver.faults import HANG, RESET
 from frontrank.lab.webserver.names import HOME
 from frontrank.lab.webserver.options import Options
 from frontrank.lab.webserver.protocol import MAX_HEAD, Clock, Refused, Request, read_request, response
-from frontrank.lab.webserver.site import TEXT, Answer, Site, not_found
+from frontrank.lab.webserver.site import TEXT, Reply, Site, not_found
 from frontrank.web.web import Web
 
 HANG_S = 600.0
@@ -90,11 +90,11 @@ class Server:
 
     async def _bind(self, port: int) -> None:
         for address in self.site.names.binds:
-            made = await asyncio.start_server(
+            server = await asyncio.start_server(
                 self._connected, address, port, limit=MAX_HEAD, family=socket.AF_INET, backlog=BACKLOG
             )
-            self._listening.append(made)
-            port = made.sockets[0].getsockname()[1]
+            self._listening.append(server)
+            port = server.sockets[0].getsockname()[1]
         self.site.names.port = port
 
     async def _unbind(self) -> None:
@@ -147,7 +147,7 @@ class Server:
         try:
             answer = await self._answer(request, url)
         except FrontrankError as error:  # a file of the web that is read when it is first needed has changed
-            answer = Answer(500, f"{error}\n".encode(), TEXT)
+            answer = Reply(500, f"{error}\n".encode(), TEXT)
         delay = site.faults.latency_s(url)
         if delay:
             await asyncio.sleep(delay)
@@ -163,7 +163,7 @@ class Server:
         writer.write(response(answer.status, answer.kind, answer.body, date, answer.headers, keep=keep, head=head))
         return keep
 
-    async def _answer(self, request: Request, url: str) -> Answer:
+    async def _answer(self, request: Request, url: str) -> Reply:
         site = self.site
         if site.slow(url):
             return await asyncio.to_thread(site.slow_answer, url)
@@ -187,19 +187,19 @@ class Server:
             self.log.append((time.time(), url, status))
 
 
-async def serve(web: Web, port: int = 0, *, log: bool = False, told: Report | None = None, **options: Any) -> Server:
+async def serve(web: Web, port: int = 0, *, log: bool = False, report: Report | None = None, **options: Any) -> Server:
     """Serve a web; port 0 is any free one. ``options`` are those of ``frontrank.lab.webserver.Options``."""
-    server = Server(Site(web, Options.of(options), told), log)
+    server = Server(Site(web, Options.of(options), report), log)
     await server.start(port)
     return server
 
 
-async def _discard(reader: asyncio.StreamReader, seconds: float, most: int) -> None:
+async def _discard(reader: asyncio.StreamReader, seconds: float, max_bytes: int) -> None:
     """Read until the client hangs up, for so long and so much at most."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            while most > 0 and (data := await reader.read(65_536)):
-                most -= len(data)
+            while max_bytes > 0 and (data := await reader.read(65_536)):
+                max_bytes -= len(data)
 
 
 def _open_files() -> int:

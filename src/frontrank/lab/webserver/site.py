@@ -31,7 +31,7 @@ RETRY_AFTER_S = 2
 REASONS = {404: "Not Found", 500: "Internal Server Error", 503: "Service Unavailable"}
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     status: int  # or RESET, or HANG
     body: bytes = b""
     kind: str = HTML
@@ -39,9 +39,9 @@ class Answer(NamedTuple):
 
 
 class Site:
-    def __init__(self, web: Web, options: Options, told: Report | None = None) -> None:
+    def __init__(self, web: Web, options: Options, report: Report | None = None) -> None:
         self.web, self.options = web, options
-        self.addresses = addresses(web, told)
+        self.addresses = addresses(web, report)
         self.names: Names = ByAddress(self.addresses) if options.hosts == "ip" else ByName(self.addresses)
         self.faults = Faults(options)
         self.traps = Traps(self.addresses) if options.traps else None
@@ -49,7 +49,7 @@ class Site:
         self.disallowed = lru_cache(4096)(self._disallowed)
         self.sizes = self.addresses.sizes()
 
-    def answer(self, url: str) -> Answer:
+    def answer(self, url: str) -> Reply:
         """The answer to the web's own URL; for robots.txt and sitemaps see ``slow``."""
         session = ""
         if self.traps is not None:
@@ -57,33 +57,33 @@ class Site:
         page = self.addresses.find(url)
         if page >= 0:
             fault = self.faults.of(page, url)
-            return self._failure(fault, url) if fault else Answer(200, self._page(page, url, session))
+            return self._failure(fault, url) if fault else Reply(200, self._page(page, url, session))
         trap = self.traps.page(url) if self.traps is not None else None
         if trap is not None:
             links = (f"{pages.link(self.names.shown(to))}{pages.escaped(anchor)}</a>\n" for to, anchor in trap.links)
-            return Answer(200, pages.page(trap.title, links, trap.text))
+            return Reply(200, pages.page(trap.title, links, trap.text))
         return not_found(url)
 
     def slow(self, url: str) -> bool:
         """Whether the answer takes a look at all pages of a host."""
         return url.endswith(("/robots.txt", ".xml")) and self._file(url) is not None
 
-    def slow_answer(self, url: str) -> Answer:
+    def slow_answer(self, url: str) -> Reply:
         """robots.txt or a sitemap. Safe in a thread of its own."""
         found = self._file(url)
         assert found is not None
         host, name, number = found
         if name == "robots":
             sitemap = self.names.shown(f"{SCHEME}{self.addresses.netloc(host)}/sitemap.xml") if self.options.sitemaps else ""
-            return Answer(200, pages.robots(self.options.crawl_delay, self.disallowed(host), sitemap), TEXT)
+            return Reply(200, pages.robots(self.options.crawl_delay, self.disallowed(host), sitemap), TEXT)
         count = len(self.addresses.pages_of(host))
         files = -(-count // IN_A_SITEMAP)
         if files > 1 and number == 0:
             root = f"{SCHEME}{self.addresses.netloc(host)}"
-            return Answer(200, pages.sitemap_index(self.names.shown(f"{root}/sitemap-{k + 1}.xml") for k in range(files)), XML)
+            return Reply(200, pages.sitemap_index(self.names.shown(f"{root}/sitemap-{k + 1}.xml") for k in range(files)), XML)
         if number > (files if files > 1 else 0):
             return not_found(url)
-        return Answer(200, pages.urlset(self._in_sitemap(host, max(0, number - 1))), XML)
+        return Reply(200, pages.urlset(self._in_sitemap(host, max(0, number - 1))), XML)
 
     def allows(self, url: str) -> bool:
         """Whether robots.txt lets a crawler fetch the web's own URL."""
@@ -103,11 +103,11 @@ class Site:
             return [f"curl {seed}", f"frontrank crawl {seed} --allow-private --out crawl --budget 1000"]
         return [f"curl -x {home} {seed}", f"frontrank crawl {seed} --proxy {home} --out crawl --budget 1000"]
 
-    def home(self) -> Answer:
+    def home(self) -> Reply:
         """The server's own page."""
         counts = f"{self.web.pages - self.addresses.duplicates:,} pages, {self.web.links:,} links, {len(self.sizes):,} hosts"
         linked = self.options.hosts == "ip"
-        return Answer(200, pages.home(self.web.name, counts, self.commands(), self.seeds()[:HOME_SEEDS], linked))
+        return Reply(200, pages.home(self.web.name, counts, self.commands(), self.seeds()[:HOME_SEEDS], linked))
 
     def _page(self, page: int, url: str, session: str) -> bytes:
         web = self.web
@@ -132,11 +132,11 @@ class Site:
     def _link(self, page: int) -> str:
         return pages.link(self.names.shown(self.addresses.of(page)))
 
-    def _failure(self, fault: int, url: str) -> Answer:
+    def _failure(self, fault: int, url: str) -> Reply:
         if fault in (RESET, HANG):
-            return Answer(fault)
+            return Reply(fault)
         after = f"Retry-After: {RETRY_AFTER_S}\r\n" if fault == 503 and self.faults.always(url) else ""
-        return Answer(fault, message(REASONS[fault], url), HTML, after)
+        return Reply(fault, message(REASONS[fault], url), HTML, after)
 
     def _file(self, url: str) -> tuple[int, str, int] | None:
         """The host whose robots.txt or sitemap this is, which of both, and the number of the sitemap."""
@@ -189,8 +189,8 @@ def _top_directory(url: str) -> str:
     return path[: end + 1] if end > 0 else ""
 
 
-def not_found(url: str) -> Answer:
-    return Answer(404, message("Not Found", url))
+def not_found(url: str) -> Reply:
+    return Reply(404, message("Not Found", url))
 
 
 def message(title: str, url: str) -> bytes:

@@ -73,13 +73,13 @@ class Traps:
         """The targets of a page as this session sees them."""
         if netloc_of(url) != self.sessions:
             return list(targets)
-        made = []
+        links = []
         for target in targets:
             if netloc_of(target) == self.sessions:
                 new = bits("session", f"{session} {url} {target}") & 0xFFFFFFFF
                 target = f"{target}{'&' if '?' in target else '?'}sid={new:08x}"
-            made.append(target)
-        return made
+            links.append(target)
+        return links
 
 
 def _month(root: str, year: int, month: int) -> Trap:

@@ -197,7 +197,7 @@ def _values(text: Any, field: Field) -> tuple[Any, Array]:
 
 
 def _numbers(text: Any, missing: Array) -> Array:
-    """The strings as float64; nan for what is no number."""
+    """The strings as float64; nan for what is not a number."""
     need("pyarrow")
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -211,6 +211,6 @@ def _numbers(text: Any, missing: Array) -> Array:
 
 def _number(text: str) -> float:
     try:
-        return float(text.replace("_", "?"))  # Python's own 1_000 is no number in a table
+        return float(text.replace("_", "?"))  # 1_000 is a number in Python but not in a table
     except ValueError:
         return float("nan")
