@@ -33,7 +33,7 @@ class Surf(Policy):
             r(p) += (1 - a) l n(p)        p, the page fetched
             r(s) += 1 - l                 s, the next seed in turn
             r(x) += a l                   x, a known page drawn at random
-        then p, and up to seven fetched pages x with r(x) > eps, those that reached it first first, hand on:
+        then p, and up to seven fetched pages x with r(x) > eps, in the order in which they passed it, hand on:
             r(q) += d r(x) w(x, q)/W(x)   for each link from x to q;  then r(x) = 0
         key(q) = r(q), for waiting pages q
 
