@@ -19,7 +19,7 @@ from frontrank.lab.measures.impact import impact_shares
 from frontrank.lab.scenario import build_scenario
 from frontrank.orderings.batch.fusion import ranks
 from frontrank.orderings.batch.hidden import FIRST, hidden_parts
-from frontrank.orderings.batch.rw import MAX_LOST, ROUGH, Choice, EnrichedWalk
+from frontrank.orderings.batch.rw import MAX_LOST, ROUGH, EnrichedWalk, WalkSettings
 from frontrank.papers.tran15 import _starts
 from frontrank.search.divided import load_divided
 from frontrank.sources import load
@@ -38,7 +38,7 @@ class Walks:
 
     def by(self, omega: float) -> Array:
         if omega not in self.done:
-            walker = EnrichedWalk()._walker(self.view, Choice(omega, 0.0))
+            walker = EnrichedWalk()._walker(self.view, WalkSettings(omega, 0.0))
             self.done[omega] = walker.solve(self.tolerance).scores[self.pages]
         return self.done[omega]
 

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks import plain
 from benchmarks.show import Result, table
 from frontrank.orderings.registry import parse
-from frontrank.simulation.engine import Engine
+from frontrank.simulation.graph_driver import GraphDriver
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
@@ -37,7 +37,7 @@ def engine_seconds(web: Web, spec: str, seeds: np.ndarray, repeats: int = REPEAT
     """Seconds of the processor, the best of a few runs, and the order."""
     seconds, order = [], np.empty(web.pages, np.int32)
     for _ in range(repeats):
-        engine = Engine(parse(spec), web)
+        engine = GraphDriver(parse(spec), web)
         engine.warm(order)
         begun = process_time()
         engine.seed(seeds)

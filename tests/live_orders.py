@@ -21,8 +21,8 @@ from frontrank.crawl.events import Fetched
 from frontrank.crawl.journal import Journal
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.run import run, start
-from frontrank.lab.webserver import Options as Served
-from frontrank.lab.webserver import Server
+from frontrank.lab.webserver import ServerOptions as Served
+from frontrank.lab.webserver import WebServer
 from frontrank.lab.webserver.site import Site
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
@@ -37,7 +37,7 @@ SEEDS = [PAGES // 2, 0, PAGES // 3]
 
 async def compared(specs: Sequence[str]) -> dict[str, dict[str, int]]:
     web = searched(synthetic(f"pages={PAGES},links=6,text=1,seed=5"))
-    server = Server(Site(web, Served()))
+    server = WebServer(Site(web, Served()))
     await server.start(0)
     async with server:
         told = {spec: await one(web, server, spec) for spec in specs}
@@ -45,7 +45,7 @@ async def compared(specs: Sequence[str]) -> dict[str, dict[str, int]]:
     return told | {f"{spec} beside another": how for spec, how in zip(BESIDE, beside, strict=True)}
 
 
-async def one(web: Web, server: Server, spec: str) -> dict[str, int]:
+async def one(web: Web, server: WebServer, spec: str) -> dict[str, int]:
     """Crawl with this ordering, and compare."""
     policy = parse(spec)
     urls = [server.site.addresses.of(page) for page in range(web.pages)]

@@ -10,7 +10,7 @@ import pytest
 
 from frontrank.fetching.crawler.display import COMPILING
 from frontrank.fetching.crawler.pace import Pace, time_left
-from frontrank.lab.webserver import Options as Served
+from frontrank.lab.webserver import ServerOptions as Served
 from frontrank.lab.webserver import run_in_process
 from frontrank.lab.webserver.site import Site
 from frontrank.sources import load

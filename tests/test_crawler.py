@@ -111,7 +111,7 @@ def test_a_live_crawl_fetches_in_the_simulated_order(orders: dict[str, dict[str,
 @pytest.fixture(scope="module")
 def web() -> Iterator[tuple[str, list[str]]]:
     """A proxy that serves a web of 400 pages, and where to start."""
-    from frontrank.lab.webserver import Options as Served
+    from frontrank.lab.webserver import ServerOptions as Served
     from frontrank.lab.webserver.site import Site
     from frontrank.sources import load
 

@@ -75,7 +75,7 @@ def fetch(client: Client, *args: str) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def web() -> Iterator[list[str]]:
     """How to fetch from a proxy that serves a web of 400 pages."""
-    from frontrank.lab.webserver import Options as Served
+    from frontrank.lab.webserver import ServerOptions as Served
     from frontrank.lab.webserver.site import Site as Sites
     from frontrank.sources import load
 

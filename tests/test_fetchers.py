@@ -31,7 +31,7 @@ from tests.test_hostile import crawl as crawl_evil
 
 @pytest.fixture(scope="module")
 def web() -> Iterator[tuple[str, list[str]]]:
-    from frontrank.lab.webserver import Options as Served
+    from frontrank.lab.webserver import ServerOptions as Served
     from frontrank.lab.webserver.site import Site
     from frontrank.sources import load
 

@@ -17,7 +17,7 @@ import frontrank as fr
 from frontrank.cli.screen import cell_width, drawn
 from frontrank.errors import FrontrankError, InputError
 from frontrank.lab.compare import Runs
-from frontrank.lab.frame import Column, Frame
+from frontrank.lab.frame import Frame, FrameColumn
 from frontrank.lab.repeats import repeat
 
 cells = st.one_of(st.none(), st.floats(0, 1))
@@ -31,8 +31,8 @@ def frames(draw: st.DrawFn) -> Frame:
     for at in range(draw(st.integers(1, 12))):
         values = draw(st.lists(cells, min_size=rows, max_size=rows))
         group = draw(st.sampled_from(["", "hot pages found after", "of the best possible mass after"]))
-        figures.append(Column(f"m{at}", values, "share", draw(st.sampled_from(["", "more", "less"])), group, f"{at}%"))
-    return Frame((Column("name", names), *figures), "a title " * draw(st.integers(0, 30)), ("a note",))
+        figures.append(FrameColumn(f"m{at}", values, "share", draw(st.sampled_from(["", "more", "less"])), group, f"{at}%"))
+    return Frame((FrameColumn("name", names), *figures), "a title " * draw(st.integers(0, 30)), ("a note",))
 
 
 @given(frames(), st.integers(30, 200), st.booleans())
@@ -63,15 +63,17 @@ def test_sorting_moves_rows_whole_and_puts_the_best_first(frame: Frame) -> None:
 
 
 def test_the_best_is_what_people_see_as_best_among_those_that_compete() -> None:
-    frame = Frame((Column("n", "abcd"), Column("m", [0.90, 0.5004, 0.5001, 0.1], "share", "more")), outside=frozenset({0}))
+    frame = Frame(
+        (FrameColumn("n", "abcd"), FrameColumn("m", [0.90, 0.5004, 0.5001, 0.1], "share", "more")), outside=frozenset({0})
+    )
     assert frame.best(frame["m"]) == {1, 2}
-    assert Frame((Column("n", "ab"), Column("m", [0.5, 0.5], "share", "more"))).best(frame["m"]) != {0, 1}
-    alike = Column("m", [0.5, 0.5], "share", "more")
-    assert Frame((Column("n", "ab"), alike)).best(alike) == frozenset()
+    assert Frame((FrameColumn("n", "ab"), FrameColumn("m", [0.5, 0.5], "share", "more"))).best(frame["m"]) != {0, 1}
+    alike = FrameColumn("m", [0.5, 0.5], "share", "more")
+    assert Frame((FrameColumn("n", "ab"), alike)).best(alike) == frozenset()
 
 
 def test_a_name_from_elsewhere_cannot_steer_the_terminal() -> None:
-    lines = drawn(Frame((Column("url", ["http://a/\x1b[2J\x07"]), Column("score", [1.0], "number"))), 80, bold=False)
+    lines = drawn(Frame((FrameColumn("url", ["http://a/\x1b[2J\x07"]), FrameColumn("score", [1.0], "number"))), 80, bold=False)
     assert "\x1b" not in "".join(lines) and "\x07" not in "".join(lines)
 
 
@@ -118,7 +120,7 @@ def test_notebooks_show_names_escaped_and_the_best_bold(runs: Runs) -> None:
     shown = runs._repr_html_()
     assert "<b>" in shown and "<caption>synthetic:pages=1000,seed=3: 1,000 pages" in shown
     assert "<b>100.0%</b>" not in shown  # the oracle does not compete
-    evil = Frame((Column("<script>", ["<img src=x>"]), Column("m", [1.0], "number")), "a & b")
+    evil = Frame((FrameColumn("<script>", ["<img src=x>"]), FrameColumn("m", [1.0], "number")), "a & b")
     assert "<img" not in evil.html() and "<script>" not in evil.html() and "a &amp; b" in evil.html()
 
 

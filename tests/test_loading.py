@@ -22,7 +22,7 @@ from frontrank.orderings.registry import parse
 from frontrank.pages.urls import host_of
 from frontrank.sources import bvgraph_stream, convert, edges, load, spilled
 from frontrank.sources.edges import load_edges, write_edges
-from frontrank.sources.names import Alike, Hosts, Names
+from frontrank.sources.names import HostTable, NameTable, SameKey
 from frontrank.sources.spilled import SpilledLinks
 from frontrank.system import capacity
 from frontrank.web.strings import Packed
@@ -234,7 +234,7 @@ class TestNames:
     @quietly
     def test_names_are_numbered_in_order_of_first_appearance(self, strings: list[str]) -> None:
         given_ = packed(strings)
-        names = Names()
+        names = NameTable()
         found, fresh = names.numbers(given_.data, given_.offsets[:-1], given_.offsets[1:])
         known = list(dict.fromkeys(strings))
         assert found.tolist() == [known.index(string) for string in strings]
@@ -244,7 +244,7 @@ class TestNames:
     @given(st.lists(urls, max_size=40), st.lists(urls, max_size=40))
     @quietly
     def test_hosts_are_those_that_a_browser_would_ask(self, first: list[str], more: list[str]) -> None:
-        hosts = Hosts()
+        hosts = HostTable()
         numbers_, names = [], []
         for batch in (first, more):
             found, fresh = hosts.numbers(packed(batch))
@@ -254,11 +254,11 @@ class TestNames:
         assert (numbers_, names) == (expected.tolist(), known)
 
     def test_two_names_with_one_key_are_never_taken_for_one(self) -> None:
-        names = Names()
+        names = NameTable()
         given_ = packed(["one", "two"])
         names.numbers(given_.data, given_.offsets[:1], given_.offsets[1:2])
         names.checks[0] ^= 1  # as if another name had come before, with the same key
-        with pytest.raises(Alike):
+        with pytest.raises(SameKey):
             names.numbers(given_.data, given_.offsets[:1], given_.offsets[1:2])
 
 

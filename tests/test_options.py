@@ -16,13 +16,13 @@ from frontrank.cli.options import Described
 from frontrank.errors import InputError
 from frontrank.fetching.crawler.options import Options, fixed_options
 from frontrank.lab.evaluate import evaluate
+from frontrank.lab.lab_options import EvaluateOptions, LeaderboardOptions, RecommendOptions, RevisitOptions, TuneOptions
 from frontrank.lab.leaderboard import leaderboard
-from frontrank.lab.options import EvaluateOptions, LeaderboardOptions, RecommendOptions, RevisitOptions, TuneOptions
 from frontrank.lab.recommend import recommend
 from frontrank.lab.revisits import compare_revisits
 from frontrank.lab.scenario import build_scenario
 from frontrank.lab.tune import tune
-from frontrank.lab.webserver import Options as Served
+from frontrank.lab.webserver import ServerOptions as Served
 from frontrank.options import NUMBER, NUMBERS, SIZE, TIME, WHOLE, Option, check_options, option, options_of
 from tests.conftest import ROOT
 from tests.terminal import Terminal

@@ -17,7 +17,7 @@ from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.registry import parse
-from frontrank.simulation.plan import Plan, Rule, Stop
+from frontrank.simulation.plan import Plan, Stop, StopRule
 from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
 from frontrank.web.seeds import find_seeds
@@ -73,7 +73,7 @@ def test_what_is_no_end_of_a_crawl(stop: dict[str, Any], says: str) -> None:
 
 class TestStoppingRules:
     def test_a_rule_sets_the_parameter_of_the_ordering(self) -> None:
-        assert Stop(until="coverage=0.9").until == Rule("coverage", 0.9)
+        assert Stop(until="coverage=0.9").until == StopRule("coverage", 0.9)
         assert Stop(until="coverage=0.9").given_to(parse("rankmass:window=0.05")) == parse("rankmass:window=0.05,until=0.9")
 
     def test_orderings_without_one_say_so(self) -> None:

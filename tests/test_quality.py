@@ -300,7 +300,7 @@ def test_a_goal_on_a_served_web_finds_more_of_it_than_bfs(tmp_path: Path) -> Non
     web = "synthetic:pages=1500,links=8,text=1,seed=3"
     loaded = fr.load(web)
     with run_in_process(web) as proxy:
-        from frontrank.lab.webserver import Options as Served
+        from frontrank.lab.webserver import ServerOptions as Served
         from frontrank.lab.webserver.site import Site as Known
 
         addresses = Known(loaded, Served())

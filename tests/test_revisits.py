@@ -11,11 +11,11 @@ from frontrank import Crawl, Web
 from frontrank.crawl.snapshots import leaves
 from frontrank.kernels.jit import compiled
 from frontrank.orderings.registry import parse
-from frontrank.simulation.engine import Engine
+from frontrank.simulation.graph_driver import GraphDriver
 from frontrank.web.links import Links
 
 
-def _again(engine: Engine, page: int, links: list[int]) -> dict[int, float]:
+def _again(engine: GraphDriver, page: int, links: list[int]) -> dict[int, float]:
     """A page comes back with these links: what is written of it."""
     at = engine.links.target.size
     start, stop = engine.links.start.copy(), engine.links.stop.copy()
@@ -26,8 +26,8 @@ def _again(engine: Engine, page: int, links: list[int]) -> dict[int, float]:
     return dict(zip(engine.out.page[:count].tolist(), engine.out.key[:count].tolist(), strict=True))
 
 
-def _crawled(spec: str, web: Web, pages: int) -> Engine:
-    engine = Engine(parse(spec), web)
+def _crawled(spec: str, web: Web, pages: int) -> GraphDriver:
+    engine = GraphDriver(parse(spec), web)
     engine.seed(np.array([0], np.int32))
     engine.run(np.empty(web.pages, np.int32), 0, pages)
     return engine

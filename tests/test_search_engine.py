@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.pages.words import url_words, words
-from frontrank.search.engine import SearchEngine, pagerank_prior
+from frontrank.search.search_engine import SearchEngine, pagerank_prior
 from frontrank.web.view import Results, Workload
 
 TEXTS = st.lists(st.sampled_from(["bee", "wasp", "Honey", "hive!", "bee-hive"]), max_size=6).map(" ".join)

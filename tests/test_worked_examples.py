@@ -13,7 +13,7 @@ from frontrank.kernels.jit import Array
 from frontrank.orderings.online.fica import SCHEDULES, _rate
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import parse
-from frontrank.simulation.engine import Engine
+from frontrank.simulation.graph_driver import GraphDriver
 from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
 from frontrank.web.importance import importance
@@ -22,9 +22,9 @@ from frontrank.web.web import Web
 A, B, C, D, E = range(5)
 
 
-def after(web: Web, spec: str, seeds: list[int], fetches: int) -> Engine:
+def after(web: Web, spec: str, seeds: list[int], fetches: int) -> GraphDriver:
     """The engine after so many fetches."""
-    engine = Engine(parse(spec), web)
+    engine = GraphDriver(parse(spec), web)
     engine.seed(np.array(seeds, np.int32))
     engine.run(np.empty(web.pages, np.int32), 0, fetches)
     return engine
@@ -43,7 +43,7 @@ class TestFica:
     def test_a_page_found_again_on_a_shorter_way_moves_up(self) -> None:
         """Eq. 2: at 2.3, then found from a page at 0.4 with 10 links: 0.4 + log10(10) = 1.4."""
         web = Web.from_edges([0] * 10, list(range(1, 11)), pages=11)
-        engine = Engine(parse("fica:schedule=sum"), web)
+        engine = GraphDriver(parse("fica:schedule=sum"), web)
         engine.seed(np.array([0], np.int32))
         engine.state.distance[0], engine.state.distance[1] = 0.4, 2.3
         engine.run(np.empty(11, np.int32), 0, 1)
@@ -52,7 +52,7 @@ class TestFica:
     def test_a_constant_learning_rate_is_equation_3(self) -> None:
         """d_j = alpha log O(i) + (1 - alpha) d_i: a page with ten links at 0.4 gives .3 * 1 + .7 * .4 = .58."""
         web = Web.from_edges([0] * 10, list(range(1, 11)), pages=11)
-        engine = Engine(parse("fica:alpha=0.3,k=1"), web)  # the schedule has no say
+        engine = GraphDriver(parse("fica:alpha=0.3,k=1"), web)  # the schedule has no say
         engine.seed(np.array([0], np.int32))
         engine.state.distance[0] = 0.4
         engine.run(np.empty(11, np.int32), 0, 1)

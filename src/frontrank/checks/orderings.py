@@ -25,7 +25,7 @@ from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import UNRANKED
 from frontrank.orderings.registry import REGISTRY, parse
 from frontrank.orderings.stored import from_data, to_data
-from frontrank.simulation.engine import Engine
+from frontrank.simulation.graph_driver import GraphDriver
 from frontrank.simulation.simulate import simulate
 from frontrank.sources.synthetic import synthetic
 from frontrank.specs import write
@@ -209,7 +209,7 @@ def relabelled(web: Web, number: Array) -> Web:
 
 def replay_restores_the_state(policy: Policy, web: Web) -> None:
     """Following the order of a crawl event by event restores its state and queue, bit for bit."""
-    crawled, followed = Engine(policy, web), Engine(policy, web)
+    crawled, followed = GraphDriver(policy, web), GraphDriver(policy, web)
     for engine in (crawled, followed):
         engine.seed(_seeds(web))
     order = np.empty(web.pages, np.int32)
@@ -233,7 +233,7 @@ def _arrays(state: object) -> Iterator[Array]:
 
 def priorities_are_finite(policy: Policy, web: Web) -> None:
     """Every key that an event writes is a finite number, for a page of the web, at most twice in one event."""
-    engine = Engine(policy, web, jit=False)
+    engine = GraphDriver(policy, web, jit=False)
     on_fetch = interpreted(policy.kernels()["on_fetch"])
     engine.seed(_seeds(web))
     order = _references(policy, web).simulated[:50]
@@ -251,7 +251,7 @@ def revisits_are_events(policy: Policy, web: Web) -> None:
     interpreted runs leave the same state, and the crawl goes on, each page once."""
     states = []
     for jit in (True, False):
-        engine = Engine(policy, web, jit=jit)
+        engine = GraphDriver(policy, web, jit=jit)
         order = _with_revisits(engine, compiled if jit else interpreted)
         assert len(np.unique(order)) == len(order), f"{policy.spec()}: a page is fetched twice after others came back"
         states.append((order, [array.tobytes() for array in _arrays(engine.state)]))
@@ -259,7 +259,7 @@ def revisits_are_events(policy: Policy, web: Web) -> None:
     assert states[0][1] == states[1][1], f"{policy.spec()}: compiled and interpreted revisits leave different states"
 
 
-def _with_revisits(engine: Engine, link: Callable[[Kernel], Kernel]) -> Array:
+def _with_revisits(engine: GraphDriver, link: Callable[[Kernel], Kernel]) -> Array:
     web, policy = engine.web, engine.policy
     on_revisit, put = link(policy.kernels()["on_revisit"]), link(engine.kind.put)
     engine.seed(_seeds(web))

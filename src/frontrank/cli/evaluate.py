@@ -8,7 +8,7 @@ import click
 
 from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import output_options, progress, show
-from frontrank.lab.options import FORMS, EvaluateOptions, SearchOptions
+from frontrank.lab.lab_options import FORMS, EvaluateOptions, SearchOptions
 
 USUAL = ("random", "pagerank", "q-overlap", "rw", "rw-eg", "fusion")
 QUERIED = ("q-overlap", "fusion")

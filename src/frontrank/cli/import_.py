@@ -11,7 +11,7 @@ from frontrank.cli.screen import progress, show_json
 from frontrank.errors import InputError
 
 if TYPE_CHECKING:
-    from frontrank.sources.search_team.importing import Counts
+    from frontrank.sources.search_team.importing import ImportCounts
     from frontrank.sources.search_team.searchlog import Observed
 
 SAID = {
@@ -65,7 +65,7 @@ def command(target: str, skip_bad: bool, force: bool, as_json: bool, **given: st
             print(f"  {figures[name]:,} {said}")
 
 
-def _read(target: str, given: dict[str, str | None], skip_bad: bool, tell: Any) -> tuple[Observed, Counts]:
+def _read(target: str, given: dict[str, str | None], skip_bad: bool, tell: Any) -> tuple[Observed, ImportCounts]:
     from frontrank.sources.search_team.searchlog import TeamFiles, read_observed
 
     pages, links = given["pages"], given["links"]

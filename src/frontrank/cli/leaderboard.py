@@ -9,7 +9,7 @@ import click
 
 from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import output_options, progress, show, show_frame
-from frontrank.lab.options import LeaderboardOptions
+from frontrank.lab.lab_options import LeaderboardOptions
 
 
 @click.command(name="leaderboard")

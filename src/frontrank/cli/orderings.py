@@ -23,13 +23,12 @@ def command(name: str | None, as_json: bool, as_csv: bool) -> None:
     if as_json:
         show_json(entries)
     elif as_csv:
-        from frontrank.lab.frame import Column, Frame
+        from frontrank.lab.frame import Frame, FrameColumn
 
         said = [entry["description"] for entry in entries.values()]
         given = [_parameters(entry) for entry in entries.values()]
-        print(
-            Frame((Column("ordering", list(entries)), Column("description", said), Column("parameters", given))).csv(), end=""
-        )
+        columns = {"ordering": list(entries), "description": said, "parameters": given}
+        print(Frame(tuple(FrameColumn(*column) for column in columns.items())).csv(), end="")
     elif name is not None:
         print(cleandoc(known[name].__doc__ or ""))
     else:

@@ -87,9 +87,9 @@ def command(
         if not tables:
             ranker, ranking, told, notes = _ranked_crawl(crawl, spec, budget, impact, tell)
         elif engine == "spark":
-            from frontrank.spark.command import Cluster, Request, ranked
+            from frontrank.spark.command import Cluster, RankRequest, ranked
 
-            request, cluster = Request(crawl, spec, budget, impact, scores), Cluster(master, conf, work)
+            request, cluster = RankRequest(crawl, spec, budget, impact, scores), Cluster(master, conf, work)
             ranker, ranking, told, notes = ranked(request, cluster, tell)
         else:
             ranker, ranking, told, notes = _ranked_tables(crawl, spec, budget, impact, scores, tell)

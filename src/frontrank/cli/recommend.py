@@ -8,7 +8,7 @@ import click
 
 from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import output_options, progress, say, show, show_json
-from frontrank.lab.options import RecommendOptions
+from frontrank.lab.lab_options import RecommendOptions
 from frontrank.options import options_of
 
 AT = " " * 10  # where the advice stands

@@ -9,7 +9,7 @@ import click
 from frontrank.cli.evaluate import queries_of, seen_by
 from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import progress, say, show_json
-from frontrank.lab.options import ReproduceOptions
+from frontrank.lab.lab_options import ReproduceOptions
 
 if TYPE_CHECKING:
     from frontrank.papers import Reproduction

@@ -11,7 +11,7 @@ import click
 
 from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import output_options, progress, show
-from frontrank.lab.options import FORMS, RevisitOptions
+from frontrank.lab.lab_options import FORMS, RevisitOptions
 
 
 @click.command(name="revisit")

@@ -22,7 +22,7 @@ import click
 from frontrank.errors import InputError
 
 if TYPE_CHECKING:
-    from frontrank.lab.frame import Column, Frame, Tabular
+    from frontrank.lab.frame import Frame, FrameColumn, Tabular
 
 Progress = Callable[[str, int, int], None]  # what is being done, how much of it, of how much
 COMPILING = ": compiling, first time only"
@@ -99,10 +99,10 @@ def styled() -> bool:
 
 def show_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
     """A table of texts: the first column to the left, all others to the right."""
-    from frontrank.lab.frame import Column, Frame
+    from frontrank.lab.frame import Frame, FrameColumn
 
     columns = zip(*rows, strict=True) if rows else [()] * len(header)
-    show_frame(Frame(tuple(Column(name, list(values)) for name, values in zip(header, columns, strict=True)), title))
+    show_frame(Frame(tuple(FrameColumn(name, list(values)) for name, values in zip(header, columns, strict=True)), title))
 
 
 def show_frame(frame: Frame) -> None:
@@ -137,7 +137,7 @@ def drawn(frame: Frame, width: int | None, bold: bool) -> list[str]:
 class _Drawn:
     """A column as it will be printed: its head, its cells, its width."""
 
-    def __init__(self, frame: Frame, column: Column, headed: bool, bold: bool) -> None:
+    def __init__(self, frame: Frame, column: FrameColumn, headed: bool, bold: bool) -> None:
         best = frame.best(column)
         self.group = column.group if headed else ""
         self.head = column.short if self.group else column.name

@@ -13,7 +13,7 @@ import click
 
 from frontrank.cli.options import asked_in, number
 from frontrank.cli.screen import output_options, progress, show
-from frontrank.lab.options import FORMS, RunOptions
+from frontrank.lab.lab_options import FORMS, RunOptions
 from frontrank.orderings import DEFAULT_ORDERING
 
 if TYPE_CHECKING:

@@ -72,10 +72,10 @@ def _room(told: dict[str, Any], facts: int) -> int | None:
 
 
 def _queue(rows: list[dict[str, Any]]) -> Frame:
-    from frontrank.lab.frame import Column, Frame
+    from frontrank.lab.frame import Frame, FrameColumn
 
     kinds: dict[str, Kind] = {"url": "text", "host": "text", "priority": "number", "depth": "count", "state": "text"}
-    return Frame(tuple(Column(name, [row[name] for row in rows], kind) for name, kind in kinds.items()))
+    return Frame(tuple(FrameColumn(name, [row[name] for row in rows], kind) for name, kind in kinds.items()))
 
 
 def _facts(told: dict[str, Any]) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import click
 from frontrank.cli.evaluate import queries_of
 from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import output_options, progress, show
-from frontrank.lab.options import TuneOptions
+from frontrank.lab.lab_options import TuneOptions
 
 
 @click.command(name="tune")

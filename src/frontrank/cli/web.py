@@ -14,11 +14,11 @@ import click
 
 from frontrank.cli.options import asked_in, given_of, listening_port
 from frontrank.cli.screen import progress, say
-from frontrank.lab.webserver.options import Options
+from frontrank.lab.webserver.server_options import ServerOptions
 from frontrank.system import stopping
 
 if TYPE_CHECKING:
-    from frontrank.lab.webserver.server import Server
+    from frontrank.lab.webserver.server import WebServer
 
 TOLD_EVERY_S = 0.5
 
@@ -26,7 +26,7 @@ TOLD_EVERY_S = 0.5
 @click.command(name="web")
 @click.argument("web")
 @listening_port("--port", 8080, "Port on loopback")
-@asked_in(Options)
+@asked_in(ServerOptions)
 @click.option(
     "--json", "as_json", is_flag=True, help="Print what is served as one line of JSON, and the number of requests at the end."
 )
@@ -38,21 +38,21 @@ def command(web: str, port: int, as_json: bool, until_eof: bool, **options: Any)
     frontrank web synthetic:pages=1000,seed=7 --port 8080
     curl -x http://127.0.0.1:8080 http://www.h0.example/
     """
-    from frontrank.lab.webserver.server import Server
+    from frontrank.lab.webserver.server import WebServer
     from frontrank.lab.webserver.site import Site
     from frontrank.sources import load
 
-    made = Options(**given_of(options))
+    made = ServerOptions(**given_of(options))
     _allow_connections()
     with progress() as tell:
         tell("reading the web", 0, 0)
         site = Site(load(web, progress=lambda text: tell(text, 0, 0)), made, tell)
-    server = Server(site)
+    server = WebServer(site)
     asyncio.run(_run(server, port, as_json, until_eof))
     print(json.dumps({"requests": server.requests}) if as_json else f"{server.requests:,} requests served", flush=True)
 
 
-async def _run(server: Server, port: int, as_json: bool, until_eof: bool) -> None:
+async def _run(server: WebServer, port: int, as_json: bool, until_eof: bool) -> None:
     """Serve until a signal comes."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -75,7 +75,7 @@ async def _run(server: Server, port: int, as_json: bool, until_eof: bool) -> Non
             await (_show_requests(server, stop) if sys.stderr.isatty() else stop.wait())
 
 
-async def _show_requests(server: Server, stop: asyncio.Event) -> None:
+async def _show_requests(server: WebServer, stop: asyncio.Event) -> None:
     before, done = 0, asyncio.ensure_future(stop.wait())
     while not done.done():
         await asyncio.wait([done], timeout=TOLD_EVERY_S)
@@ -103,7 +103,7 @@ def _complain(message: str, told: set[str]) -> None:
         print(f"frontrank: {message}", file=sys.stderr, flush=True)
 
 
-def _tell(server: Server, as_json: bool) -> None:
+def _tell(server: WebServer, as_json: bool) -> None:
     site = server.site
     served = site.web.pages - site.addresses.duplicates
     if as_json:

@@ -22,7 +22,7 @@ from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy, orderings, parse
 from frontrank.orderings.stored import stored_names
 from frontrank.orderings.trust import trust_of
-from frontrank.simulation.engine import check_needs
+from frontrank.simulation.graph_driver import check_needs
 from frontrank.simulation.plan import ALL, Budget, Given, Plan, Stop
 from frontrank.simulation.side_by_side import Progress
 from frontrank.simulation.simulate import Run, simulate

@@ -23,14 +23,14 @@ from statistics import fmean
 from frontrank.errors import FrontrankError, InputError
 from frontrank.lab.drawn import Drawn
 from frontrank.lab.experiment import Experiment, Key, Measured, Values
-from frontrank.lab.frame import Column, Frame
+from frontrank.lab.frame import Frame, FrameColumn
 from frontrank.lab.measures import hot, mass
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import Periodic
 from frontrank.orderings.registry import as_policy, orderings, parse
 from frontrank.search.divided import Divided
 from frontrank.search.observe import truth
-from frontrank.simulation.engine import check_needs
+from frontrank.simulation.graph_driver import check_needs
 from frontrank.simulation.plan import Plan, Planned, Stop
 from frontrank.simulation.side_by_side import Progress
 from frontrank.simulation.simulate import Run, simulate
@@ -106,13 +106,13 @@ class Contest:
         rows = self.ranked()
         early = [self.early(ordering) for ordering in rows]
         columns = (
-            Column("ordering", rows),
-            *(Column.of(measure, [self.drawn(ordering, measure) for ordering in rows]) for measure in ("mass", "hot")),
+            FrameColumn("ordering", rows),
+            *(FrameColumn.of(measure, [self.drawn(ordering, measure) for ordering in rows]) for measure in ("mass", "hot")),
             *(
-                Column(f"mass at {share:.0%}", [values[at] for values in early], "share", "more")
+                FrameColumn(f"mass at {share:.0%}", [values[at] for values in early], "share", "more")
                 for at, share in enumerate(EARLY)
             ),
-            Column("times bfs", [self.cost(ordering) for ordering in rows], "number", "less"),
+            FrameColumn("times bfs", [self.cost(ordering) for ordering in rows], "number", "less"),
         )
         return Frame(columns, self.name, tuple(_grouped(self.left_out)), sorted_by="mass")
 

@@ -12,9 +12,9 @@ from time import perf_counter
 from typing import Any
 
 from frontrank.errors import InputError, need
-from frontrank.lab.frame import Column, Frame, Tabular
+from frontrank.lab.frame import Frame, FrameColumn, Tabular
+from frontrank.lab.lab_options import EvaluateOptions
 from frontrank.lab.measures.impact import FRONTIER_SHARES, click_through, impact_shares
-from frontrank.lab.options import EvaluateOptions
 from frontrank.lab.scenario import Scenario, build_scenario, ranker_of
 from frontrank.orderings.ranker import Ranker
 from frontrank.search.divided import Divided
@@ -102,15 +102,15 @@ class Evaluation(Tabular):
         """The same as a table, the ranker first that finds most in 5% of the frontier."""
         figures: dict[str, dict[str, Any]] = self.json()["rankers"]
         values = list(figures.values())
-        columns = [Column("ranker", list(figures))]
+        columns = [FrameColumn("ranker", list(figures))]
         for measure in ("views", "clicks", "ctr", "pagerank"):
             for share in values[0][measure] or ():
                 name = f"{float(share):.0%}"
                 found = [value[measure][share] for value in values]
                 detail = measure != self.scenario.judged_by
                 group = f"of the ideal {CALLED.get(measure, measure)} in the first"
-                columns.append(Column(f"{measure}@{name}", found, "share", "more", group, name, detail=detail))
-        columns.append(Column("seconds", [value["seconds"] for value in values], "seconds", "less"))
+                columns.append(FrameColumn(f"{measure}@{name}", found, "share", "more", group, name, detail=detail))
+        columns.append(FrameColumn("seconds", [value["seconds"] for value in values], "seconds", "less"))
         impact = self.scenario.judged_by
         notes: tuple[str, ...] = (f"{impact}@5%: share of the ideal {impact} among the first 5% of the frontier",)
         if self.scenario.queries is not None:

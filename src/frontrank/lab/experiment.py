@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.lab.drawn import Drawn
-from frontrank.lab.frame import Column, Frame, Tabular
+from frontrank.lab.frame import Frame, FrameColumn, Tabular
 from frontrank.orderings.registry import parse
 from frontrank.simulation.plan import Plan
 from frontrank.simulation.side_by_side import Progress, simulate_all
@@ -80,8 +80,12 @@ class Values(Tabular):
         ]
         web, draw, ordering, measure, share, by, value = zip(*rows, strict=True) if rows else ((),) * 7
         texts = {"web": web, "ordering": ordering, "measure": measure, "by": by}
-        numbers = (Column("draw", draw, "count"), Column("share", share, "share"), Column("value", value, "number"))
-        return Frame((*(Column(name, values) for name, values in texts.items()), *numbers))
+        numbers = (
+            FrameColumn("draw", draw, "count"),
+            FrameColumn("share", share, "share"),
+            FrameColumn("value", value, "number"),
+        )
+        return Frame((*(FrameColumn(name, values) for name, values in texts.items()), *numbers))
 
 
 def over_draws(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from frontrank.lab.experiment import Key, Measured, Values
-from frontrank.lab.frame import Column, Frame
+from frontrank.lab.frame import Frame, FrameColumn
 from frontrank.lab.measures import REGISTRY, Judged, Measure, measured
 from frontrank.lab.measures.gap_to_oracle import BASELINE
 from frontrank.web.web import Web
@@ -74,19 +74,19 @@ def table_of(values: Values, about: Mapping[str, About], web: Web, metric: str) 
     means = [values.mean(spec) for spec in specs]
     spreads = [values.spread(spec) for spec in specs] if len(values.draws) > 1 else []
 
-    def column(name: str, key: Key, **looks: Any) -> Column:
+    def column(name: str, key: Key, **looks: Any) -> FrameColumn:
         spread = [cells.get(key) for cells in spreads]
         known = any(sd is not None for sd in spread)
-        return Column(name, [cells.get(key) for cells in means], spread=spread if known else None, **looks)
+        return FrameColumn(name, [cells.get(key) for cells in means], spread=spread if known else None, **looks)
 
     keys = dict.fromkeys(key for spec in specs for key in values.keys(spec))
     measures = [(key, REGISTRY[key.measure]) for key in keys if key.share is not None]
-    columns = [Column("ordering", specs), *(column(_name(key), key, **_looks(key, one)) for key, one in measures)]
+    columns = [FrameColumn("ordering", specs), *(column(_name(key), key, **_looks(key, one)) for key, one in measures)]
     deciding = column("seconds", SECONDS, kind="seconds", better="less")
     real = [about[spec].crawled for spec in specs]
     deciding = replace(deciding, values=[None if real[i] else value for i, value in enumerate(deciding.values)])
     columns += [column("fetched", FETCHED, kind="count"), deciding]
-    columns.append(Column("ended", [about[spec].ended for spec in specs], detail=True))
+    columns.append(FrameColumn("ended", [about[spec].ended for spec in specs], detail=True))
     others = [key for key in keys if key.share is None and key not in (FETCHED, SECONDS)]
     columns += [column(key.measure, key, kind="number", detail=True) for key in others]
     outside = frozenset(i for i, spec in enumerate(specs) if not about[spec].competes)

@@ -28,7 +28,7 @@ ENDINGS = (".csv", ".parquet", ".json")
 
 
 @dataclass(frozen=True)
-class Column:
+class FrameColumn:
     """One column: its name in files and programs, its values, and how people are shown it."""
 
     name: str
@@ -41,14 +41,14 @@ class Column:
     detail: bool = False  # for files and programs only
 
     @classmethod
-    def of(cls, name: str, drawn: Sequence[Drawn], better: Literal["more", "less"] = "more") -> Column:
+    def of(cls, name: str, drawn: Sequence[Drawn], better: Literal["more", "less"] = "more") -> FrameColumn:
         """Shares that were measured in several draws: their means and spreads."""
         return cls(name, [one.mean for one in drawn], "share", better, spread=[one.spread for one in drawn])
 
     def text(self, row: int) -> str:
         """A cell for people.
 
-        >>> Column("hot", [0.4267, None], "share").text(0), Column("hot", [0.4267], "share", spread=[0.013]).text(0)
+        >>> FrameColumn("hot", [0.4267, None], "share").text(0), FrameColumn("hot", [0.4267], "share", spread=[0.013]).text(0)
         ('42.7%', '42.7±1.3%')
         """
         value, spread = self.values[row], None if self.spread is None else self.spread[row]
@@ -69,7 +69,7 @@ class Column:
 class Frame:
     """Columns of equal length; the first names the rows."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[FrameColumn, ...]
     title: str = ""
     notes: tuple[str, ...] = ()  # what the figures mean, a paragraph each
     outside: frozenset[int] = frozenset()  # rows that do not compete: they were told the answer
@@ -78,14 +78,14 @@ class Frame:
     def __len__(self) -> int:
         return len(self.columns[0].values)
 
-    def __getitem__(self, name: str) -> Column:
+    def __getitem__(self, name: str) -> FrameColumn:
         for column in self.columns:
             if column.name == name:
                 return column
         raise KeyError(name)
 
     @property
-    def figures(self) -> tuple[Column, ...]:
+    def figures(self) -> tuple[FrameColumn, ...]:
         """The columns for people but the first."""
         return tuple(column for column in self.columns[1:] if not column.detail)
 
@@ -108,7 +108,7 @@ class Frame:
         cut = [replace(c, values=c.values[:rows], spread=c.spread and c.spread[:rows]) for c in self.columns]
         return replace(self, columns=tuple(cut), outside=frozenset(i for i in self.outside if i < rows))
 
-    def best(self, column: Column) -> frozenset[int]:
+    def best(self, column: FrameColumn) -> frozenset[int]:
         """The rows that hold a column's best value, as people see it, among those that compete; none where all are equal."""
         known = {i: v for i, v in enumerate(column.values) if v is not None and i not in self.outside}
         if not column.better or len(set(known.values())) < 2:

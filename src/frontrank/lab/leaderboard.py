@@ -16,8 +16,8 @@ from typing import Any
 
 from frontrank.lab.contest import EARLY, Contest, contests, usual_orderings
 from frontrank.lab.drawn import Drawn
-from frontrank.lab.frame import Column, Frame, Tabular, markdown_table
-from frontrank.lab.options import LeaderboardOptions
+from frontrank.lab.frame import Frame, FrameColumn, Tabular, markdown_table
+from frontrank.lab.lab_options import LeaderboardOptions
 from frontrank.options import check_options
 from frontrank.orderings import DEFAULT_ORDERING as DEFAULT
 from frontrank.orderings.registry import as_policy
@@ -102,14 +102,14 @@ class Leaderboard(Tabular):
         ran = {r: [c for c in self.of(worth) if r in c.orderings] for r in rows}
         costs = {r: [cost for c in ran[r] if (cost := c.cost(r)) is not None] for r in rows}
         columns = (
-            Column("ordering", rows),
-            Column.of("rank", [self.places(r, worth) for r in rows], "less"),
-            Column("wins", [sum(c.ranked()[0] == r for c in ran[r]) for r in rows], "count", "more"),
-            Column("contests", [len(ran[r]) for r in rows], "count"),
-            Column("mass", [fmean(c.mean(r) for c in ran[r]) for r in rows], "share", "more"),
-            Column("hot", [fmean(c.mean(r, "hot") for c in ran[r]) for r in rows], "share", "more"),
-            Column("behind", [self.behind(r, worth) for r in rows], "share", "less"),
-            Column("times bfs", [fmean(costs[r]) if costs[r] else None for r in rows], "number", "less"),
+            FrameColumn("ordering", rows),
+            FrameColumn.of("rank", [self.places(r, worth) for r in rows], "less"),
+            FrameColumn("wins", [sum(c.ranked()[0] == r for c in ran[r]) for r in rows], "count", "more"),
+            FrameColumn("contests", [len(ran[r]) for r in rows], "count"),
+            FrameColumn("mass", [fmean(c.mean(r) for c in ran[r]) for r in rows], "share", "more"),
+            FrameColumn("hot", [fmean(c.mean(r, "hot") for c in ran[r]) for r in rows], "share", "more"),
+            FrameColumn("behind", [self.behind(r, worth) for r in rows], "share", "less"),
+            FrameColumn("times bfs", [fmean(costs[r]) if costs[r] else None for r in rows], "number", "less"),
         )
         notes = (
             f"means from 1% to {self.budget:.0%} of each web over {self.draws} draws of seeds; mass and hot over the contests "

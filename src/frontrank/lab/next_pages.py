@@ -12,7 +12,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SeedError
 from frontrank.kernels.jit import Array
-from frontrank.lab.frame import Column, Frame, Tabular, check_table_target, wanted
+from frontrank.lab.frame import Frame, FrameColumn, Tabular, check_table_target, wanted
 from frontrank.lab.measures.impact import picks
 from frontrank.lab.scenario import CYCLES
 from frontrank.orderings.batch.rw import EnrichedWalk, RandomWalk
@@ -81,8 +81,8 @@ class Ranking(Tabular):
     ranker: str = ""
 
     def frame(self) -> Frame:
-        parts = [Column(name, values.tolist(), "number", detail=True) for name, values in self.parts.items()]
-        return Frame((Column("url", list(self.urls)), Column("score", self.scores.tolist(), "number"), *parts))
+        parts = [FrameColumn(name, values.tolist(), "number", detail=True) for name, values in self.parts.items()]
+        return Frame((FrameColumn("url", list(self.urls)), FrameColumn("score", self.scores.tolist(), "number"), *parts))
 
     def head(self, count: int) -> Ranking:
         parts = {name: values[:count] for name, values in self.parts.items()}

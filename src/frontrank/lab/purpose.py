@@ -24,7 +24,7 @@ from frontrank.orderings.online.quality import Quality
 from frontrank.orderings.online.similarity import Similarity
 from frontrank.orderings.registry import parse
 from frontrank.pages.scorers import find as find_scorer
-from frontrank.simulation.engine import check_needs
+from frontrank.simulation.graph_driver import check_needs
 from frontrank.simulation.plan import Stop
 from frontrank.web.importance import importance
 from frontrank.web.view import Workload

@@ -21,9 +21,9 @@ import numpy as np
 from frontrank.lab.drawn import Drawn
 from frontrank.lab.evaluate import score_ranker
 from frontrank.lab.experiment import Experiment, Key, Measured, Values, over_draws
-from frontrank.lab.frame import Column, Frame, Tabular
+from frontrank.lab.frame import Frame, FrameColumn, Tabular
+from frontrank.lab.lab_options import RecommendOptions
 from frontrank.lab.measures import hot, mass
-from frontrank.lab.options import RecommendOptions
 from frontrank.lab.purpose import (
     CRAWLED,
     FIRST,
@@ -58,7 +58,7 @@ COSTS |= {"q-overlap": SEARCH, "q-hybrid": SEARCH, "fusion": SEARCH}
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedOrdering:
     """What one ordering reached."""
 
     spec: str
@@ -77,7 +77,7 @@ class Recommendation(Tabular):
 
     web: Web
     purpose: Purpose
-    tried: tuple[Tried, ...]
+    tried: tuple[TriedOrdering, ...]
     left_out: dict[str, str]  # orderings that do not apply, and why
     measured: str
     draws: int
@@ -86,7 +86,7 @@ class Recommendation(Tabular):
     next: tuple[str, ...]  # commands
 
     @property
-    def recommended(self) -> Tried:
+    def recommended(self) -> TriedOrdering:
         """Of the ties with the best the cheapest; of equally cheap ones the better."""
         return min((one for one in self.tried if one.tie), key=lambda one: (one.cost, -one.reached.mean))
 
@@ -106,10 +106,10 @@ class Recommendation(Tabular):
         hosts = "" if web.hosts is None else f", hosts: {hosts_of(web):,}"
         marks = ["best" if at == 0 else "tie" if one.tie else "" for at, one in enumerate(rows)]
         columns = (
-            Column("ordering", [one.spec for one in rows]),
-            Column.of("reached", [one.reached for one in rows]),
-            Column("verdict", marks),
-            Column("seconds", [one.seconds for one in rows], "seconds", "less"),
+            FrameColumn("ordering", [one.spec for one in rows]),
+            FrameColumn.of("reached", [one.reached for one in rows]),
+            FrameColumn("verdict", marks),
+            FrameColumn("seconds", [one.seconds for one in rows], "seconds", "less"),
         )
         less = f" (not {self.asked}: a minute was up)" if self.draws < self.asked else ""
         notes = [f"reached: {self.measured}; mean and spread over {self.draws} draws{less} of {self.seeds:,} random seeds"]
@@ -240,13 +240,13 @@ def _rankings(web: Web, specs: list[str], draws: list[str], **watched: Any) -> V
     return over_draws(web, draws, attempt, **watched)
 
 
-def ranked(values: Values) -> tuple[Tried, ...]:
+def ranked(values: Values) -> tuple[TriedOrdering, ...]:
     """The best first; those within its spread are ties."""
     rows = []
     for spec in values.orderings:
         reached, seconds = values.drawn(spec, REACHED), values.drawn(spec, SECONDS)
         assert reached is not None and seconds is not None
-        rows.append(Tried(spec, reached, seconds.mean))
+        rows.append(TriedOrdering(spec, reached, seconds.mean))
     rows.sort(key=lambda one: -one.reached.mean)
     best = rows[0].reached
     return tuple(replace(one, tie=best.mean - one.reached.mean <= best.spread) for one in rows)

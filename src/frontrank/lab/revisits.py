@@ -12,9 +12,9 @@ import numpy as np
 
 from frontrank.kernels.jit import Array
 from frontrank.lab.experiment import Seeds
-from frontrank.lab.frame import Column, Frame, Tabular
-from frontrank.lab.options import RevisitOptions
-from frontrank.lab.report.figures import Series, lines, styles
+from frontrank.lab.frame import Frame, FrameColumn, Tabular
+from frontrank.lab.lab_options import RevisitOptions
+from frontrank.lab.report.figures import FigureLine, lines, styles
 from frontrank.lab.report.html import HtmlTable, Section, Value, page, save
 from frontrank.options import check_options
 from frontrank.orderings.registry import as_policy
@@ -51,15 +51,15 @@ class Revisits(Tabular):
         runs = self.runs
         knowing = frozenset(i for i, run in enumerate(runs) if run.revisit.knows_rates)
         columns = (
-            Column("revisits", [run.revisit.spec() for run in runs]),
-            Column("pages", [run.pages for run in runs], "count"),
-            Column("visits", [run.revisits for run in runs], "count"),
-            Column("changed", [run.found / run.revisits if run.revisits else None for run in runs], "share"),
-            Column("fresh", [_known(run.freshness) for run in runs], "share", "more"),
-            Column("age days", [_known(run.age_days) for run in runs], "number", "less"),
-            Column("fresh by importance", [_known(run.weighted_freshness) for run in runs], "share", "more"),
-            Column("age by importance", [_known(run.weighted_age_days) for run in runs], "number", "less"),
-            Column("idle", [run.idle for run in runs], "count", detail=True),
+            FrameColumn("revisits", [run.revisit.spec() for run in runs]),
+            FrameColumn("pages", [run.pages for run in runs], "count"),
+            FrameColumn("visits", [run.revisits for run in runs], "count"),
+            FrameColumn("changed", [run.found / run.revisits if run.revisits else None for run in runs], "share"),
+            FrameColumn("fresh", [_known(run.freshness) for run in runs], "share", "more"),
+            FrameColumn("age days", [_known(run.age_days) for run in runs], "number", "less"),
+            FrameColumn("fresh by importance", [_known(run.weighted_freshness) for run in runs], "share", "more"),
+            FrameColumn("age by importance", [_known(run.weighted_age_days) for run in runs], "number", "less"),
+            FrameColumn("idle", [run.idle for run in runs], "count", detail=True),
         )
         title = f"{self.web.name}, changes {self.changes.spec()}, {self.about}"
         return Frame(columns, title, NOTES, knowing).sorted("fresh")
@@ -80,8 +80,8 @@ class Revisits(Tabular):
         """One HTML page with the curves and the table."""
         looks = styles([run.revisit.spec() for run in self.runs])
         named = [(run, run.revisit.spec()) for run in self.runs]
-        fresh = [Series(name, run.days, _share(run), looks[name]) for run, name in named]
-        pages = [Series(name, run.days, run.curve.collected, looks[name]) for run, name in named]
+        fresh = [FigureLine(name, run.days, _share(run), looks[name]) for run, name in named]
+        pages = [FigureLine(name, run.days, run.curve.collected, looks[name]) for run, name in named]
         frame = self.frame()
         shown = (frame.columns[0], *frame.figures)
         rows: list[list[Value]] = [[column.text(i) for column in shown] for i in range(len(frame))]

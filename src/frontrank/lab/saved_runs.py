@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontrank.errors import InputError, NotTrusted, need
-from frontrank.lab.frame import Column, Frame, check_table_target, write_table
+from frontrank.lab.frame import Frame, FrameColumn, check_table_target, write_table
 from frontrank.lab.measures import REGISTRY
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import from_data, stored_names, to_data
@@ -34,8 +34,8 @@ def save_order(web: Web, trace: Trace, path: str | os.PathLike[str]) -> None:
         with written_beside(path) as beside, open(beside, "wb") as file:
             np.save(file, ids)
         return
-    urls = () if web.urls is None else (Column("url", [web.urls[page] for page in trace.order.tolist()]),)
-    write_table(Frame((Column("id", ids.tolist(), "count"), *urls)), path)
+    urls = () if web.urls is None else (FrameColumn("url", [web.urls[page] for page in trace.order.tolist()]),)
+    write_table(Frame((FrameColumn("id", ids.tolist(), "count"), *urls)), path)
 
 
 def check_order_target(path: str | os.PathLike[str]) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.lab.options import EvaluateOptions
+from frontrank.lab.lab_options import EvaluateOptions
 from frontrank.options import check_options
 from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import find as find_ordering

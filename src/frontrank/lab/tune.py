@@ -17,9 +17,9 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.lab.frame import Column, Frame, Tabular
+from frontrank.lab.frame import Frame, FrameColumn, Tabular
+from frontrank.lab.lab_options import TuneOptions
 from frontrank.lab.measures.impact import impact_shares
-from frontrank.lab.options import TuneOptions
 from frontrank.lab.scenario import Scenario
 from frontrank.options import check_options
 from frontrank.orderings.batch.rw import EnrichedWalk
@@ -62,9 +62,9 @@ class Tuning(Sequence[Setting], Tabular):
         return {"best": best, "judged_by": self.judged_by, "settings": [asdict(one) for one in self.settings]}
 
     def frame(self) -> Frame:
-        columns = [Column(name, [f"{getattr(one, name):g}" for one in self.settings]) for name in ("omega", "gamma")]
+        columns = [FrameColumn(name, [f"{getattr(one, name):g}" for one in self.settings]) for name in ("omega", "gamma")]
         for name, head in (("estimate", ".632+"), ("training", "training"), ("test", "test")):
-            columns.append(Column(head, [getattr(one, name) for one in self.settings], "share", "more"))
+            columns.append(FrameColumn(head, [getattr(one, name) for one in self.settings], "share", "more"))
         title = f"share of the ideal {self.judged_by} at 5% and 10% of the frontier, mean"
         return Frame(tuple(columns), title).sorted(".632+")
 

@@ -18,7 +18,7 @@ from importlib import import_module
 
 from frontrank.errors import InputError, SpecError, nearest
 from frontrank.papers.claims import AGREES, DISAGREES, UNDECIDED, UNTESTED, Claim
-from frontrank.papers.reproduction import Experiment, PaperTable, Plot, Reproduction
+from frontrank.papers.reproduction import PaperExperiment, PaperTable, Plot, Reproduction
 from frontrank.search.divided import HALF, Divided
 from frontrank.simulation.side_by_side import Progress
 from frontrank.web.view import Workload
@@ -32,7 +32,7 @@ __all__ = [
     "UNDECIDED",
     "UNTESTED",
     "Claim",
-    "Experiment",
+    "PaperExperiment",
     "PaperTable",
     "Plot",
     "Reproduction",

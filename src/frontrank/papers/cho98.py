@@ -42,7 +42,7 @@ from frontrank.papers.claims import (
 )
 from frontrank.papers.draws import DRAWS, Draws, at_shares, heights, middle, reaches_at, stop_plot, threshold_plot
 from frontrank.papers.parts import reachable, starts
-from frontrank.papers.reproduction import Experiment, Plot, Reproduction, Row, describe, paper_table
+from frontrank.papers.reproduction import PaperExperiment, Plot, Reproduction, Row, describe, paper_table
 from frontrank.simulation.side_by_side import Progress
 from frontrank.web.web import Web
 
@@ -61,7 +61,7 @@ TOLERANCE = "1e-06"  # of its scores: half the time of 1e-10, and the order of a
 def reproduce(web: Web, progress: Progress) -> Reproduction:
     part, start = reachable(web)
     experiments = (thresholds, partial(by_threshold, metric=IB), crawl_and_stop, partial(by_threshold, metric=IR), limited)
-    done: list[Experiment] = []
+    done: list[PaperExperiment] = []
     pages = starts(part, start, DRAWS)
     draws = Draws(
         part,
@@ -91,7 +91,7 @@ def orderings(web: Web) -> dict[str, str]:
     return {"bfs": "bfs", "backlink": "backlink", "pagerank": f"pagerank:alpha=0.9,tolerance={TOLERANCE},every={every}"}
 
 
-def thresholds(draws: Draws) -> Experiment:
+def thresholds(draws: Draws) -> PaperExperiment:
     """One ordering, several G (the paper's first experiment)."""
     web = draws.web
     levels = {share: threshold_for(web, IB, share) for share in LAX_TO_STRINGENT}
@@ -109,7 +109,7 @@ def thresholds(draws: Draws) -> Experiment:
     table = paper_table(["G (backlinks)", "hot pages", "share hot", "half found at", "80% found at", "mean P_ST"], rows)
     plot = Plot(middle(curves), "share of the hot pages found")
     claim = _stringent(list(levels.values()), half)
-    return Experiment("More and less stringent thresholds", how, ["backlink"], plot, table, [claim])
+    return PaperExperiment("More and less stringent thresholds", how, ["backlink"], plot, table, [claim])
 
 
 def _reached(curves: list[Curve], height: float) -> Drawn | None:
@@ -129,7 +129,7 @@ def _stringent(levels: list[float], half: list[Drawn | None]) -> Claim:
     return decided(says, rule, f"half found after {measured}", all_hold(ahead(a, b) for a, b in pairwise(found)))
 
 
-def by_threshold(draws: Draws, metric: str) -> Experiment:
+def by_threshold(draws: Draws, metric: str) -> PaperExperiment:
     """Three orderings, P_ST."""
     web, specs = draws.web, orderings(draws.web)
     levels = {share: threshold_for(web, metric, share) for share in HOT}
@@ -145,7 +145,7 @@ def by_threshold(draws: Draws, metric: str) -> Experiment:
     claims = [_pagerank_best(metric, means)]
     if metric == IR:
         claims.append(_alike(means[SHOWN]))
-    return Experiment(f"Hot pages by {TITLES[metric]}", how, list(specs.values()), plot, table, claims)
+    return PaperExperiment(f"Hot pages by {TITLES[metric]}", how, list(specs.values()), plot, table, claims)
 
 
 _SHARES = (0.1, 0.2, 0.3, 0.5)
@@ -179,7 +179,7 @@ def _alike(means: dict[str, Drawn]) -> Claim:
     return alike(says, rule, listing(values), by, ALIKE, why)
 
 
-def crawl_and_stop(draws: Draws) -> Experiment:
+def crawl_and_stop(draws: Draws) -> PaperExperiment:
     """Three orderings, P_CS."""
     web, specs = draws.web, orderings(draws.web)
     curves = {metric: draws.hot_curves(specs, metric) for metric in (IB, IR)}
@@ -192,10 +192,10 @@ def crawl_and_stop(draws: Draws) -> Experiment:
     claim = lead(says, "its mean P_CS is ahead of both others", means[IB], IR)
     how = "Crawl and stop: of the k pages fetched, those among the k most important. Drawn for backlinks (IB); IR beside it."
     plot = stop_plot(web, middle(curves[IB]), IB)
-    return Experiment("Crawl and stop", how, list(specs.values()), plot, paper_table(header, rows), [claim])
+    return PaperExperiment("Crawl and stop", how, list(specs.values()), plot, paper_table(header, rows), [claim])
 
 
-def limited(draws: Draws) -> Experiment:
+def limited(draws: Draws) -> PaperExperiment:
     """Three orderings, P_BC, from the first start alone. The paper defines the model and measures nothing in it."""
     web, specs = draws.web, orderings(draws.web)
     every = max(1, web.pages // RANKINGS)
@@ -217,4 +217,4 @@ def limited(draws: Draws) -> Experiment:
     table = paper_table(
         ["ordering", *(f"B = {share:.0%}" for share in BUFFERS)], [[spec, *found] for spec, found in values.items()]
     )
-    return Experiment("Limited buffer", how, list(specs.values()), plot, table)
+    return PaperExperiment("Limited buffer", how, list(specs.values()), plot, table)

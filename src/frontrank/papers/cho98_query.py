@@ -14,7 +14,7 @@ from frontrank.lab.drawn import Drawn
 from frontrank.lab.measures import ideal_mass_curve, mass_curve, random_mass_curve
 from frontrank.papers.claims import Claim, lead
 from frontrank.papers.draws import Draws, at, at_shares, heads, middle
-from frontrank.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Row, paper_table, skip
+from frontrank.papers.reproduction import IDEAL, RANDOM, PaperExperiment, Plot, Row, paper_table, skip
 from frontrank.specs import write
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
@@ -29,7 +29,7 @@ NAME = "IS'"
 NEEDS = ("urls", "anchors", "texts")
 
 
-def several_words(draws: Draws, pagerank: str) -> Experiment:
+def several_words(draws: Draws, pagerank: str) -> PaperExperiment:
     """The ordering by IS', or why there is none."""
     web = draws.web
     missing = [need for need in NEEDS if not web.has(need)]
@@ -59,7 +59,7 @@ def several_words(draws: Draws, pagerank: str) -> Experiment:
     lines = {IDEAL: ideal_mass_curve(web, metric), **middle(curves), RANDOM: random_mass_curve(web, metric)}
     table = paper_table(["ordering", "as run", *heads(SHARES)], rows)
     plot = Plot(lines, "IS gathered, of the ideal")
-    return Experiment(HEADING, how, list(specs.values()), plot, table, [_useful(values)])
+    return PaperExperiment(HEADING, how, list(specs.values()), plot, table, [_useful(values)])
 
 
 def _metric(query: str) -> str:

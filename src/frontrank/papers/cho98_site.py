@@ -13,7 +13,7 @@ from frontrank.lab.measures import Curve, threshold_for
 from frontrank.papers.claims import NOT_KNOWN, Claim, above, ahead, all_hold, at_most, beyond, decided, failed, lead, listing
 from frontrank.papers.draws import DRAWS, Draws, at, at_shares, heads, heights, middle, threshold_plot
 from frontrank.papers.parts import site, starts
-from frontrank.papers.reproduction import Experiment, Plot, Row, paper_table, skip
+from frontrank.papers.reproduction import PaperExperiment, Plot, Row, paper_table, skip
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
@@ -33,7 +33,7 @@ BETTER = "On the small site all orderings do better with importance PageRank tha
 BEST = "On the small site the PageRank ordering is the best for importance PageRank."
 
 
-def small_site(web: Web, draws: Draws) -> list[Experiment]:
+def small_site(web: Web, draws: Draws) -> list[PaperExperiment]:
     """The experiments, or why there are none."""
     found = None if web.hosts is None else site(web, SIZE)
     if found is None:
@@ -65,11 +65,11 @@ def small_site(web: Web, draws: Draws) -> list[Experiment]:
             [spec, means[metric][spec], *at_shares(drawn, shares), _below(drawn)] for spec, drawn in curves[metric].items()
         ]
         plot = threshold_plot(part, middle(curves[metric]), threshold_for(part, metric, HOT), metric)
-        experiments.append(Experiment(heading, how, list(specs.values()), plot, paper_table(header, rows), claims[metric]))
+        experiments.append(PaperExperiment(heading, how, list(specs.values()), plot, paper_table(header, rows), claims[metric]))
     return experiments
 
 
-def histogram(part: Web, web: Web) -> Experiment:
+def histogram(part: Web, web: Web) -> PaperExperiment:
     """How many pages have how many backlinks: on the site, and on the whole web."""
     counts = {part.name: importance(part, "backlink"), f"the whole of {web.name}": importance(web, "backlink")}
     x = np.arange(MAX_BACKLINKS + 1)
@@ -99,7 +99,7 @@ def histogram(part: Web, web: Web) -> Experiment:
     )
     table = paper_table(["", *(f"fewer than {bound}" for bound in bounds), "median", "most"], rows)
     plot = Plot(lines, "share of the pages", "backlinks", shares=False)
-    return Experiment(HISTOGRAM, how, (), plot, table, [claim])
+    return PaperExperiment(HISTOGRAM, how, (), plot, table, [claim])
 
 
 def _below(curves: list[Curve]) -> Drawn:

@@ -17,7 +17,7 @@ from frontrank.errors import InputError
 from frontrank.lab.drawn import Drawn
 from frontrank.papers.claims import ALIKE, Claim, above, ahead, all_hold, because, decided, failed, leads, listing, not_below
 from frontrank.papers.draws import Draws, at_shares, heads, heights, middle, threshold_plot
-from frontrank.papers.reproduction import Experiment, Row, paper_table, skip
+from frontrank.papers.reproduction import PaperExperiment, Row, paper_table, skip
 from frontrank.web.importance import importance
 from frontrank.web.web import Web
 
@@ -47,7 +47,7 @@ PLAN = {
 }
 
 
-def topics(draws: Draws) -> Iterator[Experiment]:
+def topics(draws: Draws) -> Iterator[PaperExperiment]:
     """Both crawlers on the first topic, the second on the other; or why not."""
     web = draws.web
     missing = [need for need in NEEDS if not web.has(need)]
@@ -72,7 +72,9 @@ def _metric(topic: str) -> str:
     return f"similarity:topic={topic}"
 
 
-def _experiment(draws: Draws, crawler: str, topic: str, hot: int, means: dict[tuple[str, str], dict[str, Drawn]]) -> Experiment:
+def _experiment(
+    draws: Draws, crawler: str, topic: str, hot: int, means: dict[tuple[str, str], dict[str, Drawn]]
+) -> PaperExperiment:
     web = draws.web
     every = max(1, web.pages // RANKINGS)
     specs = {
@@ -93,7 +95,7 @@ def _experiment(draws: Draws, crawler: str, topic: str, hot: int, means: dict[tu
     table = paper_table(["order in the queues", "mean P_ST", *heads(SHARES)], rows)
     plot = threshold_plot(web, middle(curves), 1.0, _metric(topic))
     claims = _claims(crawler, topic, means, _seen(web, topic) if crawler == BASIC else _nearer(mean))
-    return Experiment(f"{crawler}, topic {topic!r}", how, list(specs.values()), plot, table, claims)
+    return PaperExperiment(f"{crawler}, topic {topic!r}", how, list(specs.values()), plot, table, claims)
 
 
 def _seen(web: Web, topic: str) -> str:

@@ -24,7 +24,7 @@ from frontrank.lab.measures import SAMPLE, Curve, final_scores, kendall
 from frontrank.lab.numbers import listed, number
 from frontrank.papers.claims import ALIKE, READING, Claim, above, ahead, all_hold, decided, lead, listing, not_below
 from frontrank.papers.draws import Draws, at, at_shares, draw, heads, heights, middle, random_pages, stop_plot
-from frontrank.papers.reproduction import Experiment, Reproduction, Row, describe, paper_table
+from frontrank.papers.reproduction import PaperExperiment, Reproduction, Row, describe, paper_table
 from frontrank.simulation.side_by_side import Progress
 from frontrank.simulation.simulate import Run
 from frontrank.web.importance import importance
@@ -48,7 +48,7 @@ EXPERIMENTS = 7
 
 
 def reproduce(web: Web, progress: Progress) -> Reproduction:
-    done: list[Experiment] = []
+    done: list[PaperExperiment] = []
     count = max(1, round(SEEDS * web.pages))
     seeds, reach = draw(web, random_pages(web, count))
     draws = Draws(web, seeds, lambda text: progress(f"fica07: {text}", len(done), EXPERIMENTS))
@@ -84,7 +84,7 @@ def orderings(web: Web) -> dict[str, str]:
     }
 
 
-def throughput(draws: Draws) -> Experiment:
+def throughput(draws: Draws) -> PaperExperiment:
     web, specs = draws.web, orderings(draws.web)
     curves = draws.hot_curves(specs, "pagerank")
     early = heights(curves, EARLY)
@@ -112,7 +112,7 @@ def throughput(draws: Draws) -> Experiment:
         f"in the last column but for breadth-first and back-link count. The plot shows the means of {len(draws.draws)} draws."
     )
     plot = stop_plot(web, middle(curves), "pagerank")
-    return Experiment("Throughput", how, list(specs.values()), plot, paper_table(header, rows), claims)
+    return PaperExperiment("Throughput", how, list(specs.values()), plot, paper_table(header, rows), claims)
 
 
 def _quoted(one: str, other: str, values: dict[str, Drawn], fact: str) -> Claim:
@@ -135,7 +135,7 @@ def _other_start(curves: dict[str, list[Curve]], quoted: dict[str, Drawn]) -> st
     return f"not for where its cash begins: with cash at the seeds alone OPIC has {seeds}"
 
 
-def ranking(draws: Draws) -> Experiment:
+def ranking(draws: Draws) -> PaperExperiment:
     web, specs = draws.web, orderings(draws.web)
     truth = importance(web, "pagerank")
     rows: list[Row] = []
@@ -160,7 +160,7 @@ def ranking(draws: Draws) -> Experiment:
         "(on all where there are no more), in the first draw. Pages never fetched come last, all equal."
     )
     claims = _tau_claims(taken, _by_inlinks(web, left, truth))
-    return Experiment("The ranking left behind", how, list(specs.values()), None, paper_table(header, rows), claims)
+    return PaperExperiment("The ranking left behind", how, list(specs.values()), None, paper_table(header, rows), claims)
 
 
 def _by_inlinks(web: Web, left: dict[str, Array], truth: Array) -> str:
@@ -219,7 +219,7 @@ COMPARED = ("breadth-first", "OPIC", "OPIC, cash at the seeds alone", "FICA", "F
 TIMES = 10  # as many seeds
 
 
-def independence(draws: Draws) -> Experiment:
+def independence(draws: Draws) -> PaperExperiment:
     """How much depends on the seeds: other draws, more seeds, the best pages as seeds."""
     web = draws.web
     specs = {name: orderings(web)[name] for name in COMPARED}
@@ -253,7 +253,7 @@ def independence(draws: Draws) -> Experiment:
         f"have, over all pairs of draws. Then the mean throughput to {EARLY:.0%} from three kinds of seeds. The paper argues "
         "this from its formula and gives no figure. OPIC, which gives all pages the same cash, may depend as little on them."
     )
-    return Experiment("Independence of the seeds", how, list(specs.values()), None, paper_table(header, rows), claims)
+    return PaperExperiment("Independence of the seeds", how, list(specs.values()), None, paper_table(header, rows), claims)
 
 
 def _shared(runs: list[Run], web: Web) -> Drawn:
@@ -267,7 +267,7 @@ def _gap(values: list[float]) -> float:
     return max(values) - min(values)
 
 
-def schedules(draws: Draws) -> Experiment:
+def schedules(draws: Draws) -> PaperExperiment:
     k = step(draws.web)
     specs = {name: f"fica:k={k}" + (f",schedule={name}" if name != "exp" else "") for name in SCHEDULES}
     says = "Of the learning rates exp(-x), 1/x, x^-2.1 and linear, x = beta t, the exponential gives the best throughput."
@@ -275,21 +275,21 @@ def schedules(draws: Draws) -> Experiment:
     return _learning(draws, "Learning-rate schedules", how, specs, "exp", says)
 
 
-def betas(draws: Draws) -> Experiment:
+def betas(draws: Draws) -> PaperExperiment:
     k = step(draws.web)
     specs = {f"{beta:g}": f"fica:k={k}" + (f",beta={beta:g}" if beta != 0.1 else "") for beta in BETAS}
     says = "With the exponential schedule beta = 0.1 gives the best throughput."
     return _learning(draws, "The constant beta", "FICA with the exponential schedule.", specs, "0.1", says)
 
 
-def constant(draws: Draws) -> Experiment:
+def constant(draws: Draws) -> PaperExperiment:
     """Not in the paper: eq. 3 as it is written, with one learning rate for the whole crawl."""
     specs = {"schedule": f"fica:k={step(draws.web)}", **{f"{alpha:g}": f"fica:alpha={alpha:g}" for alpha in ALPHAS}}
     how = "FICA with a learning rate that does not change (eq. 3 alone), beside the paper's schedule. Not in the paper."
     return _learning(draws, "A constant learning rate", how, specs, "", "")
 
 
-def _learning(draws: Draws, heading: str, how: str, specs: dict[str, str], best: str, says: str) -> Experiment:
+def _learning(draws: Draws, heading: str, how: str, specs: dict[str, str], best: str, says: str) -> PaperExperiment:
     curves = draws.hot_curves(specs, "pagerank")
     early = heights(curves, EARLY)
     shares = (0.05, QUOTED, EARLY, 0.5)
@@ -302,10 +302,10 @@ def _learning(draws: Draws, heading: str, how: str, specs: dict[str, str], best:
         reason = "ahead of all of these, so they begin too high, and how they fall decides less"
     claims = [lead(says, rule, early, best, fact, reason)] if best else []
     plot = stop_plot(draws.web, middle(curves), "pagerank")
-    return Experiment(heading, how, list(specs.values()), plot, table, claims)
+    return PaperExperiment(heading, how, list(specs.values()), plot, table, claims)
 
 
-def running_time(draws: Draws) -> Experiment:
+def running_time(draws: Draws) -> PaperExperiment:
     specs = orderings(draws.web)
     seconds = {name: draws.processor_s(spec) for name, spec in specs.items()}
     rows = [[name, seconds[name].over(seconds["breadth-first"]).times(), f"{seconds[name].mean:.3f}"] for name in specs]
@@ -322,4 +322,4 @@ def running_time(draws: Draws) -> Experiment:
         "seconds as information."
     )
     table = paper_table(["ordering", "times breadth-first", "seconds"], rows)
-    return Experiment("Running time", how, list(specs.values()), None, table, [claim])
+    return PaperExperiment("Running time", how, list(specs.values()), None, table, [claim])

@@ -34,7 +34,7 @@ from frontrank.papers.claims import (
     untested,
 )
 from frontrank.papers.draws import ROUNDS, Draws, at_shares, draw, heads, heights, middle, random_pages
-from frontrank.papers.reproduction import IDEAL, RANDOM, Experiment, Plot, Reproduction, Row, describe, paper_table
+from frontrank.papers.reproduction import IDEAL, RANDOM, PaperExperiment, Plot, Reproduction, Row, describe, paper_table
 from frontrank.simulation.side_by_side import Progress
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
@@ -66,7 +66,7 @@ def reproduce(web: Web, progress: Progress) -> Reproduction:
     count = max(1, round(TOP / PAGES * web.pages))
     seeds, reach = draw(web, random_pages(web, min(count, len(best)), best))
     budget = max(1, round(FETCHED * min(reach)))
-    done: list[Experiment] = []
+    done: list[PaperExperiment] = []
     draws = Draws(web, seeds, lambda text: progress(f"fpr10: {text}", len(done), 3), budget)
     for experiment in (effectiveness, windows, efficiency):
         done.append(experiment(draws))
@@ -93,7 +93,7 @@ def _crawled(draws: Draws) -> float:
     return draws.pages / draws.web.pages
 
 
-def effectiveness(draws: Draws) -> Experiment:
+def effectiveness(draws: Draws) -> PaperExperiment:
     web, specs = draws.web, (*extended(draws.web), WINDOWED, *OTHERS)
     crawled = _crawled(draws)
     absolute, relative = (_gathered(draws, specs, kind) for kind in (False, True))
@@ -116,7 +116,7 @@ def effectiveness(draws: Draws) -> Experiment:
         f"{_between(web)}"
     )
     plot = _plot(draws, absolute)
-    return Experiment("Effectiveness", how, specs, plot, paper_table(header, rows), _effective(web, means))
+    return PaperExperiment("Effectiveness", how, specs, plot, paper_table(header, rows), _effective(web, means))
 
 
 def _plot(draws: Draws, absolute: dict[str, list[Curve]]) -> Plot:
@@ -196,7 +196,7 @@ def _weight(ms: dict[str, Drawn], means: dict[str, Drawn], seen: str) -> str:
     return "; ".join([*(f"{spec} is {short}" for spec, short in pairs.items() if short), seen])
 
 
-def windows(draws: Draws) -> Experiment:
+def windows(draws: Draws) -> PaperExperiment:
     """What the paper says of its baseline: a window of 5% costs nothing, one of 100% is breadth-first."""
     crawled = _crawled(draws)
     absolute = _gathered(draws, WINDOWS, False)
@@ -227,10 +227,10 @@ def windows(draws: Draws) -> Experiment:
         "RankMass in rounds: the window is the share of all known pages that a round handles. Claims that the paper cites from "
         "Cho and Schonfeld (2007) for its baseline."
     )
-    return Experiment("Windows", how, WINDOWS, _plot(draws, absolute), table, claims)
+    return PaperExperiment("Windows", how, WINDOWS, _plot(draws, absolute), table, claims)
 
 
-def efficiency(draws: Draws) -> Experiment:
+def efficiency(draws: Draws) -> PaperExperiment:
     web, total = draws.web, draws.pages
     specs = (*(s for s in extended(web) if s != FPR[1000]), WINDOWED, "bfs")
     steps = sorted({max(1, total * i // STEPS) for i in range(1, STEPS + 1)})
@@ -253,7 +253,7 @@ def efficiency(draws: Draws) -> Experiment:
     )
     plot = Plot(curves, "times the whole crawl by bfs", shares=False)
     table = paper_table(["ordering", "times bfs", "times fpr", "seconds"], rows)
-    return Experiment("Running time", how, specs, plot, table, claims)
+    return PaperExperiment("Running time", how, specs, plot, table, claims)
 
 
 def _faster(seconds: dict[str, list[Array]]) -> list[Claim]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from frontrank.lab.report import REFERENCE, Cell, HtmlTable, Section, Series, lines, page, save, styles
+from frontrank.lab.report import REFERENCE, Cell, FigureLine, HtmlTable, Section, lines, page, save, styles
 from frontrank.lab.report.figures import Figure
 from frontrank.lab.report.html import Value
 from frontrank.papers.claims import AGREES, DISAGREES, Claim
@@ -36,7 +36,7 @@ def _figure(plot: Plot) -> Figure:
         IDEAL: REFERENCE["ideal"],
         RANDOM: REFERENCE["random"],
     }
-    series = [Series(name, *curve, looks[name]) for name, curve in plot.lines.items()]
+    series = [FigureLine(name, *curve, looks[name]) for name, curve in plot.lines.items()]
     return lines(series, plot.x, plot.y, percent=plot.shares, unit_range=plot.shares)
 
 

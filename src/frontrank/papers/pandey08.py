@@ -36,7 +36,7 @@ from frontrank.papers.pandey08_improving import CARRIES, FALLS, FEW, HYBRID_SPEC
 from frontrank.papers.reproduction import (
     IDEAL,
     RANDOM,
-    Experiment,
+    PaperExperiment,
     Plot,
     Reproduction,
     Row,
@@ -75,7 +75,7 @@ ALL = (CORRELATED, GROWS, EARLY, DRIES, HYBRID, PRONOUNCED, PROMOTED_TAIL, FALLS
 def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress, impact: str | None = None) -> Reproduction:
     if impact == "clicks":
         raise InputError("pandey08 is about what searchers are shown, not about clicks; drop --impact")
-    done: list[Experiment] = []
+    done: list[PaperExperiment] = []
 
     def tell(text: str) -> None:
         progress(f"pandey08: {text}", min(len(done), 9), 10)
@@ -110,7 +110,7 @@ def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress,
     return Reproduction("pandey08", f"pandey08 on {web.name}", PAPER, describe(web), setting, done)
 
 
-def correlation(of: Drawing[Dataset]) -> Experiment:
+def correlation(of: Drawing[Dataset]) -> PaperExperiment:
     """Fig. 2."""
     drawn = [_by_rank(data) for data in of.all]
     pearson = Drawn(tuple(one for one, _, _ in drawn))
@@ -135,7 +135,7 @@ def correlation(of: Drawing[Dataset]) -> Experiment:
         "they would be shown: the first draw. Pearson's correlation and the claims: all draws."
     )
     header = ["fifth by PageRank", "pages", "mean PageRank", "mean views", "share with any"]
-    return Experiment("Importance and impact", how, (), None, paper_table(header, drawn[0][2]), claims)
+    return PaperExperiment("Importance and impact", how, (), None, paper_table(header, drawn[0][2]), claims)
 
 
 def _by_rank(data: Dataset) -> tuple[float, list[float], list[Row]]:
@@ -173,7 +173,7 @@ def compared(data: Dataset) -> dict[str, Curve]:
     return {IDEAL: ideal(impact), **curves, RANDOM: Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))}
 
 
-def effectiveness(of: Drawing[Dataset], compared_: Sequence[Mapping[str, Curve]]) -> Experiment:
+def effectiveness(of: Drawing[Dataset], compared_: Sequence[Mapping[str, Curve]]) -> PaperExperiment:
     curves = {name: [one[name] for one in compared_] for name in compared_[0]}
     means = {name: value for name, value in heights(curves).items() if name in (*POLICIES, RANDOM)}
     rows: list[Row] = [[name, *at_shares(drawn, ABOVE), heights({name: drawn})[name]] for name, drawn in curves.items()]
@@ -186,7 +186,7 @@ def effectiveness(of: Drawing[Dataset], compared_: Sequence[Mapping[str, Curve]]
     plot = Plot(middle(curves), "share of the impact gathered", "share of the uncrawled pages fetched")
     table = paper_table(["policy", *heads(ABOVE), "mean"], rows)
     specs = (*POLICIES.values(), *OURS.values())
-    return Experiment(f"Policies, {of.name}", how, specs, plot, table, _policy_claims(curves, means))
+    return PaperExperiment(f"Policies, {of.name}", how, specs, plot, table, _policy_claims(curves, means))
 
 
 def _policy_claims(curves: Mapping[str, list[Curve]], means: dict[str, Drawn]) -> list[Claim]:
@@ -229,7 +229,7 @@ def advantage(policies: Sequence[Sequence[Mapping[str, Curve]]]) -> Claim:
     return lead(PRONOUNCED, rule, gains, "Dataset 2")
 
 
-def fitted(of: Drawing[Dataset]) -> Experiment:
+def fitted(of: Drawing[Dataset]) -> PaperExperiment:
     """The query-independent part of the hybrid policy: what each way of fitting makes of PageRank."""
     view = of.first.driven
     x = page_features(view)["pagerank"]
@@ -247,10 +247,10 @@ def fitted(of: Drawing[Dataset]) -> Experiment:
     )
     plot = Plot(curves, "impact expected", "log (n PageRank)", shares=False)
     header = ["fit", *(f"at the {q:.0%} quantile" for q in FIT_AT), "falling"]
-    return Experiment(f"Impact expected from PageRank, {of.name}", how, (), plot, paper_table(header, rows))
+    return PaperExperiment(f"Impact expected from PageRank, {of.name}", how, (), plot, paper_table(header, rows))
 
 
-def promoted(of: Drawing[Dataset]) -> Experiment:
+def promoted(of: Drawing[Dataset]) -> PaperExperiment:
     """Fig. 6: pages of weak standing that queries bring forward."""
     earlier = [_promoted(data) for data in of.all]
     gain = Drawn(tuple(one for one, _ in earlier))
@@ -267,7 +267,7 @@ def promoted(of: Drawing[Dataset]) -> Experiment:
         f"table: of the first draw those with impact that the hybrid policy brings forward most."
     )
     header = ["page", "views", "PageRank among the uncrawled", "place by PageRank", "place by the hybrid policy"]
-    return Experiment(f"Promoted pages, {of.name}", how, (HYBRID_SPEC,), None, paper_table(header, earlier[0][1]), [claim])
+    return PaperExperiment(f"Promoted pages, {of.name}", how, (HYBRID_SPEC,), None, paper_table(header, earlier[0][1]), [claim])
 
 
 def _promoted(data: Dataset) -> tuple[float, list[Row]]:

@@ -17,7 +17,7 @@ from frontrank.papers.claims import Claim, above, ahead, all_hold, at_most, deci
 from frontrank.papers.draws import Drawing, at, at_shares, heads, heights, middle
 from frontrank.papers.made_queries import gathered
 from frontrank.papers.pandey08_data import SHOWN, Dataset
-from frontrank.papers.reproduction import Experiment, Plot, Row, paper_table, skip
+from frontrank.papers.reproduction import PaperExperiment, Plot, Row, paper_table, skip
 from frontrank.search.needy import BUCKETS, Improvability, average_scores, keep, neediness, only
 
 HYBRID_SPEC = "q-hybrid:fit=quadratic"  # the paper's
@@ -49,7 +49,7 @@ class Improved(NamedTuple):
         return Improved(*(column[self.answers >= answers] for column in self))
 
 
-def improving(of: Drawing[Dataset]) -> list[Experiment]:
+def improving(of: Drawing[Dataset]) -> list[PaperExperiment]:
     """Figs. 7, 8 and 9, with the queries in two halves."""
     heading = f"Improvability, {of.name}"
     sides = [_sides(data, draw) for draw, data in enumerate(of.all)]
@@ -102,7 +102,7 @@ def _explained(fitted: Improvability, x: Array, y: Array) -> float:
     return 1.0 - float(((y - fitted(x)) ** 2).sum()) / spread if spread > 0 else 0.0
 
 
-def improvability(heading: str, pairs: Sequence[tuple[Improved, Improved]]) -> Experiment:
+def improvability(heading: str, pairs: Sequence[tuple[Improved, Improved]]) -> PaperExperiment:
     """Fig. 7."""
     fits = [_fitted(learned, 1) for learned, _ in pairs]
     slope = Drawn(tuple(fit.slope for fit in fits))
@@ -137,7 +137,7 @@ def improvability(heading: str, pairs: Sequence[tuple[Improved, Improved]]) -> E
     if others:
         how += f"Slope and variance explained for queries with more answers, at least {'; '.join(others)}."
     plot = Plot({"learned": Curve(x, expected), "test": Curve(x, y)}, "results improved", "average score before", shares=False)
-    return Experiment(
+    return PaperExperiment(
         heading, how.strip(), (HYBRID_SPEC,), plot, paper_table(["average score", "learned", "test"], rows), claims
     )
 
@@ -171,7 +171,7 @@ def _kept(data: Dataset, testing: Array, fit: Improvability) -> tuple[dict[str, 
     return curves, {**kept, "none": 0}
 
 
-def sketches(of: Drawing[Dataset], kept: Sequence[tuple[dict[str, Curve], dict[str, int]]]) -> Experiment:
+def sketches(of: Drawing[Dataset], kept: Sequence[tuple[dict[str, Curve], dict[str, int]]]) -> PaperExperiment:
     """Figs. 8 and 9."""
     curves = {name: [one[name] for one, _ in kept] for name in kept[0][0]}
     means = heights(curves)
@@ -190,7 +190,7 @@ def sketches(of: Drawing[Dataset], kept: Sequence[tuple[dict[str, Curve], dict[s
         _enough(SOME, reached, some, NEARLY),
     ]
     plot = Plot(middle(curves), "share of the impact gathered", "share of the uncrawled pages fetched")
-    return Experiment(f"Sketches kept, {of.name}", how, (HYBRID_SPEC,), plot, paper_table(header, rows), claims)
+    return PaperExperiment(f"Sketches kept, {of.name}", how, (HYBRID_SPEC,), plot, paper_table(header, rows), claims)
 
 
 def _enough(says: str, reached: Mapping[str, Drawn], share: str, wanted: float) -> Claim:

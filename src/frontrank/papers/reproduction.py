@@ -49,7 +49,7 @@ def paper_table(header: Sequence[str], rows: Iterable[Row]) -> PaperTable:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class PaperExperiment:
     """One comparison of a paper: how it was run here, what came out, and the claims that it decides."""
 
     heading: str
@@ -61,9 +61,9 @@ class Experiment:
     skipped: str = ""  # why it was not run on this web
 
 
-def skip(heading: str, reason: str, claims: Sequence[str]) -> Experiment:
+def skip(heading: str, reason: str, claims: Sequence[str]) -> PaperExperiment:
     """An experiment that this web cannot carry; its claims stay open, with the reason."""
-    return Experiment(heading, "", claims=[untested(says, reason) for says in claims], skipped=reason)
+    return PaperExperiment(heading, "", claims=[untested(says, reason) for says in claims], skipped=reason)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Reproduction:
     paper: str
     web: Mapping[str, Any]
     setting: str
-    experiments: Sequence[Experiment]
+    experiments: Sequence[PaperExperiment]
     command: str = ""  # what a person types to get this again
 
     def claims(self) -> list[Claim]:

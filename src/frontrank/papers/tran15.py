@@ -40,7 +40,7 @@ from frontrank.papers.claims import (
 from frontrank.papers.draws import DRAWS, TRIED, Drawing, at, heads, heights, middle, random_pages
 from frontrank.papers.made_queries import lines, searched, told_of, unsearchable
 from frontrank.papers.parts import reached, start_page
-from frontrank.papers.reproduction import RANDOM, Experiment, Plot, Reproduction, Row, Tell, describe, paper_table, skip
+from frontrank.papers.reproduction import RANDOM, PaperExperiment, Plot, Reproduction, Row, Tell, describe, paper_table, skip
 from frontrank.papers.tran15_frontier import ENRICHED, OMEGA, VIEWED, frontier, omega
 from frontrank.papers.tran15_learned import LEARNED, learning, promised
 from frontrank.papers.tran15_scenario import (
@@ -80,7 +80,7 @@ ALL = (VIEWED, ENRICHED, OMEGA, WALK, EDGES, LATER, DRIES, CHANCE, CLICKS, RANK,
 
 def reproduce(web: Web, workload: Workload | Divided | None, progress: Progress, impact: str | None = None) -> Reproduction:
     steps = 7 * len(CRAWLED)
-    done: list[Experiment] = []
+    done: list[PaperExperiment] = []
 
     def tell(text: str) -> None:
         progress(f"tran15: {text}", min(len(done), steps - 1), steps)
@@ -133,7 +133,7 @@ def _starts(web: Web) -> list[tuple[int, int]]:
 
 def _scene(
     web: Web, log: Divided | None, starts: Sequence[tuple[int, int]], share: float, impact: str | None, tell: Tell
-) -> list[Experiment]:
+) -> list[PaperExperiment]:
     name = f"{share:.0%} fetched"
     reach = starts[0][1]
     if round(share * web.pages) >= reach:
@@ -152,7 +152,7 @@ def _numbered(tell: Tell, where: str) -> Tell:
     return lambda text: tell(f"{where}: {text}")
 
 
-def impacts(of: Drawing[Ordered]) -> Experiment:
+def impacts(of: Drawing[Ordered]) -> PaperExperiment:
     """Figs. 4 and 5."""
     curves = {name: drawn for name, drawn in of.curves(Ordered.impact).items() if name not in LEARNERS}
     means = in_paper(heights(curves, UNTIL))
@@ -180,7 +180,7 @@ def impacts(of: Drawing[Ordered]) -> Experiment:
         "no claim: the rows that say learned, gamma 0 and omega .3."
     )
     plot = Plot(middle(curves), "impact relative to the ideal", WAITS)
-    return Experiment(f"Impact, {of.name}", how, _specs(of), plot, heights_table(curves), claims)
+    return PaperExperiment(f"Impact, {of.name}", how, _specs(of), plot, heights_table(curves), claims)
 
 
 def _specs(of: Drawing[Ordered]) -> list[str]:
@@ -202,7 +202,7 @@ def _dries(curves: Mapping[str, Sequence[Curve]]) -> Claim:
     )
 
 
-def clicked(of: Drawing[Ordered]) -> Experiment:
+def clicked(of: Drawing[Ordered]) -> PaperExperiment:
     """Fig. 6."""
     heading = f"Click-through rate, {of.name}"
     trial = of.first.trial
@@ -224,7 +224,7 @@ def clicked(of: Drawing[Ordered]) -> Experiment:
     rows: list[Row] = [[name, *map(str, by_share.values())] for name, by_share in drawn.items()]
     header = ["ordering", *heads(FRONTIER_SHARES)]
     how = "Clicks over views of each of the first pages of the frontier, the mean, over that of the pages that have most."
-    return Experiment(heading, how, _specs(of), None, paper_table(header, rows), [claim])
+    return PaperExperiment(heading, how, _specs(of), None, paper_table(header, rows), [claim])
 
 
 def _rates(of: Ordered) -> dict[str, dict[float, float]]:
@@ -234,7 +234,7 @@ def _rates(of: Ordered) -> dict[str, dict[float, float]]:
     return {name: impact_shares(score[trial.tested], rate) for name, score in of.scores.items()}
 
 
-def standing(of: Drawing[Ordered]) -> Experiment:
+def standing(of: Drawing[Ordered]) -> PaperExperiment:
     """Fig. 7."""
     curves = of.curves(_standings)
     means = heights(curves, UNTIL)
@@ -257,7 +257,7 @@ def standing(of: Drawing[Ordered]) -> Experiment:
         claims.append(untested(LOW, "no queries are known"))
     how = "PageRank of the first pages, in the whole web, over that of as many pages of the greatest PageRank."
     plot = Plot(middle(curves), "PageRank relative to the ideal", WAITS)
-    return Experiment(f"PageRank per page, {of.name}", how, _specs(of), plot, heights_table(curves), claims)
+    return PaperExperiment(f"PageRank per page, {of.name}", how, _specs(of), plot, heights_table(curves), claims)
 
 
 def _standings(of: Ordered) -> dict[str, Curve]:

@@ -15,7 +15,7 @@ from frontrank.lab.tune import SHARES
 from frontrank.papers.claims import Claim, ahead, all_hold, decided, listing, one_holds
 from frontrank.papers.draws import Drawing
 from frontrank.papers.impact_ratio import behind, links_within
-from frontrank.papers.reproduction import Experiment, Plot, Row, paper_table
+from frontrank.papers.reproduction import PaperExperiment, Plot, Row, paper_table
 from frontrank.papers.tran15_scenario import GAMMAS, LEARNED_WALK, Ordered
 
 MUCH = 2.0  # "significantly higher"
@@ -33,7 +33,7 @@ ENRICHED = (
 OMEGA = "The best omega mixes both kinds of links: 0.2 and 0.8 for views, 0.1 and 0.9 for clicks."
 
 
-def frontier(of: Drawing[Ordered]) -> Experiment:
+def frontier(of: Drawing[Ordered]) -> PaperExperiment:
     """Tables 1 to 3: what is fetched, what waits, and how the two are linked."""
     done, counted = ("clicked", "clicks") if of.first.scenario.judged_by == "clicks" else ("viewed", "views")
     r = f"r_{counted[0]}"
@@ -56,7 +56,7 @@ def frontier(of: Drawing[Ordered]) -> Experiment:
         "all pages of F that some pages of D lead to, for each of these pages of D; over all draws."
     )
     header = ["pages of D", "lead on by", "how many", "pages of F they lead to", f"{counted} of these", f"{r}, all draws"]
-    return Experiment(
+    return PaperExperiment(
         f"Frontier impact ratio, {of.name}", how, (), None, paper_table(header, rows), _claims(of, ratio, done, counted)
     )
 
@@ -93,7 +93,7 @@ def _partition(of: Ordered) -> dict[bool, Array]:
     return {True: seen, False: view.fetched & ~seen}
 
 
-def omega(of: Drawing[Ordered]) -> Experiment:
+def omega(of: Drawing[Ordered]) -> PaperExperiment:
     """Fig. 3."""
     omegas = sorted({one.omega for one in of.first.tuning})
     columns = {
@@ -128,7 +128,7 @@ def omega(of: Drawing[Ordered]) -> Experiment:
     )
     plot = Plot(curves, "share of the ideal impact", "omega")
     header = ["omega", *(f"{LABELS[name]}, gamma {g:g}" for name, g in columns)]
-    return Experiment(f"Omega, {of.name}", how, (), plot, paper_table(header, rows), [claim])
+    return PaperExperiment(f"Omega, {of.name}", how, (), plot, paper_table(header, rows), [claim])
 
 
 LABELS = {"estimate": ".632+", "test": "test"}

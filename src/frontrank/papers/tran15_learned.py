@@ -16,7 +16,7 @@ from frontrank.lab.numbers import number
 from frontrank.papers.claims import listing
 from frontrank.papers.draws import Drawing, heights, middle
 from frontrank.papers.made_queries import lines
-from frontrank.papers.reproduction import Experiment, Plot, Row, paper_table
+from frontrank.papers.reproduction import PaperExperiment, Plot, Row, paper_table
 from frontrank.papers.tran15_scenario import (
     LEARNED_WALK,
     LEARNERS,
@@ -38,7 +38,7 @@ AIM = 0.15
 SINGLE = ("indegree", "pagerank", "q-overlap", "q-hybrid", "rw, gamma 0", LEARNED_WALK)
 
 
-def learning(of: Drawing[Ordered]) -> Experiment:
+def learning(of: Drawing[Ordered]) -> PaperExperiment:
     """Fig. 8, and the same as a live crawl would have it."""
     chosen = (*LEARNERS, "rw-eg", LEARNED_WALK, "rw")
     told_curves, live = of.curves(Ordered.impact), of.curves(_deployed)
@@ -54,7 +54,7 @@ def learning(of: Drawing[Ordered]) -> Experiment:
     plot = Plot(middle(drawn), "impact relative to the ideal", WAITS)
     claims = [more(LEARNED, means, PAPERS_ML, "rw-eg")]
     specs = (*LEARNERS.values(), of.first.specs["rw-eg"], "rw-eg", "rw")
-    return Experiment(f"Learned, {of.name}", how, specs, plot, heights_table(drawn), claims)
+    return PaperExperiment(f"Learned, {of.name}", how, specs, plot, heights_table(drawn), claims)
 
 
 def _deployed(of: Ordered) -> dict[str, Curve]:
@@ -63,7 +63,7 @@ def _deployed(of: Ordered) -> dict[str, Curve]:
     return lines({name: score[tested] for name, score in scores.items()}, of.scenario.impact[tested], SHOWN)
 
 
-def promised(of: Drawing[Ordered]) -> Experiment:
+def promised(of: Drawing[Ordered]) -> PaperExperiment:
     """What is promised of the rankers in a crawl that runs, and whether it holds here."""
     rows: list[Row] = []
     for share in PROMISED_AT:
@@ -82,7 +82,7 @@ def promised(of: Drawing[Ordered]) -> Experiment:
         "not below what is promised; in brackets whether that is within the spread."
     )
     table = paper_table(["at", "promised", "measured", "difference", "verdict"], rows)
-    return Experiment(f"What is promised, {of.name}", how, (*OURS.values(), LEARNERS[OUR_ML]), None, table)
+    return PaperExperiment(f"What is promised, {of.name}", how, (*OURS.values(), LEARNERS[OUR_ML]), None, table)
 
 
 def _found(of: Ordered, name: str, share: float) -> float:

@@ -21,7 +21,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SpecError
 from frontrank.kernels.jit import Array
-from frontrank.search.workload import Entry, load_workload, read_entries, workload_of
+from frontrank.search.workload import LogEntry, load_workload, read_entries, workload_of
 from frontrank.web.dates import seconds_of
 from frontrank.web.view import Workload
 
@@ -122,7 +122,7 @@ def _asked_for(how: str) -> tuple[str, float | None]:
     return kind, _time(day, f"judge {how}") if day else None
 
 
-def by_date(entries: Sequence[Entry], since: float | None = None, name: str = "query log") -> Divided:
+def by_date(entries: Sequence[LogEntry], since: float | None = None, name: str = "query log") -> Divided:
     """What was asked before a moment (seconds since 1970), and what was asked from then on."""
     if not any(entry.date for entry in entries):
         raise InputError(f"{name}: contains no dates to split it by; give a log with a column date, or use --judge half")

@@ -49,7 +49,7 @@ class Matches:
         return self.page[self.indptr[query] : self.indptr[query + 1]]
 
 
-class Postings(NamedTuple):
+class GramPostings(NamedTuple):
     """For each n-gram the pages that have it, in order of their numbers."""
 
     indptr: Array
@@ -79,13 +79,13 @@ class GrowingIndex:
 
     def index(self) -> NGramIndex:
         """The index of this moment; it does not change."""
-        return NGramIndex(self._grams, Postings(*compiled(_by_gram)(*self._rows, self._grams.total)))
+        return NGramIndex(self._grams, GramPostings(*compiled(_by_gram)(*self._rows, self._grams.total)))
 
 
 class NGramIndex:
     """The n-grams of some queries in the URLs and anchors of pages."""
 
-    def __init__(self, grams: QueryGrams, postings: Postings) -> None:
+    def __init__(self, grams: QueryGrams, postings: GramPostings) -> None:
         self.indptr, self.grams, self.postings = grams.indptr, grams.grams, postings
 
     @classmethod
@@ -214,7 +214,7 @@ def _by_gram(gram: Array, page: Array, where: Array, grams: int) -> tuple[Array,
 
 
 @kernel
-def _shares(postings: Postings, grams: Array, page: int, shares: Array) -> int:
+def _shares(postings: GramPostings, grams: Array, page: int, shares: Array) -> int:
     """How many of these n-grams a page has; shares become those in its URL and in its anchors."""
     count = 0
     shares[:] = 0.0
@@ -230,13 +230,13 @@ def _shares(postings: Postings, grams: Array, page: int, shares: Array) -> int:
 
 
 @kernel
-def _rarest(mine: Array, need: int, postings: Postings) -> Array:
+def _rarest(mine: Array, need: int, postings: GramPostings) -> Array:
     """Places of the n-grams of which a match has at least one."""
     return np.argsort(postings.indptr[mine + 1] - postings.indptr[mine])[: mine.size - need + 1]
 
 
 @kernel
-def _match_limits(indptr: Array, grams: Array, need: Array, postings: Postings) -> Array:
+def _match_limits(indptr: Array, grams: Array, need: Array, postings: GramPostings) -> Array:
     """How many pages may match each query, at most."""
     limits = np.zeros(indptr.size - 1, np.int64)
     for query in range(limits.size):
@@ -247,7 +247,7 @@ def _match_limits(indptr: Array, grams: Array, need: Array, postings: Postings) 
 
 
 @kernel
-def _matching(indptr: Array, grams: Array, need: Array, postings: Postings) -> tuple[Array, Array, Array, Array, Array]:
+def _matching(indptr: Array, grams: Array, need: Array, postings: GramPostings) -> tuple[Array, Array, Array, Array, Array]:
     rows = np.zeros(indptr.size, np.int64)
     page_of = np.empty(1024, np.int32)
     in_url = np.empty(1024, np.float32)

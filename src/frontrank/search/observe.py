@@ -8,7 +8,7 @@
 An ``Observer`` accompanies a crawl: it reads what is new since it looked last (``Fresh``), and what it then sees equals, to the
 last bit, what an observer would see that starts now. ``observe`` is such an observer, which looks once.
 
-All need a web with urls; titles, texts and anchors are used where it has them. Cost: the engine's (see ``engine``).
+All need a web with urls; titles, texts and anchors are used where it has them. Cost: the engine's (see ``search_engine``).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import host_of
-from frontrank.search.engine import Progress, SearchEngine, pagerank_prior
 from frontrank.search.ngrams import GrowingIndex, NGramIndex
+from frontrank.search.search_engine import Progress, SearchEngine, pagerank_prior
 from frontrank.web.importance import importance
 from frontrank.web.strings import Texts
 from frontrank.web.view import CrawlView, SearchView, Workload, link_places

@@ -30,7 +30,7 @@ DATE = "date"
 QueryRow = tuple[str, str, float]  # its place in the file, the query, its frequency
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """A row of a log."""
 
     place: str
@@ -44,7 +44,7 @@ def load_workload(path: str | os.PathLike[str]) -> Workload:
     return workload_of((entry[:3] for entry in read_entries(path)), os.fspath(path))
 
 
-def read_entries(path: str | os.PathLike[str]) -> Iterator[Entry]:
+def read_entries(path: str | os.PathLike[str]) -> Iterator[LogEntry]:
     """The rows of a log file, as they are."""
     file = os.fspath(path)
     if not os.path.exists(file):
@@ -80,10 +80,10 @@ def normalised(query: str) -> str:
     return " ".join(query.lower().split())
 
 
-def _text(path: str, comma: bool, tab: bool) -> Iterator[Entry]:
+def _text(path: str, comma: bool, tab: bool) -> Iterator[LogEntry]:
     lines = read_lines(path)
     if not comma and not tab and not (lines and "\t" in lines[0]):
-        return (Entry(f"line {number}", query, 1.0) for number, query in enumerate(lines, 1))
+        return (LogEntry(f"line {number}", query, 1.0) for number, query in enumerate(lines, 1))
     rows = csv.reader(lines, strict=True) if comma else iter([line.split("\t") for line in lines])
     return _table(_numbered(rows, path), path)
 
@@ -101,7 +101,7 @@ def _numbered(rows: Any, path: str) -> Iterator[tuple[int, list[str]]]:
         yield number, row
 
 
-def _table(rows: Iterator[tuple[int, list[str]]], path: str) -> Iterator[Entry]:
+def _table(rows: Iterator[tuple[int, list[str]]], path: str) -> Iterator[LogEntry]:
     columns: tuple[str, ...] = COLUMNS
     first = True
     for number, row in rows:
@@ -116,7 +116,7 @@ def _table(rows: Iterator[tuple[int, list[str]]], path: str) -> Iterator[Entry]:
             raise InputError(f"{path}, line {number}: must have {len(columns)} fields ({', '.join(columns)}), got {len(row)}")
         field = dict(zip(columns, row, strict=True))
         frequency = _number(field["frequency"], f"{path}, line {number}") if "frequency" in field else 1.0
-        yield Entry(f"line {number}", field["query"], frequency, field.get(DATE))
+        yield LogEntry(f"line {number}", field["query"], frequency, field.get(DATE))
 
 
 def _are_columns(names: tuple[str, ...]) -> bool:
@@ -131,7 +131,7 @@ def _number(text: str, place: str) -> float:
         raise InputError(f"{place}: frequency must be a number from 0, got {text.strip()[:40]!r}") from None
 
 
-def _parquet(path: str) -> Iterator[Entry]:
+def _parquet(path: str) -> Iterator[LogEntry]:
     need("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -151,4 +151,4 @@ def _parquet(path: str) -> Iterator[Entry]:
     for row, (query, frequency, date) in enumerate(zip(queries, frequencies, dates, strict=True), 1):
         if frequency is None:
             raise InputError(f"{path}, row {row}: frequency must be a number from 0, got none")
-        yield Entry(f"row {row}", query or "", frequency, date)
+        yield LogEntry(f"row {row}", query or "", frequency, date)

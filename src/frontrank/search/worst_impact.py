@@ -29,7 +29,7 @@ from frontrank.search.expected_impact import Sketch, checked, seen_at
 SETS = 20_000  # tried one by one before the search becomes greedy
 
 
-class Choice(NamedTuple):
+class WorstCaseChoice(NamedTuple):
     """Pages to fetch, what they are worth at the worst, and whether no other set of as many is worth more."""
 
     pages: tuple[int, ...]
@@ -75,7 +75,7 @@ def best_worst(
     frequency: Sequence[float],
     visibility: Sequence[float] | Array,
     sets: int = SETS,
-) -> Choice:
+) -> WorstCaseChoice:
     """The c unfetched pages that are worth most at the worst: exact while there are at most ``sets`` choices, else greedy."""
     candidates = sorted({page for sketch in sketches for page in sketch.unfetched()})
     if not 0 <= c <= len(candidates):
@@ -83,9 +83,9 @@ def best_worst(
     worst = _worst(sketches, frequency, visibility)
     if comb(len(candidates), c) <= sets:
         pages = max(combinations(candidates, c), key=lambda chosen: worst(frozenset(chosen)))
-        return Choice(pages, worst(frozenset(pages)), exact=True)
+        return WorstCaseChoice(pages, worst(frozenset(pages)), exact=True)
     chosen: list[int] = []
     for _ in range(c):
         waiting = [page for page in candidates if page not in chosen]
         chosen.append(max(waiting, key=lambda page: worst(frozenset((*chosen, page)))))
-    return Choice(tuple(sorted(chosen)), worst(frozenset(chosen)), exact=False)
+    return WorstCaseChoice(tuple(sorted(chosen)), worst(frozenset(chosen)), exact=False)

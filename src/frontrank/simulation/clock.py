@@ -20,7 +20,7 @@ from frontrank.frontiers.polite import PUTS, Polite, next_at, pop, settle
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array, kernel
 from frontrank.orderings.policy import Out, Policy, State, done, on_fetch, put
-from frontrank.simulation.engine import Engine
+from frontrank.simulation.graph_driver import GraphDriver
 from frontrank.web.links import Links
 from frontrank.web.web import Web
 
@@ -107,7 +107,7 @@ def drive_by_clock(
     return k
 
 
-class ClockedEngine(Engine):
+class ClockedDriver(GraphDriver):
     """A policy at work on a known web, at the pace that politeness allows."""
 
     def __init__(self, policy: Policy, web: Web, politeness: Politeness, latency_s: float, jit: bool = True) -> None:

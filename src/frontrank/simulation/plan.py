@@ -19,7 +19,7 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import as_policy
-from frontrank.simulation.engine import check_needs
+from frontrank.simulation.graph_driver import check_needs
 from frontrank.web.importance import parse_metric
 from frontrank.web.web import Web
 
@@ -27,7 +27,7 @@ Budget = float | int | str | None
 Given = str | Policy | Ranker
 
 
-class Rule(NamedTuple):
+class StopRule(NamedTuple):
     """Stop when a gauge of the ordering has reached a share."""
 
     gauge: str
@@ -41,11 +41,11 @@ class Stop:
     >>> Stop("0.3").pages(1000), Stop("50").pages(1000), Stop().pages(1000), Stop(5000).pages(1000)
     (300, 50, 1000, 1000)
     >>> Stop(until="coverage=0.9").until
-    Rule(gauge='coverage', share=0.9)
+    StopRule(gauge='coverage', share=0.9)
     """
 
     budget: Budget = None  # a whole number counts pages, a number with a point is a share of the web
-    until: str | Rule | None = None
+    until: str | StopRule | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "budget", _budget(self.budget))
@@ -60,11 +60,11 @@ class Stop:
 
     def given_to(self, policy: Policy) -> Policy:
         """The policy, with the stopping rule if there is one."""
-        return policy.stopping_at(*self.until) if isinstance(self.until, Rule) else policy
+        return policy.stopping_at(*self.until) if isinstance(self.until, StopRule) else policy
 
     def holds(self, gauges: Callable[[], Mapping[str, float]]) -> bool:
         """Whether the rule is met, where the policy itself is not given it: the policy of a live crawl is never another."""
-        return isinstance(self.until, Rule) and gauges().get(self.until.gauge, 0.0) >= self.until.share
+        return isinstance(self.until, StopRule) and gauges().get(self.until.gauge, 0.0) >= self.until.share
 
 
 def _budget(given: Budget) -> float | int | None:
@@ -84,8 +84,8 @@ def _budget(given: Budget) -> float | int | None:
     return number
 
 
-def _rule(given: str | Rule | None) -> Rule | None:
-    if given is None or isinstance(given, Rule):
+def _rule(given: str | StopRule | None) -> StopRule | None:
+    if given is None or isinstance(given, StopRule):
         return given
     if not isinstance(given, str):
         raise SpecError(f"a stopping rule must be RULE=SHARE, such as coverage=0.9, got {given!r}")
@@ -98,7 +98,7 @@ def _rule(given: str | Rule | None) -> Rule | None:
         raise SpecError(f"a stopping rule must be RULE=SHARE; write coverage={given}")
     if not gauge or not share == share:
         raise SpecError(f"a stopping rule must be RULE=SHARE, such as coverage=0.9, got {given!r}")
-    return Rule(gauge, share)
+    return StopRule(gauge, share)
 
 
 ALL = Stop()  # when no page is left

@@ -32,7 +32,7 @@ from frontrank.orderings.online.random import BITS, draw, mix
 from frontrank.orderings.policy import Out, Policy, Queue, State, on_fetch, on_revisit, pop, put
 from frontrank.orderings.revisits.revisit import Revisit, Settings
 from frontrank.simulation.changes import DAY
-from frontrank.simulation.engine import Engine
+from frontrank.simulation.graph_driver import GraphDriver
 from frontrank.web.links import Links
 from frontrank.web.seeds import distinct
 from frontrank.web.web import Web
@@ -67,7 +67,7 @@ class Sums(NamedTuple):
     turns: Array  # fetches of new pages, revisits, revisits that found a change, idle turns
 
 
-class Pace(NamedTuple):
+class FetchSchedule(NamedTuple):
     """How fast pages are fetched, how long, and since when is measured."""
 
     every_s: float
@@ -76,7 +76,7 @@ class Pace(NamedTuple):
     share: float  # of fetches that are revisits, while there is something to discover
 
 
-class Curve(NamedTuple):
+class FreshnessCurve(NamedTuple):
     """The state of the collection at evenly spaced times."""
 
     collected: Array
@@ -129,7 +129,7 @@ def _schedule(copies: Copies, settings: Settings, due: Heap, page: int, now: flo
 
 
 @kernel
-def _sample(copies: Copies, curve: Curve, i: int, now: float) -> None:
+def _sample(copies: Copies, curve: FreshnessCurve, i: int, now: float) -> None:
     for page in range(copies.at.size):
         if not np.isnan(copies.first_at[page]):
             curve.collected[i] += 1.0
@@ -155,7 +155,7 @@ def collect(copies: Copies, settings: Settings, due: Heap, phase: Array) -> None
 
 
 @kernel
-def _sample_until(copies: Copies, curve: Curve, sampled: int, now: float, end_s: float) -> int:
+def _sample_until(copies: Copies, curve: FreshnessCurve, sampled: int, now: float, end_s: float) -> int:
     """Take the samples that are due; returns how many are taken."""
     while sampled < curve.collected.size and now >= (sampled + 1) * end_s / curve.collected.size:
         _sample(copies, curve, sampled, (sampled + 1) * end_s / curve.collected.size)
@@ -176,7 +176,7 @@ def _revisit(copies: Copies, sums: Sums, page: int, now: float, since_s: float) 
 
 
 @kernel
-def _finish(copies: Copies, sums: Sums, curve: Curve, sampled: int, pace: Pace) -> None:
+def _finish(copies: Copies, sums: Sums, curve: FreshnessCurve, sampled: int, pace: FetchSchedule) -> None:
     """Account for all copies until the end, and take the samples that are left."""
     for page in range(copies.at.size):
         if not np.isnan(copies.first_at[page]):
@@ -196,8 +196,8 @@ def refresh(
     copies: Copies,
     due: Heap,
     sums: Sums,
-    curve: Curve,
-    pace: Pace,
+    curve: FreshnessCurve,
+    pace: FetchSchedule,
 ) -> None:
     """Fetch every so many seconds until the end."""
     credit = 0.0
@@ -243,7 +243,7 @@ class Refreshed:
     weighted_freshness: float
     weighted_age_days: float
     days: Array  # of the curves
-    curve: Curve
+    curve: FreshnessCurve
 
 
 def keep_fresh(
@@ -270,7 +270,7 @@ def keep_fresh(
     """
     if policy.interval() or policy.stepwise():
         raise InputError(f"{policy.spec()} cannot be simulated with revisits: it ranks now and then, or reads texts; use surf")
-    engine = Engine(policy, web, jit)
+    engine = GraphDriver(policy, web, jit)
     copies = _no_copies(rates, np.full(web.pages, 1.0) if weights is None else weights, seed)
     since = days / 2 if since_days is None else since_days
     found_by_then = collected or web.pages <= (1.0 - share) * a_day * since  # then all fetches are for revisits
@@ -285,9 +285,9 @@ def keep_fresh(
     kernels = {name: policy.kernels()[name] for name in ("on_fetch", "on_revisit")}
     kernels |= {"pop": engine.kind.pop, "put": engine.put, "_schedule": interpreted(_schedule, **bound)}
     sums = Sums(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(4, np.int64))
-    curve = Curve(*(np.zeros(SAMPLES) for _ in Curve._fields))
+    curve = FreshnessCurve(*(np.zeros(SAMPLES) for _ in FreshnessCurve._fields))
     crawl = (engine.state, engine.queue, engine.links, engine.out)
-    pace = Pace(DAY / a_day, days * DAY, since * DAY, float(share))
+    pace = FetchSchedule(DAY / a_day, days * DAY, since * DAY, float(share))
     engine._link(refresh, **kernels)(*crawl, settings, copies, due, sums, curve, pace)
     return _refreshed(revisit, copies, sums, curve, days)
 
@@ -302,7 +302,7 @@ def _no_copies(rates: Array, weights: Array, seed: int) -> Copies:
     )
 
 
-def _refreshed(revisit: Revisit, copies: Copies, sums: Sums, curve: Curve, days: float) -> Refreshed:
+def _refreshed(revisit: Revisit, copies: Copies, sums: Sums, curve: FreshnessCurve, days: float) -> Refreshed:
     """Means over time."""
     watched = np.where(sums.collected > 0, sums.collected, np.nan)
     fresh, age_days = (sums.fresh / watched).tolist(), (sums.age / watched / DAY).tolist()

@@ -12,7 +12,7 @@ from frontrank.frontiers import shelf
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.ranker import Ranker
-from frontrank.simulation.engine import Engine
+from frontrank.simulation.graph_driver import GraphDriver
 from frontrank.web.quality import judged, note_scores
 from frontrank.web.view import CrawlView
 from frontrank.web.web import Web
@@ -38,7 +38,7 @@ class Replay(Ranker):
         return self.policy.given()
 
     def score(self, view: CrawlView) -> Array:
-        engine = Engine(self.policy, _as_web(view, self.policy))
+        engine = GraphDriver(self.policy, _as_web(view, self.policy))
         engine.seed(np.arange(max(1, view.seeded), dtype=np.int32))
         engine.follow(view.source.astype(np.int32))
         if engine.kind is shelf:
@@ -46,7 +46,7 @@ class Replay(Ranker):
         sign = -1.0 if self.policy.queue == "fifo" else 1.0  # these queues go by discovery alone
         return sign * np.arange(view.known, dtype=np.float64)
 
-    def _priorities(self, engine: Engine, view: CrawlView) -> Array:
+    def _priorities(self, engine: GraphDriver, view: CrawlView) -> Array:
         """The keys of pages; where an ordering queues one page for many, what theirs stand for, that one first among equals."""
         keys = np.asarray(engine.queue.node["key"][: view.known].copy())
         if type(self.policy).priority is not Policy.priority:

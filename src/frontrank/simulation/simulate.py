@@ -13,8 +13,8 @@ from frontrank.errors import InputError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
 from frontrank.orderings.policy import Policy
-from frontrank.simulation.clock import ClockedEngine
-from frontrank.simulation.engine import Engine
+from frontrank.simulation.clock import ClockedDriver
+from frontrank.simulation.graph_driver import GraphDriver
 from frontrank.simulation.plan import Budget, Stop
 from frontrank.simulation.trace import Trace
 from frontrank.web.seeds import distinct
@@ -68,20 +68,20 @@ def simulate(
     order = np.empty(end, np.int32)
     gauges: dict[str, list[tuple[int, float]]] = {}
     with _making:
-        engine = Engine(policy, web, jit) if politeness is None else ClockedEngine(policy, web, politeness, latency_s, jit)
+        engine = GraphDriver(policy, web, jit) if politeness is None else ClockedDriver(policy, web, politeness, latency_s, jit)
         if jit:
             engine.warm(order)  # compile or load kernels before the clock starts
     begun, worked = perf_counter(), process_time()
     engine.seed(seeds)
     k, ended = _crawl(engine, order, gauges, progress, steps)
     seconds, processor_s = perf_counter() - begun, process_time() - worked
-    times = engine.times[:k] if isinstance(engine, ClockedEngine) else None
+    times = engine.times[:k] if isinstance(engine, ClockedDriver) else None
     trace = Trace(seeds, order[:k].copy() if k < end else order, ended, gauges, times)
     return Run(policy, trace, policy.ranking(engine.state), seconds, processor_s=processor_s)
 
 
 def _crawl(
-    engine: Engine, order: Array, gauges: dict[str, list[tuple[int, float]]], progress: Progress | None, steps: int
+    engine: GraphDriver, order: Array, gauges: dict[str, list[tuple[int, float]]], progress: Progress | None, steps: int
 ) -> tuple[int, str]:
     """Fill the order, with a look at the gauges at each step; returns how many pages were fetched, and how it ended."""
     k, end = 0, len(order)

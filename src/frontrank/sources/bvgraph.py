@@ -21,7 +21,7 @@ import numpy as np
 from frontrank.errors import SourceError, nearest
 from frontrank.kernels.jit import Array, compiled, kernel
 from frontrank.sources.bitstream import CODE_NAMES, DELTA, GAMMA, GOLOMB, NIBBLE, UNARY, ZETA
-from frontrank.sources.bvgraph_stream import Block, Shape, blocks
+from frontrank.sources.bvgraph_stream import RowBlock, StreamShape, blocks
 from frontrank.sources.properties import read_properties
 from frontrank.sources.url_files import UrlFiles, packed_lines
 from frontrank.sources.web_directory import write_manifest
@@ -118,12 +118,12 @@ def _urls(base: str) -> str | None:
     return next((path for path in (base + ".urls", base + ".urls.gz") if os.path.exists(path)), None)
 
 
-def _check_urls(path: str, urls: int, shape: Shape) -> None:
+def _check_urls(path: str, urls: int, shape: StreamShape) -> None:
     if urls != shape.nodes:
         raise SourceError(f"{path}: {urls:,} URLs for {shape.nodes:,} nodes; expected one line for each")
 
 
-def decode(path: str, shape: Shape, selves: bool = True) -> tuple[Array, Array]:
+def decode(path: str, shape: StreamShape, selves: bool = True) -> tuple[Array, Array]:
     """indptr and targets, successors increasing; self-links as they stand in the stream, or dropped."""
     indptr = targets = np.empty(0, np.int64)
     for block in blocks(path, shape) if selves else _without_selves(path, shape):
@@ -138,7 +138,7 @@ def decode(path: str, shape: Shape, selves: bool = True) -> tuple[Array, Array]:
     return indptr, cut(targets, int(indptr[-1]))
 
 
-def _without_selves(path: str, shape: Shape) -> Iterator[Block]:
+def _without_selves(path: str, shape: StreamShape) -> Iterator[RowBlock]:
     for block in blocks(path, shape):
         kept = block.targets.copy()  # later rows may refer to those of the block itself
         links = compiled(_drop_selves)(block.first, block.indptr, kept)
@@ -160,7 +160,7 @@ def _drop_selves(first: int, indptr: Array, targets: Array) -> int:
     return k
 
 
-def read_shape(path: str) -> Shape:
+def read_shape(path: str) -> StreamShape:
     """The properties that decoding needs; those that are missing have the defaults of the Java implementation."""
     given = read_properties(path)
     graph_class = given.get("graphclass", "").removeprefix("class ").strip()
@@ -176,7 +176,7 @@ def read_shape(path: str) -> Shape:
     nodes = _number(given, path, "nodes", None, 0)
     if nodes == 0 or nodes > MAX_PAGES:
         raise SourceError(f"{path}: nodes is {nodes:,}, expected 1 to {MAX_PAGES:,}")
-    return Shape(
+    return StreamShape(
         nodes=nodes,
         arcs=_number(given, path, "arcs", None, 0),
         window=_number(given, path, "windowsize", 7, 0),

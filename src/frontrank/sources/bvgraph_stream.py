@@ -42,7 +42,7 @@ LINKS = 2**23  # of a block
 PADDING = 8  # bytes that may follow the last node
 
 
-class Shape(NamedTuple):
+class StreamShape(NamedTuple):
     """What the properties say of the stream."""
 
     nodes: int
@@ -64,7 +64,7 @@ class Format(NamedTuple):
     k: int
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Successors of node ``first + r``: ``targets[indptr[r]:indptr[r + 1]]``, increasing, the node itself included."""
 
     first: int
@@ -72,7 +72,7 @@ class Block(NamedTuple):
     targets: Array  # int32
 
 
-def _bits(path: str, shape: Shape) -> int:
+def _bits(path: str, shape: StreamShape) -> int:
     """How many bits the file has; SourceError if the properties cannot be right."""
     try:
         bits = 8 * os.path.getsize(path)
@@ -85,7 +85,7 @@ def _bits(path: str, shape: Shape) -> int:
     return bits
 
 
-def blocks(path: str, shape: Shape) -> Iterator[Block]:
+def blocks(path: str, shape: StreamShape) -> Iterator[RowBlock]:
     """The rows of all nodes, in order. The arrays of a block are written over by the next."""
     bits = _bits(path, shape)
     window = min(shape.window, shape.nodes)
@@ -104,7 +104,7 @@ def blocks(path: str, shape: Shape) -> Iterator[Block]:
             raise SourceError(f"{path}: node {after}: {COMPLAINTS[status]}")
         filled = int(indptr[after - first])
         if after > node:
-            yield Block(node, indptr[kept : after - first + 1] - before, targets[before:filled])
+            yield RowBlock(node, indptr[kept : after - first + 1] - before, targets[before:filled])
         if status == FULL and after == node:
             targets = np.concatenate([targets, np.empty(max(targets.size, 1024), np.int32)])
         if status == TRUNCATED:
@@ -118,7 +118,7 @@ def blocks(path: str, shape: Shape) -> Iterator[Block]:
     _check_end(path, 8 * begin + pos, bits, done, shape)
 
 
-def _check_end(path: str, end: int, bits: int, arcs: int, shape: Shape) -> None:
+def _check_end(path: str, end: int, bits: int, arcs: int, shape: StreamShape) -> None:
     """Check that all arcs were decoded, and that only zeros up to a whole byte follow the last node."""
     if arcs != shape.arcs:
         raise SourceError(f"{path}: {arcs:,} arcs decoded, but the properties say {shape.arcs:,}")

@@ -60,7 +60,7 @@ def load_warc(path: str | os.PathLike[str], progress: Progress | None = None, un
     files = find(where) if os.path.isdir(where) else [where]
     if not files:
         raise SourceError(f"{where}: contains no file called {', '.join(NAMES)}")
-    found = _Found()
+    found = _Captured()
     with Workers(1) as workers:
         for file in files:
             for number, record in enumerate(records(file), 1):
@@ -175,7 +175,7 @@ def _line(text: Any) -> str:
 # --- the web ---
 
 
-class _Found:
+class _Captured:
     """What was captured so far. URLs are numbered as they are met, captured or not."""
 
     def __init__(self) -> None:

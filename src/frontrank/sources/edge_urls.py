@@ -29,7 +29,7 @@ from frontrank.sources.edge_lines import (
     is_end,
     shown,
 )
-from frontrank.sources.names import Alike, Names
+from frontrank.sources.names import NameTable, SameKey
 from frontrank.sources.spilled import SpilledLinks
 from frontrank.sources.url_files import UrlFiles, check_text
 from frontrank.sources.web_directory import write_manifest
@@ -67,7 +67,7 @@ def _with_salts(edges: Edges, work: Callable[[int], T]) -> T:
     for salt in range(SALTS):
         try:
             return work(salt)
-        except Alike:
+        except SameKey:
             continue
     raise SourceError(f"{edges.path}: different URLs keep the same 64-bit key, whatever the salt; number the pages yourself")
 
@@ -103,7 +103,7 @@ def _write_url_web(edges: Edges, separator: int, where: Path, salt: int) -> None
 
 def _links(edges: Edges, separator: int, salt: int) -> Iterator[tuple[Array, Array, Packed]]:
     """Sources, targets, and the URLs of pages that were not seen before, piece by piece."""
-    names = Names(salt)
+    names = NameTable(salt)
     lines = links = 0
     for data in chunks(edges.path, edges.chunk):
         check_text(edges.path, data, lines)

@@ -76,7 +76,7 @@ def load_crawled(where: str | os.PathLike[str], waiting: bool = False) -> Web:
     )
 
 
-def _links(found: Found, pages: list[int], known: int) -> dict[str, Any]:
+def _links(found: FoundEvents, pages: list[int], known: int) -> dict[str, Any]:
     """The links between these pages, their anchors, and the seeds, under the new numbers of pages."""
     number = np.full(known, -1, np.int64)
     number[pages] = np.arange(len(pages))
@@ -91,7 +91,7 @@ def _links(found: Found, pages: list[int], known: int) -> dict[str, Any]:
     }
 
 
-class Found(NamedTuple):
+class FoundEvents(NamedTuple):
     """What the events of a crawl say of its fetched pages, in their order; and its seeds and failed pages."""
 
     pages: list[int]
@@ -105,8 +105,8 @@ class Found(NamedTuple):
     queries: list[Workload]  # workloads set later; the last one counts
 
 
-def _read(journal: Journal, known: int) -> Found:
-    found = Found([], [], [], [], [], [], [], [], [])
+def _read(journal: Journal, known: int) -> FoundEvents:
+    found = FoundEvents([], [], [], [], [], [], [], [], [])
     place: dict[int, int] = {}
     for event in (row for rows in journal.rows() for row in checked_rows(journal.folder, rows, known)):
         if event.kind == Seeded.kind:
@@ -126,7 +126,7 @@ def _read(journal: Journal, known: int) -> Found:
     return found
 
 
-def _impacts(found: Found, pages: list[int], impact_by: str) -> dict[str, Any]:
+def _impacts(found: FoundEvents, pages: list[int], impact_by: str) -> dict[str, Any]:
     """Views and clicks of these pages, the last that were reported, and which of them count."""
     impact_of: dict[str, dict[int, float]] = {"views": {}, "clicks": {}}
     by = impact_by or next(("clicks" if one.views is None else "views" for one in found.impacts), "views")

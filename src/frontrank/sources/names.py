@@ -1,7 +1,7 @@
 """Numbers for names by the millions: URLs and hosts in order of first appearance, none of them a Python object.
 
 A name is known by 128 bits: 64 are its key in the table of ``kernels.hashtable``, the others are kept beside it. Two names
-with the same key and other bits there are told apart: ``Alike``, an odds of n^2 / 2^65 (1 in 3,700 for a hundred million
+with the same key and other bits there are told apart: ``SameKey``, an odds of n^2 / 2^65 (1 in 3,700 for a hundred million
 names), and the caller begins again with other keys (``salt``). About 28 bytes a name; the names themselves leave as they come.
 """
 
@@ -26,11 +26,11 @@ HTTP, HTTPS = np.frombuffer(b"http://", np.uint8), np.frombuffer(b"https://", np
 SLASH, QUESTION, SHARP, DOT, DASH, UNDERSCORE = 47, 63, 35, 46, 45, 95
 
 
-class Alike(Exception):
+class SameKey(Exception):
     """Two names have the same key: begin again with another salt."""
 
 
-class Names:
+class NameTable:
     """Numbers by name."""
 
     def __init__(self, salt: int = 0) -> None:
@@ -52,16 +52,16 @@ class Names:
             new = np.empty(found[span].size, np.int64)
             count = compiled(_number)(self.table, self.checks, data, begins[span], ends[span], self.salt, found[span], new)
             if count < 0:
-                raise Alike
+                raise SameKey
             fresh.append(new[:count] + at)
         return found, np.concatenate(fresh) if fresh else np.empty(0, np.int64)
 
 
-class Hosts:
+class HostTable:
     """Host numbers of URLs, in order of first appearance."""
 
     def __init__(self, salt: int = 0) -> None:
-        self.names = Names(salt)
+        self.names = NameTable(salt)
 
     def numbers(self, urls: Packed) -> tuple[Array, Packed]:
         """The host number of each URL; and the names of hosts that were not seen before."""

@@ -39,7 +39,7 @@ from frontrank.pages.urls import host_of
 from frontrank.search.workload import load_workload, normalised
 from frontrank.sources.parquet_rows import (
     WHOLE,
-    Tables,
+    ParquetTables,
     are_in_order,
     impact_of,
     link_pieces,
@@ -75,7 +75,7 @@ def is_parquet_crawl(path: str) -> bool:
 class ParquetCrawl:
     """The tables of a crawl. What is not asked for is not read; links are sorted on disk, and mapped."""
 
-    tables: Tables
+    tables: ParquetTables
 
     @property
     def path(self) -> str:

@@ -36,7 +36,7 @@ class ParquetTable(NamedTuple):
     columns: list[str]  # that all parts have
 
 
-class Tables(NamedTuple):
+class ParquetTables(NamedTuple):
     """A web's."""
 
     path: str
@@ -48,7 +48,7 @@ class Tables(NamedTuple):
         return os.path.basename(os.path.normpath(self.path)).removesuffix(SUFFIX)
 
 
-def looked_at(path: str) -> Tables:
+def looked_at(path: str) -> ParquetTables:
     """The tables of a folder, each part whole by its footer and with the columns it must have; no row is read yet."""
     need("pyarrow")
     links, pages = table_of(path, LINKS, LINK_COLUMNS), table_of(path, PAGES, PAGE_COLUMNS)
@@ -56,7 +56,7 @@ def looked_at(path: str) -> Tables:
         raise SourceError(f"{path}: the pages table is empty; a web has at least one page")
     if pages.rows > MAX_PAGES:
         raise SourceError(f"{path}: {pages.rows:,} pages, and one machine takes {MAX_PAGES:,}; rank them with --engine spark")
-    return Tables(path, links, pages)
+    return ParquetTables(path, links, pages)
 
 
 def table_of(path: str, name: str, needed: Mapping[str, tuple[str, ...]]) -> ParquetTable:
@@ -141,7 +141,7 @@ def are_in_order(pages: ParquetTable) -> bool:
     return in_order
 
 
-def link_pieces(tables: Tables, progress: Progress | None = None) -> Iterator[tuple[Array, Array]]:
+def link_pieces(tables: ParquetTables, progress: Progress | None = None) -> Iterator[tuple[Array, Array]]:
     """Sources and targets, as they stand."""
     links = 0
     for part, row, batch in batches_of(tables.links.parts, ["source", "target"]):
@@ -156,13 +156,13 @@ def link_pieces(tables: Tables, progress: Progress | None = None) -> Iterator[tu
             progress(f"{tables.name}: {links:,} links read")
 
 
-def numbered_pieces(tables: Tables, column: str) -> Iterator[tuple[Array, Any]]:
+def numbered_pieces(tables: ParquetTables, column: str) -> Iterator[tuple[Array, Any]]:
     """Page numbers, and a column of these pages, as they stand."""
     for part, row, batch in batches_of(tables.pages.parts, ["page", column]):
         yield numbers_of(part, row, batch, "page"), batch.column(batch.schema.get_field_index(column))
 
 
-def page_pieces(tables: Tables, columns: list[str], in_order: bool) -> Iterator[Any]:
+def page_pieces(tables: ParquetTables, columns: list[str], in_order: bool) -> Iterator[Any]:
     """The columns of all pages, in order of their numbers, as Arrow tables."""
     need("pyarrow")
     import pyarrow as pa

@@ -22,8 +22,17 @@ import numpy as np
 
 from frontrank.errors import InputError, need
 from frontrank.kernels.jit import Array
-from frontrank.sources.names import Hosts
-from frontrank.sources.parquet_rows import LINKS, PAGES, Tables, are_in_order, impact_of, link_pieces, looked_at, page_pieces
+from frontrank.sources.names import HostTable
+from frontrank.sources.parquet_rows import (
+    LINKS,
+    PAGES,
+    ParquetTables,
+    are_in_order,
+    impact_of,
+    link_pieces,
+    looked_at,
+    page_pieces,
+)
 from frontrank.sources.parquet_tables import BATCH, SUFFIX, UNDONE
 from frontrank.sources.spilled import SpilledLinks
 from frontrank.sources.url_files import HostFiles, UrlFiles
@@ -74,7 +83,7 @@ def load_parquet(path: str, progress: Progress | None = None) -> Web:
     if "url" in columns:
         known["urls"] = Texts(pa.chunked_array([Packed.of(piece["url"]).arrow() for piece in pieces]))
     if "url" in columns or "host" in columns:
-        hosts, numbers, names = Hosts(), [], []
+        hosts, numbers, names = HostTable(), [], []
         for piece in pieces:
             given = Packed.of(piece["host"] if "host" in columns else piece["url"])
             found, fresh = hosts.of_names(given) if "host" in columns else hosts.numbers(given)
@@ -101,7 +110,7 @@ def write_from_parquet(path: str, where: Path, progress: Progress | None = None)
     write_manifest(where, tables.name, tables.pages.rows, links, hosts, [column for column in known if known[column]])
 
 
-def _write_pages(tables: Tables, in_order: bool, columns: list[str], where: Path) -> int | None:
+def _write_pages(tables: ParquetTables, in_order: bool, columns: list[str], where: Path) -> int | None:
     """Returns the number of hosts, if they are known."""
     with ExitStack() as files:
         urls = files.enter_context(UrlFiles(where)) if "url" in columns else None

@@ -38,7 +38,7 @@ from frontrank.errors import SpecError
 from frontrank.kernels.jit import Array, compiled
 from frontrank.sources.specification import Specification, short
 from frontrank.sources.synthetic_links import (
-    Rows,
+    LinkLists,
     by_topic,
     close_gaps,
     fill_below,
@@ -176,7 +176,7 @@ class Synthetic(Specification):
         targets = np.empty(int(indptr[-1]), np.int32)
         stay = compiled(share_staying)(layout, indptr, self.locality)
         order = compiled(interleaved)(layout, rng)
-        rows = Rows(indptr, targets, np.zeros(self.pages, np.int32), np.full(self.pages, -1, np.int32))
+        rows = LinkLists(indptr, targets, np.zeros(self.pages, np.int32), np.full(self.pages, -1, np.int32))
         compiled(grow)(layout, order, rows, stay, self.copying, rng)
         links = compiled(close_gaps)(indptr, rows.filled, targets)
         return indptr, targets[:links]

@@ -160,7 +160,7 @@ def interleaved(layout: Layout, rng: Array) -> Array:
     return order
 
 
-class Rows(NamedTuple):
+class LinkLists(NamedTuple):
     """The links while they are being written."""
 
     indptr: Array
@@ -170,7 +170,7 @@ class Rows(NamedTuple):
 
 
 @kernel
-def grow(layout: Layout, order: Array, rows: Rows, stay: float, copying: float, rng: Array) -> None:
+def grow(layout: Layout, order: Array, rows: LinkLists, stay: float, copying: float, rng: Array) -> None:
     """Write the links of all pages; ``stay`` is the share of links, those to children apart, that stay on the host.
 
     A page may find fewer targets than planned: then its row is not filled.
@@ -190,14 +190,14 @@ def grow(layout: Layout, order: Array, rows: Rows, stay: float, copying: float, 
 
 
 @kernel
-def _add(q: Any, p: Any, rows: Rows) -> None:
+def _add(q: Any, p: Any, rows: LinkLists) -> None:
     rows.targets[rows.indptr[p] + rows.filled[p]] = q
     rows.filled[p] += 1
     rows.seen[q] = p
 
 
 @kernel
-def _navigate(layout: Layout, p: Any, local: int, rows: Rows, rng: Array) -> Any:
+def _navigate(layout: Layout, p: Any, local: int, rows: LinkLists, rng: Array) -> Any:
     """Links to the root, the parent and the menu, as far as the local ones go, then to the children and the calendar.
 
     Returns how many of the local ones were used.
@@ -224,7 +224,7 @@ def _navigate(layout: Layout, p: Any, local: int, rows: Rows, rng: Array) -> Any
 
 
 @kernel
-def _wander(layout: Layout, order: Array, p: Any, local: int, remote: int, rows: Rows, copying: float, rng: Array) -> None:
+def _wander(layout: Layout, order: Array, p: Any, local: int, remote: int, rows: LinkLists, copying: float, rng: Array) -> None:
     """The other links, those that stay and those that leave mixed; where one kind finds no page, the other is tried."""
     h = layout.host[p]
     n = layout.size[h]
@@ -255,7 +255,7 @@ def _noticed(layout: Layout, host: int, rng: Array) -> Any:
 
 
 @kernel
-def _on_host(layout: Layout, p: Any, rows: Rows, copying: float, rng: Array) -> Any:
+def _on_host(layout: Layout, p: Any, rows: LinkLists, copying: float, rng: Array) -> Any:
     """A page of p's host that p does not link to yet, or -1."""
     h = layout.host[p]
     lo, n = layout.first[h], layout.size[h]
@@ -280,7 +280,7 @@ def _on_host(layout: Layout, p: Any, rows: Rows, copying: float, rng: Array) -> 
 
 
 @kernel
-def _elsewhere(layout: Layout, order: Array, p: Any, rows: Rows, copying: float, rng: Array) -> Any:
+def _elsewhere(layout: Layout, order: Array, p: Any, rows: LinkLists, copying: float, rng: Array) -> Any:
     """A page of another host that p does not link to yet, or -1. A large host is met more often."""
     h = layout.host[p]
     begin, end = layout.topic_start[layout.topic[p]], layout.topic_start[layout.topic[p] + 1]
@@ -302,7 +302,7 @@ def _elsewhere(layout: Layout, order: Array, p: Any, rows: Rows, copying: float,
 
 
 @kernel
-def _wind_up(layout: Layout, rows: Rows) -> None:
+def _wind_up(layout: Layout, rows: LinkLists) -> None:
     """The links of the calendar: the next days, then the first."""
     for p in range(layout.trap_first, layout.trap_last):
         for q in range(p + 1, min(p + TRAP_NEXT + 1, layout.trap_last)):

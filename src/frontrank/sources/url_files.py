@@ -10,7 +10,7 @@ import numpy as np
 
 from frontrank.errors import SourceError
 from frontrank.kernels.jit import Array, compiled, kernel
-from frontrank.sources.names import Hosts
+from frontrank.sources.names import HostTable
 from frontrank.sources.web_directory import StringsFile
 from frontrank.system.files import NpyFile
 from frontrank.system.text_files import chunks
@@ -25,7 +25,7 @@ class HostFiles:
     """hosts.npy and hosts.parquet: hosts are numbered in order of first appearance."""
 
     def __init__(self, where: Path, salt: int = 0) -> None:
-        self._known = Hosts(salt)
+        self._known = HostTable(salt)
         self._names = StringsFile(where, "hosts", ["host"])
         self._numbers = NpyFile(where / "hosts.npy", np.int32)
 

@@ -41,7 +41,7 @@ PAGE = 4  # links that a page costs as much as
 COUNT = "bucket int, links long"
 
 
-class Plan(NamedTuple):
+class BlockPlan(NamedTuple):
     """Which blocks to build: where, of a web cut how, and for how many tasks."""
 
     folder: Folder
@@ -56,7 +56,7 @@ class Plan(NamedTuple):
         return self.name == "turned"
 
 
-def build_blocks(tasks: Tasks, plan: Plan, links: Any) -> Blocks:
+def build_blocks(tasks: Tasks, plan: BlockPlan, links: Any) -> Blocks:
     """Blocks of these links (columns source, target). Out-degrees are left for ``blocks.add_degrees``."""
     folder, shape = plan.folder, plan.shape
     with_counts = in_arrow(links.select("source", "target"), partial(_pack, plan), COUNT)
@@ -77,7 +77,7 @@ def build_blocks(tasks: Tasks, plan: Plan, links: Any) -> Blocks:
 # --- packs ---
 
 
-def _pack(plan: Plan, arrived: Iterable[Any]) -> Iterator[Any]:
+def _pack(plan: BlockPlan, arrived: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
     from pyspark import TaskContext
 
@@ -146,7 +146,7 @@ class PackedRange(NamedTuple):
     def links(self) -> int:
         return int((self.begins[:, -1] - self.begins[:, 0]).sum())
 
-    def pairs(self, plan: Plan, low: int, high: int) -> Array:
+    def pairs(self, plan: BlockPlan, low: int, high: int) -> Array:
         """The links of some buckets."""
         parts = [
             plan.folder.some(pack, begins[low], begins[high]) for pack, begins in zip(self.packs, self.begins, strict=True)
@@ -154,7 +154,9 @@ class PackedRange(NamedTuple):
         return np.concatenate(parts) if parts else np.empty((0, 2), plan.shape.number)
 
 
-def _build(plan: Plan, packs: list[str], ranges: list[Bounds], expected: list[int], arrived: Iterable[Any]) -> Iterator[Any]:
+def _build(
+    plan: BlockPlan, packs: list[str], ranges: list[Bounds], expected: list[int], arrived: Iterable[Any]
+) -> Iterator[Any]:
     folder, shape = plan.folder, plan.shape
     folder.check()
     for task in each_task(arrived):
@@ -170,7 +172,7 @@ def _build(plan: Plan, packs: list[str], ranges: list[Bounds], expected: list[in
         yield result_row(begin, end, Result(data=np.array(links, np.int64).tobytes()))
 
 
-def _write_blocks(plan: Plan, name: str, packed: PackedRange) -> list[int]:
+def _write_blocks(plan: BlockPlan, name: str, packed: PackedRange) -> list[int]:
     """Write the blocks of a range, one for each span; returns their links."""
     shape, (begin, end) = plan.shape, packed.bounds
     sparse = packed.links < shape.spans * (end - begin) // 2

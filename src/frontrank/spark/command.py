@@ -17,7 +17,7 @@ from frontrank.spark.web import Progress
 ALL_CORES = "local[*]"
 
 
-class Request(NamedTuple):
+class RankRequest(NamedTuple):
     """What to rank: the Parquet tables at a path, and how many pages are wanted."""
 
     path: str
@@ -36,7 +36,7 @@ class Cluster(NamedTuple):
 
 
 def ranked(
-    request: Request, cluster: Cluster, progress: Progress
+    request: RankRequest, cluster: Cluster, progress: Progress
 ) -> tuple[Ranker, Ranking, dict[str, int], dict[str, dict[str, float]]]:
     """The ranker, its best pages, the numbers of fetched and waiting pages, and how the scores converged."""
     need("pyspark", "pyarrow", "pandas")

@@ -24,7 +24,7 @@ from frontrank.orderings.batch.q_hybrid import QHybrid
 from frontrank.spark.jobs import Result, Stretch, Stretches, in_arrow
 from frontrank.spark.queries import check_overlap, overlap
 from frontrank.spark.session import plain_errors
-from frontrank.spark.walks import Scores, default_pagerank
+from frontrank.spark.walks import SolvedVector, default_pagerank
 from frontrank.spark.web import SparkWeb
 
 POINT = "x double, impact double"
@@ -33,7 +33,7 @@ MAX_LEVELS = 100_000  # of a partition that come to the driver
 CLOSE = 1e-15  # x that lie closer are one, as in scikit-learn
 
 
-class Curve(NamedTuple):
+class ImpactCurve(NamedTuple):
     """Impact by x: a parabola (three numbers, of x scaled to -1 .. 1), or values between which lines are drawn."""
 
     at: Array
@@ -46,7 +46,7 @@ class Curve(NamedTuple):
         return np.asarray(np.interp(x, self.at, self.value))
 
 
-def hybrid(web: SparkWeb, ranker: QHybrid) -> Scores:
+def hybrid(web: SparkWeb, ranker: QHybrid) -> SolvedVector:
     """q-hybrid of all pages."""
     if not web.has_impact:
         raise InputError(f"{ranker.name}: needs clicks or views of fetched pages; the pages table has neither")
@@ -58,7 +58,7 @@ def hybrid(web: SparkWeb, ranker: QHybrid) -> Scores:
     into = web.name("hybrid")
     web.for_each_stretch(_mix, into, x.x, by_query.x, ranker.weight, curve)
     web.drop(by_query.x)
-    return Scores(into, x.iterations, x.residual)
+    return SolvedVector(into, x.iterations, x.residual)
 
 
 def check_hybrid(ranker: QHybrid) -> None:
@@ -68,18 +68,18 @@ def check_hybrid(ranker: QHybrid) -> None:
         raise InputError(f"{ranker.spec()}: a tree is for the local engine; take fit=isotonic or quadratic")
 
 
-def _mix(into: str, x: str, overlap: str, weight: float, curve: Curve, stretch: Stretch) -> Result:
+def _mix(into: str, x: str, overlap: str, weight: float, curve: ImpactCurve, stretch: Stretch) -> Result:
     by_query, pagerank = stretch.get(overlap), stretch.get(x)
     stretch.put(into, weight * by_query + (1.0 - weight) * curve(np.log(pagerank * stretch.shape.pages)))
     return Result()
 
 
-def _fit(web: SparkWeb, x: str, fit: str) -> Curve:
+def _fit(web: SparkWeb, x: str, fit: str) -> ImpactCurve:
     points = in_arrow(web.tasks.frame(len(web.stretches.bounds)), partial(_points, web.stretches, x), POINT).persist()
     try:
         low, high, mean = points.selectExpr("min(x)", "max(x)", "avg(impact)").first()
         if points.select("x").distinct().limit(3).count() < 3:  # a curve through fewer points is anybody's guess
-            return Curve(np.array([low]), np.array([mean]))
+            return ImpactCurve(np.array([low]), np.array([mean]))
         return _parabola(points, low, high) if fit == "quadratic" else _rising(points)
     finally:
         points.unpersist()
@@ -100,28 +100,28 @@ def _scaled(x: Any, low: float, high: float) -> Any:
     return (2.0 * x - low - high) / (high - low)
 
 
-def _parabola(points: Any, low: float, high: float) -> Curve:
+def _parabola(points: Any, low: float, high: float) -> ImpactCurve:
     scaled = points.selectExpr(f"(2 * x - ({low!r}D) - ({high!r}D)) / (({high!r}D) - ({low!r}D)) u", "impact")
     powers = [f"sum(pow(u, {power}))" for power in range(5)] + [f"sum(impact * pow(u, {power}))" for power in range(3)]
     sums = np.array(scaled.selectExpr(*powers).first())
     matrix = sums[np.add.outer(np.arange(3), np.arange(3))]
-    return Curve(np.array([low, high]), np.linalg.lstsq(matrix, sums[5:], rcond=None)[0], parabola=True)
+    return ImpactCurve(np.array([low, high]), np.linalg.lstsq(matrix, sums[5:], rcond=None)[0], parabola=True)
 
 
-def _rising(points: Any) -> Curve:
+def _rising(points: Any) -> ImpactCurve:
     sorted_ = points.repartitionByRange("x").sortWithinPartitions("x")  # equal x stay together
     rows = in_arrow(sorted_, _pooled, LEVEL).collect()
     rows.sort(key=lambda row: row.low)
     return _curve(np.array([tuple(row) for row in rows]).reshape(-1, 4))
 
 
-def _curve(levels: Array) -> Curve:
+def _curve(levels: Array) -> ImpactCurve:
     """The levels of all partitions, in order, pooled once more."""
     count = compiled(_pool)(levels)
     low, high, total, weight = levels[:count].T
     at = np.column_stack([low, high]).ravel()
     kept = np.concatenate([[True], np.diff(at) > 0])
-    return Curve(at[kept], np.repeat(total / weight, 2)[kept])
+    return ImpactCurve(at[kept], np.repeat(total / weight, 2)[kept])
 
 
 def _pooled(arrived: Iterable[Any]) -> Iterator[Any]:

@@ -15,16 +15,15 @@ import numpy as np
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.kernels.walk import virtual_degree
-from frontrank.orderings.batch.rw import EnrichedWalk
+from frontrank.orderings.batch.rw import EnrichedWalk, WalkSettings
 from frontrank.orderings.batch.sampled import is_small, part_of, share_of, taken
 from frontrank.spark.blocks import Blocks
 from frontrank.spark.jobs import Result, Stretch, for_each_stretch
-from frontrank.spark.walks import EdgeSettings
 from frontrank.spark.web import SparkWeb
 from frontrank.web.view import CrawlView
 
 
-class Rows(NamedTuple):
+class CrawlPart(NamedTuple):
     """Links of fetched pages, by page."""
 
     source: Array
@@ -33,7 +32,7 @@ class Rows(NamedTuple):
     whole: bool  # of all fetched pages
 
 
-def rows_of_part(web: SparkWeb) -> Rows:
+def rows_of_part(web: SparkWeb) -> CrawlPart:
     """The part of the crawl that settings are learned from."""
     blocks = web.blocks
     whole = is_small(web.pages, blocks.links)
@@ -47,7 +46,7 @@ def rows_of_part(web: SparkWeb) -> Rows:
     degree = np.bincount(np.searchsorted(source, pairs[:, 0]), minlength=len(source))
     web.drop(*names["pages"], *names["links"])
     indptr = np.concatenate([[0], np.cumsum(degree)]).astype(np.int64)
-    return Rows(source, indptr, pairs[order, 1], whole)
+    return CrawlPart(source, indptr, pairs[order, 1], whole)
 
 
 def _pages(share: float, waits: bool, stretch: Stretch) -> Result:
@@ -72,7 +71,7 @@ def _links(blocks: Blocks, share: float, stretch: Stretch) -> Result:
     return Result()
 
 
-def learned(web: SparkWeb, ranker: EnrichedWalk) -> EdgeSettings:
+def learned(web: SparkWeb, ranker: EnrichedWalk) -> WalkSettings:
     """omega and gamma, as the local engine learns them."""
     web.progress(f"{ranker.name}: learning omega", 0, 0)
     rows = rows_of_part(web)
@@ -84,8 +83,7 @@ def learned(web: SparkWeb, ranker: EnrichedWalk) -> EdgeSettings:
         view, pages = part_of(*rows[:3])
     impact = web.folder.vector("impact", np.float64, web.pages)[pages]
     view.impact = np.where(view.fetched, impact, 0.0)
-    choice = ranker._learned(view)
-    return EdgeSettings(choice.omega, choice.gamma)
+    return ranker._learned(view)
 
 
 def neighbours(web: SparkWeb, name: str) -> str:

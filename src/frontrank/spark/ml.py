@@ -27,6 +27,7 @@ from frontrank.orderings.batch.fusion import ranks
 from frontrank.orderings.batch.ml.features import RANKERS, STEADY, FeatureTable, place_of
 from frontrank.orderings.batch.ml.links import LinkSums, link_columns, shrunk
 from frontrank.orderings.batch.ml.ml import WALK_WEIGHT, Examples, K, Ml, share_of_examples
+from frontrank.orderings.batch.rw import WalkSettings
 from frontrank.orderings.batch.sampled import taken
 from frontrank.orderings.ranker import Ranker
 from frontrank.sources.parquet_crawl import earlier_moments
@@ -35,8 +36,8 @@ from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import Result, Stretch
 from frontrank.spark.local_web import LocalWeb, run_locally
 from frontrank.spark.places import places_by
-from frontrank.spark.walks import EdgeSettings, Scores, check_impact, indegree
-from frontrank.spark.web import SparkWeb, Web, add_up
+from frontrank.spark.walks import SolvedVector, check_impact, indegree
+from frontrank.spark.web import SolverWeb, SparkWeb, add_up
 
 PIECE = 1 << 16  # pages whose features a task has at a time
 MAX_LOCAL = 20_000_000  # pages and links up to which a ranker is one task's: 160 MB of blocks
@@ -69,7 +70,7 @@ def check_texts(ranker: Ml) -> None:
         )
 
 
-def ml(web: SparkWeb, ranker: Ml) -> Scores:
+def ml(web: SparkWeb, ranker: Ml) -> SolvedVector:
     """The learned scores of pages that wait; 0 for fetched ones."""
     check_impact(web, ranker.name)
     predict = ranker.learned(_examples(web))
@@ -81,12 +82,12 @@ def ml(web: SparkWeb, ranker: Ml) -> Scores:
     web.drop(*table.sums)
     if len(predicted) == 1:
         web.drop(*table.places.values())
-        return Scores(predicted[0], 1, 0.0)
+        return SolvedVector(predicted[0], 1, 0.0)
     steady = [table.places[name] for name in STEADY[ranker.features]]
     by_learner, into = places_by(web, predicted), web.name("fused")
     web.for_each_stretch(_fuse, into, by_learner, steady)
     web.drop(*predicted, *by_learner, *table.places.values())
-    return Scores(into, 1, 0.0)
+    return SolvedVector(into, 1, 0.0)
 
 
 # --- features ---
@@ -119,7 +120,7 @@ def _features_by_task(web: SparkWeb, when: str) -> Table:
     return Table(places, sums, run_locally(web, works).mass, web.fetched, web.pages - web.fetched)
 
 
-def _local_places(ranker: Ranker, settings: EdgeSettings, into: str, web: LocalWeb) -> Result:
+def _local_places(ranker: Ranker, settings: WalkSettings, into: str, web: LocalWeb) -> Result:
     scores = web.vector(scores_with(web, ranker, settings, _not_counted).x)
     waits, places = web.vector("fetched", np.uint8) == 0, np.zeros(web.pages)
     places[waits] = ranks(coarse(scores[waits]))
@@ -139,7 +140,7 @@ def _local_sums(into: tuple[str, ...], web: LocalWeb) -> Result:
     return Result(mass=usual)
 
 
-def _link_sums(web: Web) -> tuple[tuple[str, ...], float]:
+def _link_sums(web: SolverWeb) -> tuple[tuple[str, ...], float]:
     """``LinkSums`` of all pages as vectors, and the usual gain."""
     assert web.max_links >= 0  # makes degrees
     gain, known, breadth, late = own = [web.name(kind) for kind in ("gain", "known", "breadth", "late")]

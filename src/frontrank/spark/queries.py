@@ -32,7 +32,7 @@ from frontrank.spark.folder import Folder
 from frontrank.spark.jobs import Result, Shape, Stretch, in_arrow
 from frontrank.spark.rows import ROW, batches, by_segment, raw, rows_of_segments
 from frontrank.spark.tables import table_frame
-from frontrank.spark.walks import Scores, indegree
+from frontrank.spark.walks import SolvedVector, indegree
 from frontrank.spark.web import SparkWeb
 from frontrank.web.view import Results, SearchView, Workload
 
@@ -53,7 +53,7 @@ class QueryLog(NamedTuple):
     rho: float
 
 
-def overlap(web: SparkWeb, ranker: QOverlap, pagerank: Scores) -> Scores:
+def overlap(web: SparkWeb, ranker: QOverlap, pagerank: SolvedVector) -> SolvedVector:
     """q-overlap of all pages; ``pagerank`` is one of the features, as in the local engine."""
     workload = _workload(web)
     results, hosts = _results(web, workload)
@@ -71,7 +71,7 @@ def overlap(web: SparkWeb, ranker: QOverlap, pagerank: Scores) -> Scores:
     into = web.name("overlap")
     web.for_each_stretch(_scatter, into, pages, impact)
     rows.unpersist()
-    return Scores(into, pagerank.iterations, pagerank.residual)
+    return SolvedVector(into, pagerank.iterations, pagerank.residual)
 
 
 # --- what the driver reads ---

@@ -32,7 +32,7 @@ from frontrank.spark.ml import check_ml, check_texts, ml
 from frontrank.spark.queries import check_overlap, overlap
 from frontrank.spark.session import plain_errors
 from frontrank.spark.tables import open_tables, table_frame
-from frontrank.spark.walks import Scores, check_impact, default_pagerank
+from frontrank.spark.walks import SolvedVector, check_impact, default_pagerank
 from frontrank.spark.web import Cut, Progress, SparkWeb, work_folder
 from frontrank.system.files import written_beside
 
@@ -65,7 +65,7 @@ def check_ranker(ranker: Ranker) -> None:
         raise InputError(f"{ranker.spec()}: trust is for the local engine; drop --engine")
 
 
-def scores_of(web: SparkWeb, ranker: Ranker) -> Scores:
+def scores_of(web: SparkWeb, ranker: Ranker) -> SolvedVector:
     """The scores of all pages by this ranker."""
     if isinstance(ranker, QOverlap):
         return overlap(web, ranker, default_pagerank(web))

@@ -40,7 +40,7 @@ CORE_MEMORY = 1 << 29  # of a Python worker: sums of a range, some links, Python
 SEGMENT_FACTS = "pages long, fetched long, best double"
 
 
-class Tables(NamedTuple):
+class SparkTables(NamedTuple):
     """A web's tables as Spark has them."""
 
     path: str
@@ -51,7 +51,7 @@ class Tables(NamedTuple):
     columns: frozenset[str]  # of the pages table
 
 
-def open_tables(spark: Any, path: str, work: str, span: int) -> Tables:
+def open_tables(spark: Any, path: str, work: str, span: int) -> SparkTables:
     """The tables of a web; SourceError if one is missing, cut off, or lacks a column. ``work`` is where blocks will be, a
     ``span`` how many pages' part of a vector a task has in memory."""
     counts: dict[str, int] = {}
@@ -67,7 +67,7 @@ def open_tables(spark: Any, path: str, work: str, span: int) -> Tables:
     if counts["pages"] == 0:
         raise SourceError(f"{path}: the pages table is empty; a web has at least one page")
     links = frames["links"].selectExpr("cast(source as long) source", "cast(target as long) target")
-    return Tables(path, links, frames["pages"], counts["pages"], counts["links"], frozenset(frames["pages"].columns))
+    return SparkTables(path, links, frames["pages"], counts["pages"], counts["links"], frozenset(frames["pages"].columns))
 
 
 def table_frame(spark: Any, path: str, table: str) -> Any | None:
@@ -129,7 +129,7 @@ class PageFacts(NamedTuple):
     best: float
 
 
-def read_pages(tables: Tables, stretches: Stretches, impact: str | None, has_impact: bool) -> PageFacts:
+def read_pages(tables: SparkTables, stretches: Stretches, impact: str | None, has_impact: bool) -> PageFacts:
     """Write the vectors "fetched" (uint8) and, if the table has it, "impact" (of fetched pages)."""
     shape = stretches.shape
     name = impact_column(tables.columns, impact, tables.path) if has_impact else None

@@ -19,12 +19,12 @@ import numpy as np
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.kernels.pagerank import DAMPING, MAX_ITERATIONS, TOLERANCE
-from frontrank.orderings.batch.rw import RandomWalk
+from frontrank.orderings.batch.rw import RandomWalk, WalkSettings
 from frontrank.spark.jobs import Result, Stretch
-from frontrank.spark.web import SparkWeb, Web, add_up
+from frontrank.spark.web import SolverWeb, SparkWeb, add_up
 
 
-class Scores(NamedTuple):
+class SolvedVector(NamedTuple):
     """The name of a vector of scores, and how they were reached."""
 
     x: str
@@ -39,11 +39,11 @@ class State(NamedTuple):
     give: str
 
 
-def new_state(web: Web) -> State:
+def new_state(web: SolverWeb) -> State:
     return State(web.name("x"), web.name("give"))
 
 
-def indegree(web: Web) -> Scores:
+def indegree(web: SolverWeb) -> SolvedVector:
     """Links from fetched pages."""
     if "indegree" not in web.cache:
         web.progress("indegree", 0, 0)
@@ -52,7 +52,7 @@ def indegree(web: Web) -> Scores:
         web.pull(web.blocks, ones, add_up, into)
         web.drop(ones)
         web.cache["indegree"] = into
-    return Scores(web.cache["indegree"], 1, 0.0)
+    return SolvedVector(web.cache["indegree"], 1, 0.0)
 
 
 def _ones(into: str, stretch: Stretch) -> Result:
@@ -63,7 +63,7 @@ def _ones(into: str, stretch: Stretch) -> Result:
 # --- PageRank ---
 
 
-def pagerank(web: Web, alpha: float, tolerance: float) -> Scores:
+def pagerank(web: SolverWeb, alpha: float, tolerance: float) -> SolvedVector:
     """PageRank of all pages over the links of fetched ones; mass of pages without links is spread over all."""
     blocks, _ = web.blocks, web.max_links
     state = new_state(web)
@@ -78,14 +78,14 @@ def pagerank(web: Web, alpha: float, tolerance: float) -> Scores:
         state, change, dangling = after, totals.change, totals.mass
         iterations += 1
     web.drop(state.give)
-    return Scores(state.x, iterations, change * alpha / (1.0 - alpha))
+    return SolvedVector(state.x, iterations, change * alpha / (1.0 - alpha))
 
 
-def default_pagerank(web: SparkWeb) -> Scores:
+def default_pagerank(web: SparkWeb) -> SolvedVector:
     """PageRank with the default parameters, as features and curves use it; computed once for a web."""
     if "pagerank" not in web.cache:
         web.cache["pagerank"] = pagerank(web, DAMPING, TOLERANCE)
-    found: Scores = web.cache["pagerank"]
+    found: SolvedVector = web.cache["pagerank"]
     return found
 
 
@@ -117,14 +117,7 @@ def _hand_on(into: State, alpha: float, piece: Stretch, x: Array) -> float:
 # --- rw, rw-eg ---
 
 
-class EdgeSettings(NamedTuple):
-    """What a walk knows of its edges: the share of real ones, and how much the number of neighbours counts."""
-
-    omega: float
-    gamma: float
-
-
-class Edges(NamedTuple):
+class WalkEdges(NamedTuple):
     """The vectors of a walk that do not change: alpha omega F/O of real edges; with virtual edges F'/s and in-degrees."""
 
     real: str
@@ -144,7 +137,7 @@ class Crowd(NamedTuple):
 CountNeighbours = Callable[[], str]  # a vector of how many distinct virtual neighbours pages have
 
 
-def walk(web: Web, ranker: RandomWalk, settings: EdgeSettings, count_neighbours: CountNeighbours) -> Scores:
+def walk(web: SolverWeb, ranker: RandomWalk, settings: WalkSettings, count_neighbours: CountNeighbours) -> SolvedVector:
     """The walk of tran15: along links, and with omega below 1 along virtual edges too. ``count_neighbours`` is called where
     gamma needs it."""
     edges = _edges(web, ranker, settings, count_neighbours)
@@ -165,7 +158,7 @@ def walk(web: Web, ranker: RandomWalk, settings: EdgeSettings, count_neighbours:
         state, bound = after, totals.change * ranker.alpha / (1.0 - ranker.alpha)
         iterations += 1
     web.drop(state.give, edges.real, *([edges.spread] if edges.spread else []))
-    return Scores(state.x, iterations, bound)
+    return SolvedVector(state.x, iterations, bound)
 
 
 def check_impact(web: SparkWeb, name: str) -> None:
@@ -176,14 +169,14 @@ def check_impact(web: SparkWeb, name: str) -> None:
         raise InputError(f"{name}: all impacts are zero, so no page has a vote; give views or clicks of fetched pages")
 
 
-def _edges(web: Web, ranker: RandomWalk, settings: EdgeSettings, count_neighbours: CountNeighbours) -> Edges:
+def _edges(web: SolverWeb, ranker: RandomWalk, settings: WalkSettings, count_neighbours: CountNeighbours) -> WalkEdges:
     virtual = ranker.alpha * (1.0 - settings.omega)
     best, gamma = web.page_facts.best + ranker.eps, settings.gamma
     degrees = Crowd("degree", max(1.0, web.max_links), gamma)
     real = web.name("real")
     web.for_each_stretch(_real_edges, real, ranker.alpha * settings.omega, ranker.eps, best, degrees)
     if not virtual > 0:
-        return Edges(real)
+        return WalkEdges(real)
     into_degree = indegree(web).x
     others, spread = web.name("others"), web.name("spread")
     web.for_each_stretch(_other_links, others)
@@ -193,7 +186,7 @@ def _edges(web: Web, ranker: RandomWalk, settings: EdgeSettings, count_neighbour
         crowd = Crowd(neighbours, max(1.0, web.for_each_stretch(_peak, neighbours).peak), gamma)
     web.pull(web.blocks, others, _virtual_edges, spread, ranker.eps, best, crowd)
     web.drop(others, *([crowd.neighbours] if crowd else []))
-    return Edges(real, virtual, spread, into_degree)
+    return WalkEdges(real, virtual, spread, into_degree)
 
 
 def _real_edges(into: str, scale: float, eps: float, best: float, degrees: Crowd, stretch: Stretch) -> Result:
@@ -229,7 +222,7 @@ def _start_walk(into: State, share: str, stretch: Stretch) -> Result:
     return Result()
 
 
-def _step_walk(edges: Edges, old: str, into: State, base: float, stretch: Stretch, sums: Array) -> Result:
+def _step_walk(edges: WalkEdges, old: str, into: State, base: float, stretch: Stretch, sums: Array) -> Result:
     change = 0.0
     for piece in stretch.pieces():
         x = base + sums[piece.begin - stretch.begin : piece.end - stretch.begin]
@@ -239,14 +232,14 @@ def _step_walk(edges: Edges, old: str, into: State, base: float, stretch: Stretc
     return Result(change)
 
 
-def _gather_rows(edges: Edges, old: str, rows: str, stretch: Stretch, sums: Array) -> Result:
+def _gather_rows(edges: WalkEdges, old: str, rows: str, stretch: Stretch, sums: Array) -> Result:
     """What rows hand on: their own share, and what all pages of the row share."""
     own = stretch.get(edges.real) * stretch.get(old)
     stretch.put(rows, own + edges.virtual * sums)
     return Result()
 
 
-def _step_virtual_walk(edges: Edges, old: str, into: State, base: float, stretch: Stretch, sums: Array) -> Result:
+def _step_virtual_walk(edges: WalkEdges, old: str, into: State, base: float, stretch: Stretch, sums: Array) -> Result:
     change = 0.0
     for piece in stretch.pieces():
         before, share = piece.get(old), piece.get(edges.spread)

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from frontrank.spark.blocks import REACH, SPAN, TASK, WIDTH, Blocks, add_degrees, count_files, shape_of
-from frontrank.spark.building import Plan, build_blocks
+from frontrank.spark.building import BlockPlan, build_blocks
 from frontrank.spark.folder import Folder, folder_at
 from frontrank.spark.jobs import Result, Shape, Stretch, Stretches, Tasks, Totals, even_bounds, for_each_stretch
 from frontrank.spark.pulling import pull_along
 from frontrank.spark.session import plain_errors
-from frontrank.spark.tables import PageFacts, Tables, read_pages
+from frontrank.spark.tables import PageFacts, SparkTables, read_pages
 
 Progress = Callable[[str, int, int], None]
 SETTLE = 1 << 23  # pages of a task that works on vectors
@@ -49,7 +49,7 @@ def work_folder(parent: str) -> Iterator[Folder]:
         folder.close()
 
 
-class Web(Protocol):
+class SolverWeb(Protocol):
     """What rankers by links need of a web."""
 
     cache: dict[str, Any]  # what several rankers ask for
@@ -82,7 +82,9 @@ class Web(Protocol):
 class SparkWeb:
     """The tables of a web, its blocks, and vectors that rankers start from."""
 
-    def __init__(self, spark: Any, folder: Folder, tables: Tables, progress: Progress, impact: str | None, cut: Cut) -> None:
+    def __init__(
+        self, spark: Any, folder: Folder, tables: SparkTables, progress: Progress, impact: str | None, cut: Cut
+    ) -> None:
         self.spark, self.folder, self.tables, self.progress, self.impact, self.cut = (
             spark,
             folder,
@@ -134,7 +136,7 @@ class SparkWeb:
     def _build(self, name: str) -> Blocks:
         fetched = "fetched" if self.fetched < self.pages else None
         with plain_errors():
-            plan = Plan(self.folder, self.shape, name, fetched, self.wanted, self.cut.reach)
+            plan = BlockPlan(self.folder, self.shape, name, fetched, self.wanted, self.cut.reach)
             return build_blocks(self.tasks, plan, self.tables.links)
 
     @cached_property

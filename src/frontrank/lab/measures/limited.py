@@ -20,7 +20,7 @@ from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
 from frontrank.lab.measures.standing import standing
 from frontrank.orderings.policy import Policy
-from frontrank.simulation.engine import Engine
+from frontrank.simulation.graph_driver import GraphDriver
 from frontrank.web.web import Web
 
 LOOKS = 1000
@@ -35,7 +35,7 @@ def buffer(web: Web, policy: Policy, seeds: Array, size: int, metric: str = "pag
     if len(seeds) == 0:
         raise InputError("there must be at least one seed to start from, got none")
     step = max(1, web.pages // LOOKS) if every is None else every
-    engine = Engine(policy, web)
+    engine = GraphDriver(policy, web)
     engine.seed(np.asarray(list(dict.fromkeys(np.asarray(seeds).tolist())), np.int32))
     order = np.empty(web.pages, np.int32)
     kept = order[:0]

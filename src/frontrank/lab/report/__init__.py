@@ -7,7 +7,20 @@ figure and table.
 from __future__ import annotations
 
 from frontrank.lab.report.comparison import write
-from frontrank.lab.report.figures import REFERENCE, Series, Style, bars, lines, styles
+from frontrank.lab.report.figures import REFERENCE, FigureLine, Style, bars, lines, styles
 from frontrank.lab.report.html import Cell, HtmlTable, Section, page, save
 
-__all__ = ["REFERENCE", "Cell", "HtmlTable", "Section", "Series", "Style", "bars", "lines", "page", "save", "styles", "write"]
+__all__ = [
+    "REFERENCE",
+    "Cell",
+    "FigureLine",
+    "HtmlTable",
+    "Section",
+    "Style",
+    "bars",
+    "lines",
+    "page",
+    "save",
+    "styles",
+    "write",
+]

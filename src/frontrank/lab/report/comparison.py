@@ -14,7 +14,7 @@ import numpy as np
 
 from frontrank.lab.measures import EXHAUSTED, REGISTRY, SHARES, Measure, hot, links_fetched, random_hot_curve
 from frontrank.lab.numbers import percent, seconds
-from frontrank.lab.report.figures import REFERENCE, Series, Style, bars, lines, styles
+from frontrank.lab.report.figures import REFERENCE, FigureLine, Style, bars, lines, styles
 from frontrank.lab.report.html import Cell, HtmlTable, Section, Value, page, save
 from frontrank.simulation.simulate import Run
 from frontrank.web.seeds import find_seeds
@@ -141,9 +141,9 @@ class Comparison:
         drawn = [figure.curve(run, judged) for run in self.crawls]
         if not any(len(curve.x) for curve in drawn):
             return None  # importances below zero cannot be added up
-        series = [Series(name, *curve, self.looks[name]) for name, curve in zip(self.names, drawn, strict=True)]
-        ideal = Series(IDEAL, *figure.ideal(judged, until), REFERENCE["ideal"])
-        chance = Series(RANDOM, *figure.chance(judged, until), REFERENCE["random"])
+        series = [FigureLine(name, *curve, self.looks[name]) for name, curve in zip(self.names, drawn, strict=True)]
+        ideal = FigureLine(IDEAL, *figure.ideal(judged, until), REFERENCE["ideal"])
+        chance = FigureLine(RANDOM, *figure.chance(judged, until), REFERENCE["random"])
         text = figure.text(judged, self.importance)
         return Section(figure.title, text, lines([ideal, *series, chance], FETCHED, figure.y))
 
@@ -151,7 +151,7 @@ class Comparison:
         """Of orderings that know how much they have covered."""
         pages = self.runs.web.pages
         series = [
-            Series(name, [k / pages for k, _ in gauge], [value for _, value in gauge], self.looks[name])
+            FigureLine(name, [k / pages for k, _ in gauge], [value for _, value in gauge], self.looks[name])
             for name, run in zip(self.names, self.crawls, strict=True)
             if (gauge := run.trace.gauges.get("coverage"))
         ]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from frontrank.fetching.crawler.summary import HOSTS_TOLD, Summary, listed
-from frontrank.lab.report.figures import Series, lines, styles
+from frontrank.lab.report.figures import FigureLine, lines, styles
 from frontrank.lab.report.html import HtmlTable, Section, Value, page, save
 
 POINTS = 300  # of a curve
@@ -61,7 +61,7 @@ def _over_time(summary: Summary) -> dict[str, Any]:
     at = np.unique(np.linspace(0, len(summary.seconds) - 1, POINTS).astype(np.int64))
     counts = {"fetched": np.cumsum(summary.arrived), "failed": np.cumsum(~summary.arrived)}
     unit, length = next((unit for unit in UNITS if summary.seconds[-1] >= 3 * unit[1]), UNITS[-1])
-    series = [Series(name, summary.seconds[at] / length, count[at], looks[name]) for name, count in counts.items()]
+    series = [FigureLine(name, summary.seconds[at] / length, count[at], looks[name]) for name, count in counts.items()]
     return lines(series, unit, "pages", percent=False, unit_range=False)
 
 

@@ -35,7 +35,7 @@ class Style(NamedTuple):
 REFERENCE = {"ideal": Style("#3d444d", "dash", 1.6), "random": Style("#8c959f", "dot", 1.8)}
 
 
-class Series(NamedTuple):
+class FigureLine(NamedTuple):
     """One line: its name, its points, its looks."""
 
     name: str
@@ -54,7 +54,7 @@ def styles(names: Sequence[str]) -> dict[str, Style]:
     return {name: Style(COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)]) for i, name in enumerate(names)}
 
 
-def lines(series: Sequence[Series], x: str, y: str, percent: bool = True, unit_range: bool = True) -> Figure:
+def lines(series: Sequence[FigureLine], x: str, y: str, percent: bool = True, unit_range: bool = True) -> Figure:
     """Lines over one x axis. ``percent``: both axes are shares; ``unit_range``: y goes from 0 to 1."""
     form = ".2~%" if percent else "~g"
     value = "%{y:.1%}" if percent else "%{y:.4~g}"

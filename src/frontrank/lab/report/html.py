@@ -74,7 +74,7 @@ class Section:
     code: str = ""
 
 
-class Key(NamedTuple):
+class Legend(NamedTuple):
     """An entry of the legend."""
 
     name: str
@@ -133,14 +133,14 @@ def paragraphs(text: str) -> list[str]:
     return [part.strip() for part in text.split("\n\n") if part.strip()]
 
 
-def keys(figure: Figure) -> list[Key]:
+def keys(figure: Figure) -> list[Legend]:
     """The legend of a figure: its named traces."""
     named = [trace for trace in figure["data"] if trace.get("name")]
-    entries: dict[str, Key] = {}
+    entries: dict[str, Legend] = {}
     for trace in named:
         name = str(trace.get("meta", trace["name"]))
         line = {**trace.get("marker", {}), **trace.get("line", {})}
-        entries.setdefault(name, Key(name, str(line.get("color", "#57606a")), str(line.get("dash", "solid"))))
+        entries.setdefault(name, Legend(name, str(line.get("color", "#57606a")), str(line.get("dash", "solid"))))
     return list(entries.values())
 
 

@@ -21,12 +21,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from frontrank.lab.webserver.options import Options
     from frontrank.lab.webserver.process import run_in_process
-    from frontrank.lab.webserver.server import Server, serve
+    from frontrank.lab.webserver.server import WebServer, serve
+    from frontrank.lab.webserver.server_options import ServerOptions
 
-_HOME = {"Options": "options", "Server": "server", "run_in_process": "process", "serve": "server"}  # read when asked for
-__all__ = ["Options", "Server", "run_in_process", "serve"]
+_HOME = {
+    "ServerOptions": "server_options",
+    "WebServer": "server",
+    "run_in_process": "process",
+    "serve": "server",
+}  # read when asked for
+__all__ = ["ServerOptions", "WebServer", "run_in_process", "serve"]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from frontrank.lab.webserver.options import Options
+from frontrank.lab.webserver.server_options import ServerOptions
 
 RESET, HANG = -1, -2  # the connection is cut; no answer ever comes
 KINDS = (404, 500, 503, RESET, HANG)
@@ -27,7 +27,7 @@ def chance(what: str, url: str) -> float:
 
 
 class Faults:
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ServerOptions) -> None:
         self.options = options
         self.failed_once: set[int] = set()
 

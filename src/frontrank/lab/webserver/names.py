@@ -15,7 +15,7 @@ HOME = "127.0.0.1"
 MAX_HOSTS = 200
 
 
-class Names(Protocol):
+class HostNames(Protocol):
     binds: list[str]  # the addresses to listen at, HOME first
     port: int
 

@@ -21,7 +21,7 @@ METHODS = frozenset({"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "CONN
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 
 
-class Refused(Exception):
+class BadRequest(Exception):
     """A request that is answered with a status alone."""
 
     def __init__(self, status: int, why: str) -> None:
@@ -42,10 +42,10 @@ async def read_request(reader: StreamReader) -> Request | None:
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except LimitOverrunError:
-        raise Refused(431, f"the headers are larger than {MAX_HEAD:,} bytes") from None
+        raise BadRequest(431, f"the headers are larger than {MAX_HEAD:,} bytes") from None
     except IncompleteReadError as error:
         if error.partial.strip():
-            raise Refused(400, "the request ends before its headers do") from None
+            raise BadRequest(400, "the request ends before its headers do") from None
         return None
     request, body = parse(head)
     if body:
@@ -67,19 +67,19 @@ def parse(head: bytes) -> tuple[Request, int]:
         name = name.lower()
         if name == "host":
             if host is not None:
-                raise Refused(400, "two Host headers")
+                raise BadRequest(400, "two Host headers")
             host = value.strip()
         elif name == "connection" or name == "proxy-connection":
             connection += "," + value.lower()
         elif name == "content-length":
             length = _length(value.strip())
         elif name == "transfer-encoding":
-            raise Refused(501, "a request with a Transfer-Encoding is not understood")
+            raise BadRequest(501, "a request with a Transfer-Encoding is not understood")
         elif not colon or not TOKEN.fullmatch(name):
-            raise Refused(400, "a header line is not of the form Name: value")
+            raise BadRequest(400, "a header line is not of the form Name: value")
     proxied = not target.startswith("/")
     if not proxied and host is None and minor:
-        raise Refused(400, "the Host header is missing")
+        raise BadRequest(400, "the Host header is missing")
     options = {option.strip() for option in connection.split(",")}
     keep = "close" not in options and (minor > 0 or "keep-alive" in options)
     url = target if proxied else f"http://{host or '127.0.0.1'}{target}"
@@ -97,24 +97,24 @@ def _decoded(head: bytes) -> str:
 def _request_line(line: str) -> tuple[str, str, int]:
     parts = line.split(" ")
     if len(parts) != 3 or not TOKEN.fullmatch(parts[0]) or not parts[2].startswith("HTTP/"):
-        raise Refused(400, "the request line is not of the form GET /path HTTP/1.1")
+        raise BadRequest(400, "the request line is not of the form GET /path HTTP/1.1")
     method, target, version = parts
     if version not in ("HTTP/1.1", "HTTP/1.0"):
-        raise Refused(505, "HTTP/1.1 and HTTP/1.0 are understood")
+        raise BadRequest(505, "HTTP/1.1 and HTTP/1.0 are understood")
     if method not in ("GET", "HEAD"):
-        raise Refused(405 if method in METHODS else 501, "GET and HEAD are understood")
+        raise BadRequest(405 if method in METHODS else 501, "GET and HEAD are understood")
     if len(target) > MAX_TARGET:
-        raise Refused(414, f"the URL is longer than {MAX_TARGET:,} characters")
+        raise BadRequest(414, f"the URL is longer than {MAX_TARGET:,} characters")
     if not target.startswith("/") and not target.lower().startswith(("http://", "https://")):
-        raise Refused(400, "the request target is neither a path nor an http URL")
+        raise BadRequest(400, "the request target is neither a path nor an http URL")
     return method, target, int(version[-1])
 
 
 def _length(value: str) -> int:
     if not (value.isascii() and value.isdigit()):
-        raise Refused(400, "Content-Length is not a number")
+        raise BadRequest(400, "Content-Length is not a number")
     if len(value) > 10 or int(value) > MAX_BODY:
-        raise Refused(413, f"the body is larger than {MAX_BODY:,} bytes")
+        raise BadRequest(413, f"the body is larger than {MAX_BODY:,} bytes")
     return int(value)
 
 

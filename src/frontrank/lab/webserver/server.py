@@ -23,8 +23,8 @@ from frontrank.errors import FrontrankError, InputError
 from frontrank.lab.webserver.addresses import Report, netloc_of
 from frontrank.lab.webserver.faults import HANG, RESET
 from frontrank.lab.webserver.names import HOME
-from frontrank.lab.webserver.options import Options
-from frontrank.lab.webserver.protocol import MAX_HEAD, Clock, Refused, Request, read_request, response
+from frontrank.lab.webserver.protocol import MAX_HEAD, BadRequest, Clock, Request, read_request, response
+from frontrank.lab.webserver.server_options import ServerOptions
 from frontrank.lab.webserver.site import TEXT, Reply, Site, not_found
 from frontrank.web.web import Web
 
@@ -40,7 +40,7 @@ ATTEMPTS = 20  # to find a port that is free at every address
 Logged = tuple[float, str, int]  # time, the web's own URL, status (0: none was sent)
 
 
-class Server:
+class WebServer:
     """A web being served. ``requests`` counts, ``log`` (if asked for) holds one entry for each in order."""
 
     def __init__(self, site: Site, log: bool = False) -> None:
@@ -80,7 +80,7 @@ class Server:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def __aenter__(self) -> Server:
+    async def __aenter__(self) -> WebServer:
         return self
 
     async def __aexit__(
@@ -127,7 +127,7 @@ class Server:
             try:
                 async with asyncio.timeout(self._idle_s):
                     request = await read_request(reader)
-            except Refused as refused:
+            except BadRequest as refused:
                 self._note("", refused.status)
                 await self._refuse(reader, writer, refused)
                 return
@@ -173,7 +173,7 @@ class Server:
             return site.home() if mine and url == f"http://{netloc}/" else not_found(url)
         return site.answer(url)
 
-    async def _refuse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, refused: Refused) -> None:
+    async def _refuse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, refused: BadRequest) -> None:
         """Say why and hang up; what is still being sent is read first, or the client would never see the answer."""
         body = f"{refused}\n".encode()
         allow = "Allow: GET, HEAD\r\n" if refused.status == 405 else ""
@@ -187,9 +187,9 @@ class Server:
             self.log.append((time.time(), url, status))
 
 
-async def serve(web: Web, port: int = 0, *, log: bool = False, report: Report | None = None, **options: Any) -> Server:
+async def serve(web: Web, port: int = 0, *, log: bool = False, report: Report | None = None, **options: Any) -> WebServer:
     """Serve a web; port 0 is any free one. ``options`` are those of ``frontrank.lab.webserver.Options``."""
-    server = Server(Site(web, Options.of(options), report), log)
+    server = WebServer(Site(web, ServerOptions.of(options), report), log)
     await server.start(port)
     return server
 

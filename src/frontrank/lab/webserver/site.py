@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 from frontrank.lab.webserver import pages
 from frontrank.lab.webserver.addresses import SCHEME, Report, addresses, netloc_of
 from frontrank.lab.webserver.faults import HANG, RESET, Faults, chance
-from frontrank.lab.webserver.names import HOME, ByAddress, ByName, Names
-from frontrank.lab.webserver.options import Options
-from frontrank.lab.webserver.traps import Traps
+from frontrank.lab.webserver.names import HOME, ByAddress, ByName, HostNames
+from frontrank.lab.webserver.server_options import ServerOptions
+from frontrank.lab.webserver.traps import ServedTraps
 from frontrank.web.seeds import find_seeds
 from frontrank.web.web import Web
 
@@ -39,12 +39,12 @@ class Reply(NamedTuple):
 
 
 class Site:
-    def __init__(self, web: Web, options: Options, report: Report | None = None) -> None:
+    def __init__(self, web: Web, options: ServerOptions, report: Report | None = None) -> None:
         self.web, self.options = web, options
         self.addresses = addresses(web, report)
-        self.names: Names = ByAddress(self.addresses) if options.hosts == "ip" else ByName(self.addresses)
+        self.names: HostNames = ByAddress(self.addresses) if options.hosts == "ip" else ByName(self.addresses)
         self.faults = Faults(options)
-        self.traps = Traps(self.addresses) if options.traps else None
+        self.traps = ServedTraps(self.addresses) if options.traps else None
         self.link = lru_cache(65_536)(self._link)
         self.disallowed = lru_cache(4096)(self._disallowed)
         self.sizes = self.addresses.sizes()

@@ -33,7 +33,7 @@ class Trap(NamedTuple):
     text: str
 
 
-class Traps:
+class ServedTraps:
     def __init__(self, found: Addresses) -> None:
         sizes = found.sizes()
         largest = [host for host in np.argsort(-sizes, kind="stable")[:3].tolist() if sizes[host]]

@@ -82,11 +82,11 @@ class RandomWalk(Ranker):
         rows = view.rows_to(page)
         return rows, self._walker(view, self._chosen(view)).real[rows] * scores[view.source[rows]]
 
-    def _chosen(self, view: CrawlView) -> Choice:
+    def _chosen(self, view: CrawlView) -> WalkSettings:
         """The share of votes along real links, and gamma."""
-        return Choice(1.0, float(self.gamma))
+        return WalkSettings(1.0, float(self.gamma))
 
-    def _walker(self, view: CrawlView, choice: Choice) -> Walker:
+    def _walker(self, view: CrawlView, choice: WalkSettings) -> Walker:
         rows = len(view.source)
         indptr, target = view.indptr[: rows + 1], view.target[: view.links]
         factor = self._impact(view)
@@ -128,8 +128,8 @@ class RandomWalk(Ranker):
         return f"{self.name} {self}" + (f" {hash(self.trust)}" if self.trust else "")
 
 
-class Choice(NamedTuple):
-    """What a walk is run with."""
+class WalkSettings(NamedTuple):
+    """The share of votes along real links, and how much the number of neighbours counts."""
 
     omega: float
     gamma: float
@@ -188,45 +188,45 @@ class EnrichedWalk(RandomWalk):
             given.pop("gamma")
         return given
 
-    def _chosen(self, view: CrawlView) -> Choice:
+    def _chosen(self, view: CrawlView) -> WalkSettings:
         if isinstance(self.omega, float) and isinstance(self.gamma, float):
-            return Choice(self.omega, self.gamma)
+            return WalkSettings(self.omega, self.gamma)
         key, rows = f"choice of {self._key()}", len(view.source)
         last = view.scores.get(key)
         if last is None or rows >= RELEARN * last[2]:
             view.scores[key] = last = np.array([*self._learned(view if self.trust else learned_from(view)), rows])
-        return Choice(float(last[0]), float(last[1]))
+        return WalkSettings(float(last[0]), float(last[1]))
 
-    def _learned(self, view: CrawlView) -> Choice:
+    def _learned(self, view: CrawlView) -> WalkSettings:
         """The setting that finds most of what is hidden, if that is clearly more than along plain links."""
         self._impact(view)  # says what is missing
         parts = hidden_parts(view)
-        plain = Choice(1.0, 0.0 if self.gamma == AUTO else float(self.gamma))
+        plain = WalkSettings(1.0, 0.0 if self.gamma == AUTO else float(self.gamma))
         if not parts:
             return plain._replace(omega=UNLEARNED)
         tried = {choice: self._tried(choice, parts) for choice in (plain._replace(omega=omega) for omega in OMEGAS)}
         best = _best(tried, plain, plain)
         degree = np.diff(view.indptr[: len(view.source) + 1]).astype(np.float64)
         if self.gamma == AUTO and float((degree**2).sum()) <= EXACT:
-            tried |= {choice: self._tried(choice, parts) for choice in (Choice(best.omega, gamma) for gamma in GAMMAS)}
+            tried |= {choice: self._tried(choice, parts) for choice in (WalkSettings(best.omega, gamma) for gamma in GAMMAS)}
             best = _best(tried, best, plain)
         return best
 
-    def _tried(self, choice: Choice, parts: list[Hidden]) -> Tried:
+    def _tried(self, choice: WalkSettings, parts: list[Hidden]) -> HiddenResults:
         tolerance = max(self.tolerance, ROUGH)
         scores = [self._walker(part.view, choice).solve(tolerance).scores for part in parts]
         found = [(part.found(one), part.first(one)) for part, one in zip(parts, scores, strict=True)]
-        return Tried(*(np.array(column) for column in zip(*found, strict=True)))
+        return HiddenResults(*(np.array(column) for column in zip(*found, strict=True)))
 
 
-class Tried(NamedTuple):
+class HiddenResults(NamedTuple):
     """What a setting finds of several draws of hidden pages."""
 
     found: Array
     first: Array  # a row a draw
 
 
-def _best(tried: dict[Choice, Tried], usual: Choice, plain: Choice) -> Choice:
+def _best(tried: dict[WalkSettings, HiddenResults], usual: WalkSettings, plain: WalkSettings) -> WalkSettings:
     """The setting that finds most and loses little at first; the usual one, unless the gain is larger than its spread."""
     lost = {choice: float((tried[plain].first - one.first).mean(0).max()) for choice, one in tried.items()}
     allowed = [choice for choice in tried if choice == usual or lost[choice] <= MAX_LOST]
@@ -246,5 +246,5 @@ class VirtualWalk(RandomWalk):
 
     name = "rw-virtual"
 
-    def _chosen(self, view: CrawlView) -> Choice:
-        return Choice(0.0, float(self.gamma))
+    def _chosen(self, view: CrawlView) -> WalkSettings:
+        return WalkSettings(0.0, float(self.gamma))

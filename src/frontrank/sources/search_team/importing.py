@@ -47,7 +47,7 @@ RESULTS = Schema(
 
 
 @dataclass
-class Counts:
+class ImportCounts:
     """What was left out or merged: nothing is dropped in silence."""
 
     skipped: dict[str, int] = field(default_factory=dict)  # bad rows left out, by table
@@ -92,7 +92,7 @@ class Import:
 
     def __init__(self, skip_bad: bool, progress: Callable[[str], None] | None) -> None:
         self.skip_bad, self.progress = skip_bad, progress
-        self.numbering, self.counts = Numbering(), Counts()
+        self.numbering, self.counts = Numbering(), ImportCounts()
 
     def read(self, path: str, schema: Schema) -> TeamTable:
         if self.progress is not None:
@@ -122,7 +122,7 @@ def read_pages(path: str, tables: Import) -> Pages:
     return Pages(table, row, np.flatnonzero(table.columns["fetched"][row]).astype(np.int32))
 
 
-class Edges(NamedTuple):
+class LinkEnds(NamedTuple):
     """The table of links, and both ends of each."""
 
     table: TeamTable
@@ -130,15 +130,15 @@ class Edges(NamedTuple):
     target: Array
 
 
-def read_edges(path: str, tables: Import) -> Edges:
+def read_edges(path: str, tables: Import) -> LinkEnds:
     """Source and target of a row are read one after the other, so new pages come in that order."""
     need("pyarrow")
     import pyarrow as pa
 
     table = tables.read(path, LINKS)
     if not table.rows:
-        return Edges(table, np.empty(0, np.int32), np.empty(0, np.int32))
+        return LinkEnds(table, np.empty(0, np.int32), np.empty(0, np.int32))
     both = pa.concat_arrays([table.columns["source"], table.columns["target"]])
     turn = np.arange(2 * table.rows).reshape(2, table.rows).T.ravel()
     numbers = tables.numbering.of(both.take(pa.array(turn)), add=True)
-    return Edges(table, numbers[0::2].copy(), numbers[1::2].copy())
+    return LinkEnds(table, numbers[0::2].copy(), numbers[1::2].copy())

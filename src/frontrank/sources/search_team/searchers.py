@@ -10,7 +10,7 @@ import numpy as np
 
 from frontrank.errors import InputError
 from frontrank.kernels.jit import Array
-from frontrank.sources.search_team.importing import IMPACT, LOG, Counts, Import, Numbering, Pages
+from frontrank.sources.search_team.importing import IMPACT, LOG, Import, ImportCounts, Numbering, Pages
 from frontrank.sources.search_team.tables import TeamTable, read_table
 from frontrank.web.dates import AskedOn, SeenOn, by_date
 from frontrank.web.web import IMPACTS
@@ -35,7 +35,7 @@ def read_log(path: str | None, tables: Import) -> TeamTable | None:
     return log
 
 
-def impact_of(column: str, pages: Pages, log: TeamTable | None, numbering: Numbering, counts: Counts) -> Array | None:
+def impact_of(column: str, pages: Pages, log: TeamTable | None, numbering: Numbering, counts: ImportCounts) -> Array | None:
     """Clicks or views of each page: of the table of pages, else of the log."""
     impact = np.zeros(len(numbering.urls))
     if log is not None:
@@ -65,7 +65,7 @@ def undated_rows(table: TeamTable | None) -> int:
 
 
 def workload_of_tables(
-    queries: TeamTable | None, log: TeamTable | None, counts: Counts
+    queries: TeamTable | None, log: TeamTable | None, counts: ImportCounts
 ) -> tuple[list[str] | None, Array | None, AskedOn | None]:
     """Distinct queries in their order, how often each is asked, and when."""
     if queries is not None:
@@ -99,7 +99,7 @@ def _asked_on(query: Array, time: Array | None, amount: Any, fold: np.ufunc = np
     return AskedOn(found, times, sums[0]) if found.size else None
 
 
-def results_of(table: TeamTable, queries: Sequence[str], numbering: Numbering, counts: Counts) -> ResultTable:
+def results_of(table: TeamTable, queries: Sequence[str], numbering: Numbering, counts: ImportCounts) -> ResultTable:
     index = {query: i for i, query in enumerate(queries)}
     encoded = table.columns["query"].dictionary_encode()
     of_query = np.array([index.get(query, -1) for query in encoded.dictionary.to_pylist()], np.int32)

@@ -30,9 +30,9 @@ from frontrank.pages.urls import host_of
 from frontrank.sources.search_team.importing import (
     QUERIES,
     RESULTS,
-    Counts,
-    Edges,
     Import,
+    ImportCounts,
+    LinkEnds,
     Numbering,
     Pages,
     read_edges,
@@ -77,7 +77,7 @@ class TeamFiles(NamedTuple):
 
 def read_observed(
     files: TeamFiles, *, skip_bad: bool = False, name: str = "crawl", progress: Callable[[str], None] | None = None
-) -> tuple[Observed, Counts]:
+) -> tuple[Observed, ImportCounts]:
     """The crawl that these tables describe, and counts of what was left out."""
     if files.results is not None and files.queries is None and files.log is None:
         raise InputError(f"{files.results}: results need the frequencies of their queries; give --queries or --log too")
@@ -102,7 +102,7 @@ def read_observed(
 # --- pages and links ---
 
 
-def _web(pages: Pages, edges: Edges, numbering: Numbering, columns: dict[str, Any]) -> Web:
+def _web(pages: Pages, edges: LinkEnds, numbering: Numbering, columns: dict[str, Any]) -> Web:
     columns["urls"] = numbering.urls
     more = len(numbering.urls) - pages.row.size
     for name, column in (("title", "titles"), ("text", "texts")):

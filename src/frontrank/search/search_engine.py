@@ -49,7 +49,7 @@ def pagerank_prior(pagerank: Array, weight: float = PRIOR_WEIGHT) -> Array:
     return prior
 
 
-class Postings(NamedTuple):
+class WordPostings(NamedTuple):
     """For each word the pages that hold it, in order of their numbers, and how often in each field."""
 
     indptr: Array
@@ -170,7 +170,7 @@ class SearchEngine:
         found = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
         return Results(found, np.concatenate(pages), np.concatenate(scores))
 
-    def _statistics(self) -> tuple[Postings, Array]:
+    def _statistics(self) -> tuple[WordPostings, Array]:
         """Postings of the pages that are there, and k (1 - b + b |F|/mean |F|) of each field and page."""
         present = self._present[: self._size].astype(bool)
         pages = int(present.sum())
@@ -185,7 +185,7 @@ class SearchEngine:
         length = np.stack([one[: self._size] for one in self._length])
         mean = length[:, present].sum(axis=1) / max(1, pages)
         norm = K * (1.0 - B + B * _as_a_byte(length) / np.where(mean > 0, mean, 1.0)[:, None])
-        return Postings(indptr, page, count, np.array([*FIELDS.values()]) * idf * (K + 1.0)), norm
+        return WordPostings(indptr, page, count, np.array([*FIELDS.values()]) * idf * (K + 1.0)), norm
 
 
 def _distinct(query: str) -> list[str]:
@@ -223,7 +223,7 @@ def _merged(word: Array, page: Array, field: Array, count: Array, words_: int) -
 
 
 @kernel
-def _bm25(postings: Postings, norm: Array, word: int, at: int) -> float:
+def _bm25(postings: WordPostings, norm: Array, word: int, at: int) -> float:
     page = postings.page[at]
     score = 0.0
     for field in range(norm.shape[0]):
@@ -234,7 +234,7 @@ def _bm25(postings: Postings, norm: Array, word: int, at: int) -> float:
 
 
 @kernel
-def _matching(asked: Array, postings: Postings, norm: Array) -> tuple[Array, Array]:
+def _matching(asked: Array, postings: WordPostings, norm: Array) -> tuple[Array, Array]:
     """The pages that hold all these words, by number, and their BM25."""
     rarest = asked[0]
     for word in asked:
@@ -284,7 +284,7 @@ def _first(score: Array, limit: int) -> Array:
 
 @kernel
 def _answers(
-    indptr: Array, asked: Array, postings: Postings, norm: Array, prior: Array, limit: int, top: int
+    indptr: Array, asked: Array, postings: WordPostings, norm: Array, prior: Array, limit: int, top: int
 ) -> tuple[Array, Array, Array]:
     lengths = np.zeros(indptr.size - 1, np.int64)
     pages = np.empty(lengths.size * top, np.int32)

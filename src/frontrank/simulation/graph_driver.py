@@ -87,7 +87,7 @@ def replay(state: State, queue: Queue, links: Links, order: Array, out: Out) -> 
             put(queue, out.page[j], out.key[j])
 
 
-class Engine:
+class GraphDriver:
     """A policy at work on a known web."""
 
     def __init__(self, policy: Policy, web: Web, jit: bool = True) -> None:

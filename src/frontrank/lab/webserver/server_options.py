@@ -11,7 +11,7 @@ from frontrank.options import TIME, option, options_of
 
 
 @dataclass(frozen=True)
-class Options:
+class ServerOptions:
     hosts: str = option(
         "name",
         "Hosts by name, reached through the server as a proxy; or an address of its own for each, from 127.0.0.2.",
@@ -28,13 +28,13 @@ class Options:
     idle_s: float = 30.0  # a client that sends or reads nothing for so long is hung up on
 
     def __post_init__(self) -> None:
-        for name, one in options_of(Options).items():
+        for name, one in options_of(ServerOptions).items():
             one.check(getattr(self, name), name)
         if not 0.0 <= self.idle_s < float("inf"):
             raise InputError(f"idle_s must be a number of seconds from 0, got {self.idle_s}")
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Options:
+    def of(cls, given: Mapping[str, Any]) -> ServerOptions:
         known = [field.name for field in fields(cls)]
         for name in given:
             if name not in known:
