@@ -35,7 +35,7 @@ from frontrank.papers import (
     tran15_scenario,
 )
 from frontrank.papers.impact_ratio import behind, beside, linked, links_within
-from frontrank.papers.made_queries import gathered, lines, made_workload, most, of_ideal, searched
+from frontrank.papers.made_queries import gathered, ideal, lines, made_workload, of_ideal, searched
 from frontrank.papers.parts import start_page
 from frontrank.papers.reproduction import RANDOM
 from frontrank.search.divided import halves, same
@@ -238,7 +238,7 @@ def test_the_random_line_is_the_mean_of_many_random_orders() -> None:
 def test_no_order_gathers_more_than_the_ideal_which_is_that_by_impact() -> None:
     draw = np.random.default_rng(1)
     impact = draw.random(300)
-    best = most(impact)
+    best = ideal(impact)
     assert np.allclose(gathered(impact, impact).y, best.y)
     assert np.all(gathered(draw.random(300), impact).y <= best.y + 1e-12)
     assert of_ideal(impact, impact, np.array([0.01, 0.3])).y.tolist() == [1.0, 1.0]

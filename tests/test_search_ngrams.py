@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError
-from frontrank.pages.words import ngrams, url_words, words
+from frontrank.pages.words import url_words, words
 from frontrank.search import ngrams as module
 from frontrank.search.ngrams import match
 
@@ -18,6 +18,11 @@ WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=5)
 URL = WORDS.map(lambda parts: "http://www.x/" + "/".join(parts))
 ANCHORS = st.lists(WORDS.map(" ".join), max_size=3).map(" \n ".join)
 Row = list[tuple[int, float, float, float]]
+
+
+def ngrams(sequence: list[str], g: int) -> list[str]:
+    """All runs of 1 to g words."""
+    return [" ".join(sequence[i : i + n]) for n in range(1, g + 1) for i in range(len(sequence) - n + 1)]
 
 
 def by_definition(queries: list[str], urls: list[str], anchors: list[str], g: int, rho: float) -> list[Row]:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontrank.errors import InputError
-from frontrank.pages.words import ngrams, url_words, words
+from frontrank.pages.words import url_words, words
 from frontrank.search.workload import load_workload
 
 
@@ -26,11 +26,6 @@ def test_words_hold_letters_and_digits_only_and_are_their_own_words(text: str) -
 def test_a_url_gives_no_scheme_and_no_www_but_keeps_a_later_one() -> None:
     assert url_words("HTTP://WWW.Example.org/www/a_b?id=3") == ["example", "org", "www", "a", "b", "id", "3"]
     assert url_words("") == []
-
-
-@given(st.lists(st.sampled_from("abc")), st.integers(1, 4))
-def test_a_text_of_w_words_has_w_minus_n_plus_1_runs_of_n(sequence: list[str], g: int) -> None:
-    assert len(ngrams(sequence, g)) == sum(max(0, len(sequence) - n + 1) for n in range(1, g + 1))
 
 
 def test_repeated_lines_are_frequencies(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from frontrank.cli import COMMANDS
 from frontrank.crawl.events import Expired
-from frontrank.lab.webserver import Options, run_in_process
+from frontrank.lab.webserver import ServerOptions, run_in_process
 from frontrank.lab.webserver.site import Site as Served
 from frontrank.sources import load
 from frontrank.sources.imported_crawl import load_crawl
@@ -358,7 +358,7 @@ def test_a_crawl_that_ranks_for_long_ends(policy: str, tmp_path: Path) -> None:
     (tmp_path / "asked.txt").write_text("music page\nnature page\nweather news\n" * 5)
     queries = ["--queries", str(tmp_path / "asked.txt")] if policy.startswith("ml") else []
     with run_in_process(web) as proxy:
-        seeds = Served(load(web), Options()).seeds()
+        seeds = Served(load(web), ServerOptions()).seeds()
         process = subprocess.Popen(
             command(*on((proxy, seeds)), "--out", out, "--ordering", policy, *queries),
             stdout=subprocess.PIPE,

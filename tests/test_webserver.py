@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from frontrank.errors import InputError
-from frontrank.lab.webserver import Options, Server, run_in_process, serve
+from frontrank.lab.webserver import ServerOptions, WebServer, run_in_process, serve
 from frontrank.lab.webserver.addresses import addresses
 from frontrank.lab.webserver.faults import HANG, RESET
 from frontrank.lab.webserver.site import Site
@@ -43,7 +43,7 @@ SMALL = "synthetic:pages=300,links=6,text=1,hosts=7,seed=3"
 
 
 @contextmanager
-def served(web: Web, **options: Any) -> Iterator[Server]:
+def served(web: Web, **options: Any) -> Iterator[WebServer]:
     """A server in a thread of its own, for as long as the block runs."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
@@ -64,12 +64,12 @@ def web() -> Web:
 
 
 @pytest.fixture(scope="module")
-def server(web: Web) -> Iterator[Server]:
+def server(web: Web) -> Iterator[WebServer]:
     with served(web) as running:
         yield running
 
 
-def get(server: Server, url: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
+def get(server: WebServer, url: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
     """One request to the server as a proxy."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
     with contextlib.closing(connection):
@@ -78,7 +78,7 @@ def get(server: Server, url: str, method: str = "GET", **headers: str) -> tuple[
         return answer.status, dict(answer.getheaders()), answer.read()
 
 
-def raw(server: Server, sent: bytes, timeout_s: float = PATIENCE_S) -> bytes:
+def raw(server: WebServer, sent: bytes, timeout_s: float = PATIENCE_S) -> bytes:
     """All that comes back on a connection until the server closes it."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=timeout_s) as connection:
         connection.sendall(sent)
@@ -110,7 +110,7 @@ def read_page(body: bytes) -> tuple[str, list[tuple[str, str]], str]:
 
 
 class TestWhatIsServed:
-    def test_a_crawl_through_the_proxy_finds_exactly_the_web(self, web: Web, server: Server) -> None:
+    def test_a_crawl_through_the_proxy_finds_exactly_the_web(self, web: Web, server: WebServer) -> None:
         assert web.urls is not None and web.titles is not None and web.texts is not None
         assert web.anchors is not None and web.seeds is not None
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
@@ -139,7 +139,7 @@ class TestWhatIsServed:
         urls = ['http://a.example/?x="<&amp;>&y=é', "http://b.example/ü b"]
         pages = {"urls": urls, "titles": [title, ""], "texts": [text, ""]}
         web = Web.from_edges([0], [1], pages=2, anchors=[anchor], **pages)
-        body = Site(web, Options()).answer(canonical(urls[0])).body
+        body = Site(web, ServerOptions()).answer(canonical(urls[0])).body
         assert read_page(body) == (title, [(canonical(urls[1]), " ".join(anchor.split()))], text)
 
     def test_hostile_strings_survive_the_wire(self) -> None:
@@ -151,7 +151,7 @@ class TestWhatIsServed:
             assert read_page(get(server, "http://a/")[2]) == (bad, [("http://b/", " ".join(bad.split()))], "")
             assert read_page(get(server, "http://b/")[2])[2] == bad
 
-    def test_the_host_header_names_the_host(self, web: Web, server: Server) -> None:
+    def test_the_host_header_names_the_host(self, web: Web, server: WebServer) -> None:
         assert web.urls is not None
         host = canonical(web.urls[0]).split("/")[2]
         by_proxy = get(server, web.urls[0])[2]
@@ -178,13 +178,13 @@ class TestWhatIsServed:
 
     def test_a_web_of_no_http_urls_is_refused(self) -> None:
         with pytest.raises(InputError, match="none of its 2 pages has an http URL"):
-            Site(Web.from_edges([0], [1], pages=2, urls=["ftp://a/", "nonsense"]), Options())
+            Site(Web.from_edges([0], [1], pages=2, urls=["ftp://a/", "nonsense"]), ServerOptions())
 
-    def test_unknown_pages_are_not_found(self, server: Server) -> None:
+    def test_unknown_pages_are_not_found(self, server: WebServer) -> None:
         for url in ("http://www.h0.example/nothing", "http://elsewhere.example/", "http://www.h0.example/sitemap.xml"):
             assert get(server, url)[0] == 404
 
-    def test_the_servers_own_page_tells_how_to_crawl(self, web: Web, server: Server) -> None:
+    def test_the_servers_own_page_tells_how_to_crawl(self, web: Web, server: WebServer) -> None:
         assert web.urls is not None and web.seeds is not None
         status, _, body = get(server, "/")
         seed = web.urls[web.seeds[0]]
@@ -238,11 +238,11 @@ class TestAddresses:
     def test_too_many_hosts_for_addresses(self) -> None:
         web = Web.from_edges([0], [1], pages=201, hosts=np.arange(201, dtype=np.int32))
         with pytest.raises(InputError, match=r"201 hosts.*--hosts name"):
-            Site(web, Options(hosts="ip"))
+            Site(web, ServerOptions(hosts="ip"))
 
 
 class TestRobots:
-    def test_a_faultless_web_disallows_nothing(self, web: Web, server: Server) -> None:
+    def test_a_faultless_web_disallows_nothing(self, web: Web, server: WebServer) -> None:
         status, headers, body = get(server, "http://www.h0.example/robots.txt")
         assert status == 200 and headers["Content-Type"].startswith("text/plain")
         assert "Sitemap" not in body.decode()
@@ -264,7 +264,7 @@ class TestRobots:
         assert 0.2 * web.pages < refused < 0.8 * web.pages
 
     def test_the_same_directories_are_disallowed_every_time(self, web: Web) -> None:
-        one, two = Site(web, Options(disallow=0.3)), Site(web, Options(disallow=0.3))
+        one, two = Site(web, ServerOptions(disallow=0.3)), Site(web, ServerOptions(disallow=0.3))
         assert [one.disallowed(host) for host in range(7)] == [two.disallowed(host) for host in range(7)]
 
     def test_sitemaps_list_the_allowed_pages_of_the_host(self, web: Web) -> None:
@@ -306,7 +306,7 @@ def _locations(body: bytes) -> list[str]:
 class TestFaults:
     def test_the_given_share_fails_in_all_ways_and_always_alike(self, web: Web) -> None:
         assert web.urls is not None
-        site, again = Site(web, Options(errors=0.3)), Site(web, Options(errors=0.3))
+        site, again = Site(web, ServerOptions(errors=0.3)), Site(web, ServerOptions(errors=0.3))
         statuses = [site.answer(url).status for url in web.urls]
         assert statuses == [site.answer(url).status for url in web.urls] == [again.answer(url).status for url in web.urls]
         assert set(statuses) == {200, 404, 500, 503, RESET, HANG}
@@ -329,7 +329,7 @@ class TestFaults:
 
     def test_flaky_pages_answer_the_second_time(self, web: Web) -> None:
         assert web.urls is not None
-        site = Site(web, Options(flaky=0.5))
+        site = Site(web, ServerOptions(flaky=0.5))
         first = [site.answer(url) for url in web.urls]
         second = [site.answer(url) for url in web.urls]
         assert {answer.status for answer in first} == {200, 503}
@@ -338,7 +338,7 @@ class TestFaults:
 
     def test_latency_is_between_half_and_one_and_a_half_of_its_mean(self, web: Web) -> None:
         assert web.urls is not None
-        delays = [Site(web, Options(latency=0.2)).faults.latency_s(url) for url in web.urls]
+        delays = [Site(web, ServerOptions(latency=0.2)).faults.latency_s(url) for url in web.urls]
         assert 0.1 <= min(delays) < 0.11 and 0.29 < max(delays) <= 0.3
         assert np.mean(delays) == pytest.approx(0.2, rel=0.1)
 
@@ -363,29 +363,29 @@ class TestFaults:
     )
     def test_a_bad_option_is_named(self, name: str, value: Any) -> None:
         with pytest.raises(InputError, match=f"{name} .*{value}"):
-            Options(**{name: value})
+            ServerOptions(**{name: value})
 
     def test_an_unknown_option_is_named(self) -> None:
         with pytest.raises(InputError, match="no option 'latencey'; did you mean 'latency'"):
-            Options.of({"latencey": 1})
+            ServerOptions.of({"latencey": 1})
 
 
 @pytest.fixture(scope="module")
-def trapped(web: Web) -> Iterator[Server]:
+def trapped(web: Web) -> Iterator[WebServer]:
     with served(web, traps=True) as running:
         yield running
 
 
 class TestTraps:
-    def host(self, server: Server, rank: int) -> str:
+    def host(self, server: WebServer, rank: int) -> str:
         order = np.argsort(-server.site.sizes, kind="stable")
         return f"http://{server.site.addresses.netloc(int(order[rank]))}"
 
-    def test_there_are_none_unless_asked_for(self, server: Server) -> None:
+    def test_there_are_none_unless_asked_for(self, server: WebServer) -> None:
         for rank, path in enumerate(("/calendar/2030/01/", "/?sid=01234567", "/a/b/")):
             assert get(server, self.host(server, rank) + path)[0] == 404
 
-    def test_the_calendar_never_ends(self, trapped: Server) -> None:
+    def test_the_calendar_never_ends(self, trapped: WebServer) -> None:
         root = self.host(trapped, 0)
         url = next(to for to, anchor in read_page(get(trapped, root + "/")[2])[1] if anchor == "calendar")
         seen = set()
@@ -397,7 +397,7 @@ class TestTraps:
         assert len(seen) == 30
         assert url == f"{root}/calendar/2032/07/"
 
-    def test_every_route_to_a_page_has_its_own_session(self, web: Web, trapped: Server) -> None:
+    def test_every_route_to_a_page_has_its_own_session(self, web: Web, trapped: WebServer) -> None:
         root = self.host(trapped, 1)
         plain = read_page(get(trapped, root + "/")[2])
         titles, urls = set(), set()
@@ -417,12 +417,12 @@ class TestTraps:
 
     def test_a_web_of_few_hosts_has_fewer_traps(self) -> None:
         web = Web.from_edges([0], [1], pages=2, hosts=np.array([0, 5], np.int32))
-        site = Site(web, Options(traps=True))
+        site = Site(web, ServerOptions(traps=True))
         assert site.answer("http://www.h0.example/calendar/2030/01/").status == 200
         assert site.answer("http://www.h5.example/p1?sid=01234567").status == 200
         assert site.answer("http://www.h1.example/a/b/").status == 404
 
-    def test_paths_repeat_themselves(self, trapped: Server) -> None:
+    def test_paths_repeat_themselves(self, trapped: WebServer) -> None:
         root = self.host(trapped, 2)
         url = f"{root}/a/b/"
         assert url in [to for to, _ in read_page(get(trapped, root + "/")[2])[1]]
@@ -433,12 +433,12 @@ class TestTraps:
 
 
 class TestProtocol:
-    def test_head_is_get_without_the_body(self, server: Server) -> None:
+    def test_head_is_get_without_the_body(self, server: WebServer) -> None:
         full, none = get(server, "http://www.h0.example/"), get(server, "http://www.h0.example/", "HEAD")
         assert none[0] == 200 and none[2] == b""
         assert none[1]["Content-Length"] == full[1]["Content-Length"] == str(len(full[2]))
 
-    def test_pipelined_requests_are_answered_in_order(self, web: Web, server: Server) -> None:
+    def test_pipelined_requests_are_answered_in_order(self, web: Web, server: WebServer) -> None:
         assert web.urls is not None and web.titles is not None
         asked = [f"GET {web.urls[page]} HTTP/1.1\r\nHost: x\r\n\r\n" for page in range(100)]
         asked.append("GET /none HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -446,13 +446,13 @@ class TestProtocol:
         titles = [re.search(b"<title>(.*)</title>", answer) for answer in answers]
         assert [title[1].decode() for title in titles if title] == [*(web.titles[page] for page in range(100)), "Not Found"]
 
-    def test_a_body_is_not_taken_for_the_next_request(self, server: Server) -> None:
+    def test_a_body_is_not_taken_for_the_next_request(self, server: WebServer) -> None:
         body = b"GET /no HTTP/1.1\r\n\r\n"
         first = b"GET http://www.h0.example/ HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body)
         last = b"GET http://www.h0.example/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         assert raw(server, first + body + last).count(b"HTTP/1.1 200 OK") == 2
 
-    def test_http_1_0_closes_unless_asked_to_stay(self, server: Server) -> None:
+    def test_http_1_0_closes_unless_asked_to_stay(self, server: WebServer) -> None:
         assert status_of(raw(server, b"GET http://www.h0.example/ HTTP/1.0\r\n\r\n")) == 200
         stay = b"GET http://www.h0.example/ HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n"
         assert raw(server, stay + b"GET / HTTP/1.0\r\n\r\n").count(b" 200 OK") == 2
@@ -482,15 +482,15 @@ class TestProtocol:
         ],
     )
     def test_what_is_no_request_is_refused_and_the_connection_closed(
-        self, server: Server, request_line: bytes, status: int
+        self, server: WebServer, request_line: bytes, status: int
     ) -> None:
         assert status_of(raw(server, request_line + b"\r\nHost: a\r\n\r\n")) == status
         assert get(server, "/")[0] == 200
 
-    def test_http_1_1_needs_a_host(self, server: Server) -> None:
+    def test_http_1_1_needs_a_host(self, server: WebServer) -> None:
         assert status_of(raw(server, b"GET / HTTP/1.1\r\n\r\n")) == 400
 
-    def test_a_megabyte_of_headers_is_too_much(self, server: Server) -> None:
+    def test_a_megabyte_of_headers_is_too_much(self, server: WebServer) -> None:
         assert status_of(raw(server, b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 2**20 + b"\r\n\r\n")) == 431
         assert status_of(raw(server, b"x" * 2**20)) == 431
 
@@ -509,7 +509,7 @@ class TestProtocol:
 
     @settings(max_examples=60, deadline=None)
     @given(st.binary(max_size=300), st.booleans())
-    def test_no_bytes_kill_the_server(self, server: Server, sent: bytes, ended: bool) -> None:
+    def test_no_bytes_kill_the_server(self, server: WebServer, sent: bytes, ended: bool) -> None:
         with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as connection:
             connection.sendall(sent + (b"\r\n\r\n" if ended else b""))
             connection.shutdown(socket.SHUT_WR)
@@ -518,7 +518,7 @@ class TestProtocol:
                 assert answer == b"" or answer.startswith(b"HTTP/1.1 ")
         assert get(server, "http://www.h0.example/")[0] == 200
 
-    def test_many_connections_at_once(self, web: Web, server: Server) -> None:
+    def test_many_connections_at_once(self, web: Web, server: WebServer) -> None:
         assert web.urls is not None
         urls = list(web.urls) * 2
         with ThreadPoolExecutor(40) as threads:

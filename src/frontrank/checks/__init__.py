@@ -1,4 +1,4 @@
-"""Contracts as code: what holds for everything shipped, to be run on your own.
+"""Contracts as code: they hold for everything shipped; run them on your own classes.
 
 from frontrank.checks import yield_checks          an ordering
 for check in yield_checks(MyOrdering()):

@@ -1,4 +1,4 @@
-"""The contract of a log (``frontrank.crawl.log.Log``): a class of facts for pytest. Subclass it, say how a log is made."""
+"""The contract of a log (``frontrank.crawl.log.Log``): a class of facts for pytest. Subclass it to create a log."""
 
 from __future__ import annotations
 

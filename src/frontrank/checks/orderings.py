@@ -1,10 +1,10 @@
-"""The contract of an ordering, as code: run it on your own.
+"""The contract of an ordering, as code: run it on your own ordering.
 
     from frontrank.checks import yield_checks
     for check in yield_checks(MyOrdering()):
         check()
 
-Each check raises AssertionError, naming the ordering and what it broke. All registered orderings are held to them.
+Each check raises AssertionError, naming the ordering and what it broke. All registered orderings pass them.
 """
 
 from __future__ import annotations

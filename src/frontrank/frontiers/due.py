@@ -1,6 +1,6 @@
 """Pages that wait for a time: retries and revisits. A heap by time, in which each page is at most once.
 
-Memory is taken when the first page has to wait: 20 bytes for each page that is known then.
+Memory is allocated when the first page has to wait: 20 bytes for each page that is known then.
 """
 
 from __future__ import annotations

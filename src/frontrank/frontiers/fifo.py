@@ -1,6 +1,6 @@
 """First discovered, first fetched: a queue that ignores keys. O(1) for each call.
 
-What is known of a page is two bits: of a web of 30 million pages they fit in the processor's cache, where a byte each does not.
+A page takes two bits: those of 30 million pages fit into the processor's cache, where a byte each would not.
 """
 
 from __future__ import annotations

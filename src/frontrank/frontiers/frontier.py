@@ -8,8 +8,8 @@ Pages and hosts are numbers that the caller gives, from 0 on. Larger keys go soo
                                         later <-schedule- any of them
                   waiting <-put- forgotten <-forget- any of them
 
-``polite_frontier.PoliteFrontier`` is the one that is shipped. Another one holds if ``frontrank.checks.FrontierContract``
-holds for it: ``Crawl(policy, frontier=Another)`` then gives the same order.
+``polite_frontier.PoliteFrontier`` is the one that is shipped. Another one is correct if it passes
+``frontrank.checks.FrontierContract``: ``Crawl(policy, frontier=Another)`` then gives the same order.
 """
 
 from __future__ import annotations

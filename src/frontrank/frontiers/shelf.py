@@ -15,8 +15,8 @@ changes leaves it; its slot is skipped.
 A page is at or above the bar if it would go before the page that the bar was taken from, by key and by discovery, so heap and
 line are bounded however many keys are equal. Slots contain the keys themselves, four children of the heap to a cache line.
 
-Cost: O(1) for a key below the bar, O(log room) in the heap, and to sort. Lowering the bar reads all records once. It happens
-at most once for about room/2 pages that leave, and room is a share of the pages, so all of them together cost O(pages) reads.
+Cost: O(1) for a key below the bar, O(log room) in the heap, and to sort. Lowering the bar reads all records once. It happens at
+most once for about room/2 pages that leave, and room is a share of the pages, so all of them together cost O(pages) reads.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Machine code is made by one process at a time, and kept in our folder (``code_folder``).
+"""Machine code is compiled by one process at a time, and stored in a folder of frontrank's own (``code_folder``).
 
 numba's cache lets every process compile for itself. Several that start together (fetchers, workers of tests, commands of a
-script) then spend minutes on the same code, and two signatures of one kernel, stored at the same moment, get the same file.
-So a process that compiles holds a lock, a file beside the code, which ends with the process. A kernel that is in the cache is
+script) then spend minutes on the same code, and two signatures of one kernel, stored at the same moment, get the same file. So
+a process that compiles holds a lock, a file beside the code, which ends with the process. A kernel that is in the cache is
 loaded without a lock. A kernel waits for those that it calls, never the other way round, so no two processes wait for each
-other. A process that was suspended while compiling is not waited for for ever.
+other. Waiting for a process that was suspended while compiling ends after some time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers to about 1e-9 of themselves: engines that add up the same values in another order differ in the last bits alone."""
+"""Numbers rounded to about 1e-9 of themselves: engines that add up in another order differ in the last bits."""
 
 from __future__ import annotations
 

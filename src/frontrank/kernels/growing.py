@@ -1,7 +1,7 @@
-"""Arrays that grow where they lie, so that growing a crawl of a million pages holds nobody up.
+"""Arrays that grow in place, so that growing a crawl of a million pages does not pause it.
 
-A small array doubles and is copied, as usual. From ``LARGE`` elements on, address space for ``most`` of them is reserved
-once (an anonymous mapping without reserved memory): memory comes page by page as it is touched, and growth is a longer view
+A small array doubles and is copied, as usual. From ``LARGE`` elements on, address space for ``capacity`` of them is reserved
+once (an anonymous mapping without reserved memory): memory is used page by page as it is touched, and growth is a longer view
 of the same bytes. Nothing is copied, nothing moves, and a reader that holds an older, shorter view sees the same values.
 
 Doubling and copying a frontier of 400,000 known pages took 118 ms in one call; a longer view takes microseconds.

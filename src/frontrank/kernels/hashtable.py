@@ -1,7 +1,7 @@
-"""Which number a page has: an open-addressing table of 64-bit fingerprints, about 16 bytes per page; no strings in memory.
+"""The number of a page: an open-addressing table of 64-bit fingerprints, about 16 bytes per page; no strings in memory.
 
-A key is 8 bytes of BLAKE2b. Two pages of n share a key with probability about n^2 / 2^65: 3e-8 for a million pages,
-3e-4 for a hundred million; the second is then taken for the first. Linear probing, at most two thirds full.
+A key is 8 bytes of BLAKE2b. Two pages of n share a key with probability about n^2 / 2^65: 3e-8 for a million pages, 3e-4 for a
+hundred million; then the second is mistaken for the first. Linear probing, at most two thirds full.
 
 The table doubles without a pause: the old slots stay, and each batch of keys moves a few of them (``MOVES`` for each key), long
 before the new ones are full. Until then a key that is not among the new slots is looked up among the old ones.

@@ -1,11 +1,11 @@
-"""Links the other way round: for each page the rows that link to it, in the order of the rows.
+"""Links by target: for each page the rows that link to it, in the order of the rows.
 
-A walk that pulls reads one number at random for each link and writes none; one that pushes reads and writes one. With 1
-million pages and 20 million links pulling was measured 1.3 times as fast as pushing, and finding these costs 4 iterations.
+A walk that pulls reads one number at random for each link and writes none; one that pushes reads and writes one. With 1 million
+pages and 20 million links pulling was measured 1.3 times as fast as pushing, and finding these costs 4 iterations.
 
-They are found in ranges of targets, each by one thread, which looks through all links and keeps those of its range. So what
-is written lies close together, also where it is a file (``room`` gives the array to write to), and nothing else is needed:
-not a second array of links, nor any that grows with threads. Cost: 4 bytes a link and 8 a page.
+They are found in ranges of targets, each by one thread, which reads all links and keeps those of its range. So writes are close
+together, also in a file (``room`` gives the array to write to), and no other memory is needed: no second array of links, nor
+any that grows with threads. Cost: 4 bytes per link and 8 per page.
 """
 
 from __future__ import annotations

@@ -4,17 +4,17 @@ Damping a, dangling mass spread uniformly (Page, Brin; cho98 writes d for a):
 
     x(q) = (1 - a)/n + a * (sum of x(p) over pages p without links)/n + a * sum of x(p)/O(p) over links p -> q
 
-or with a restart vector t, which adds up to 1, instead of 1/n. It is iterated until the L1 distance to the fixed point is
-below the tolerance: as each step shrinks it by a, that holds when the last change times a/(1 - a) is. One iteration costs
-one pass over the links.
+or with a restart vector t, which adds up to 1, instead of 1/n. It is iterated until the L1 distance to the fixed point is below
+the tolerance: as each step shrinks it by a, that holds when the last change times a/(1 - a) is. One iteration costs one pass
+over the links.
 
 Links are read by target (``inlinks``). Each page's sum is added up by one thread in the order of the rows, and the sums over
-all pages are cut at places that depend on the links alone: the same web gives the same bits on every number of cores.
-In memory beside the links: 17 bytes per page, and 8 for each page with links.
+all pages are cut at places that depend on the links alone: the same web gives the same bits on every number of cores. In memory
+beside the links: 17 bytes per page, and 8 for each page with links.
 
-With 32 bits what a page hands on is rounded to a float32: the only numbers that are read at random take half the room.
-Sums and scores stay float64. Rounding changes what is handed on, a in all, by 2^-24 of itself at most, so the scores by
-2^-24 a/(1 - a) in all: 3.4e-7 for 0.85. Nothing smaller is worth iterating for, so that is the least tolerance.
+With 32 bits what a page hands on is rounded to a float32: the only numbers that are read at random take half the memory. Sums
+and scores stay float64. Rounding changes what is handed on, a in all, by 2^-24 of itself at most, so the scores by 2^-24 a/(1 -
+a) in all: 3.4e-7 for 0.85. Iterating further would gain nothing, so that is the minimum tolerance.
 
 Gauss-Seidel iterations (each page uses what was found in the same pass) were measured, and are not used: 59 passes instead of
 71 on generated webs, but on one core; and pages of equal PageRank no longer have equal scores.

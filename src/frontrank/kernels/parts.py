@@ -1,8 +1,8 @@
 """A kernel that only other kernels call is typed and lowered, and nothing more: its callers compile it in.
 
 numba makes each function ready to be called from Python: two wrappers, all optimisations, machine code. Of the kernels of a
-simulation 2 in 60 are called from Python. The others, *parts* of them, are inlined and optimised in each caller anyway. To do
-it for each of them first took a third of the time that compiling took, and the result is as fast without.
+simulation 2 in 60 are called from Python. The others, *parts* of them, are inlined and optimised in each caller anyway.
+Optimising each of them first took a third of the time of compiling, and the result is as fast without.
 
 A part is recognised by its name, which ends in ``PART``. It is kept as LLVM's bitcode, without machine code.
 """

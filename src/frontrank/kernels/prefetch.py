@@ -1,7 +1,7 @@
-"""prefetch: ask the processor for memory that will be needed soon; nothing waits for it.
+"""prefetch: ask the processor for memory that will be needed soon, without waiting for it.
 
-A crawl by priority jumps about in memory, and each jump depends on the one before: fetch a page, look its links up, look up
-their targets. But the next pages are nearly always known, as they stand at the top of the queue. Interpreted, it does nothing.
+A crawl by priority jumps about in memory, and each jump depends on the one before: fetch a page, look up its links, look up
+their targets. But the next pages are nearly always known, as they are at the top of the queue. Interpreted, it does nothing.
 """
 
 from __future__ import annotations

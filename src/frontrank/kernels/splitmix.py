@@ -1,6 +1,6 @@
 """Random numbers that are the same everywhere: splitmix64, whose whole state is one unsigned number in an array.
 
-Of floating point nothing is used but one product by a power of two, which is exact.
+The only floating-point operation is a product with a power of two, which is exact.
 """
 
 from __future__ import annotations

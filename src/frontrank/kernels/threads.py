@@ -1,6 +1,6 @@
 """Work on all cores: fixed pieces, each done by whichever thread is free.
 
-What is cut, and where, must never depend on the number of threads: then the same links give the same bits on every machine.
+The pieces must not depend on the number of threads, so that the same links give the same bits on every machine.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     x(j) = alpha omega sum over links i -> j of F(i) x(i)/O(i)
          + alpha (1 - omega) sum over virtual edges i - j of F'(i) x(i) w(i, j)/s(i)  +  (1 - alpha) v(j)
 
-v is 1/n, or another vector that adds up to 1. Two pages share a virtual edge if a fetched page links to both; w counts
-such pages, s(i) = sum of w(i, k) over k. Virtual edges are never written down. With A the 0/1 matrix of links, W = A^T A
-without its diagonal, so for z(i) = F'(i) x(i)/s(i)
+v is 1/n, or another vector that adds up to 1. Two pages share a virtual edge if a fetched page links to both; w counts such
+pages, s(i) = sum of w(i, k) over k. Virtual edges are never stored. With A the 0/1 matrix of links, W = A^T A without its
+diagonal, so for z(i) = F'(i) x(i)/s(i)
 
     W z = A^T (A z) - indegree * z        and        s(i) = sum over p that link to i of (O(p) - 1)
 
@@ -15,7 +15,7 @@ a few vectors. As every factor F is at most 1, a step shrinks L1 distances by al
 fixed point when the last change times alpha/(1 - alpha) is.
 
 With 32 bits z and what is handed on are rounded to float32, as in ``pagerank``; what that can change is computed and added to
-the bound, for a page that mostly stands alone on pages can hand on more than it has and take it back.
+the bound, for a page that is mostly the only link of pages can hand on more than it has, and take it back.
 """
 
 from __future__ import annotations

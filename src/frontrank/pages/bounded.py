@@ -1,15 +1,15 @@
-"""HTML pages of strangers: parsed within a time limit, whatever they hold.
+"""HTML from anywhere, parsed within a time limit, however hostile it is.
 
-    small and tame     parsed here and now
+    small and tame     parsed at once, in this process
     all others         parsed by a worker process; over its deadline, or if it fails, the page keeps the links that one linear
                        pass finds (skim.py), and says why
 
-Small and tame: at most LONG characters, of which at most SMALL stand within tags, MAX_TAGS tags, and MAX_COPIES for the
-product of tags and formatting elements (every block may open all formatting elements again that were left open). What costs
-more than its length are tags and their attributes: within these bounds the worst of 250 hostile pages (unclosed elements of
-all kinds, end tags of none, attributes by the thousand, the adoption of formatting elements, nested links) takes 50 ms, most
-take 20; beyond them 16,000 bytes of the worst take a second, and 64,000 more than nine. Ordinary pages of 32,000 characters
-take 1 ms.
+Small and tame: at most LONG characters, of which at most SMALL are within tags, MAX_TAGS tags, and MAX_COPIES for the product
+of tags and formatting elements (every block may open all formatting elements again that were left open). Tags and their
+attributes are what costs more than its length: within these bounds the worst of 250 hostile pages (unclosed elements of all
+kinds, end tags of none, attributes by the thousand, the adoption of formatting elements, nested links) takes 50 ms, most take
+20; beyond them 16,000 bytes of the worst take a second, and 64,000 more than nine. Ordinary pages of 32,000 characters take 1
+ms.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Content codings undone piece by piece, so that whoever asks for them can stop: a few bytes may stand for gigabytes.
+"""Content codings decoded piece by piece, so that the caller can stop: a few bytes may decode to gigabytes.
 
 >>> import zlib
 >>> b"".join(DECODERS["gzip"](zlib.compress(b"page", wbits=31)))

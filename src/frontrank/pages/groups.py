@@ -1,8 +1,8 @@
-"""Groups of hosts that share one pace and one budget: a registered domain, or hosts that somebody knows to be one machine.
+"""Groups of hosts that share one pace and one budget: a registered domain, or hosts that are known to be one machine.
 
 host      each host by itself (the default)
 domain    all hosts of a registered domain: news.bbc.co.uk and www.bbc.co.uk
-ip        all hosts at one address; it is looked up when a host is first to be asked, and until then the host stands by itself
+ip        all hosts at one address; looked up when a host is first to be asked; until then a host is a group by itself
 FILE      one group per line, hosts with blanks between them; a host that is in none is a group by itself
 """
 

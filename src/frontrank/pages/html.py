@@ -1,4 +1,4 @@
-"""What a crawler reads off an HTML page: title, text, and links with their anchors. No bytes make it raise.
+"""What a crawler reads from an HTML page: title, text, and links with their anchors. It raises on no input.
 
     links    <a href> and <area href> in their order, absolute and canonical (without fragment), each target once: at its
              first place, with all its anchors joined by a blank. <base href> is honoured. URLs are as the WHATWG's URL
@@ -8,13 +8,13 @@
     text     of <main> if there is one, else of <body> without <nav>; never of script, style, template or noscript
     blanks   every tag and every run of white space is one blank; none at the ends
 
-Characters: a byte order mark, else the charset of the HTTP header, else that of <meta>, else UTF-8 if the bytes are,
-else windows-1252; labels mean what the WHATWG's Encoding Standard says, bytes that fit none become U+FFFD.
+Characters: a byte order mark, else the charset of the HTTP header, else that of <meta>, else UTF-8 if the bytes are, else
+windows-1252; labels mean what the WHATWG's Encoding Standard says, bytes that fit none become U+FFFD.
 
-The tree is lexbor's (selectolax). On ordinary pages its time is linear in their size; hostile ones cost the square or the
-cube of it (unclosed elements, formatting elements, thousands of attributes), minutes for a few megabytes. What reads the pages
-of others calls ``bounded.parse``, which returns the same page or gives up in time. Cost: about 3 microseconds a link besides
-the tree; 100,000 links in about a second.
+The tree is lexbor's (selectolax). On ordinary pages its time is linear in their size; hostile ones cost the square or the cube
+of it (unclosed elements, formatting elements, thousands of attributes), minutes for a few megabytes. For untrusted pages call
+``bounded.parse``, which returns the same page or gives up in time. Cost: about 3 microseconds per link besides the tree;
+100,000 links in about a second.
 """
 
 from __future__ import annotations

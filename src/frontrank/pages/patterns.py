@@ -1,11 +1,11 @@
 """Regular expressions that are looked for in URLs, in time that is linear in a URL's length, whatever the expression.
 
 Python's ``re`` backtracks: ``(a+)+$`` takes 2^n steps on n letters, and holds the interpreter meanwhile. Expressions come from
-operators and callers of a service, URLs from hostile pages, so either may be made for this. RE2 is an automaton without a way
-back, of at most ``MAX_MEMORY`` bytes: the worst of 25 hostile expressions takes 20 ms on the worst of 36 long URLs. It knows
-no look-around, no back references and no possessive repeats; ``\\w``, ``\\d`` and ``\\b`` are about ASCII; ``$`` is the end of
-the URL. An expression that has one way to match from each place (no choice, no repeat) is left to ``re``, which takes a tenth
-of RE2's time there and is given the same meaning.
+operators and callers of a service, URLs from hostile pages, so either may be written to exploit this. RE2 is an automaton that
+does not backtrack, of at most ``MAX_MEMORY`` bytes: the worst of 25 hostile expressions takes 20 ms on the worst of 36 long
+URLs. It knows no look-around, no back references and no possessive repeats; ``\\w``, ``\\d`` and ``\\b`` are about ASCII; ``$``
+is the end of the URL. An expression that has one way to match from each place (no choice, no repeat) is left to ``re``, which
+takes a tenth of RE2's time there, with the same meaning.
 
 Both look at the first ``MAX_CHARACTERS`` characters of a URL, which is as long as pages may link to.
 """

@@ -1,10 +1,10 @@
-"""Scorers: how good is a page, by what stands on it? For orderings that learn from the pages fetched so far.
+"""Scorers: how good is a page, by its content? For orderings that learn from the pages fetched so far.
 
     def shortness(url: str, title: str, text: str) -> float:      larger is better
         return 1.0 / (1 + len(text))
 
 An entry point ``frontrank.scorers`` gives a scorer a name (``frontrank.plugins``); ``package.module:function`` does without.
-A fourth parameter takes what is written behind the name: ``topic:machine learning``. Built in, all from 0 to 1:
+A fourth parameter gets what is written after the name: ``topic:machine learning``. Built in, all from 0 to 1:
 
     words          distinct words/(distinct words + 200): 0 for an empty page, near 1 for a long text that repeats little
     rules          the share of eight rules of thumb (``RULES``, ``RUNS``) that the text passes: of those by which Gopher's
@@ -12,7 +12,7 @@ A fourth parameter takes what is written behind the name: ``topic:machine learni
     topic:WORDS    the mean over these words of BM25's tf part, c/(c + 1.2 (1/4 + 3/4 length/300)), c the occurrences; one
                    in the title counts for five. No IDF: a crawl knows no collection
 
-``in_batches`` marks a scorer that judges many pages at once, as models do: it is given three lists, and gives one number each.
+``in_batches`` marks a scorer that scores many pages at once, as models do: it gets three lists, and returns a list of numbers.
 A scorer that raises, or gives no finite number, has no score for that page (``score_all`` says why); ``scoring`` also ends one
 that takes too long.
 """

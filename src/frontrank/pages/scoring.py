@@ -1,13 +1,13 @@
-"""Scores of pages within a time limit: a scorer of somebody else may hang, and must not hold up a crawl with it.
+"""Scores of pages within a time limit: a foreign scorer may hang, and must not block a crawl.
 
-    built in, text of usual length    asked here and now
-    registered in this process alone  asked in a thread; after ``WALL_S`` seconds the page has no score. Such a thread cannot be
-                                      ended: it is left behind
-    all others                        asked in a worker process (workers.py); over ``CPU_S`` seconds of the processor or
-                                      ``WALL_S`` of the clock the page has no score, and the next is asked
+    built in, text of usual length    called at once, in this process
+    registered in this process alone  called in a thread; after ``WALL_S`` seconds the page has no score. Such a thread cannot
+                                      be ended: it is left behind
+    all others                        called in a worker process (workers.py); over ``CPU_S`` seconds of the processor or
+                                      ``WALL_S`` of the clock the page has no score, and the next one is scored
 
-A worker finds the scorer, and so loads its model, before its time is counted. After ``MAX_MISSES`` pages in a row that took
-too long the scorer is not asked any more: else a crawl would wait for every page in vain. No call raises but for Closed.
+A worker finds the scorer, and so loads its model, before its time is counted. After ``MAX_MISSES`` pages in a row that took too
+long the scorer is not called any more, as a crawl would wait in vain for every page. No call raises anything but Closed.
 """
 
 from __future__ import annotations

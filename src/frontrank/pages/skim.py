@@ -1,13 +1,13 @@
 """The links of a page without its tree: one pass by a regular expression, for pages on which the parser takes too long.
 
-The same links as ``html.parse`` finds on well-formed markup, without anchors and text: comments and what is no markup (script,
-style, textarea and the like) are skipped, <base>, character references and <meta name=robots> are honoured. On broken
+The same links as ``html.parse`` finds on well-formed markup, without anchors and text: comments and content that is not markup
+(script, style, textarea and the like) are skipped, <base>, character references and <meta name=robots> are honoured. On broken
 markup the two may differ, as a pass that builds no tree cannot know what is open.
 
-Its time is linear in the page, whatever the page holds: nothing is tried twice, and what is never closed (a comment, a script)
-reaches to the end, where the search ends too. A quote without its partner is looked for once, since the next quote would be
-that partner. 10 MB take 0.1 to 1.3 s. A possessive (...)*+ must not begin to match its inside and then fail: Debian's
-Python 3.11.2 goes on behind what it tried.
+Its time is linear in the length of any page: nothing is tried twice, and what is never closed (a comment, a script) reaches to
+the end, where the search ends too. A quote without its partner is looked for once, since the next quote would be that partner.
+10 MB take 0.1 to 1.3 s. A possessive (...)*+ must not begin to match its inside and then fail: Debian's Python 3.11.2 continues
+after what it tried.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
     w(word) = tf(word) * idf(word),  idf = ln(1 + N/df)
     similarity(text, query) = cosine of the two vectors
 
-tf counts a word in the text, words of the title ``title`` times; N is the number of pages and df the number of those that hold
-the word: of a whole web for the true importance, of the pages fetched so far for a crawl that cannot know more.
+tf counts a word in the text, words of the title ``title`` times; N is the number of pages and df the number of those with the
+word: of a whole web for the true importance, of the pages fetched so far for a crawl that cannot know more.
 
-Words are told apart by ``SLOTS`` values of a checksum. So the counts of a crawl are one array of fixed size, which can be saved
-and goes on where it was; two words that share a slot count as one. Similarities are rounded to nine digits: what differs
-less is the rounding of logarithms, which is not the same on all machines.
+Words are distinguished by ``SLOTS`` values of a checksum. So the counts of a crawl are one array of fixed size, which can be
+saved and restored; two words that share a slot count as one. Similarities are rounded to nine digits: what differs less is the
+rounding of logarithms, which is not the same on all machines.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""URLs: one canonical form by the WHATWG rules (can-ada), and what a crawler must know of a URL before it asks for it.
+"""URLs: one canonical form by the WHATWG rules (can-ada), and what a crawler must know of a URL before it requests it.
 
     canonical, host_of      for looking pages up and grouping them by host
     clean                   canonical, without session and tracking parameters: one page, one URL
     registered_domain       the part of a host that one owner registered (public suffix list, bundled: no network)
     usable_seed             a URL that a crawl can start from, or a sentence that says why not
-    repeats, pattern        the marks of a crawler trap: a path that goes round, a family of URLs that differ in numbers
+    repeats, pattern        the marks of a crawler trap: a path that goes round, many URLs that differ in numbers only
 
 >>> canonical("HTTPS://www.Example.org:443")
 'https://www.example.org/'

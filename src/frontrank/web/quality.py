@@ -1,4 +1,4 @@
-"""How good the pages of a web are, by what stands on them: one scorer's judgement of every page, made once for a web."""
+"""How good the pages of a web are, by their content: the scores of one scorer for every page, computed once for a web."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger("frontrank")
 
 
 def scores_of(web: Web, scorer: str) -> Array:
-    """The score of every page; LOWEST where the scorer has none, which is told once."""
+    """The score of every page; LOWEST where the scorer has none, which is logged once."""
     key = f"scores {scorer}"
     if key not in web.cache:
         web.cache[key] = _judged(web, scorer)
@@ -33,7 +33,7 @@ def _judged(web: Web, scorer: str) -> Array:
 
 
 def judged(pages: Sequence[Page], scorer: str, name_of: Callable[[int], str]) -> Array:
-    """The scores of these pages (url, title, text); LOWEST where the scorer has none, which is told once."""
+    """The scores of these pages (url, title, text); LOWEST where the scorer has none, which is logged once."""
     with Scoring(scorer) as scoring:
         scores = scoring.pages(pages)
     failed = [at for at, value in enumerate(scores) if isinstance(value, str)]

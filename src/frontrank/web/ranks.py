@@ -1,14 +1,14 @@
-"""Ranks of hosts from elsewhere: how much each is worth before anything of it is fetched.
+"""Ranks of hosts from other sources: how important each is before any of its pages is fetched.
 
     host <blank, tab or comma> rank       example.org 12.5; lines that begin with #, and a header are skipped
     Common Crawl's host or domain ranks   tab-separated, a first line "#harmonicc_pos #harmonicc_val #pr_pos #pr_val #host_rev",
                                           hosts reversed (org.example); larger harmonic centrality or PageRank is better
 
-A host that a file does not name has the rank of the nearest domain above it that is named (en.example.org: example.org), else
-the smallest of all. Ranks are divided by the greatest. Of lines with the same host the first counts.
+A host that is not in the file has the rank of the nearest domain above it that is (en.example.org: example.org), else the
+smallest of all. Ranks are divided by the largest. Of lines with the same host the first counts.
 
-A host is known by 64 bits of its name and takes 16 bytes: no name is kept, and none becomes a Python object. A kernel reads
-lines as nearly all of them are; the others are read one by one.
+A host is known by 64 bits of its name and takes 16 bytes: names are not stored, and do not become Python objects. A kernel
+reads lines as nearly all of them are; the others are read one by one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Columns of strings that are not Python objects until they are asked for: in Arrow arrays, in files, picked from others.
+"""Columns of strings that become Python objects only when they are read: in Arrow arrays, in files, selected from others.
 
-``Packed`` is such a column on its way: bytes and where each string ends, as kernels write them and Arrow takes them.
+``Packed`` is such a column while it is built: bytes and the end of each string, as kernels write them and Arrow takes them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a crawl knows of a web at one moment: its links, and what searchers made of the pages it has fetched.
+"""What a crawl knows of a web at one moment: its links, and what searchers did with the fetched pages.
 
-Pages are numbered by discovery. Nothing here may come from the content of a page that has not been fetched: of a frontier
-page only its URL, and the anchors of links from fetched pages, are known.
+Pages are numbered by discovery. Nothing here may come from the content of a page that has not been fetched: of a frontier page
+only its URL, and the anchors of links from fetched pages, are known.
 """
 
 from __future__ import annotations

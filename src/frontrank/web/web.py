@@ -1,7 +1,7 @@
-"""Web: a known web to simulate on. Frozen; columns it may lack are asked for with ``web.has``.
+"""Web: a known web to simulate on. Frozen; ``web.has`` says which optional columns it has.
 
-Links are kept by source page (CSR): the targets of page p are ``targets[indptr[p]:indptr[p + 1]]``, distinct, without
-p itself, in the order in which they stand on the page. Every source brings its links into this form with ``tidy``.
+Links are kept by source page (CSR): the targets of page p are ``targets[indptr[p]:indptr[p + 1]]``, distinct, without p itself,
+in the order in which they are on the page. Every source brings its links into this form with ``tidy``.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ Largest key first, among equals the first discovered, as in ``heap``; but a page
     ready hosts     4-ary heap, by the best page of each
     timed hosts     4-ary heap, by the time at which each may be asked again
 
-A host is in neither heap of hosts if nothing of it waits, if as many of its pages are out as it bears at once, or if its
-budget is spent. A host whose time may have come is among the timed ones until a pop tells what time it is; a host once found
-ready stays so. Each call is O(log n) amortised, whatever the number of hosts.
+A host is in neither heap of hosts if nothing of it waits, if as many of its pages are leased as its limit allows, or if
+its budget is spent. A host whose time may have come is among the timed ones until a pop gives the time; a host found ready
+stays so. Each call is O(log n) amortised, whatever the number of hosts.
 
     ABSENT -put-> WAITING -pop, take-> LEASED -settle-> GONE
                   WAITING <-back------ LEASED
