@@ -1,4 +1,4 @@
-"""The lab: judging. Measures, comparisons, the papers run again, reports, and a served web to race crawlers on.
+"""The lab judges orderings: measures, comparisons, reports, and a served web to race crawlers on.
 
 May import everything below the command line.
 """

@@ -1,4 +1,4 @@
-"""What to take when: the table that ``frontrank recommend`` prints without a web. Its reasons are measured.
+"""Which ordering to use when: the table that ``frontrank recommend`` prints without a web. Its reasons are measured.
 
 The runs behind each reason are in docs/which-ordering.md, with the commands that repeat them.
 """

@@ -1,7 +1,7 @@
-"""A contest: one web, its seeds, what pages are worth there, and how far each ordering gets.
+"""A contest: one web, its seeds, the worth of its pages, and how far each ordering gets.
 
-An ordering's figure is the mean of a curve from 1% to half of the web: ``mass``, the worth gathered over the most that as
-many pages can have, and ``hot``, how many of the first k are among the k best; both for every draw of seeds.
+An ordering's figure is the mean of a curve from 1% to half of the web: ``mass``, the worth gathered over the maximum for as
+many pages, and ``hot``, how many of the first k are among the k best; both for every draw of seeds.
 
     worth       by                                                                where
     importance  PageRank of the whole web                                         every web
@@ -10,8 +10,8 @@ many pages can have, and ``hot``, how many of the first k are among the k best; 
 
 Who runs: every registered ordering that needs no parameter, and the ``VARIANTS``. Those that rank the whole frontier now and
 then do so ``RANKINGS`` times in a crawl of the whole web; those that search or learn, which costs far more, ``RARE`` times.
-Cost is the processor's time of deciding, in times of breadth-first's from the same seeds: the least of the draws, and where a
-run is short of several, as seconds on the clock of a shared machine say nothing.
+Cost is the CPU time of deciding, as a multiple of that of breadth-first from the same seeds: the lowest of the draws, and of
+several runs where a run is short. CPU time, since wall-clock time on a shared machine says nothing.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ def _applicable(web: Web, wanted: Sequence[str]) -> tuple[tuple[Planned, ...], d
 
 
 def _processor_s(web: Web, run: Run, budget: float) -> float:
-    """The least time of the processor that a run took."""
+    """The lowest CPU time of a run."""
     shortest = run.processor_s
     for _ in range(AGAIN - 1 if shortest < SHORT_S else 0):
         shortest = min(shortest, simulate(web, run.policy, run.trace.seeds, budget).processor_s)

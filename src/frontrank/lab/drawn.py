@@ -1,4 +1,4 @@
-"""Drawn: one figure of every draw of seeds, its mean and its spread (the sample standard deviation, n - 1)."""
+"""Drawn: a figure with a value for each draw of seeds, its mean and its spread (the sample standard deviation, n - 1)."""
 
 from __future__ import annotations
 

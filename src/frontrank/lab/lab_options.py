@@ -1,4 +1,4 @@
-"""What commands of the lab may be asked: each option with its default, limits and help.
+"""The options of the lab's commands, each with its default, limits and help.
 
 The library takes its defaults from here, and the command line is made from it (``frontrank.options``).
 """

@@ -1,10 +1,10 @@
 """A leaderboard: every ordering over several webs, several draws of seeds, by importance, impact and quality.
 
-What a contest is, who runs and what is measured: ``contest``. Here all contests are set beside each other: mean rank and its
-spread for each worth, and the default ordering against the best published one of each contest.
+``contest`` says what a contest is, which orderings take part and what is measured. Here all contests are compared: mean rank
+and its spread for each worth, and the default ordering against the best published one of each contest.
 
-Four generated webs are always there: plain, with a trap, of one host, and one with texts and searchers. To add a web, name it;
-to add an ordering, name that.
+Four generated webs always take part: plain, with a trap, of one host, and one with texts and searchers. Webs and orderings are
+added by name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many crawls of a comparison run at a time: as many as there are cores and memory for."""
+"""How many crawls of a comparison run at a time: as many as cores and memory allow."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Purposes: what a crawl is for, the orderings worth trying for it, and whether a web can tell how well it is met.
+"""Purposes: what a crawl is for, the orderings worth trying for it, and whether a web knows enough to measure it.
 
 purpose       measured as, after the budget                                        an ordering must know
 importance    hot: share of the k pages of the greatest PageRank (cho98's P_CS)     -
-quality       scores of what was fetched, over the most possible; by the scorer     texts
+quality       scores of what was fetched, over the maximum; by the scorer     texts
               words, or another: quality:rules
-votes         links from other hosts to what was fetched, over the most possible    hosts, more than one
-topic:WORDS   pages about the topic, over the most that so many pages can be        titles or texts
+votes         links from other hosts to what was fetched, over the maximum    hosts, more than one
+topic:WORDS   pages about the topic, over the maximum for as many pages        titles or texts
 searchers     true impact of the first 10% of a frontier, over the ideal            views, clicks or queries
 coverage      the share of personalised PageRank that is guaranteed to be fetched   -
 """
@@ -79,9 +79,9 @@ class Purpose:
         after = f"after {pages:,} pages ({pages / web.pages:.0%})"
         return {
             "importance": f"share of the {pages:,} pages of the greatest PageRank, {after}",
-            "quality": f"scores of the fetched pages by {self.scorer}, over the most possible {after}",
-            "votes": f"links from other hosts to the fetched pages, over the most possible {after}",
-            "topic": f"pages about {self.topic!r}, over the most possible {after}",
+            "quality": f"scores of the fetched pages by {self.scorer}, over the maximum {after}",
+            "votes": f"links from other hosts to the fetched pages, over the maximum {after}",
+            "topic": f"pages about {self.topic!r}, over the maximum {after}",
             "coverage": f"personalised PageRank that is guaranteed to be fetched {after}",
             "searchers": f"impact of the first {FIRST:.0%} of the frontier over the ideal, {CRAWLED:.0%} of the web fetched",
         }[self.name]

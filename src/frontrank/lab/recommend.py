@@ -1,11 +1,11 @@
-"""recommend: which ordering for this web and this purpose? Tried, over several draws of seeds, not guessed.
+"""recommend: which ordering for this web and this purpose? It is measured over several draws of seeds.
 
 A draw is a set of random seeds; every ordering starts from the same. Orderings whose mean lies within the best one's spread
 (standard deviation over the draws) are ties; of these the cheapest is recommended, as the difference may be chance. What is
 measured for which purpose: ``purpose``.
 
 Cost: a crawl of a tenth of the web (at most 100,000 pages) for each ordering and draw. A draw that would end more than a
-minute after the first is not begun, but two are made at least.
+minute after the first is not begun, but there are at least two.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""repeat: one comparison from several draws of seeds. One draw says little where orderings lie close together.
+"""repeat: one comparison from several draws of seeds. One draw says little where orderings are close to each other.
 
 Figures are means over the draws, with the sample standard deviation (n - 1) beside them.
 """

@@ -1,7 +1,7 @@
 """Ranks of hosts as a parameter of an ordering: read from a file once, and stored with a crawl.
 
 Up to ``STORED`` hosts the content is part of the ordering, and the file is not read again; instead of its name its lines can
-be given. Of a larger file a digest is stored: it is read again when a crawl is resumed, and must be what it was.
+be given. Of a larger file a digest is stored: it is read again when a crawl is resumed, and must not have changed.
 """
 
 from __future__ import annotations

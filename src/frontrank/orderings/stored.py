@@ -1,9 +1,9 @@
-"""Orderings as data: what a program stores, and makes the same ordering of again. Specifications are for people.
+"""Orderings as data, from which a program recreates the same ordering. Specifications are for people.
 
     {"name": "fpr", "fields": {"d": 0.85, "m": 100.0}}
     {"name": "periodic", "fields": {"ranker": {"name": "rw", "fields": {...}}, "every": 1000}}
 
-Every field is there, defaults too: a later version with other defaults makes the ordering that was stored. Floats survive
+Every field is stored, defaults too: a later version with other defaults makes the ordering that was stored. Floats survive
 JSON bit by bit, as both sides use the shortest digits that give the same float. An ordering inside another is such a value
 itself, and so is what was read from a file (``trust``): the file is not read again. Classes without a name in the registry
 are stored as ``module:Class``.

@@ -1,4 +1,4 @@
-"""Trust: the pages at which a random surfer starts again, given as a file. One meaning for every ordering that takes it.
+"""Trust: the pages at which a random surfer restarts, given as a file. It means the same for every ordering that takes it.
 
     https://www.example.org/start   3       a page
     example.com                     1       a host: the page of it that is discovered first

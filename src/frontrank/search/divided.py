@@ -1,11 +1,11 @@
 """A query log divided: some queries drive an ordering, others judge it.
 
-An ordering that is judged by the very queries that drove it is flattered: it has seen the answers. So a log is cut in two.
+An ordering that is judged by the queries that drove it looks too good, as it has seen the answers. So a log is cut in two.
 
     half          each time that a query was asked falls to one side or the other by the toss of a coin
-    dates[:DAY]   what was asked before a day drives, what was asked from then on judges: the past foretells the future.
+    dates[:DAY]   what was asked before a day drives, what was asked from then on judges: the past predicts the future.
                   Without a day the log is cut where both sides are as equal as days allow
-    same          all queries do both: what papers did, and what flatters
+    same          all queries do both: what papers did, and too favourable
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The expected score S'(p, q): what the engine would give a page that nobody has fetched (pandey08, sections 3.2, 5).
+"""The expected score S'(p, q): what the engine would give a page that has not been fetched (pandey08, sections 3.2, 5).
 
 A regression tree from what is known without the content of p, learned on pairs of a fetched page and a query it matches,
 where S is known. Features, the same for fetched and frontier pages, all from URLs and from links and anchors of fetched
@@ -13,7 +13,7 @@ result's score (it is at most that) where the list was cut.
 
 The score is a *distribution* where one is asked for (``outlook``): of a pair that comes to a leaf of the tree, what the leaf's
 own training pairs scored, as ``LEVELS`` quantiles that are equally likely. That is the tree's prediction plus its residuals,
-leaf by leaf: some leaves know well what they foretell, others do not.
+leaf by leaf: some leaves predict well, others do not.
 
 Cost: sorting at most ``PAIRS`` training pairs for each feature and level; a path down the tree for each match.
 """

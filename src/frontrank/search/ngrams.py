@@ -1,6 +1,6 @@
-"""Which pages match which queries, told from URLs and anchors alone (pandey08, section 5.3).
+"""Which pages match which queries, by URLs and anchors alone (pandey08, section 5.3).
 
-URL and anchors of a page, each for itself, become word n-grams, n = 1 .. g; so does the query. Page p matches query q if
+URL and anchors of a page, separately, become word n-grams, n = 1 .. g; so does the query. Page p matches query q if
 at least a share rho of q's distinct n-grams occur among p's (always at least one).
 
 Only n-grams that occur in a query are indexed. They form a trie: every prefix of a query's n-gram is one of its n-grams.

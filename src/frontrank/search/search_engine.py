@@ -4,13 +4,13 @@
     BM25(w, F) = idf(w, F) (k + 1) tf/(tf + k (1 - b + b |F|/mean |F|)),   idf = log(1 + (n - df + .5)/(df + .5))
     prior(p) = weight * log(1 + n * PageRank(p))
 
-for pages that hold every word of q in some field; other pages have no score. All scores are above 0. The best ``CANDIDATES``
+for pages with every word of q in some field; other pages have no score. All scores are above 0. The best ``CANDIDATES``
 by BM25 are taken (more where more results are wanted), the prior is added, and the best of these stay: best first, equal
 scores by page number. |F| is kept as a byte would keep it, exact up to 40 words, then in steps of an eighth: long pages that
 differ by a few words are equally long.
 
 The engine grows with a crawl. A page is read once, when it is added; anchors may follow at any time, also for pages that are
-not there yet. Only words that somebody asks for are kept: counts of a word in the fields of a page, whole numbers, so that
+not there yet. Only words of queries are kept: counts of a word in the fields of a page, whole numbers, so that
 an engine that grew page by page and one that was built at once say the same to the last bit. Statistics are taken when it is
 searched.
 

@@ -1,4 +1,4 @@
-"""Query sketches and the impact they foretell (pandey08, sections 3.2 and 5).
+"""Query sketches and the impact they predict (pandey08, sections 3.2 and 5).
 
 The sketch of query q is the top K of the scores S(p, q) of fetched pages and the expected scores S'(p, q) of frontier
 pages that match q. The query-based impact of page p is
@@ -8,7 +8,7 @@ pages that match q. The query-based impact of page p is
 with V the visibility of a rank (``visibility``): 1 down to rank K and 0 below by default, or any other. Equal
 scores: fetched pages before frontier pages, then by page number.
 
-Cost: one pass over results and matches; K numbers are held for one query at a time.
+Cost: one pass over results and matches; K numbers in memory for one query at a time.
 """
 
 from __future__ import annotations

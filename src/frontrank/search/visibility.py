@@ -1,10 +1,10 @@
-"""Visibility V(r): how much of a result at rank r searchers see (pandey08, section 3.1). Nowhere rising.
+"""Visibility V(r): how much of a result at rank r searchers see (pandey08, section 3.1). It never rises.
 
     step          1 for the first k ranks, 0 below; step:5 for the first five
     1/r           1, 1/2, 1/3, ... down to rank k
     1/log2(1+r)   1, .63, .5, ... down to rank k: the discount of DCG
-    0.9,0.5,0.2   any other series, one number a rank
-    FILE          a table: a number a line for ranks 1, 2, 3, ..., or rank and visibility
+    0.9,0.5,0.2   any other series, one number per rank
+    FILE          a table: one number per line for ranks 1, 2, 3, ..., or rank and visibility
 
 What a file says becomes part of the ordering that names it: it is stored with a crawl, and the file is not read again.
 """

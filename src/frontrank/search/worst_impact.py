@@ -5,10 +5,10 @@ expected case it is not a sum over pages: two pages that each may be the worse o
 they can be worth more than the sum of what each is worth alone. Finding the best C of c pages is NP-hard, and has no
 FPTAS; so ``best_worst`` tries all sets while they are few, and beyond that is greedy and says so (``exact`` is False).
 
-What a *given* C is worth needs no enumeration, since V never grows with the rank. Moving a page outside C up can only push
+The worth of a *given* C needs no enumeration, since V never grows with the rank. Moving a page outside C up can only push
 pages of C down. Moving a page of C down past another of C leaves the ranks that C holds as they are, past one outside C it
 makes them worse. So the worst outcome is: C at its lowest scores, all other unfetched pages at their highest.
-Cost: one sort a query. Greedy: c passes over the candidates. Ties go to the page that stands first in its sketch.
+Cost: one sort per query. Greedy: c passes over the candidates. Ties go to the page that stands first in its sketch.
 
 Reference: Pandey, Olston: Crawl Ordering by Search Impact, WSDM 2008.
 """

@@ -1,7 +1,7 @@
-"""The engine: one policy, its state and its queue, driven over links.
+"""The driver of a simulation: one policy, its state and its queue, driven over the links of a web.
 
 Three drivers run the same kernels: ``drive`` compiled over a whole graph (fused), ``drive`` interpreted (the oracle), and
-one event at a time (``frontrank.crawl.crawl``). They give byte-equal orders; ``frontrank.checks`` holds them to it.
+one event at a time (``frontrank.crawl.crawl``). They give byte-equal orders, which ``frontrank.checks`` tests.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """What a link touches, in one cache line.
 
-In a simulation the columns that an ordering reads and writes for each link, as it names them in ``per_link``, lie in one
-record a page. Kernels see columns as before, as views with a stride; a link waits for memory once, not once a column.
+In a simulation the columns that an ordering reads and writes for each link (``per_link``) are in one record per page. Kernels
+see columns as before, as views with a stride; a link waits for memory once, not once per column.
 
 The record's size is a power of two, so none lies across two lines. It pays where most links touch most of the columns: surf is
 an eighth faster for it. fpr is not: four of five links lead to pages that are fetched, and of these only the mark is read, a
-byte that stays in the cache. One column stays as it is; whether one or several, the first is asked for ahead (``look_ahead``).
+byte that stays in the cache. One column stays as it is; whether one or several, the first is prefetched (``look_ahead``).
 """
 
 from __future__ import annotations

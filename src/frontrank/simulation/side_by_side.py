@@ -4,7 +4,7 @@ Kernels run without the interpreter's lock, so threads use all cores, and the we
 its own: what it fetches is what it fetches alone. States are made one at a time, so what is computed once for a web, such as
 its PageRank, is computed once here too.
 
-Whoever called waits, and can be interrupted at any moment. The threads then end with their present step; a process that ends
+The caller waits, and can be interrupted at any moment. The threads then end after their current step; a process that ends
 does not wait for them.
 """
 

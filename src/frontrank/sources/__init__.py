@@ -1,5 +1,5 @@
 """Where webs come from: one function, ``load``, for every format; ``save`` writes the one that loads fastest,
-and ``convert`` goes from any to that one, for many formats without the web in memory.
+and ``convert`` converts any format to that one, many of them without having the web in memory.
 
 What lies at the path decides the format (see ``docs/sources.md``):
 

@@ -1,4 +1,4 @@
-"""What both kinds of edge list share: how their lines are read, and what is said of one that cannot be."""
+"""What both kinds of edge list share: reading lines, and the message for one that cannot be read."""
 
 from __future__ import annotations
 

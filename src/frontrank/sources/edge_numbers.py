@@ -1,10 +1,10 @@
 """Edge lists of page numbers.
 
-If max + 1 <= 2 * distinct + 16, pages are 0 .. max as they stand, and numbers that never occur are pages without links.
-Otherwise the numbers are identifiers from elsewhere: pages are the distinct numbers in increasing order, and ``web.ids``
+If max + 1 <= 2 * distinct + 16, pages are 0 .. max as given, and numbers that never occur are pages without links.
+Otherwise the numbers are foreign identifiers: pages are the distinct numbers in increasing order, and ``web.ids``
 keeps what they were.
 
-On the way to disk, a bit for every number up to the largest tells which occur, and ranks them: at most half a byte a link,
+On the way to disk, a bit for every number up to the largest tells which occur, and ranks them: at most half a byte per link,
 since beyond four numbers per link the rule is decided. Numbers beyond that go through a hash table: about 40 bytes per page.
 """
 

@@ -1,7 +1,7 @@
 """Edge lists of URLs: pages are numbered in order of first appearance, the source of a line before its target.
 
-Columns are separated by a tab; or by a comma, a field that holds one standing in double quotes, as CSV has it; or by blanks.
-The first link tells which. A kernel finds the columns; URLs are numbered by ``names`` and stay bytes all the way.
+Columns are separated by a tab; or by a comma, with quoted fields as in CSV; or by blanks.
+The first link decides. A kernel finds the columns; URLs are numbered by ``names`` and stay bytes all the way.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Columns are separated by a tab, blanks, a comma or a semicolon; columns after th
 lines, lines that begin with # or %, and a line of column names before the first link. Plain or gzip. The columns are
 page numbers or URLs, which the first link tells: ``edge_numbers`` and ``edge_urls`` read them.
 
-Cost: one pass in pieces of a few MB, parsed by kernels. ``load_edges`` keeps all links in memory: 20 bytes a link at the
+Cost: one pass in pieces of a few MB, parsed by kernels. ``load_edges`` keeps all links in memory: 20 bytes per link at the
 peak, the web's own 4 among them, if numbers fit in 32 bits. ``write_edges`` writes a web directory through files on disk
 (``spilled``) and keeps none of them.
 """

@@ -1,7 +1,7 @@
 """Crawl directories: a crawl at one moment with its searchers, as ``frontrank import`` writes it. Opens at once.
 
-A web directory (see ``sources.directory``: links, urls, hosts, titles, texts, anchors, clicks, views), so every command that
-takes a WEB takes it too, and beside that
+A web directory (see ``sources.web_directory``: links, urls, hosts, titles, texts, anchors, clicks, views), so every command
+that takes a WEB takes it too, and beside that
 
     crawl.json        {"format": "frontrank-imported-crawl", "version": 1, "fetched", "queries", "results"}
     fetched.npy       int32: page numbers in fetch order

@@ -2,11 +2,11 @@
 
 A source is an object (a module will do) with two functions:
 
-    matches(path) -> bool           whether what lies at this path is of its kind
-    load(path, progress) -> Web     progress, if it is not None, is told in a few words what is being read
+    matches(path) -> bool           whether the file or folder at this path is of its kind
+    load(path, progress) -> Web     progress, if not None, is called with a few words on what is being read
 
 The first that matches reads it: the built-in ones in the order of ``KINDS``, then those of other packages, last the edge
-list, which any file can be. ``NAME:REST`` asks one source by its name; it is given REST, and need not match.
+list, which any file can be. ``NAME:REST`` names a source, which gets REST and need not match.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Numbers for names by the millions: URLs and hosts in order of first appearance, none of them a Python object.
+"""Numbers for millions of names: URLs and hosts in order of first appearance, without making Python objects of them.
 
-A name is known by 128 bits: 64 are its key in the table of ``kernels.hashtable``, the others are kept beside it. Two names
-with the same key and other bits there are told apart: ``SameKey``, an odds of n^2 / 2^65 (1 in 3,700 for a hundred million
-names), and the caller begins again with other keys (``salt``). About 28 bytes a name; the names themselves leave as they come.
+A name is identified by 128 bits: 64 are its key in the table of ``kernels.hashtable``, the others are stored beside it. Two
+names with the same key and other bits there raise ``SameKey`` (odds of n^2 / 2^65, 1 in 3,700 for a hundred million names), and
+the caller begins again with other keys (``salt``). About 28 bytes per name; the names themselves are not stored.
 """
 
 from __future__ import annotations

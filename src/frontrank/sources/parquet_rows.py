@@ -1,7 +1,7 @@
-"""The rows of a web's two tables in Parquet, links and pages, as streams: what a web and a crawl are both read through.
+"""The rows of a web's two tables in Parquet, links and pages, as streams; webs and crawls are both read through it.
 
-Nothing is whole in memory but a mark for each page, while numbers are checked. Pages out of order are read in passes over
-ranges of pages, row groups without any of them left out.
+In memory is only a mark for each page, while numbers are checked. Pages out of order are read in passes over ranges of pages,
+skipping row groups without any of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The parts of a table in Parquet, and whether they are whole: what every reader of Parquet here goes through.
+"""The parts of a table in Parquet, and whether they are complete; every reader of Parquet here uses it.
 
 A table is a file ``NAME.parquet``, or a folder of parts (*.parquet) called so or ``NAME``. Parts are read by name. A folder
-that a job is still writing, or did not end (``_temporary``), is refused; so is a part without a footer, one whose pages do
-not have the checksum they say, and one that has other than the rows its footer promises.
+that a job is still writing, or did not end (``_temporary``), is refused; so is a part without a footer, one whose pages do not
+have the checksum they say, and one that has other than the rows its footer promises.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a generated web is made by, as text: ``KIND:key=value,...``. A frozen dataclass a kind; its fields are the keys."""
+"""The specification of a generated web: ``KIND:key=value,...``. Each kind is a frozen dataclass; its fields are the keys."""
 
 from __future__ import annotations
 

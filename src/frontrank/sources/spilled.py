@@ -1,4 +1,5 @@
-"""Links larger than memory: written down as they come, then sorted by source page, bucket by bucket, into a web directory.
+"""More links than fit into memory: written to disk as they come, then sorted by source page, bucket by bucket, into a web
+directory.
 
     add(source, target)     as they come, in any order: 8 bytes a link in a file (16 where a number needs more than 31 bits)
     write(pages, rename)    1. links are counted by range of source pages, which gives buckets of at most ``BUCKET`` links

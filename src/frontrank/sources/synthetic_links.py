@@ -1,6 +1,6 @@
-"""How the links of a generated web come into being: the kernels behind ``synthetic:``.
+"""How the links of a generated web are drawn: the kernels behind ``synthetic:``.
 
-One stream of splitmix64 numbers runs through all of them; the model is told in ``synthetic``.
+All of them draw from one stream of splitmix64 numbers; ``synthetic`` describes the model.
 """
 
 from __future__ import annotations

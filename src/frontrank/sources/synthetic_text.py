@@ -1,6 +1,6 @@
-"""What the pages of a generated web are called and what they say: URLs, titles, texts and anchors.
+"""URLs, titles, texts and anchors of the pages of a generated web.
 
-None of it is kept: a string is computed from the number of its page (or link) when it is asked for, so that a web of
+Nothing is stored: a string is computed from the number of its page (or link) when it is asked for, so that a web of
 any size has URLs and costs no memory for them.
 
 A site is a tree in breadth-first order: of its pages 0 .. n - 1, page i has the children b·i + 1 .. b·i + b (b is the

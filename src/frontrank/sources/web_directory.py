@@ -1,4 +1,4 @@
-"""Web directories: frontrank's own format, made to be opened at once however large the web is.
+"""Web directories: frontrank's own format, which opens at once, however large the web is.
 
     web.json          {"format": "frontrank-web", "version": 1, "name", "pages", "links", "hosts", "columns"}
     indptr.npy        int64, pages + 1: the links of page p are targets[indptr[p]:indptr[p + 1]]

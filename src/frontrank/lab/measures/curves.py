@@ -1,6 +1,6 @@
 """Places of a curve: evenly spaced, the last is where the crawl ended (or the whole web if it found nothing more to fetch).
 
-Cost: O(n) a curve once the web is sorted: a page counts for P_CS(k) from k = max(its place in the fetch order, the first k at
+Cost: O(n) per curve once the web is sorted: a page counts for P_CS(k) from k = max(its place in the fetch order, the first k at
 which it is hot), so the whole curve is one running count.
 """
 

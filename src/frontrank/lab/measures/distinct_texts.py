@@ -1,4 +1,4 @@
-"""distinct: scores of the distinct texts among the first k pages fetched, over the most that k pages can bring.
+"""distinct: scores of the distinct texts among the first k pages fetched, over the maximum for k pages.
 
 Equal texts are equal strings; of the pages with one text the first fetched counts.
 """

@@ -1,4 +1,4 @@
-"""gap: how much of what could be won over bfs was won, with what can be deployed: (x - bfs)/(oracle - bfs), of masses x."""
+"""gap: the share of the possible gain over bfs that was reached: (x - bfs)/(oracle - bfs), of masses x."""
 
 from __future__ import annotations
 

@@ -3,11 +3,11 @@
     P_CS(k) = (pages hot among the k best, of the first k fetched) / k       cho98; fica07 calls it throughput
 
 Ties: as in cho98 every page as important as the k-th most important one is hot. So an ideal crawler has 1 everywhere,
-whichever of the equal pages it takes first, and where many pages are equal (those without any backlink) P_CS is kind. Pages
+whichever of the equal pages it takes first, and where many pages are equal (those without any backlink) P_CS is lenient. Pages
 drawn at random have H(k)/n in expectation, where H(k) of all n pages are hot among the k best.
 
-A crawl whose budget ended before k pages has no value at k (None): nobody knows what it would have fetched next. One
-that found nothing more to fetch has: what it fetched is all it would ever have. Cost: O(k) a value once the web is sorted.
+A crawl whose budget ended before k pages has no value at k (None), as what it would have fetched next is not known. One
+that found nothing more to fetch has one, as it would never fetch more. Cost: O(k) per value once the web is sorted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""mass: the importance gathered so far, over the most that as many pages can have.
+"""mass: the importance gathered so far, over the maximum for as many pages.
 
     mass(k) = (importance of the first k fetched) / (sum of the k largest)    fpr10
     absolute: over the importance of the whole web. Pages drawn at random: (k/n total) / (k largest), absolute k/n

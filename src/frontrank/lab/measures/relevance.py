@@ -1,4 +1,4 @@
-"""ndcg: what a perfect ranker could make of a crawl (Pezzuti et al. 2025).
+"""ndcg: the best ranking that the pages of a crawl allow (Pezzuti et al. 2025).
 
     max_ndcg(k) = mean over queries of (DCG of the first k fetched)/(DCG of the whole web), each in its ideal order
 

@@ -1,4 +1,4 @@
-"""Reports: one HTML page that needs nothing but itself.
+"""Reports: one self-contained HTML page.
 
 ``write`` makes the page of a comparison. ``page`` and its parts make any other: a title, a lead, and sections of text,
 figure and table.

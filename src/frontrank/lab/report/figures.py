@@ -1,7 +1,7 @@
-"""Figures as plotly.js takes them: plain dictionaries of traces and a layout; no plotly object is made.
+"""Figures as plotly.js takes them: plain dictionaries of traces and a layout, without plotly objects.
 
 Colours are those of Okabe and Ito (2008), without their yellow, which is lost on white, and two of Tol's: people with any
-colour vision tell them apart. After eight orderings the colours come again with another dash. Reference lines are grey.
+colour vision can distinguish them. After eight orderings the colours repeat with another dash. Reference lines are grey.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an ordering can learn from the crawl itself: hide some fetched pages, and see who finds those that matter.
+"""What an ordering can learn from the crawl itself: hide some fetched pages, and see which setting finds those that matter.
 
 A share of the fetched pages, drawn at random, is taken to be waiting: their links and their impact are forgotten. Those that
 the others still link to are a small frontier of which the truth is known. It is small, and a few of its pages have most of the

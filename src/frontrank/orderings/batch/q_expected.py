@@ -1,4 +1,4 @@
-"""The expected case of pandey08: query sketches in which a score is not one number but odds."""
+"""The expected case of pandey08: query sketches in which a score is a distribution, not a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hybrid impact of pandey08: what queries tell of a page, and what its PageRank tells."""
+"""The hybrid impact of pandey08: the impact of a page by queries, and by its PageRank."""
 
 from __future__ import annotations
 

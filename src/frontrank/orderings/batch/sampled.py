@@ -1,8 +1,8 @@
-"""A bounded part of a crawl to learn settings from: all of a small one, of a large one the fetched pages whose hash says so.
+"""A bounded part of a crawl to learn settings from: all of a small one, of a large one the fetched pages that a hash selects.
 
-Which pages are taken depends on their numbers and on how much there is alone, so every engine takes the same ones; and what is
-taken has at most about ``MAX_LINKS`` links and as many fetched pages, however large the crawl is. The pages of the part,
-fetched or linked to, are numbered anew, in their order.
+The selection depends only on page numbers and on the size of the crawl, so every engine selects the same pages; the part has at
+most about ``MAX_LINKS`` links and as many fetched pages, however large the crawl is. The pages of the part,
+fetched or linked to, get new numbers, in their order.
 """
 
 from __future__ import annotations

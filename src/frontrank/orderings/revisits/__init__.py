@@ -1,6 +1,6 @@
-"""Revisits: when a page that was fetched comes back. The same code decides in simulations and in live crawls.
+"""Revisits: when a fetched page is fetched again. The same code decides in simulations and in live crawls.
 
-    fixed           after the same time always
+    fixed           always after the same time
     adaptive        sooner, the more often it was found changed
     gain            as often as a fetch buys enough freshness; what changes too often to be kept fresh comes last
     uniform, proportional, optimal      the baselines of the literature; they know how often every page changes

@@ -1,4 +1,4 @@
-"""Uniform, proportional, optimal: how a budget of visits is shared out if it is known how often every page changes.
+"""Uniform, proportional, optimal: how a budget of visits is divided if it is known how often every page changes.
 
 F(x) = (1 - e^-x)/x is the share of time for which a page is up to date that is visited at even intervals and changes x times
 between two of them; A(x) = I (1/2 - 1/x + (1 - e^-x)/x^2) is the mean age of its copy, I the interval. With visits f_i a second

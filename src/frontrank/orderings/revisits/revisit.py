@@ -1,10 +1,10 @@
-"""Revisit: when a page comes back. A frozen value; its kernel says how long after a visit the next one is due.
+"""Revisit: when a page is fetched again. A frozen value; its kernel says how long after a visit the next one is due.
 
-    wait(told, page, visits, changes, watched_s, before_s) -> seconds
+    wait(settings, page, visits, changes, watched_s, before_s) -> seconds
 
 ``visits`` counts those at which the page could be compared with what it was before (so the first fetch is not one), ``changes``
 how often it was another then; ``watched_s`` is the time from the first fetch to the last, ``before_s`` the wait that led to
-this visit (0 after the first fetch). ``told`` has the parameters as numbers. Four numbers a page are all that is ever kept.
+this visit (0 after the first fetch). ``settings`` has the parameters as numbers. Only four numbers per page are stored.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What a search team has: tables of pages, links, queries, clicks and results, in files, databases and dumps."""
+"""The data of a search team: tables of pages, links, queries, clicks and results, in files and databases."""

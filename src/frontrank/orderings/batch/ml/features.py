@@ -1,4 +1,4 @@
-"""What is known of a page before it is fetched, as one row of numbers: what the learned ranker learns from.
+"""What is known of a page before it is fetched, as one row of numbers: the features of the learned ranker.
 
     scores       places (1 best, 0 worst) in the frontier by indegree, pagerank, rw, rw-eg at two omegas, rw-virtual and, where
                  queries are known, q-overlap and q-hybrid: places, as scores of two moments of a crawl have different scales

@@ -1,10 +1,10 @@
-"""Regressors that the learned ranker can use: what a row of features says of log(1 + impact).
+"""Regressors that the learned ranker can use: from a row of features to log(1 + impact).
 
     tree     one regression tree, as in tran15
     sgd      linear regression by stochastic gradient descent on standardised features, as in tran15
     gbm      gradient-boosted trees, the mean of two seeds
     forest   extremely randomised trees
-    blend    sgd, gbm and forest, each for itself: the ranker fuses their places
+    blend    sgd, gbm and forest, separately: the ranker fuses their places
 
 All are seeded and run on one thread: so the same examples give the same model, and a crawl keeps its other cores.
 Cost: seconds for 50,000 examples. scikit-learn is imported when something is learned.

@@ -1,4 +1,4 @@
-"""What links say of a page, as columns of features: the formulas, of sums that any engine can add up.
+"""Features of a page from its links: formulas over sums that any engine can compute.
 
 Impacts are ``gain``, log(1 + impact), where it is known. A parent of a page is a fetched page that links to it; its children
 are the pages it links to. So the children of a page's parents are its siblings, and it is one of them.

@@ -1,4 +1,4 @@
-"""The learned ranker: a regressor over what other rankers and a page's surroundings say of it."""
+"""The learned ranker: a regressor over the scores of other rankers and the surroundings of a page."""
 
 from __future__ import annotations
 
