@@ -51,7 +51,7 @@ NAMES: tuple[Renamed, ...] = (
 
 def current_arguments(command: str, flags: Iterable[str], args: Sequence[str]) -> list[str]:
     """The arguments of a command, with its options (``flags``) under their present names."""
-    known, found, said = set(flags), list[str](), set[str]()
+    known, found, announced = set(flags), list[str](), set[str]()
     stop = list(args).index("--") if "--" in args else len(args)
     words, rest = iter(args[:stop]), list(args[stop:])
     arguments: list[str] = []
@@ -61,10 +61,10 @@ def current_arguments(command: str, flags: Iterable[str], args: Sequence[str]) -
         if new is None or (new.startswith("-") and new not in known):
             found.append(word)
             continue
-        if flag not in ALIASES and flag not in said:
+        if flag not in ALIASES and flag not in announced:
             how = f"is called {new} now" if new.startswith("-") else f"{new} is written as {new} alone now"
             print(f"frontrank: {flag} {how}", file=sys.stderr)
-            said.add(flag)
+            announced.add(flag)
         if new.startswith("-"):
             found.append(new + equals + value)
         else:

@@ -145,12 +145,12 @@ def install_line(extra: str) -> str:
     from urllib.parse import unquote
 
     try:
-        told = json.loads(distribution("frontrank").read_text("direct_url.json") or "{}")
+        source = json.loads(distribution("frontrank").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
-        told = {}
-    scheme, _, path = str(told.get("url", "")).partition("://")
+        source = {}
+    scheme, _, path = str(source.get("url", "")).partition("://")
     what = shlex.quote(f"{unquote(path) if scheme == 'file' and path else 'frontrank'}[{extra}]")
-    if told.get("dir_info", {}).get("editable"):
+    if source.get("dir_info", {}).get("editable"):
         what = f"-e {what}"
     if os.path.exists(os.path.join(sys.prefix, "uv-receipt.toml")):
         return f"uv tool install {what}"

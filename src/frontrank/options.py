@@ -111,8 +111,8 @@ class Option:
             expected = f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
             raise InputError(f"{written} must be {expected}, got {value!r}{_close(value, self.choices)}")
         for text in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
-            if said := self.wrong(text):
-                raise InputError(f"{written} {said}")
+            if problem := self.wrong(text):
+                raise InputError(f"{written} {problem}")
 
     def _fits(self, value: Any) -> bool:
         whole = self.kind in (WHOLE, SIZE)
@@ -153,10 +153,10 @@ def said_of(check: Callable[[str], object], given: str, *names: str) -> str:
     try:
         check(given)
     except FrontrankError as error:
-        said = str(error)
+        message = str(error)
         for name in names:
-            said = said.removeprefix(f"{name} ")
-        return said
+            message = message.removeprefix(f"{name} ")
+        return message
     return ""
 
 
@@ -173,15 +173,15 @@ def options_of(kind: type) -> dict[str, Option]:
     Traceback (most recent call last):
     frontrank.errors.InputError: --in-flight must be a whole number from 1, got 0
     """
-    made = {}
+    values = {}
     for f in fields(kind):
         if "help" in f.metadata:
             usual: dict[str, Any] = {
                 "name": f.name.replace("_", "-"),
                 "kind": KINDS.get(str(f.type).removesuffix(" | None"), TEXT),
             }
-            made[f.name] = Option(field=f.name, default=f.default, **(usual | dict(f.metadata)))
-    return made
+            values[f.name] = Option(field=f.name, default=f.default, **(usual | dict(f.metadata)))
+    return values
 
 
 def check_options(kind: type, **values: Any) -> None:
@@ -232,5 +232,5 @@ def _with_unit(text: str, written: str, units: Mapping[str, float], expected: st
 
 
 def _close(given: str, known: tuple[str, ...]) -> str:
-    said = nearest(given, known).partition(" Known:")[0]
-    return said if "did you mean" in said else ""
+    suggestion = nearest(given, known).partition(" Known:")[0]
+    return suggestion if "did you mean" in suggestion else ""

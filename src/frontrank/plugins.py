@@ -7,7 +7,7 @@ A package adds its own by entry points, groups ``frontrank.orderings``, ``frontr
     margin = "shop.orderings:Margin"
 
 Which packages are installed is read only when a name is not built in, or when names are listed. Built-in names win. A
-plug-in that cannot be loaded is named on standard error (the log of ``frontrank``) and passed over, unless it is the very
+plug-in that cannot be loaded is named on standard error (the log of ``frontrank``) and skipped, unless it is the very
 one that was asked for.
 
 Names that come from files (``loading(False)``) load no module, so that opening somebody else's directory runs none of its code.

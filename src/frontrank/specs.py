@@ -171,17 +171,17 @@ def _whole(text: str) -> int:
 
 
 def labels(names: Iterable[str]) -> list[str]:
-    """Parts of one name are told apart.
+    """Distinct labels for parts of the same name.
 
     >>> labels(["fpr", "opic", "fpr"])
     ['fpr', 'opic', 'fpr#2']
     """
     seen: dict[str, int] = {}
-    made = []
+    labelled = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        made.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
-    return made
+        labelled.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return labelled
 
 
 def of_parts(parts: Mapping[str, Mapping[str, str]]) -> dict[str, str]:

@@ -73,7 +73,7 @@ def digest(path: Where, spans: Iterable[tuple[int, int]] | None = None) -> str:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size:
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held, memoryview(held) as data:
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped, memoryview(mapped) as data:
                 for begin, length in [(0, size)] if spans is None else spans:
                     for at in range(begin, begin + length, DIGESTED):
                         with data[at : min(at + DIGESTED, begin + length)] as part:

@@ -111,7 +111,7 @@ class Workers:
 
     def __init__(
         self,
-        most: int = 2,
+        count: int = 2,
         cpu_s: float = CPU_S,
         most_bytes: int = MAX_BYTES,
         *,
@@ -120,11 +120,11 @@ class Workers:
         first_s: float = CPU_S,
     ) -> None:
         """``first``: what each worker calls before all else, a function and what it is given, within ``first_s`` seconds."""
-        self.most, self.cpu_s, self.most_bytes = most, cpu_s, most_bytes
+        self.count, self.cpu_s, self.most_bytes = count, cpu_s, most_bytes
         self.wall_s = max(PATIENCE * cpu_s, MIN_WALL_S) if wall_s is None else wall_s
         self.first, self.first_s = first, first_s
         self.started = 0
-        self._room = threading.BoundedSemaphore(most)
+        self._room = threading.BoundedSemaphore(count)
         self._free: list[Worker] = []
         self._busy: set[Worker] = set()
         self._lock = threading.Lock()
@@ -176,7 +176,7 @@ class Workers:
             self._closed = True
             free, self._free = self._free, []
             for worker in self._busy:
-                worker.process.kill()  # who waits for it is told, and clears up
+                worker.process.kill()  # its caller gets an error, and clears up
         for worker in free:
             worker.process.kill()
             worker.end()
@@ -199,10 +199,10 @@ def serve(line: int, most_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":  # elsewhere the limit is not kept, or counts what is only reserved
         resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
-    told = Connection(line)
+    connection = Connection(line)
     while True:
         try:
-            function, given, cpu_s = told.recv()
+            function, given, cpu_s = connection.recv()
         except (EOFError, OSError):
             os._exit(0)
         signal.setitimer(signal.ITIMER_PROF, cpu_s)
@@ -213,6 +213,6 @@ def serve(line: int, most_bytes: int) -> None:
             answer = (None, error)
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         try:
-            told.send(answer)
+            connection.send(answer)
         except OSError:
             os._exit(0)
