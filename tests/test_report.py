@@ -217,7 +217,7 @@ def test_a_page_that_cannot_be_written_is_said_and_leaves_nothing_behind(runs: R
 
 
 def test_parts_make_any_other_page(tmp_path: Path) -> None:
-    series = [report.Series("a", [0.0, 1.0], [0.2, float("nan")], report.styles(["a"])["a"])]
+    series = [report.FigureLine("a", [0.0, 1.0], [0.2, float("nan")], report.styles(["a"])["a"])]
     table = report.HtmlTable(["claim", "measured"], [["a < b", 0.5], ["b", None]])
     sections = [
         report.Section("Figure 1", "One.\n\nTwo.", report.lines(series, "x", "y")),

@@ -188,7 +188,7 @@ class WebServer:
 
 
 async def serve(web: Web, port: int = 0, *, log: bool = False, report: Report | None = None, **options: Any) -> WebServer:
-    """Serve a web; port 0 is any free one. ``options`` are those of ``frontrank.lab.webserver.Options``."""
+    """Serve a web; port 0 is any free one. ``options`` are those of ``frontrank.lab.webserver.ServerOptions``."""
     server = WebServer(Site(web, ServerOptions.of(options), report), log)
     await server.start(port)
     return server
