@@ -59,7 +59,7 @@ def command(
     frontrank fetch https://example.org/ --from localhost:7071 \\
         --contact you@example.org
     """
-    need("grpc", "selectolax", "publicsuffixlist", "brotli")
+    need("grpc", "selectolax", "publicsuffixlist", "brotli", "protego")
     from frontrank.fetching.fetcher import How
     from frontrank.pages.urls import usable_seed
     from frontrank.service.fetching import FetchPlan

@@ -6,7 +6,7 @@
     5xx, network errors     nothing is allowed for now: `Unreachable`, or what the network said. It is the host's trouble
                             (``host_trouble``), which rests before the next page asks again
 
-What a file says is read and asked by ``robots_file``, in linear time whatever it holds; large ones in a thread, so that the
+``robots_file`` reads a file and checks URLs in linear time, whatever the file holds; large ones in a thread, so that the
 pages of other hosts are served meanwhile. The memory of all files together is bounded: those of least recent use are
 forgotten, and asked for again.
 

@@ -328,7 +328,7 @@ def run(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 def check_installed() -> None:
     """Raise, before anything is made, if what fetches is missing."""
-    need("selectolax", "publicsuffixlist", "lxml", "brotli")
+    need("selectolax", "publicsuffixlist", "lxml", "brotli", "protego")
 
 
 def _soon(loop: asyncio.AbstractEventLoop) -> None:
