@@ -716,7 +716,9 @@ def test_streams_that_are_never_read_hold_up_nobody_and_little_memory(service: S
         eventually(lambda: sum(len(one.calls) for one in list(service.server._server.connections)) >= 300)
         for n in range(5):
             assert service.client.put([f"http://b.example/{n}"]) == [True]
-        eventually(lambda: all(call.begun for one in list(service.server._server.connections) for call in one.calls.values()))
+        eventually(
+            lambda: all(call.headers_sent for one in list(service.server._server.connections) for call in one.calls.values())
+        )
         assert memory() - before < 100 * 2**20
     finally:
         for made in deaf:

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 from frontrank.service.rpc import (
     LEAVING,
+    MAX_BUFFERED,
     MAX_BYTES,
     MAX_CONNECTIONS,
-    MAX_HELD,
     MAX_STREAMS,
     WINDOW,
     Connection,
@@ -51,7 +51,7 @@ class Running:
             "/t.T/Many": Method(self._many, streams=True, at_once=7),
             "/t.T/Down": Method(lambda messages: ([str(n).encode()] * 3 for n in range(int(messages[0] or b"0"), 0, -1))),
             "/t.T/Fail": Method(self._fail),
-            "/t.T/Long": Method(self._long, apart=True),
+            "/t.T/Long": Method(self._long, slow=True),
         }
         self.server = Server(methods, self._admit)
         self.loop = asyncio.new_event_loop()
@@ -353,9 +353,9 @@ def test_what_the_streams_of_a_connection_hold_together_is_bounded(running: Runn
                 if isinstance(event, ResponseReceived):
                     assert dict(event.headers)[b"grpc-status"] == b"8"
                     refused.append(event.stream_id)
-            held.append(sum(connection.held for connection in list(running.server.connections)))
+            held.append(sum(connection.buffered for connection in list(running.server.connections)))
 
-        for stream in range(1, 4 * MAX_HELD // MAX_BYTES, 2):
+        for stream in range(1, 4 * MAX_BUFFERED // MAX_BYTES, 2):
             client.send_headers(stream, HEADS)
             rest = memoryview(unfinished)
             while rest and stream not in refused:
@@ -368,7 +368,7 @@ def test_what_the_streams_of_a_connection_hold_together_is_bounded(running: Runn
                     made.sendall(client.data_to_send())
         while not refused:
             hear()
-    assert max(held) <= MAX_HELD + 2**18
+    assert max(held) <= MAX_BUFFERED + 2**18
 
 
 def test_calls_that_end_early_leave_room_for_others(channel: grpc.Channel) -> None:

@@ -25,7 +25,7 @@ PORT = 7071
 logger = logging.getLogger("frontrank.service")
 SERVICE = wire.DESCRIPTOR.services_by_name["URLFrontier"]
 BATCHES, ITEMS = 2, 200  # of discovered URLs, and URLs alone, which one call answers: others wait meanwhile
-APART = ("ListURLs", "CountURLs")  # they may look at all URLs of a crawl
+SLOW = ("ListURLs", "CountURLs")  # they may look at all URLs of a crawl
 STATUSES: tuple[tuple[type[Exception], Status], ...] = (  # the first that fits
     (NotFound, Status.NOT_FOUND),
     (TooMany, Status.RESOURCE_EXHAUSTED),
@@ -89,10 +89,10 @@ class GrpcServer:
 
 def methods(frontier: FrontierService, has_token: bool = False) -> dict[str, Method]:
     """All methods of the protocol, by their path. Where no token is needed anybody may call: nobody sets the log level then."""
-    made = {f"/{SERVICE.full_name}/{method.name}": _method(frontier, method) for method in SERVICE.methods}
+    by_path = {f"/{SERVICE.full_name}/{method.name}": _method(frontier, method) for method in SERVICE.methods}
     if not has_token:
-        made[f"/{SERVICE.full_name}/SetLogLevel"] = Method(_refuse_log_level)
-    return made
+        by_path[f"/{SERVICE.full_name}/SetLogLevel"] = Method(_refuse_log_level)
+    return by_path
 
 
 def _refuse_log_level(messages: Sequence[bytes]) -> list[list[bytes]]:
@@ -121,8 +121,8 @@ def _method(frontier: FrontierService, method: MethodDescriptor) -> Method:
         at_once, calls = (BATCHES, counters.put_discovered_calls) if batched else (ITEMS, counters.put_calls)
         return Method(lambda messages: _many(call, asked, messages), True, at_once, calls.inc)
     if method.server_streaming:
-        return Method(lambda messages: _told(call(_parsed(asked, messages[0]))), apart=method.name in APART)
-    return Method(lambda messages: _one(call, asked, messages), apart=method.name in APART)
+        return Method(lambda messages: _stream(call(_parsed(asked, messages[0]))), slow=method.name in SLOW)
+    return Method(lambda messages: _one(call, asked, messages), slow=method.name in SLOW)
 
 
 def _many(call: Callable[[list[Any]], Sequence[Message]], asked: type[Message], messages: Sequence[bytes]) -> list[list[bytes]]:
@@ -140,7 +140,7 @@ def _one(call: Callable[[Any], Message], asked: type[Message], messages: Sequenc
         return [[answer.SerializeToString()]]
 
 
-def _told(chunks: Iterable[Sequence[bytes]]) -> Iterator[Sequence[bytes]]:
+def _stream(chunks: Iterable[Sequence[bytes]]) -> Iterator[Sequence[bytes]]:
     with _sentences(), contextlib.suppress(CrawlClosed):  # of a crawl that is deleted meanwhile, nothing is left to tell
         yield from chunks
 
@@ -154,7 +154,7 @@ def _parsed(asked: type[Message], message: bytes) -> Message:
 
 @contextlib.contextmanager
 def _sentences() -> Iterator[None]:
-    """Errors that a caller can mend become statuses; of our own files it learns nothing."""
+    """Errors that a caller can fix become statuses; of our own files it learns nothing."""
     try:
         yield
     except FrontrankError as error:
