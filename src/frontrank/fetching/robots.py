@@ -1,8 +1,8 @@
-"""robots.txt (RFC 9309): asked for once an origin, before its first page.
+"""robots.txt (RFC 9309): requested once per origin, before its first page.
 
     2xx                     its rules hold for 24 hours; only the first 500 KiB are downloaded, inflated and read
-    3xx                     followed five times; after that, or to nowhere, as if there were none
-    4xx                     there is none: everything is allowed (but 429 asks for patience: as 5xx)
+    3xx                     followed five times; after that, or to nowhere, as if there were no file
+    4xx                     there is no file: everything is allowed (but 429 asks for patience: as 5xx)
     5xx, network errors     nothing is allowed for now: `Unreachable`, or what the network said. It is the host's trouble
                             (``host_trouble``), which rests before the next page asks again
 
@@ -10,7 +10,7 @@
 pages of other hosts are served meanwhile. The memory of all files together is bounded: those of least recent use are
 forgotten, and asked for again.
 
-Crawl-delay is not in the RFC but often given: the frontier is told, `host(name, delay_s=...)`, up to 60 s. Sitemap lines:
+Crawl-delay is not in the RFC but common: it becomes a limit of the host, up to 60 s (`limit_host`). Sitemap lines:
 `Robots.sitemaps(origin)`.
 """
 
@@ -45,7 +45,7 @@ REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class HostLimits(Protocol):
-    """Who is told how a host wants to be treated: a Crawl."""
+    """Where the wishes of hosts go: a Crawl."""
 
     politeness: Politeness
 
@@ -69,9 +69,9 @@ class Kept:
     """Rules by origin: those of least recent use go first when there are too many, or they take too much memory."""
 
     def __init__(
-        self, most: int = ORIGINS_KEPT, most_bytes: int = BYTES_KEPT, clock: Callable[[], float] = time.monotonic
+        self, max_origins: int = ORIGINS_KEPT, max_bytes: int = BYTES_KEPT, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self.most, self.most_bytes, self.clock = most, most_bytes, clock
+        self.max_origins, self.max_bytes, self.clock = max_origins, max_bytes, clock
         self.size = 0
         self._rules: OrderedDict[str, Rules] = OrderedDict()
 
@@ -94,7 +94,7 @@ class Kept:
         before = self._rules.pop(origin, None)
         self.size += rules.size - (before.size if before else 0)
         self._rules[origin] = rules
-        while len(self._rules) > 1 and (len(self._rules) > self.most or self.size > self.most_bytes):
+        while len(self._rules) > 1 and (len(self._rules) > self.max_origins or self.size > self.max_bytes):
             _, oldest = self._rules.popitem(last=False)
             self.size -= oldest.size
 
@@ -140,7 +140,7 @@ class Robots:
         return self.sitemaps(origin)
 
     async def _learn(self, origin: str) -> Rules:
-        """Ask once, however many wait: the first to come asks, the others are told."""
+        """Ask once, however many wait: the first caller asks, the others get its result."""
         asked = self._asked.get(origin)
         if asked is not None:
             await asyncio.shield(asked)
@@ -189,7 +189,7 @@ class Robots:
         return Rules(self._kept.clock() + KEPT_S, file, size=file.size)
 
     def _failure(self, error: NotFetched) -> Rules:
-        """For all who wait now. It ends before the host has rested, so that the page that comes first then asks again."""
+        """For all callers that wait now. It expires before the host's rest ends, so that the next page asks again."""
         politeness = self.frontier.politeness if self.frontier is not None else Politeness()
         return Rules(self._kept.clock() + 0.9 * politeness.pause(1), error=error)
 

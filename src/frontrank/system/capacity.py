@@ -23,10 +23,10 @@ def free_memory() -> int | None:
     for line in _lines("/proc/meminfo"):
         if line.startswith("MemAvailable:"):
             free.append(1024 * int(line.split()[1]))
-    most, used = _lines("/sys/fs/cgroup/memory.max"), _lines("/sys/fs/cgroup/memory.current")
-    if most and used and most[0].isdigit():
+    limit, used = _lines("/sys/fs/cgroup/memory.max"), _lines("/sys/fs/cgroup/memory.current")
+    if limit and used and limit[0].isdigit():
         cached = [int(line.split()[1]) for line in _lines("/sys/fs/cgroup/memory.stat") if line.startswith("inactive_file ")]
-        free.append(int(most[0]) - int(used[0]) + sum(cached))  # what files left in memory is given up first
+        free.append(int(limit[0]) - int(used[0]) + sum(cached))  # what files left in memory is given up first
     return min(free, default=None)
 
 

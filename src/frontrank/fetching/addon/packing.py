@@ -62,7 +62,7 @@ def signed(body: bytes) -> bytes:
 
 
 def pickle_in(payload: object) -> bytes:
-    """The pickle of a payload; nothing if it is none. A database of somebody else may have any value there."""
+    """The pickle of a payload; nothing if it is not one. A database from elsewhere may have any value there."""
     if not isinstance(payload, bytes):
         return b""
     if payload.startswith(SIGNED):
@@ -80,7 +80,7 @@ def is_ours(payload: object) -> bool:
 
 
 def unpack(url: str, payload: object, spider: Spider) -> Request:
-    """The request of a payload that may be read; Damaged if it is none, InputError if it is none of this spider."""
+    """The request of a payload that may be read; Damaged if it cannot be read, InputError if it is not one of this spider."""
     if not isinstance(payload, bytes):
         raise Damaged("not bytes")
     try:
