@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from frontrank.errors import InputError, need
 from frontrank.lab.best_pages import check_scores_target
 from frontrank.lab.next_pages import Ranking
+from frontrank.lab.options import RankOptions
 from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import parse_ranker
 from frontrank.spark.session import session, settings_of
@@ -16,25 +17,16 @@ from frontrank.spark.web import Tell
 EVERYWHERE = "local[*]"
 
 
-def ranked(
-    path: str,
-    spec: str | None,
-    budget: int,
-    impact: str | None,
-    scores: str | None,
-    master: str | None,
-    conf: tuple[str, ...],
-    work: str | None,
-    tell: Tell,
-) -> tuple[Ranker, Ranking, dict[str, int], dict[str, dict[str, float]]]:
+def ranked(path: str, asked: RankOptions, tell: Tell) -> tuple[Ranker, Ranking, dict[str, int], dict[str, dict[str, float]]]:
     """The best pages of the Parquet tables at a path; see ``rank``."""
     need("pyspark", "pyarrow", "pandas")
     from frontrank.spark.rank import check_ranker, opened_web, rank
 
-    ranker, settings, where = parse_ranker(spec or "pagerank"), settings_of(conf), master or EVERYWHERE
+    ranker, settings = parse_ranker(asked.ranker or "pagerank"), settings_of(asked.conf)
+    where, work = asked.master or EVERYWHERE, asked.work
     check_ranker(ranker)
-    if scores is not None:
-        check_scores_target(scores)
+    if asked.scores is not None:
+        check_scores_target(asked.scores)
     here = where.startswith("local")
     if work is None and not here:
         raise InputError(f"--master {where}: give --work, a folder that all machines of the cluster reach, such as hdfs:///tmp")
@@ -43,9 +35,9 @@ def ranked(
     with (
         tempfile.TemporaryDirectory(dir=own, prefix="frontrank-") if work is None else nullcontext(work) as folder,
         session(where, settings) as spark,
-        opened_web(spark, path, folder, tell, impact) as web,
+        opened_web(spark, path, folder, tell, asked.impact) as web,
     ):
-        found = rank(web, ranker, budget, scores)
+        found = rank(web, ranker, asked.budget, asked.scores)
         fetched = web.fetched
     notes = {ranker.spec(): {"iterations": found.iterations, "residual": found.residual}} if found.iterations > 1 else {}
     return ranker, found.ranking, {"D": fetched, "F": web.pages - fetched}, notes
