@@ -93,7 +93,7 @@ def test_the_log_level_is_not_for_callers_without_a_token_and_the_log_does_not_g
 def test_a_damaged_crawl_is_named_and_the_others_are_served(tmp_path: Path) -> None:
     with Crawls(tmp_path / "served", "bfs") as crawls:
         for name in ("bad", "well"):
-            crawls.made(name).seed("http://a.org/")
+            crawls.get_or_start(name).seed("http://a.org/")
     (tmp_path / "served" / "bad" / "trace.db").write_bytes(b"not a database" * 1000)
     with serving(tmp_path / "served", "--no-http", "--max-crawls", "2") as (server, where):
         with Client(where["grpc"], "well", timeout_s=PATIENCE_S) as client:
@@ -190,7 +190,7 @@ def test_bad_input_is_one_sentence(options: list[str], sentence: str, tmp_path: 
 
 def test_what_does_not_hold_for_a_crawl_that_is_there_is_said_at_the_start(tmp_path: Path) -> None:
     with Crawls(tmp_path, "opic") as crawls:
-        crawls.made("news")
+        crawls.get_or_start("news")
     with serving(tmp_path, "--no-http") as (server, _):
         server.send_signal(signal.SIGTERM)
         assert server.stderr is not None and server.wait(PATIENCE_S) == 0

@@ -650,7 +650,7 @@ def test_of_a_listing_that_nobody_reads_one_piece_is_held(tmp_path: Path) -> Non
     """Whatever the size of the crawl and of what is kept with its URLs."""
     with Crawls(tmp_path, "bfs") as crawls:
         frontier = FrontierService(crawls)
-        crawl = crawls.made("big")
+        crawl = crawls.get_or_start("big")
         crawl.discover([f"http://a.example/{n}" for n in range(10_000)])
         crawl.attach_all({page: wire.URLInfo(key="x" * 5_000).SerializeToString() for page in range(100)})
         next(frontier.list_urls(wire.ListUrlParams(crawlID="big", size=2**31)))
@@ -671,13 +671,13 @@ def test_a_listing_goes_on_while_its_crawl_grows_is_closed_and_deleted(tmp_path:
     with Crawls(tmp_path, "bfs", max_open=1) as crawls:
         frontier = FrontierService(crawls)
         urls = [f"http://{'ab'[n % 2]}.example/{n}" for n in range(1_000)]
-        crawls.made("one").discover(urls)
+        crawls.get_or_start("one").discover(urls)
         listing = frontier.list_urls(
             wire.ListUrlParams(crawlID="one", key="b.example", start=3, size=450, filter="EXAMPLE/", ignoreCase=True)
         )
         found = next(listing)
-        crawls.made("one").discover(["http://b.example/late"])
-        crawls.made("other").discover(["http://c.example/"])
+        crawls.get_or_start("one").discover(["http://b.example/late"])
+        crawls.get_or_start("other").discover(["http://c.example/"])
         assert len(crawls.open_crawls()) == 1
         found += itertools.chain(*listing)
         assert [wire.URLItem.FromString(item).known.info.url for item in found] == urls[1::2][3:453]
@@ -691,7 +691,7 @@ def test_a_listing_goes_on_while_its_crawl_grows_is_closed_and_deleted(tmp_path:
 
 def test_streams_that_are_never_read_hold_up_nobody_and_little_memory(service: Service) -> None:
     """Their windows are as large as HTTP/2 allows: nothing but the connection itself says that nobody reads."""
-    service.crawls.made("").discover([f"http://a.example/{n}" for n in range(30_000)])
+    service.crawls.get_or_start("").discover([f"http://a.example/{n}" for n in range(30_000)])
     before, deaf = memory(), []
     message = wire.ListUrlParams(size=2**31).SerializeToString()
     host, _, port = service.server.address.rpartition(":")

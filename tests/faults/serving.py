@@ -11,9 +11,9 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.errors import FrontrankError
 from frontrank.fetching.fetcher import How
 from frontrank.frontiers.politeness import Politeness
-from frontrank.service import crawls as service_crawls
-from frontrank.service import fetching, pool
-from frontrank.service.crawls import DEFAULT, Crawls
+from frontrank.service import crawl_factory, fetching, pool
+from frontrank.service.crawl_ids import DEFAULT
+from frontrank.service.crawls import Crawls
 from frontrank.service.fetching import FetchPlan, Work
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import methods
@@ -52,7 +52,7 @@ class Serving(Crawling):
         self.politeness = Politeness(delay_s=random.choice((0.0, 0.5, 1.0)))
         self.ledger = Ledger(sim.fail, lambda fail: ServedRules(fail, self.politeness, revisits=True), sim.log)
         WatchedJournal.ledgers = {DEFAULT: self.ledger}
-        service_crawls.Journal = WatchedJournal  # type: ignore[misc]
+        crawl_factory.Journal = WatchedJournal  # type: ignore[misc]
         pool.ThreadPoolExecutor = InlineExecutor  # type: ignore[misc, assignment]
         self.options = self.options.with_changes({"delay": self.politeness.delay_s})
         self.faults = [random.choice(FAULTS[:-1]) for _ in range(random.choice((0, 1, 2, 3)))]

@@ -51,7 +51,7 @@ def command(directory: str | None, address: str | None, control: bool, as_json: 
         else:
             tools = _of_directory(Path(directory or ""), control, used)
         if as_json:
-            show_json([tool.told() for tool in tools])
+            show_json([tool.described() for tool in tools])
             return
         with os.fdopen(os.dup(1), "wb") as out:
             os.dup2(2, 1)  # what anything prints must not come between the messages

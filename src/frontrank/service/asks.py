@@ -1,4 +1,4 @@
-"""What clients ask of the service: each verb as a call to make, and how to read its answers. Both clients use the same."""
+"""The calls of clients: each verb as a call to make, and how to read its answers. Both clients use them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Stats(NamedTuple):
     active_queues: int
 
 
-class Known(NamedTuple):
+class KnownUrl(NamedTuple):
     """What is known of a URL. ``again_at``: from when on it may be fetched, in seconds since 1970; 0: never again."""
 
     url: str
@@ -141,7 +141,7 @@ def stats(queue: str, crawl: str) -> Ask[Stats]:
     return Ask("GetStats", wire.QueueWithinCrawlParams(key=queue, crawlID=crawl), read)
 
 
-def status(url: str, queue: str, crawl: str) -> Ask[Known]:
+def status(url: str, queue: str, crawl: str) -> Ask[KnownUrl]:
     return Ask("GetURLStatus", wire.URLStatusRequest(url=url, key=queue, crawlID=crawl), lambda found: _known(found[0]))
 
 
@@ -150,7 +150,7 @@ def queues(start: int, size: int, inactive: bool, crawl: str) -> Ask[list[str]]:
     return Ask("ListQueues", message, lambda found: list(found[0].values))
 
 
-def urls(queue: str, start: int, size: int, containing: str, crawl: str) -> Ask[list[Known]]:
+def urls(queue: str, start: int, size: int, containing: str, crawl: str) -> Ask[list[KnownUrl]]:
     message = wire.ListUrlParams(start=start, size=size, key=queue, crawlID=crawl, filter=containing)
     return Ask("ListURLs", message, lambda found: [_known(one) for one in found])
 
@@ -193,7 +193,7 @@ def active() -> Ask[bool]:
 
 def delete_queue(queue: str, crawl: str) -> Ask[int]:
     def read(found: list[wire.Long]) -> int:
-        return 0 if found[0].value >= 2**63 else int(found[0].value)  # -1, of some services: there was none
+        return 0 if found[0].value >= 2**63 else int(found[0].value)  # some services answer -1: there was no queue
 
     return Ask("DeleteQueue", wire.QueueWithinCrawlParams(key=queue, crawlID=crawl), read)
 
@@ -213,8 +213,8 @@ def _infos(urls: Iterable[Link], crawl: str, parent: str, queue: str, metadata: 
     infos = []
     for link in [urls] if isinstance(urls, str) else urls:
         url, anchor = link if isinstance(link, tuple) else (link, "")
-        said = {**(metadata or {}), **({"parent": [parent]} if parent else {}), **({"anchor": [anchor]} if anchor else {})}
-        infos.append(_info(url, queue, crawl, said))
+        about = {**(metadata or {}), **({"parent": [parent]} if parent else {}), **({"anchor": [anchor]} if anchor else {})}
+        infos.append(_info(url, queue, crawl, about))
     return infos
 
 
@@ -230,9 +230,9 @@ def _info(url: str, queue: str, crawl: str, metadata: Metadata) -> wire.URLInfo:
     return info
 
 
-def _known(found: wire.URLItem) -> Known:
+def _known(found: wire.URLItem) -> KnownUrl:
     info = found.known.info
-    return Known(info.url, info.key, _lists(info), found.known.refetchable_from_date, found.creation_date)
+    return KnownUrl(info.url, info.key, _lists(info), found.known.refetchable_from_date, found.creation_date)
 
 
 def _page(found: wire.URLInfo) -> Page:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from frontrank.service import asks
-from frontrank.service.asks import Ask, Known, Link, Metadata, Page, Stats
+from frontrank.service.asks import Ask, KnownUrl, Link, Metadata, Page, Stats
 from frontrank.service.calls import TIMEOUT_S, Calls, channel_to, grpc
 
 T = TypeVar("T")
@@ -100,11 +100,11 @@ class AsyncClient:
         sent_ago: float = 0.0,
         lease: float = 0.0,
     ) -> None:
-        """A URL is done with (0), or is to be fetched at a time, in seconds since 1970. It need not be known or leased.
+        """A URL is completed (0), or is to be fetched again at a time, in seconds since 1970. It need not be known or leased.
 
         ``sent_ago``: how many seconds ago the last request to its queue was sent: its delay begins then, not when the URL was
-        handed out. 0: nobody says. ``lease``: that of the page as it was handed out. A report that names it and comes late, or
-        a second time, takes the URL from nobody who has been handed it since.
+        handed out. 0: unknown. ``lease``: that of the page as it was handed out. A late or repeated report
+        that names it does not take the URL from a fetcher that has got it since.
         """
         await self._do(asks.fetched(url, (), again_at, self.crawl, queue, metadata, sent_ago=sent_ago, lease=lease))
 
@@ -113,7 +113,7 @@ class AsyncClient:
         """How many URLs a queue has, or the whole crawl."""
         return await self._do(asks.stats(queue, self.crawl))
 
-    async def status(self, url: str, queue: str = "") -> Known:
+    async def status(self, url: str, queue: str = "") -> KnownUrl:
         """What is known of a URL; NotFound if nothing."""
         return await self._do(asks.status(url, queue, self.crawl))
 
@@ -121,12 +121,12 @@ class AsyncClient:
         """Names of queues that have URLs to give, or of all."""
         return await self._do(asks.queues(start, size, inactive, self.crawl))
 
-    async def urls(self, queue: str = "", start: int = 0, size: int = 100, containing: str = "") -> list[Known]:
-        """URLs (of a queue), those that are done with too."""
+    async def urls(self, queue: str = "", start: int = 0, size: int = 100, containing: str = "") -> list[KnownUrl]:
+        """URLs (of a queue), completed ones too."""
         return await self._do(asks.urls(queue, start, size, containing, self.crawl))
 
     async def count(self, queue: str = "", containing: str = "") -> int:
-        """How many URLs there are, those that are done with too."""
+        """How many URLs there are, completed ones too."""
         return await self._do(asks.count(queue, containing, self.crawl))
 
     async def crawls(self) -> list[str]:
@@ -141,7 +141,7 @@ class AsyncClient:
     async def delay(self, seconds: int, queue: str = "", *, at_least: bool = False) -> None:
         """Between two answers from a queue; without one, from every queue of the service that has no delay of its own.
 
-        ``at_least``: a queue whose delay is longer keeps it (other services than ours know no such thing).
+        ``at_least``: a queue whose delay is longer keeps it (only our service knows this).
         """
         await self._do(asks.delay(seconds, queue, self.crawl, at_least))
 

@@ -1,4 +1,4 @@
-"""How clients reach a service: a channel, its methods by name, and refusals as errors of ours."""
+"""How clients reach a service: a channel, its methods by name, and refusals as exceptions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["TIMEOUT_S", "Calls", "channel_to", "grpc"]
 SERVICE = wire.DESCRIPTOR.services_by_name["URLFrontier"]
 TIMEOUT_S = 60.0
 MAX_BYTES = 64 * 2**20
-BROKEN_OFF = (  # nobody judged the call; grpc.aio says INTERNAL where a connection ends while a message is being sent
+BROKEN_OFF = (  # the call was not judged; grpc.aio reports INTERNAL if a connection ends while a message is sent
     grpc.StatusCode.ABORTED,
     grpc.StatusCode.CANCELLED,
     grpc.StatusCode.INTERNAL,
@@ -64,7 +64,7 @@ class Calls:
             return InputError(sentence)
         if code == grpc.StatusCode.NOT_FOUND:
             return NotFound(sentence or "the service does not know it")
-        if code == grpc.StatusCode.UNAVAILABLE and sentence in SENTENCES:  # it answers: it cannot do what it is asked for now
+        if code == grpc.StatusCode.UNAVAILABLE and sentence in SENTENCES:  # it answers, but cannot do it now
             return ServiceAway(f"{self.address}: {sentence}")
         if code == grpc.StatusCode.UNAVAILABLE:
             return ServiceAway(

@@ -164,12 +164,12 @@ class CrawlPool:
             self._entries[name] = Entry(name, folder, reason=reason_of(error, folder))
 
     def withdraw(self, entry: Entry) -> None:
-        """There is no such crawl any more; calls that are under way go on until ``abandon``."""
+        """There is no such crawl any more; calls that are under way continue until ``abandon``."""
         with self._lock:
             del self._entries[entry.name]
 
     def abandon(self, entry: Entry) -> int:
-        """Let a withdrawn crawl go as it is; returns how many pages were not done with. Calls under way are told so."""
+        """Close a withdrawn crawl as it is; returns how many pages were not completed. Calls under way get CrawlClosed."""
         with entry.lock:
             crawl, entry.crawl = entry.crawl, None
             if crawl is None:
@@ -205,7 +205,7 @@ class CrawlPool:
             return True
 
     def close(self, until: float) -> None:
-        """Let all crawls go; snapshots that are not written by then, on the monotonic clock, are given up."""
+        """Close all crawls; snapshots that are not written by then, on the monotonic clock, are given up."""
         self._closed = True
         with ThreadPoolExecutor(CLOSERS) as threads:
             failures = list(threads.map(lambda entry: self._close(entry, until), list(self._entries.values())))
@@ -229,9 +229,9 @@ class CrawlPool:
         """Close crawls that are idle until another one may be opened; if all are in use, it is opened all the same."""
         while True:
             with self._lock:
-                held = [entry for entry in self._entries.values() if entry.crawl is not None]
-                idle = sorted((entry for entry in held if not entry.users), key=lambda entry: entry.used)
-            if len(held) < self.max_open or not any(map(self._close_idle, idle)):
+                opened = [entry for entry in self._entries.values() if entry.crawl is not None]
+                idle = sorted((entry for entry in opened if not entry.users), key=lambda entry: entry.used)
+            if len(opened) < self.max_open or not any(map(self._close_idle, idle)):
                 return
 
     def _close_idle(self, entry: Entry) -> bool:
@@ -242,7 +242,7 @@ class CrawlPool:
                 crawl = entry.crawl
                 if crawl is None or entry.users or crawl.broken or crawl.ranking.under_way:
                     return False
-                entry.crawl = entry.summary = None  # whoever wants it now waits for its lock, and opens it again
+                entry.crawl = entry.summary = None  # a caller that needs it now waits for its lock, and opens it again
             with suppress(FrontrankError):
                 entry.summary = Summary.of(crawl)
             try:
@@ -265,10 +265,10 @@ def reason_of(error: Exception, folder: Path) -> str:
     "it is damaged, or this is a defect (KeyError: 'seq')"
     """
     if isinstance(error, FrontrankError):
-        told = str(error)
+        reason = str(error)
     elif isinstance(error, OSError):
-        told = f"it cannot be read ({error.strerror or type(error).__name__})"
+        reason = f"it cannot be read ({error.strerror or type(error).__name__})"
     else:
-        told = f"it is damaged, or this is a defect ({type(error).__name__}: {error})"
-    told = told.replace(f"{folder}: ", "").replace(str(folder), "its directory")
-    return "".join(sign if sign.isprintable() else " " for sign in told[:MAX_REASON])
+        reason = f"it is damaged, or this is a defect ({type(error).__name__}: {error})"
+    reason = reason.replace(f"{folder}: ", "").replace(str(folder), "its directory")
+    return "".join(sign if sign.isprintable() else " " for sign in reason[:MAX_REASON])

@@ -1,7 +1,7 @@
 """The operations that read, one function each: what is asked of which crawl, and what is answered.
 
-They are called in threads, never in the event loop. ``priority`` is None where a page has none of the ordering's: its
-``standing`` says whether it is not ranked yet, or goes before or after all that are.
+They are called in threads, never in the event loop. ``priority`` is null where the ordering gave none: ``standing``
+says whether the page is not ranked yet, or goes before or after all that are.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ def simulate(target: Target, params: Trial) -> dict[str, Any]:
 
 def recommend(target: Target, params: Purpose) -> dict[str, Any]:
     """Which ordering to take for a crawl like this one: several are tried on what it has fetched."""
-    replays.wish(params.for_)
+    replays.purpose_of(params.for_)
     return target.reader.slowly(target.source, replays.recommend, target.folder(), params.for_)
 
 

@@ -1,4 +1,4 @@
-"""Who may ask, and how much: what stands before every request, and what every answer carries.
+"""Checks before every request, and headers of every answer.
 
 another page in the same browser        actions take JSON alone, which no form can send, and an Origin must be this service's
 a name that leads here (DNS rebinding)  without a token, the Host must be an address or localhost
@@ -101,7 +101,7 @@ def _authority(origin: str) -> str | None:
 
 
 def is_address(host: str) -> bool:
-    """Whether a Host header names an address, or this machine: a name of somebody's could lead anywhere.
+    """Whether a Host header names an address, or this machine: any other name could lead anywhere.
 
     >>> [is_address(host) for host in ("127.0.0.1:7072", "[::1]:7072", "localhost", "evil.example", "")]
     [True, True, True, False, False]

@@ -1,9 +1,9 @@
-"""How the crawls of a service are read. Quick reads are made here, slow ones in processes of their own.
+"""How the crawls of a service are read: quick reads in this process, slow ones in processes of their own.
 
     here            methods of Crawl that hold its lock for milliseconds
     past            a process that reads logs bit by bit (``past``), and another that looks for URLs in them
     replays         a process that replays logs (``replays``): seconds to minutes, one at a time
-    telling         a process that tells crawls of others, and waits until they have acted on it
+    telling         a process that sends commands to crawls of other processes, and waits until they have acted on them
 
 What was read is kept for a moment: ten dashboards cost as much as one. Questions that would take a replay are refused
 (``Busy``) when too many wait already. The processes start when they are first needed, and are ended if one takes too long.
@@ -54,7 +54,7 @@ class Registry(Protocol):
 
 
 class Served:
-    """A crawl of this process. It is opened when it is asked what is not known of a closed one."""
+    """A crawl of this process. It is opened for questions that its summary does not answer."""
 
     def __init__(self, name: str, crawls: Registry, folder: Path) -> None:
         self.name, self.crawls, self.folder = name, crawls, str(folder)
@@ -81,7 +81,7 @@ class Served:
         return dict(self.ask("overview")) if summary is None else summary.overview
 
     def tell(self, verb: str, **given: Any) -> bool:
-        """Whether it is done; a crawl elsewhere may heed it later."""
+        """Whether it is done; a crawl of another process may act on it later."""
         with self._use() as crawl:
             do(crawl, verb, given)
         return True
@@ -102,7 +102,7 @@ class Served:
 
 
 class Watched:
-    """A crawl in a directory, which another process may be at work on. That process is told by the crawl's inbox."""
+    """A crawl in a directory, which another process may be at work on: that process reads commands from the crawl's inbox."""
 
     def __init__(self, name: str, folder: str, workers: Workers, telling: Workers, trusted: Trusted) -> None:
         self.name, self.folder, self.workers, self.telling, self.trusted = name, folder, workers, telling, trusted
@@ -114,7 +114,7 @@ class Watched:
             raise
         except Exception as error:
             if isinstance(error, FrontrankError) and not isinstance(error, StorageError):
-                raise  # what was asked for cannot be had of this crawl
+                raise  # this crawl cannot answer this question
             reason = "reading it ended a process" if isinstance(error, Died) else reason_of(error, Path(self.folder))
             raise BrokenCrawl(self.name, reason) from None
 
@@ -201,7 +201,7 @@ class CrawlReader:
             self._waiting.release()
 
     def kept(self, key: Hashable, for_s: float, make: Callable[[], T]) -> T:
-        """What was made a moment ago for the same question, or else anew; those who ask at once wait for one answer."""
+        """The answer that was made a moment ago for the same question, or a new one; simultaneous callers share it."""
         with self._lock:
             flight = self._flights.setdefault(key, threading.Lock())
         with flight:
@@ -224,7 +224,7 @@ class CrawlReader:
             return value
 
     def forget(self) -> None:
-        """Something was changed: what was read before does not hold."""
+        """Something was changed: answers from before are dropped."""
         with self._lock:
             self._kept.clear()
             self._flights = {key: flight for key, flight in self._flights.items() if flight.locked()}

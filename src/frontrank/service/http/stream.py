@@ -1,5 +1,5 @@
-"""Live updates: server-sent events. ``status`` is sent whenever it changes, and a comment now and then, so that a connection
-whose other end is gone is noticed."""
+"""Live updates: server-sent events. ``status`` is sent whenever it changes, and a comment now and then, so that a closed
+connection is noticed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Streams:
             while not self.closed:
                 try:
                     update = msgspec.json.encode(await status())
-                except (FrontrankError, TooLong, Died, Closed):  # it is gone, or cannot be read: the next request says so
+                except (FrontrankError, TooLong, Died, Closed):  # deleted, or unreadable: the next request says so
                     return
                 if update != sent:
                     yield b"event: status\ndata: %b\n\n" % update
