@@ -16,8 +16,7 @@ from msgspec import Meta
 from frontrank import __version__
 from frontrank.crawl.kernels import UNLINKED
 from frontrank.errors import InputError, StorageError, UnknownCrawl
-from frontrank.fetching.crawler.job import asked_for
-from frontrank.fetching.crawler.pace import time_left
+from frontrank.fetching.counting import requested_pages, time_left
 from frontrank.frontiers.frontier import BEYOND
 from frontrank.orderings.ranker import UNRANKED
 from frontrank.orderings.registry import describe
@@ -143,7 +142,7 @@ def _status(reader: CrawlReader, source: Source) -> shapes.Status:
     now = time.time() if running else None
     past_of = NO_PAST if source.folder is None else reader.past.call(past.summary, source.folder, now)
     budget = int(source.notes().get("options", {}).get("budget", 0) or 0)
-    asked = asked_for(overview["fetched"], overview["revisits"], past_of["reasons"] or {"failed": overview["failed"]})
+    asked = requested_pages(overview["fetched"], overview["revisits"], past_of["reasons"] or {"failed": overview["failed"]})
     rate = past_of["pages_per_s"]
     ahead = budget - asked if budget else overview["waiting"] - overview["scheduled"]  # scheduled ones wait for their time
     left = time_left(ahead, rate["lately"]) if running else None

@@ -21,8 +21,7 @@ from typing import Any
 from frontrank.crawl.events import Failed, Fetched, Retried
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.log import Log
-from frontrank.fetching.crawler.traps import NOTE as TRAPS
-from frontrank.fetching.crawler.traps import Family as Alike
+from frontrank.fetching.url_families import TRAPS_NOTE, UrlFamily
 from frontrank.pages.urls import host_of, pattern
 from frontrank.service.http.shapes import Errors, Failure, Families, Family, Point, Reason, Series
 
@@ -133,8 +132,8 @@ class Alikes:
         return [self._family(shape, at, is_trap) for shape, at in islice(several, limit)]
 
     def _family(self, shape: str, at: int, is_trap: Callable[[int], bool] | None) -> Family:
-        alike = Alike.of(shape, self.known[at], self.on_host)
-        by_number = Alike.of(shape, self.settled[at], self.settled_on_host).possible_trap
+        alike = UrlFamily.of(shape, self.known[at], self.on_host)
+        by_number = UrlFamily.of(shape, self.settled[at], self.settled_on_host).possible_trap
         return Family(
             pattern=shape,
             known=alike.pages,
@@ -256,7 +255,7 @@ def _trap_finder(log: Log) -> Callable[[int], bool] | None:
     """Whether a page lies in a trap, as ``frontrank crawl`` has found them; None for crawls in which nobody looks for traps."""
     if "options" not in log.notes:
         return None
-    searchers = [re.compile(pattern).search for pattern in log.notes.get(TRAPS, {})]
+    searchers = [re.compile(pattern).search for pattern in log.notes.get(TRAPS_NOTE, {})]
     return lambda page: any(search(log.url(page)) for search in searchers)
 
 
