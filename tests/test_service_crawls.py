@@ -56,7 +56,7 @@ def test_a_crawl_is_there_from_its_first_use_on_and_after_a_restart(tmp_path: Pa
 
 def test_blank_is_the_default(tmp_path: Path) -> None:
     with Crawls(tmp_path) as crawls:
-        assert crawls.get_or_start("") is crawls.made(DEFAULT) is crawls.made("  ")
+        assert crawls.get_or_start("") is crawls.get_or_start(DEFAULT) is crawls.get_or_start("  ")
         assert crawls.ids() == [DEFAULT]
         assert "" in crawls and "other" not in crawls
 
@@ -100,7 +100,7 @@ def test_crawls_that_are_there_get_another_ordering_if_that_is_asked_for(tmp_pat
 
 def test_a_delay_and_a_share_that_are_given_hold_for_crawls_that_are_there(tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs") as crawls:
-        crawls.get_or_start().host("slow.org", delay_s=30.0)
+        crawls.get_or_start().limit_host("slow.org", delay_s=30.0)
     for share in (0.25, 0.5):
         with Crawls(tmp_path, revisit_share=share) as crawls:
             crawls.set_delay(5.0)
@@ -266,7 +266,7 @@ def test_a_damaged_crawl_does_not_keep_the_others_from_being_served(tmp_path: Pa
     (tmp_path / "news%2Fsport" / "trace.db").write_bytes(b"not a database" * 1000)
     with Crawls(tmp_path, "bfs") as crawls:
         assert crawls.ids() == ["well"] and list(crawls.broken) == ["news/sport"]
-        for ask in (crawls.find, crawls.get, crawls.made):
+        for ask in (crawls.find, crawls.get, crawls.get_or_start):
             with pytest.raises(StorageError, match="'news/sport' could not be opened"):
                 ask("news/sport")
         assert crawls.get_or_start("another").waiting == 0

@@ -76,7 +76,8 @@ class CrawlFactory:
     def recover(self, folder: Path) -> Crawl:
         log = Journal.open(folder, sync_s=self.sync_s)
         try:
-            policy = self.chosen_for(id_of(log.notes, folder)) if self.rescore else None
+            chosen = self.chosen_for(id_of(log.notes, folder))  # refuses an ID that cannot be used
+            policy = chosen if self.rescore else None
             with trusting(self._trusted):
                 crawl = Crawl.recover(log, policy, rescore=self.rescore, clock=self.clock, ranking=BACKGROUND, keep_leases=True)
             if self.revisit_share is not None and crawl.revisit_share != self.revisit_share:
