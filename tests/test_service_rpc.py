@@ -26,12 +26,12 @@ from frontrank.service.rpc import (
     MAX_CONNECTIONS,
     MAX_STREAMS,
     WINDOW,
-    Connection,
+    CallRefused,
+    GrpcStatus,
     Headers,
     Method,
-    Refused,
-    Server,
-    Status,
+    RpcConnection,
+    RpcServer,
     bearer,
     framed,
 )
@@ -53,7 +53,7 @@ class Running:
             "/t.T/Fail": Method(self._fail),
             "/t.T/Long": Method(self._long, slow=True),
         }
-        self.server = Server(methods, self._admit)
+        self.server = RpcServer(methods, self._admit)
         self.loop = asyncio.new_event_loop()
         self.port = self.loop.run_until_complete(self.server.start("127.0.0.1", 0))
         self.thread = threading.Thread(target=self.loop.run_forever)
@@ -70,11 +70,11 @@ class Running:
     def _fail(self, messages: Sequence[bytes]) -> Iterable[Sequence[bytes]]:
         if messages[0] == b"bug":
             raise RuntimeError("/secret/path")
-        raise Refused(Status.NOT_FOUND, "kein Käse: 100% of it\nis gone")
+        raise CallRefused(GrpcStatus.NOT_FOUND, "kein Käse: 100% of it\nis gone")
 
     def _admit(self, headers: Headers) -> None:
         if bearer(headers) == b"wrong":
-            raise Refused(Status.UNAUTHENTICATED, "another token")
+            raise CallRefused(GrpcStatus.UNAUTHENTICATED, "another token")
 
     def stop(self) -> None:
         asyncio.run_coroutine_threadsafe(self.server.stop(), self.loop).result()
@@ -261,11 +261,11 @@ def test_framed_messages_are_cut_where_they_were_joined(running: Running, messag
     assert len(framed(messages)) == sum(5 + len(message) for message in messages)
 
 
-def opened(running: Running) -> tuple[socket.socket, Connection]:
+def opened(running: Running) -> tuple[socket.socket, RpcConnection]:
     """A connection that speaks HTTP/2, and the server's end of it."""
     made = socket.create_connection(("127.0.0.1", running.port), timeout=PATIENCE_S)
     made.sendall(PREFACE + frame(4, 0, 0, b""))
-    found: list[Connection] = []
+    found: list[RpcConnection] = []
 
     def is_there() -> bool:
         ends = [(one, one.transport) for one in list(running.server.connections)]

@@ -17,7 +17,7 @@ from frontrank.service.crawls import Crawls
 from frontrank.service.fetching import FetchPlan, Work
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import methods
-from frontrank.service.rpc import Server
+from frontrank.service.rpc import RpcServer
 from tests.faults import disk as disks
 from tests.faults.crawling import Crawling
 from tests.faults.disk import POWER, Disk
@@ -58,7 +58,7 @@ class Serving(Crawling):
         self.faults = [random.choice(FAULTS[:-1]) for _ in range(random.choice((0, 1, 2, 3)))]
         self.starts = 0
         self.crawls: Crawls | None = None
-        self.server: Server | None = None
+        self.server: RpcServer | None = None
         self.lost_power = False  # once
         self.works: list[Work] = []
         self.died = asyncio.Event()
@@ -80,7 +80,7 @@ class Serving(Crawling):
         sim.log("service", self.starts, fault or "no fault", at if fault else "")
         self.crawls = Crawls(self.folder, self.options.policy, self.politeness, clock=time.time)
         frontier = FrontierService(self.crawls, clock=time.time)
-        self.server = Server(methods(frontier))
+        self.server = RpcServer(methods(frontier))
 
     def _killed(self, why: str) -> None:
         self.sim.log("the service ends:", why)

@@ -16,13 +16,13 @@ from frontrank.service import wire
 from frontrank.service.asks import Ask
 from frontrank.service.async_client import AsyncClient
 from frontrank.service.grpc_server import SERVICE
-from frontrank.service.rpc import PREFIX, Status, framed
+from frontrank.service.rpc import PREFIX, GrpcStatus, framed
 
 HOST, PORT = "service", 7071
 TIMEOUT_S = 60.0
 FRAME = 16_000
-KINDS = {Status.INVALID_ARGUMENT: InputError, Status.NOT_FOUND: NotFound, Status.UNAVAILABLE: ServiceAway}
-KINDS |= {Status.INTERNAL: ServiceFailed, Status.UNKNOWN: ServiceFailed}
+KINDS = {GrpcStatus.INVALID_ARGUMENT: InputError, GrpcStatus.NOT_FOUND: NotFound, GrpcStatus.UNAVAILABLE: ServiceAway}
+KINDS |= {GrpcStatus.INTERNAL: ServiceFailed, GrpcStatus.UNKNOWN: ServiceFailed}
 
 
 class Client(AsyncClient):
@@ -131,8 +131,8 @@ class Connection(asyncio.Protocol):
         if waiting is None or waiting.done():
             return
         said, body = self._ends[stream], bytes(self._bodies[stream])
-        status = Status(int(said.get("grpc-status", Status.UNAVAILABLE)))
-        if status != Status.OK:
+        status = GrpcStatus(int(said.get("grpc-status", GrpcStatus.UNAVAILABLE)))
+        if status != GrpcStatus.OK:
             waiting.set_exception(KINDS.get(status, ServiceError)(said.get("grpc-message", status.name)))
             return
         found, at = [], 0

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from frontrank.cli.options import click_option, trust_option
+from frontrank.cli.click_options import click_option, trust_option
 from frontrank.crawl.verbs import COMMAND, VERBS, Parameter, Verb, verbs_for
 from frontrank.errors import InputError
 

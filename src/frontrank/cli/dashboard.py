@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from frontrank.cli.click_options import listening_port, trust_option
 from frontrank.cli.listening import protection_options
-from frontrank.cli.options import listening_port, trust_option
-from frontrank.service.options import ServeOptions
+from frontrank.service.serve_options import ServeOptions
 from frontrank.system import stopping
 
 

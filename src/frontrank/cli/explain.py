@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from frontrank.cli.options import trust_option
+from frontrank.cli.click_options import trust_option
 from frontrank.cli.screen import percent, printable, progress, say, show_json
 
 ROUNDING = 1e-9  # of a priority: parts of it that are computed apart add up no better

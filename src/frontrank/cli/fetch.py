@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from frontrank.cli.options import asked, given_of, number
+from frontrank.cli.click_options import asked, given_of, number
 from frontrank.errors import need
 from frontrank.fetching.crawler.options import agent_of, options
 from frontrank.options import TIME

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from frontrank.cli.options import asked_in, given_of
+from frontrank.cli.click_options import asked_in, given_of
 from frontrank.cli.screen import Output, output_options, progress, show_frame
 from frontrank.lab.options import LeaderboardOptions
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from frontrank.cli.options import asked_in, given_of
+from frontrank.cli.click_options import asked_in, given_of
 from frontrank.cli.screen import Output, Progress, output_options, progress, say, show_csv, show_frame, show_json
 from frontrank.lab.options import RankOptions
 
@@ -64,7 +64,7 @@ def command(crawl: str, out: str, output: Output, **given: Any) -> None:
     _show(ranked, out, output)
 
 
-class Ranked(NamedTuple):
+class RankResult(NamedTuple):
     """A ranking, and what to say of it."""
 
     ranker: Ranker
@@ -73,7 +73,7 @@ class Ranked(NamedTuple):
     notes: dict[str, dict[str, float]]  # how iterations converged
 
 
-def _ranked_crawl(crawl: str, asked: RankOptions, tell: Progress) -> Ranked:
+def _ranked_crawl(crawl: str, asked: RankOptions, tell: Progress) -> RankResult:
     from frontrank.lab.next_pages import rank, usual_rankers, view_for
     from frontrank.lab.scenario import ranker_of
     from frontrank.sources.imported_crawl import load_crawl
@@ -84,10 +84,10 @@ def _ranked_crawl(crawl: str, asked: RankOptions, tell: Progress) -> Ranked:
     ranker = named or ranker_of(usual_rankers(loaded)[-1])
     view = view_for(loaded, [ranker], asked.impact)
     tell(ranker.spec(), 0, 0)
-    return Ranked(ranker, rank(loaded, view, ranker, asked.budget), _counts(view), view.notes)
+    return RankResult(ranker, rank(loaded, view, ranker, asked.budget), _counts(view), view.notes)
 
 
-def _ranked_tables(crawl: str, asked: RankOptions, tell: Progress) -> Ranked:
+def _ranked_tables(crawl: str, asked: RankOptions, tell: Progress) -> RankResult:
     from frontrank.lab.best_pages import check_scores_target, local_ranking, save_scores
     from frontrank.orderings.registry import parse_ranker
     from frontrank.sources.parquet_crawl import check_fits, open_crawl
@@ -103,20 +103,20 @@ def _ranked_tables(crawl: str, asked: RankOptions, tell: Progress) -> Ranked:
     ranking, values, view = local_ranking(tables, ranker, asked.impact, asked.budget)
     if asked.scores is not None:
         save_scores(asked.scores, values)
-    return Ranked(ranker, ranking, _counts(view), view.notes)
+    return RankResult(ranker, ranking, _counts(view), view.notes)
 
 
-def _ranked_on_spark(crawl: str, asked: RankOptions, tell: Progress) -> Ranked:
+def _ranked_on_spark(crawl: str, asked: RankOptions, tell: Progress) -> RankResult:
     from frontrank.spark.command import ranked
 
-    return Ranked(*ranked(crawl, asked, tell))
+    return RankResult(*ranked(crawl, asked, tell))
 
 
 def _counts(view: CrawlView) -> dict[str, int]:
     return {"D": len(view.source), "F": view.known - len(view.source)}
 
 
-def _show(ranked: Ranked, out: str, output: Output) -> None:
+def _show(ranked: RankResult, out: str, output: Output) -> None:
     ranker, ranking = ranked.ranker, ranked.ranking
     if output.as_csv:
         show_csv(ranking.frame())

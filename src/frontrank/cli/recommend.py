@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.options import asked_in, given_of
+from frontrank.cli.click_options import asked_in, given_of
 from frontrank.cli.screen import Output, output_options, progress, say, show_json
 from frontrank.lab.options import RecommendOptions
 from frontrank.options import options_of

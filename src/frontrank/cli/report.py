@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from frontrank.cli.options import asked_in, given_of, trust_option
+from frontrank.cli.click_options import asked_in, given_of, trust_option
 from frontrank.cli.screen import show_json
 from frontrank.cli.simulate import run
 from frontrank.lab.options import RunOptions

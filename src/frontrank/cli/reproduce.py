@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from frontrank.cli.click_options import asked_in, given_of
 from frontrank.cli.evaluate import queries_of, seen_by
-from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import progress, say, show_json
 from frontrank.lab.options import ReproduceOptions
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from frontrank.cli.options import asked_in, given_of
+from frontrank.cli.click_options import asked_in, given_of
 from frontrank.cli.screen import Output, output_options, progress
 from frontrank.lab.options import FORMS, RevisitOptions
 

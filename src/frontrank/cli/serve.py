@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from frontrank.cli.click_options import asked_in, given_of, trust_option
 from frontrank.cli.listening import NAMES, protection_options
-from frontrank.cli.options import asked_in, given_of, trust_option
 from frontrank.cli.screen import progress
 from frontrank.errors import InputError, need
-from frontrank.service.options import ServeOptions
+from frontrank.service.serve_options import ServeOptions
 from frontrank.system import stopping
 from frontrank.system.files import raise_file_limit
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.options import asked_in, given_of, number
+from frontrank.cli.click_options import asked_in, given_of, number
 from frontrank.cli.screen import Output, output_options, progress
 from frontrank.lab.options import RunOptions
 from frontrank.orderings import DEFAULT_ORDERING

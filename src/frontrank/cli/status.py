@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.options import trust_option
+from frontrank.cli.click_options import trust_option
 from frontrank.cli.screen import moment, percent, printable, show_json, show_table, terminal_height
 
 if TYPE_CHECKING:

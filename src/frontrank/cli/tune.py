@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from frontrank.cli.click_options import asked_in, given_of
 from frontrank.cli.evaluate import queries_of
-from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import Output, output_options, progress
 from frontrank.lab.options import TuneOptions
 

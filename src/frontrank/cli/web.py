@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.options import asked_in, given_of, listening_port
+from frontrank.cli.click_options import asked_in, given_of, listening_port
 from frontrank.cli.screen import progress, say
 from frontrank.lab.webserver.options import Options
 from frontrank.system import stopping

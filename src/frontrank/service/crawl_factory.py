@@ -17,7 +17,7 @@ from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import trusted, trusting
 from frontrank.service.crawl_ids import crawl_id, id_of
-from frontrank.service.options import ServeOptions
+from frontrank.service.serve_options import ServeOptions
 
 
 class CrawlFactory:

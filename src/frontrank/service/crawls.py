@@ -23,9 +23,9 @@ from frontrank.orderings.stored import to_data
 from frontrank.service.crawl_factory import CrawlFactory
 from frontrank.service.crawl_ids import DEFAULT, crawl_id, directory_of, id_of
 from frontrank.service.folder import ServiceFolder, holds_crawl
-from frontrank.service.options import ServeOptions
-from frontrank.service.pool import FILES, CrawlPool, Summary
+from frontrank.service.pool import FILES, CrawlPool, CrawlSummary
 from frontrank.service.reopening import Reopener
+from frontrank.service.serve_options import ServeOptions
 from frontrank.system.files import file_limit
 
 CLOSING_S = 1.0  # snapshots are written in this time
@@ -113,7 +113,7 @@ class Crawls:
                 raise UnknownCrawl(f"the crawl {name!r} was deleted a moment ago")
             yield crawl
 
-    def summary(self, given: str) -> Summary | None:
+    def summary(self, given: str) -> CrawlSummary | None:
         """What was known of a crawl when it was closed because it was idle; None if it is open, or not there."""
         return self._pool.summary(crawl_id(given))
 

@@ -83,7 +83,7 @@ def _tools(asked: Callable[[Operation, Params], Any], control: bool) -> Iterable
 
 
 # The protocol ---------------------------------------------------------------------------------------------------------------
-class Server:
+class McpServer:
     def __init__(self, tools: Iterable[Tool]) -> None:
         self.tools = {tool.name: tool for tool in tools}
 

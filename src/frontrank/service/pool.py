@@ -39,7 +39,7 @@ MAX_UNSAVED = 5_000  # pages since the last snapshot of a crawl that is closed
 logger = logging.getLogger("frontrank.service")
 
 
-class Summary(NamedTuple):
+class CrawlSummary(NamedTuple):
     """What is asked of all crawls, of one that is closed."""
 
     overview: dict[str, Any]
@@ -48,7 +48,7 @@ class Summary(NamedTuple):
     ready_at: float  # a page may be taken from then on
 
     @classmethod
-    def of(cls, crawl: Crawl) -> Summary:
+    def of(cls, crawl: Crawl) -> CrawlSummary:
         counts, next_at = crawl.counts(), crawl.next_at()
         ready_at = min([next_at] if next_at is not None else [], default=float("inf"))
         lease_ends = min(crawl.leases.values(), default=float("inf")) - crawl.shift
@@ -56,14 +56,14 @@ class Summary(NamedTuple):
 
 
 @dataclass
-class Entry:
+class PooledCrawl:
     """One crawl, open, closed or broken."""
 
     name: str
     folder: Path
     crawl: Crawl | None = None
     policy: Policy | None = None
-    summary: Summary | None = None  # if it is closed
+    summary: CrawlSummary | None = None  # if it is closed
     reason: str = ""  # why it could not be opened
     retry_at: float = 0.0
     users: int = 0
@@ -77,7 +77,7 @@ class CrawlPool:
     def __init__(self, recover: Callable[[Path], Crawl], check: Callable[[str, Crawl], None], max_open: int) -> None:
         self.recover, self.check, self.max_open = recover, check, max_open
         self._lock = threading.Lock()
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, PooledCrawl] = {}
         self._uses = itertools.count(1)
         self._closed = False
 
@@ -95,7 +95,7 @@ class CrawlPool:
         with self._lock:
             return {name: entry.reason for name, entry in sorted(self._entries.items()) if entry.reason}
 
-    def find(self, name: str) -> Entry | None:
+    def find(self, name: str) -> PooledCrawl | None:
         return self._entries.get(name)
 
     def open_crawls(self) -> list[Crawl]:
@@ -106,7 +106,7 @@ class CrawlPool:
         with self._lock:
             return [entry.policy for entry in self._entries.values() if entry.policy is not None]
 
-    def summary(self, name: str) -> Summary | None:
+    def summary(self, name: str) -> CrawlSummary | None:
         """What was known of a crawl when it was closed; None if it is open, or not there."""
         with self._lock:
             entry = self._entries.get(name)
@@ -132,7 +132,7 @@ class CrawlPool:
             with self._lock:
                 entry.users -= 1
 
-    def _opened(self, entry: Entry) -> Crawl:
+    def _opened(self, entry: PooledCrawl) -> Crawl:
         with entry.lock:
             if entry.crawl is not None:
                 return entry.crawl
@@ -156,19 +156,19 @@ class CrawlPool:
     # Which crawls there are -------------------------------------------------------------------------------------------------
     def add(self, name: str, folder: Path, crawl: Crawl) -> None:
         with self._lock:
-            self._entries[name] = Entry(name, folder, crawl, crawl.policy, used=next(self._uses))
+            self._entries[name] = PooledCrawl(name, folder, crawl, crawl.policy, used=next(self._uses))
 
     def add_broken(self, name: str, folder: Path, error: Exception) -> None:
         logger.debug("crawl %r cannot be opened", name, exc_info=error)
         with self._lock:
-            self._entries[name] = Entry(name, folder, reason=reason_of(error, folder))
+            self._entries[name] = PooledCrawl(name, folder, reason=reason_of(error, folder))
 
-    def withdraw(self, entry: Entry) -> None:
+    def withdraw(self, entry: PooledCrawl) -> None:
         """There is no such crawl any more; calls that are under way continue until ``abandon``."""
         with self._lock:
             del self._entries[entry.name]
 
-    def abandon(self, entry: Entry) -> int:
+    def abandon(self, entry: PooledCrawl) -> int:
         """Close a withdrawn crawl as it is; returns how many pages were not completed. Calls under way get CrawlClosed."""
         with entry.lock:
             crawl, entry.crawl = entry.crawl, None
@@ -214,7 +214,7 @@ class CrawlPool:
         for error in filter(None, failures):
             raise error
 
-    def _close(self, entry: Entry, until: float) -> FrontrankError | None:
+    def _close(self, entry: PooledCrawl, until: float) -> FrontrankError | None:
         with entry.lock:
             crawl, entry.crawl = entry.crawl, None
             try:
@@ -234,7 +234,7 @@ class CrawlPool:
             if len(opened) < self.max_open or not any(map(self._close_idle, idle)):
                 return
 
-    def _close_idle(self, entry: Entry) -> bool:
+    def _close_idle(self, entry: PooledCrawl) -> bool:
         if not entry.lock.acquire(blocking=False):
             return False
         try:
@@ -244,7 +244,7 @@ class CrawlPool:
                     return False
                 entry.crawl = entry.summary = None  # a caller that needs it now waits for its lock, and opens it again
             with suppress(FrontrankError):
-                entry.summary = Summary.of(crawl)
+                entry.summary = CrawlSummary.of(crawl)
             try:
                 with crawl:
                     if crawl.known - (crawl.snapshot_known if crawl.snapshot_seq else 0) > MAX_UNSAVED:

@@ -47,7 +47,7 @@ class Lease:
         return self.late + QUIET_S if self.late else self.arrived + PATIENCE_S
 
 
-class Seeds:
+class GatheredSeeds:
     """What start() gives without a pause shares one unit of weight; nothing waits for it longer than GATHER_S."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.misc import load_object
 
-from frontrank.fetching.addon.engine import PAGE
+from frontrank.fetching.addon.scrapy_engine import PAGE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

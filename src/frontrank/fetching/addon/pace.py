@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
 
     from frontrank.crawl.crawl import Crawl
-    from frontrank.fetching.addon.engine import Engine, OrStop
+    from frontrank.fetching.addon.scrapy_engine import OrStop, ScrapyEngine
 
 MIN_CHANGE = 0.1  # share of a delay: a smaller change is not passed on, since each is an event of the crawl
 
@@ -30,7 +30,7 @@ MIN_CHANGE = 0.1  # share of a delay: a smaller change is not passed on, since e
 class HostPace:
     """The pace of the hosts of one crawl."""
 
-    def __init__(self, crawler: Crawler, crawl: Crawl, engine: Engine, or_stop: OrStop) -> None:
+    def __init__(self, crawler: Crawler, crawl: Crawl, engine: ScrapyEngine, or_stop: OrStop) -> None:
         self.settings, self.crawl, self.engine, self.or_stop = crawler.settings, crawl, engine, or_stop
         self.is_throttled = self.settings.getbool("AUTOTHROTTLE_ENABLED")
         self._delays: dict[str, float] = {}  # by AutoThrottle

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING
 
 from frontrank.errors import FrontrankError, InputError
 from frontrank.fetching.addon.duplicates import Duplicates
-from frontrank.fetching.addon.engine import PAGE, CrawlScheduler
-from frontrank.fetching.addon.leases import PATIENCE_S, Lease, Seeds
+from frontrank.fetching.addon.leases import PATIENCE_S, GatheredSeeds, Lease
 from frontrank.fetching.addon.middlewares import Downloads, Failures, Links
 from frontrank.fetching.addon.pace import HostPace
 from frontrank.fetching.addon.parsing import PageReader
 from frontrank.fetching.addon.requests import Missing, Requests
+from frontrank.fetching.addon.scrapy_engine import PAGE, CrawlScheduler
 from frontrank.fetching.addon.settings import UNASKED, budget_of, directory_of, open_crawl, priority_of, trust_of
 from frontrank.frontiers.frontier import ABSENT
 
@@ -53,7 +53,7 @@ class Scheduler(CrawlScheduler):
         self.settings = crawler.settings
         self.fingerprint: Callable[[Request], bytes] = crawler.request_fingerprinter.fingerprint
         self.duplicates = Duplicates(crawler)
-        self.seeds = Seeds()
+        self.seeds = GatheredSeeds()
         self.resumed = False
         self.opened = False
         self.stopped = False

@@ -178,7 +178,7 @@ async def _params(operation: Operation, request: Request) -> Params:
             body = await request.body()
     except TimeoutError:
         raise InputError(f"the body must come within {BODY_S:g} s") from None
-    except guard.TooLong:
+    except guard.BodyTooLong:
         longest = guard.longest_body(request.url.path)
         raise HTTPException(413, f"the body must have at most {longest:,} bytes") from None
     except ClientDisconnect:

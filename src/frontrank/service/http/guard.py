@@ -71,7 +71,7 @@ class Guard:
         return kind.lower() == b"bearer" and hmac.compare_digest(token.strip(), self.token)
 
 
-class TooLong(Exception):
+class BodyTooLong(Exception):
     """A body is longer than it may be: raised where it is read."""
 
 
@@ -124,7 +124,7 @@ def _bounded(receive: Receive, longest: int) -> Receive:
         message = await receive()
         read += len(message.get("body", b""))
         if read > longest:
-            raise TooLong
+            raise BodyTooLong
         return message
 
     return receive_bounded

@@ -23,7 +23,7 @@ from frontrank.crawl.journal import Journal
 from frontrank.crawl.log import Log
 from frontrank.fetching.url_families import TRAPS_NOTE, UrlFamily
 from frontrank.pages.urls import host_of, pattern
-from frontrank.service.http.shapes import Errors, Failure, Families, Family, Point, Reason, Series
+from frontrank.service.http.shapes import Errors, FailureInfo, Families, FamilyInfo, History, Point, Reason
 
 ROWS = URLS = 100_000  # read in one call
 BUCKETS, REASONS, PATTERNS, LAST = 2_000, 500, 200_000, 50
@@ -125,16 +125,16 @@ class Alikes:
             self.settled[at] += 1
             self.settled_on_host[self.host[at]] += 1
 
-    def largest(self, limit: int, is_trap: Callable[[int], bool] | None = None) -> list[Family]:
+    def largest(self, limit: int, is_trap: Callable[[int], bool] | None = None) -> list[FamilyInfo]:
         """``is_trap`` says whether a page lies in a trap that was found; without it, families are judged by numbers alone."""
         named = sorted(self.number.items(), key=lambda one: -self.known[one[1]])
         several = (one for one in named if one[0] != OTHER and self.known[one[1]] > 1)
         return [self._family(shape, at, is_trap) for shape, at in islice(several, limit)]
 
-    def _family(self, shape: str, at: int, is_trap: Callable[[int], bool] | None) -> Family:
+    def _family(self, shape: str, at: int, is_trap: Callable[[int], bool] | None) -> FamilyInfo:
         alike = UrlFamily.of(shape, self.known[at], self.on_host)
         by_number = UrlFamily.of(shape, self.settled[at], self.settled_on_host).possible_trap
-        return Family(
+        return FamilyInfo(
             pattern=shape,
             known=alike.pages,
             settled=self.settled[at],
@@ -222,17 +222,17 @@ def summary(folder: str, now: float | None) -> dict[str, Any]:
     return {"pages_per_s": rates, "reasons": dict(past.reasons), "complete": past.complete}
 
 
-def series(folder: str, points: int) -> Series:
+def series(folder: str, points: int) -> History:
     past, log = _read(folder)
     log.close()
     width, found = past.time.points(points)
     fetched, failed = past.time.counts
-    return Series(bucket_s=width, fetched=fetched, failed=failed, points=found, complete=past.complete)
+    return History(bucket_s=width, fetched=fetched, failed=failed, points=found, complete=past.complete)
 
 
 def errors(folder: str) -> Errors:
     past, log = _read(folder)
-    last = [Failure(time=time, url=log.url(page), reason=why) for time, page, why in reversed(past.last)]
+    last = [FailureInfo(time=time, url=log.url(page), reason=why) for time, page, why in reversed(past.last)]
     log.close()
     return Errors(
         failed=past.time.counts[1],

@@ -24,7 +24,7 @@ from frontrank.crawl.inbox import do
 from frontrank.errors import BrokenCrawl, FrontrankError, InputError, StorageError, UnknownCrawl, nearest
 from frontrank.orderings.stored import Trusted, trusted
 from frontrank.service.http import replays
-from frontrank.service.pool import Summary, reason_of
+from frontrank.service.pool import CrawlSummary, reason_of
 from frontrank.system.workers import Closed, Died, TooLong, Workers
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class Busy(FrontrankError):
     """Too many questions wait that take long to answer."""
 
 
-class Registry(Protocol):
+class CrawlRegistry(Protocol):
     """Crawls by their IDs, as ``service.crawls.Crawls`` has them."""
 
     active: bool  # whether pages are handed out at all
@@ -49,14 +49,14 @@ class Registry(Protocol):
     def has_trouble(self) -> bool: ...
     def use(self, given: str) -> AbstractContextManager[Crawl | None]: ...
     def folder_of(self, given: str) -> Path | None: ...
-    def summary(self, given: str) -> Summary | None: ...
+    def summary(self, given: str) -> CrawlSummary | None: ...
     def open_crawls(self) -> list[Crawl]: ...
 
 
 class Served:
     """A crawl of this process. It is opened for questions that its summary does not answer."""
 
-    def __init__(self, name: str, crawls: Registry, folder: Path) -> None:
+    def __init__(self, name: str, crawls: CrawlRegistry, folder: Path) -> None:
         self.name, self.crawls, self.folder = name, crawls, str(folder)
 
     @property
@@ -146,7 +146,7 @@ Source = Served | Watched
 class CrawlReader:
     """Crawls of this process (``crawls``), or directories of crawls that are watched."""
 
-    def __init__(self, crawls: Registry | None = None, folders: dict[str, Path] | None = None) -> None:
+    def __init__(self, crawls: CrawlRegistry | None = None, folders: dict[str, Path] | None = None) -> None:
         self.crawls, self.folders = crawls, {name: str(path.resolve()) for name, path in (folders or {}).items()}
         self.trusted = trusted()  # questions come in other threads
         self.past = Workers(1, PAST_S, MAX_BYTES, wall_s=2 * PAST_S)

@@ -35,7 +35,7 @@ class Health(ApiObject):
     crawls: int
 
 
-class Listed(ApiObject):
+class CrawlInfo(ApiObject):
     id: str
     policy: str
     known: int
@@ -54,7 +54,7 @@ class Broken(ApiObject):
 class CrawlList(ApiObject):
     version: str
     active: bool
-    crawls: list[Listed]
+    crawls: list[CrawlInfo]
     broken: list[Broken]
 
 
@@ -71,7 +71,7 @@ class Rate(ApiObject):
     overall: float
 
 
-class Rule(ApiObject):
+class RuleInfo(ApiObject):
     pattern: str
     boost: int
     budget: int
@@ -86,12 +86,12 @@ class ImpactsDone(ApiObject):
     unknown_pages: int
 
 
-class HostLimits(ApiObject):
+class HostLimitsInfo(ApiObject):
     host: str
     limits: dict[str, int]
 
 
-class Status(ApiObject):
+class CrawlStatus(ApiObject):
     id: str
     policy: str
     known: int
@@ -111,8 +111,8 @@ class Status(ApiObject):
     left_s: float | None
     left_until: str | None
     hosts: HostCounts
-    rules: list[Rule]
-    limits: list[HostLimits]
+    rules: list[RuleInfo]
+    limits: list[HostLimitsInfo]
     gauges: dict[str, float]
     rankings_failed: int
     events: int
@@ -135,7 +135,7 @@ class Next(ApiObject):
     pages: list[Waiting]
 
 
-class Host(ApiObject):
+class HostInfo(ApiObject):
     host: str
     waiting: int
     leased: int
@@ -150,9 +150,9 @@ class Host(ApiObject):
     blocked_s: float
 
 
-class Hosts(ApiObject):
+class HostsInfo(ApiObject):
     known: int
-    hosts: list[Host]
+    hosts: list[HostInfo]
 
 
 class Link(ApiObject):
@@ -177,7 +177,7 @@ class Explained(ApiObject):
     counted: str
 
 
-class Found(ApiObject):
+class FoundPage(ApiObject):
     url: str
     queue: str
     state: str
@@ -188,7 +188,7 @@ class Found(ApiObject):
 
 
 class Search(ApiObject):
-    pages: list[Found]
+    pages: list[FoundPage]
     more: bool
 
 
@@ -197,7 +197,7 @@ class Reason(ApiObject):
     pages: int
 
 
-class Failure(ApiObject):
+class FailureInfo(ApiObject):
     time: float
     url: str
     reason: str
@@ -208,7 +208,7 @@ class Errors(ApiObject):
     retries: int
     reasons: list[Reason]
     statuses: list[Reason]
-    last: list[Failure]
+    last: list[FailureInfo]
     complete: bool
 
 
@@ -218,7 +218,7 @@ class Point(ApiObject):
     failed: int
 
 
-class Series(ApiObject):
+class History(ApiObject):
     bucket_s: float
     fetched: int
     failed: int
@@ -226,7 +226,7 @@ class Series(ApiObject):
     complete: bool
 
 
-class Family(ApiObject):
+class FamilyInfo(ApiObject):
     pattern: str
     known: int
     settled: int
@@ -237,7 +237,7 @@ class Family(ApiObject):
 
 class Families(ApiObject):
     patterns: int
-    families: list[Family]
+    families: list[FamilyInfo]
     complete: bool
 
 

@@ -26,7 +26,7 @@ class Streams:
     def full(self) -> bool:
         return self.open >= MAX_STREAMS
 
-    async def of(self, status: Callable[[], Awaitable[shapes.Status]]) -> AsyncIterator[bytes]:
+    async def of(self, status: Callable[[], Awaitable[shapes.CrawlStatus]]) -> AsyncIterator[bytes]:
         self.open += 1
         try:
             sent, quiet = b"", 0.0

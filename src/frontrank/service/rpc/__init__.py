@@ -19,9 +19,9 @@ gRPC over HTTP/2: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
 """
 
 from frontrank.service.rpc.call import MAX_BUFFERED
-from frontrank.service.rpc.connection import MAX_STREAMS, WINDOW, Connection
-from frontrank.service.rpc.messages import MAX_BYTES, PREFIX, Headers, Refused, Status, bearer, framed
-from frontrank.service.rpc.server import LEAVING, MAX_CONNECTIONS, Method, Server
+from frontrank.service.rpc.connection import MAX_STREAMS, WINDOW, RpcConnection
+from frontrank.service.rpc.messages import MAX_BYTES, PREFIX, CallRefused, GrpcStatus, Headers, bearer, framed
+from frontrank.service.rpc.server import LEAVING, MAX_CONNECTIONS, Method, RpcServer
 
 __all__ = [
     "LEAVING",
@@ -31,12 +31,12 @@ __all__ = [
     "MAX_STREAMS",
     "PREFIX",
     "WINDOW",
-    "Connection",
+    "CallRefused",
+    "GrpcStatus",
     "Headers",
     "Method",
-    "Refused",
-    "Server",
-    "Status",
+    "RpcConnection",
+    "RpcServer",
     "bearer",
     "framed",
 ]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from h2.exceptions import ProtocolError
 
-from frontrank.service.rpc.messages import Refused, Status, cut, framed
+from frontrank.service.rpc.messages import CallRefused, GrpcStatus, cut, framed
 
 if TYPE_CHECKING:
-    from frontrank.service.rpc.connection import Connection
+    from frontrank.service.rpc.connection import RpcConnection
     from frontrank.service.rpc.server import Method
 
 MAX_BUFFERED = 32 * 2**20  # bytes of all streams of a connection that wait to be processed
@@ -26,7 +26,7 @@ logger = logging.getLogger("frontrank.service")
 class Call:
     """Messages that arrive are answered in a worker thread, some at a time; the answers go out as the client takes them."""
 
-    def __init__(self, connection: Connection, stream: int, method: Method) -> None:
+    def __init__(self, connection: RpcConnection, stream: int, method: Method) -> None:
         self.connection, self.stream, self.method = connection, stream, method
         self.task: asyncio.Task[None] | None = None
         self.window_open = asyncio.Event()
@@ -61,20 +61,20 @@ class Call:
         if self.task is not None:
             self.task.cancel()
 
-    def close(self, end: Refused | None) -> None:
+    def close(self, end: CallRefused | None) -> None:
         self.connection.close_stream(self.stream, end, headers_sent=self.headers_sent, input_ended=self._input_ended)
 
     async def run(self) -> None:
-        end: Refused | None = None
+        end: CallRefused | None = None
         try:
             await self._answer()
-        except Refused as refused:
+        except CallRefused as refused:
             end = refused
         except asyncio.CancelledError:
             return
         except Exception:  # a defect of ours: the log has it, the client learns nothing of our files
             logger.exception("a call failed")
-            end = Refused(Status.INTERNAL, "the service failed to answer; its log says why")
+            end = CallRefused(GrpcStatus.INTERNAL, "the service failed to answer; its log says why")
         self.close(end)
 
     async def _answer(self) -> None:
@@ -95,7 +95,7 @@ class Call:
                 return
             self.is_busy = False
         if not self.method.streams:
-            raise Refused(Status.INVALID_ARGUMENT, "a message was expected, and none came")
+            raise CallRefused(GrpcStatus.INVALID_ARGUMENT, "a message was expected, and none came")
         self._send_headers()
 
     async def _messages(self) -> list[bytes]:
@@ -103,8 +103,8 @@ class Call:
         while True:
             self._arrived.clear()
             if self._overflowed:
-                raise Refused(
-                    Status.RESOURCE_EXHAUSTED,
+                raise CallRefused(
+                    GrpcStatus.RESOURCE_EXHAUSTED,
                     f"the calls of a connection may have {MAX_BUFFERED:,} bytes that wait to be processed; make fewer at once",
                 )
             before = len(self._received)
@@ -115,7 +115,7 @@ class Call:
                 return messages
             if self._input_ended:
                 if self._received:
-                    raise Refused(Status.INVALID_ARGUMENT, "the stream ended in the middle of a message")
+                    raise CallRefused(GrpcStatus.INVALID_ARGUMENT, "the stream ended in the middle of a message")
                 return []
             await self._arrived.wait()
 

@@ -25,10 +25,10 @@ from h2.exceptions import H2Error, ProtocolError
 from h2.settings import SettingCodes, Settings
 
 from frontrank.service.rpc.call import FRAME, HEADERS, TYPE, Call
-from frontrank.service.rpc.messages import Refused, Status
+from frontrank.service.rpc.messages import CallRefused, GrpcStatus
 
 if TYPE_CHECKING:
-    from frontrank.service.rpc.server import Server
+    from frontrank.service.rpc.server import RpcServer
 
 MAX_STREAMS = 100  # of one connection
 MAX_SENTENCE = 500  # characters of a refusal: what it repeats may be longer than the 8 KiB of headers that clients take
@@ -46,10 +46,10 @@ SETTINGS = {
 logger = logging.getLogger("frontrank.service")
 
 
-class Connection(asyncio.Protocol):
+class RpcConnection(asyncio.Protocol):
     """A connection of a server, from its first byte to its last."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: RpcServer) -> None:
         self.server = server
         self.h2 = H2Connection(H2Configuration(client_side=False, header_encoding=None))
         self.calls: dict[int, Call] = {}
@@ -173,8 +173,8 @@ class Connection(asyncio.Protocol):
             self.server.admit(headers)
             method = self.server.methods.get(headers.get(b":path", b""))
             if method is None:
-                raise Refused(Status.UNIMPLEMENTED, "this service has no such method")
-        except Refused as refused:
+                raise CallRefused(GrpcStatus.UNIMPLEMENTED, "this service has no such method")
+        except CallRefused as refused:
             self.close_stream(stream, refused, headers_sent=False, input_ended=event.stream_ended is not None)
             return
         call = Call(self, stream, method)
@@ -188,9 +188,9 @@ class Connection(asyncio.Protocol):
         if data and self.transport is not None and not self.transport.is_closing():
             self.transport.write(data)
 
-    def close_stream(self, stream: int, end: Refused | None, *, headers_sent: bool, input_ended: bool) -> None:
+    def close_stream(self, stream: int, end: CallRefused | None, *, headers_sent: bool, input_ended: bool) -> None:
         """End a stream with its status. ``input_ended``: the client has ended its side of it."""
-        status, sentence = (Status.OK, "") if end is None else (end.status, end.sentence)
+        status, sentence = (GrpcStatus.OK, "") if end is None else (end.status, end.sentence)
         if end is not None:
             logger.debug("a call is refused: %s, %s", status.name, sentence)
         trailers = [(b"grpc-status", str(int(status)).encode())]

@@ -11,7 +11,7 @@ PREFIX = struct.Struct(">?I")  # compressed or not, length
 Headers = Mapping[bytes, bytes]
 
 
-class Status(IntEnum):
+class GrpcStatus(IntEnum):
     """The codes of gRPC that are used here."""
 
     OK = 0
@@ -27,10 +27,10 @@ class Status(IntEnum):
     UNAUTHENTICATED = 16
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """A call ends with this status, and a sentence for the caller."""
 
-    def __init__(self, status: Status, sentence: str) -> None:
+    def __init__(self, status: GrpcStatus, sentence: str) -> None:
         super().__init__(sentence)
         self.status, self.sentence = status, sentence
 
@@ -41,9 +41,11 @@ def cut(received: bytearray, max_messages: int) -> Iterator[bytes]:
     while max_messages and len(received) - at >= PREFIX.size:
         compressed, length = PREFIX.unpack_from(received, at)
         if compressed:
-            raise Refused(Status.UNIMPLEMENTED, "compressed messages are not understood here; send them as they are")
+            raise CallRefused(GrpcStatus.UNIMPLEMENTED, "compressed messages are not understood here; send them as they are")
         if length > MAX_BYTES:
-            raise Refused(Status.RESOURCE_EXHAUSTED, f"a message must have at most {MAX_BYTES:,} bytes, got one of {length:,}")
+            raise CallRefused(
+                GrpcStatus.RESOURCE_EXHAUSTED, f"a message must have at most {MAX_BYTES:,} bytes, got one of {length:,}"
+            )
         begin, stop = at + PREFIX.size, at + PREFIX.size + length
         if len(received) < stop:
             break

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from frontrank.service.rpc.connection import GRACE_S, Connection
-from frontrank.service.rpc.messages import Headers, Refused, Status
+from frontrank.service.rpc.connection import GRACE_S, RpcConnection
+from frontrank.service.rpc.messages import CallRefused, GrpcStatus, Headers
 
 MAX_CONNECTIONS = 1_000
 AT_ONCE = 1_024  # messages of a stream that one call answers
@@ -33,10 +33,10 @@ class Method:
     slow: bool = False
 
 
-class Server:
+class RpcServer:
     """Methods by path (``/package.Service/Method``), served on one port.
 
-    ``admit`` checks the headers of each call first, and may raise ``Refused``.
+    ``admit`` checks the headers of each call first, and may raise ``CallRefused``.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Server:
         self.admit = admit
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="frontrank-rpc")
         self.slow_pool = ThreadPoolExecutor(SLOW_THREADS, thread_name_prefix="frontrank-rpc-slow")
-        self.connections: set[Connection] = set()
+        self.connections: set[RpcConnection] = set()
         self.admitted_s, self.idle_s = ADMITTED_S, IDLE_S
         self.max_connections = MAX_CONNECTIONS
         self._server: asyncio.Server | None = None
@@ -56,7 +56,7 @@ class Server:
         loop = asyncio.get_running_loop()
         within = ADMITTED_S if tls is not None else None
         self._server = await loop.create_server(
-            lambda: Connection(self), host, port, ssl=tls, backlog=128, ssl_handshake_timeout=within
+            lambda: RpcConnection(self), host, port, ssl=tls, backlog=128, ssl_handshake_timeout=within
         )
         return int(self._server.sockets[0].getsockname()[1])
 
@@ -68,7 +68,7 @@ class Server:
             connection.is_leaving = True
             for call in [call for call in connection.calls.values() if not call.is_busy]:
                 call.cancel()
-                call.close(Refused(Status.UNAVAILABLE, LEAVING))
+                call.close(CallRefused(GrpcStatus.UNAVAILABLE, LEAVING))
         under_way = [call.task for connection in self.connections for call in connection.calls.values() if call.task]
         if under_way:
             await asyncio.wait(under_way, timeout=grace_s)

@@ -1,6 +1,6 @@
 """What is between Scrapy's engine and a Crawl, whatever requests are.
 
-    Engine            waking it, having it ask again, closing it: the only file that knows names of Scrapy's that are not public
+    ScrapyEngine      wakes it, has it ask again, closes it: only here names are used that are not public in Scrapy
     OrStop            a crawl that cannot continue (the disk is full, say) ends with its reason, once
     CrawlScheduler    the scheduler's clock: the engine asks again at the moment when a page may go
 
@@ -35,7 +35,7 @@ SOON_S = 0.001
 LOOK_S = 1.0  # the longest wait for a moment: an operator may have changed it
 
 
-class Engine:
+class ScrapyEngine:
     """Scrapy's engine, as far as a scheduler needs more of it than its public interface offers."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -148,7 +148,7 @@ class CrawlScheduler(BaseScheduler):
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.engine = Engine(crawler)
+        self.engine = ScrapyEngine(crawler)
         self.or_stop = OrStop(self.stop)
 
     @classmethod
