@@ -189,7 +189,7 @@ class Serving(Crawling):
                 self.sim.log("fetcher", told.ended, told.fetched)
                 return
             except FrontrankError as error:
-                if work.client._calls.lost:  # type: ignore[attr-defined]
+                if work.client._channel.lost:  # type: ignore[attr-defined]
                     return
                 self.sim.log("fetcher", "ends with", error)
                 await asyncio.sleep(5.0)
@@ -200,7 +200,7 @@ class Serving(Crawling):
         """One of them is gone, and what it had taken waits for the end of its leases; another one takes its place."""
         work = self.works[0]
         self.sim.log("a fetcher is killed")
-        work.client._calls.lost = True  # type: ignore[attr-defined]
+        work.client._channel.lost = True  # type: ignore[attr-defined]
         work.end("failed")
         for task in list(work.out):
             task.cancel()

@@ -13,8 +13,8 @@ from h2.exceptions import H2Error
 
 from frontrank.errors import InputError, NotFound, ServiceAway, ServiceError, ServiceFailed
 from frontrank.service import wire
-from frontrank.service.asks import Ask
 from frontrank.service.async_client import AsyncClient
+from frontrank.service.client_calls import ClientCall
 from frontrank.service.grpc_server import SERVICE
 from frontrank.service.rpc import PREFIX, GrpcStatus, framed
 
@@ -30,11 +30,11 @@ class Client(AsyncClient):
 
     def __init__(self, loop: Any, random: Random, crawl: str) -> None:
         self.crawl = crawl
-        self._calls = Calls(loop, random)  # type: ignore[assignment]
+        self._channel = Calls(loop, random)  # type: ignore[assignment]
 
 
 class Calls:
-    """What the client uses of ``service.calls.Calls``; connections break off, before or after the service has acted."""
+    """What a client uses of ``ServiceChannel``; connections break off, before or after the service has acted."""
 
     def __init__(self, loop: Any, random: Random) -> None:
         self.loop, self.random = loop, random
@@ -42,7 +42,7 @@ class Calls:
         self.channel = self
         self.lost = False  # the process of this client is gone
 
-    async def answers_async(self, ask: Ask[Any]) -> list[Any]:
+    async def answers_async(self, ask: ClientCall[Any]) -> list[Any]:
         method = SERVICE.methods_by_name[ask.method]
         asked = list(ask.message) if method.client_streaming else [ask.message]  # type: ignore[call-overload]
         messages = [message.SerializeToString() for message in asked]

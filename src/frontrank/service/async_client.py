@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from frontrank.service import asks
-from frontrank.service.asks import Ask, KnownUrl, Link, Metadata, Page, Stats
-from frontrank.service.calls import TIMEOUT_S, Calls, channel_to, grpc
+from frontrank.service import client_calls
+from frontrank.service.channel import TIMEOUT_S, ServiceChannel, channel_to, grpc
+from frontrank.service.client_calls import ClientCall, KnownUrl, Link, Metadata, Page, Stats
 
 T = TypeVar("T")
 
@@ -35,10 +35,10 @@ class AsyncClient:
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         self.crawl = crawl
-        self._calls = Calls(channel_to(grpc.aio, address, token, tls_ca, insecure), address, token, timeout_s)
+        self._channel = ServiceChannel(channel_to(grpc.aio, address, token, tls_ca, insecure), address, token, timeout_s)
 
     async def close(self) -> None:
-        await self._calls.channel.close()
+        await self._channel.channel.close()
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -46,11 +46,11 @@ class AsyncClient:
     async def __aexit__(self, *error: object) -> None:
         await self.close()
 
-    async def _do(self, ask: Ask[T]) -> T:
+    async def _do(self, call: ClientCall[T]) -> T:
         try:
-            return ask.read(await self._calls.answers_async(ask))
+            return call.read(await self._channel.answers_async(call))
         except grpc.RpcError as error:
-            raise self._calls.error(error) from None
+            raise self._channel.error(error) from None
 
     # URLs in and out --------------------------------------------------------------------------------------------------------
     async def put(
@@ -62,8 +62,8 @@ class AsyncClient:
         of 50,000, each with a deadline of its own; if one fails, those before it were put.
         """
         new: list[bool] = []
-        for some in asks.streams(urls):
-            found = await self._do(asks.put(some, self.crawl, parent, queue, metadata))
+        for some in client_calls.streams(urls):
+            found = await self._do(client_calls.put(some, self.crawl, parent, queue, metadata))
             new.extend(found)
         return new
 
@@ -72,7 +72,7 @@ class AsyncClient:
 
         They are this client's for ``lease_s`` seconds; what is not reported by then waits again.
         """
-        return await self._do(asks.get(queues, per_queue, lease_s, queue, self.crawl))
+        return await self._do(client_calls.get(queues, per_queue, lease_s, queue, self.crawl))
 
     async def fetched(
         self,
@@ -88,7 +88,7 @@ class AsyncClient:
 
         ``again_at``: when it is to be fetched again. ``lease``: that of the page as it was handed out.
         """
-        return await self._do(asks.fetched(url, links, again_at, self.crawl, queue, metadata, lease=lease))
+        return await self._do(client_calls.fetched(url, links, again_at, self.crawl, queue, metadata, lease=lease))
 
     async def known(
         self,
@@ -106,68 +106,68 @@ class AsyncClient:
         handed out. 0: unknown. ``lease``: that of the page as it was handed out. A late or repeated report
         that names it does not take the URL from a fetcher that has got it since.
         """
-        await self._do(asks.fetched(url, (), again_at, self.crawl, queue, metadata, sent_ago=sent_ago, lease=lease))
+        await self._do(client_calls.fetched(url, (), again_at, self.crawl, queue, metadata, sent_ago=sent_ago, lease=lease))
 
     # What is known ------------------------------------------------------------------------------------------------------------
     async def stats(self, queue: str = "") -> Stats:
         """How many URLs a queue has, or the whole crawl."""
-        return await self._do(asks.stats(queue, self.crawl))
+        return await self._do(client_calls.stats(queue, self.crawl))
 
     async def status(self, url: str, queue: str = "") -> KnownUrl:
         """What is known of a URL; NotFound if nothing."""
-        return await self._do(asks.status(url, queue, self.crawl))
+        return await self._do(client_calls.status(url, queue, self.crawl))
 
     async def queues(self, start: int = 0, size: int = 100, inactive: bool = False) -> list[str]:
         """Names of queues that have URLs to give, or of all."""
-        return await self._do(asks.queues(start, size, inactive, self.crawl))
+        return await self._do(client_calls.queues(start, size, inactive, self.crawl))
 
     async def urls(self, queue: str = "", start: int = 0, size: int = 100, containing: str = "") -> list[KnownUrl]:
         """URLs (of a queue), completed ones too."""
-        return await self._do(asks.urls(queue, start, size, containing, self.crawl))
+        return await self._do(client_calls.urls(queue, start, size, containing, self.crawl))
 
     async def count(self, queue: str = "", containing: str = "") -> int:
         """How many URLs there are, completed ones too."""
-        return await self._do(asks.count(queue, containing, self.crawl))
+        return await self._do(client_calls.count(queue, containing, self.crawl))
 
     async def crawls(self) -> list[str]:
         """The IDs of all crawls of the service that have URLs."""
-        return await self._do(asks.crawls())
+        return await self._do(client_calls.crawls())
 
     # Control ------------------------------------------------------------------------------------------------------------------
     async def block(self, queue: str, until: float) -> None:
         """Get nothing of a queue before this time, in seconds since 1970; 0 ends it."""
-        await self._do(asks.block(queue, until, self.crawl))
+        await self._do(client_calls.block(queue, until, self.crawl))
 
     async def delay(self, seconds: int, queue: str = "", *, at_least: bool = False) -> None:
         """Between two answers from a queue; without one, from every queue of the service that has no delay of its own.
 
         ``at_least``: a queue whose delay is longer keeps it (only our service knows this).
         """
-        await self._do(asks.delay(seconds, queue, self.crawl, at_least))
+        await self._do(client_calls.delay(seconds, queue, self.crawl, at_least))
 
     async def limit(self, queue: str, completed: int) -> None:
         """Get nothing of a queue of which so many URLs are completed; 0 is any number."""
-        await self._do(asks.limit(queue, completed, self.crawl))
+        await self._do(client_calls.limit(queue, completed, self.crawl))
 
     async def active(self) -> bool:
         """Whether the service hands out URLs."""
-        return await self._do(asks.active())
+        return await self._do(client_calls.active())
 
     async def pause(self) -> None:
         """Get nothing of any crawl of the service, until ``resume``."""
-        await self._do(asks.set_active(False))
+        await self._do(client_calls.set_active(False))
 
     async def resume(self) -> None:
-        await self._do(asks.set_active(True))
+        await self._do(client_calls.set_active(True))
 
     async def delete_queue(self, queue: str) -> int:
         """Forget all URLs of a queue; returns how many were active."""
-        return await self._do(asks.delete_queue(queue, self.crawl))
+        return await self._do(client_calls.delete_queue(queue, self.crawl))
 
     async def delete_crawl(self) -> int:
         """Remove the whole crawl; returns how many URLs were active."""
-        return await self._do(asks.delete_crawl(self.crawl))
+        return await self._do(client_calls.delete_crawl(self.crawl))
 
     async def purge(self, days: int, queue: str = "") -> int:
         """Forget URLs that are known for longer than this; returns how many."""
-        return await self._do(asks.purge(days, queue, self.crawl))
+        return await self._do(client_calls.purge(days, queue, self.crawl))

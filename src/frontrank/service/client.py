@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from frontrank.service import asks
-from frontrank.service.asks import Ask, KnownUrl, Link, Metadata, Page, Stats
-from frontrank.service.calls import TIMEOUT_S, Calls, channel_to, grpc
+from frontrank.service import client_calls
+from frontrank.service.channel import TIMEOUT_S, ServiceChannel, channel_to, grpc
+from frontrank.service.client_calls import ClientCall, KnownUrl, Link, Metadata, Page, Stats
 
 T = TypeVar("T")
 
@@ -39,10 +39,10 @@ class Client:
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         self.crawl = crawl
-        self._calls = Calls(channel_to(grpc, address, token, tls_ca, insecure), address, token, timeout_s)
+        self._channel = ServiceChannel(channel_to(grpc, address, token, tls_ca, insecure), address, token, timeout_s)
 
     def close(self) -> None:
-        self._calls.channel.close()
+        self._channel.channel.close()
 
     def __enter__(self) -> Client:
         return self
@@ -50,11 +50,11 @@ class Client:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _do(self, ask: Ask[T]) -> T:
+    def _do(self, call: ClientCall[T]) -> T:
         try:
-            return ask.read(self._calls.answers(ask))
+            return call.read(self._channel.answers(call))
         except grpc.RpcError as error:
-            raise self._calls.error(error) from None
+            raise self._channel.error(error) from None
 
     # URLs in and out --------------------------------------------------------------------------------------------------------
     def put(self, urls: Iterable[Link], *, parent: str = "", queue: str = "", metadata: Metadata | None = None) -> list[bool]:
@@ -64,8 +64,8 @@ class Client:
         of 50,000, each with a deadline of its own; if one fails, those before it were put.
         """
         new: list[bool] = []
-        for some in asks.streams(urls):
-            found = self._do(asks.put(some, self.crawl, parent, queue, metadata))
+        for some in client_calls.streams(urls):
+            found = self._do(client_calls.put(some, self.crawl, parent, queue, metadata))
             new.extend(found)
         return new
 
@@ -74,7 +74,7 @@ class Client:
 
         They are this client's for ``lease_s`` seconds; what is not reported by then waits again.
         """
-        return self._do(asks.get(queues, per_queue, lease_s, queue, self.crawl))
+        return self._do(client_calls.get(queues, per_queue, lease_s, queue, self.crawl))
 
     def fetched(
         self,
@@ -90,7 +90,7 @@ class Client:
 
         ``again_at``: when it is to be fetched again. ``lease``: that of the page as it was handed out.
         """
-        return self._do(asks.fetched(url, links, again_at, self.crawl, queue, metadata, lease=lease))
+        return self._do(client_calls.fetched(url, links, again_at, self.crawl, queue, metadata, lease=lease))
 
     def known(
         self,
@@ -108,68 +108,68 @@ class Client:
         handed out. 0: unknown. ``lease``: that of the page as it was handed out. A late or repeated report
         that names it does not take the URL from a fetcher that has got it since.
         """
-        self._do(asks.fetched(url, (), again_at, self.crawl, queue, metadata, sent_ago=sent_ago, lease=lease))
+        self._do(client_calls.fetched(url, (), again_at, self.crawl, queue, metadata, sent_ago=sent_ago, lease=lease))
 
     # What is known ------------------------------------------------------------------------------------------------------------
     def stats(self, queue: str = "") -> Stats:
         """How many URLs a queue has, or the whole crawl."""
-        return self._do(asks.stats(queue, self.crawl))
+        return self._do(client_calls.stats(queue, self.crawl))
 
     def status(self, url: str, queue: str = "") -> KnownUrl:
         """What is known of a URL; NotFound if nothing."""
-        return self._do(asks.status(url, queue, self.crawl))
+        return self._do(client_calls.status(url, queue, self.crawl))
 
     def queues(self, start: int = 0, size: int = 100, inactive: bool = False) -> list[str]:
         """Names of queues that have URLs to give, or of all."""
-        return self._do(asks.queues(start, size, inactive, self.crawl))
+        return self._do(client_calls.queues(start, size, inactive, self.crawl))
 
     def urls(self, queue: str = "", start: int = 0, size: int = 100, containing: str = "") -> list[KnownUrl]:
         """URLs (of a queue), completed ones too."""
-        return self._do(asks.urls(queue, start, size, containing, self.crawl))
+        return self._do(client_calls.urls(queue, start, size, containing, self.crawl))
 
     def count(self, queue: str = "", containing: str = "") -> int:
         """How many URLs there are, completed ones too."""
-        return self._do(asks.count(queue, containing, self.crawl))
+        return self._do(client_calls.count(queue, containing, self.crawl))
 
     def crawls(self) -> list[str]:
         """The IDs of all crawls of the service that have URLs."""
-        return self._do(asks.crawls())
+        return self._do(client_calls.crawls())
 
     # Control ------------------------------------------------------------------------------------------------------------------
     def block(self, queue: str, until: float) -> None:
         """Get nothing of a queue before this time, in seconds since 1970; 0 ends it."""
-        self._do(asks.block(queue, until, self.crawl))
+        self._do(client_calls.block(queue, until, self.crawl))
 
     def delay(self, seconds: int, queue: str = "", *, at_least: bool = False) -> None:
         """Between two answers from a queue; without one, from every queue of the service that has no delay of its own.
 
         ``at_least``: a queue whose delay is longer keeps it (only our service knows this).
         """
-        self._do(asks.delay(seconds, queue, self.crawl, at_least))
+        self._do(client_calls.delay(seconds, queue, self.crawl, at_least))
 
     def limit(self, queue: str, completed: int) -> None:
         """Get nothing of a queue of which so many URLs are completed; 0 is any number."""
-        self._do(asks.limit(queue, completed, self.crawl))
+        self._do(client_calls.limit(queue, completed, self.crawl))
 
     def active(self) -> bool:
         """Whether the service hands out URLs."""
-        return self._do(asks.active())
+        return self._do(client_calls.active())
 
     def pause(self) -> None:
         """Get nothing of any crawl of the service, until ``resume``."""
-        self._do(asks.set_active(False))
+        self._do(client_calls.set_active(False))
 
     def resume(self) -> None:
-        self._do(asks.set_active(True))
+        self._do(client_calls.set_active(True))
 
     def delete_queue(self, queue: str) -> int:
         """Forget all URLs of a queue; returns how many were active."""
-        return self._do(asks.delete_queue(queue, self.crawl))
+        return self._do(client_calls.delete_queue(queue, self.crawl))
 
     def delete_crawl(self) -> int:
         """Remove the whole crawl; returns how many URLs were active."""
-        return self._do(asks.delete_crawl(self.crawl))
+        return self._do(client_calls.delete_crawl(self.crawl))
 
     def purge(self, days: int, queue: str = "") -> int:
         """Forget URLs that are known for longer than this; returns how many."""
-        return self._do(asks.purge(days, queue, self.crawl))
+        return self._do(client_calls.purge(days, queue, self.crawl))

@@ -53,7 +53,7 @@ class CrawlRegistry(Protocol):
     def open_crawls(self) -> list[Crawl]: ...
 
 
-class Served:
+class ServedCrawl:
     """A crawl of this process. It is opened for questions that its summary does not answer."""
 
     def __init__(self, name: str, crawls: CrawlRegistry, folder: Path) -> None:
@@ -101,7 +101,7 @@ class Served:
         return True
 
 
-class Watched:
+class WatchedCrawl:
     """A crawl in a directory, which another process may be at work on: that process reads commands from the crawl's inbox."""
 
     def __init__(self, name: str, folder: str, workers: Workers, telling: Workers, trusted: Trusted) -> None:
@@ -140,7 +140,7 @@ class Watched:
         return bool(self.workers.call(replays.running, self.folder))
 
 
-Source = Served | Watched
+Source = ServedCrawl | WatchedCrawl
 
 
 class CrawlReader:
@@ -165,11 +165,11 @@ class CrawlReader:
     def source(self, name: str) -> Source:
         if self.crawls is None:
             if name in self.folders:
-                return Watched(name, self.folders[name], self.watching, self.telling, self.trusted)
+                return WatchedCrawl(name, self.folders[name], self.watching, self.telling, self.trusted)
         else:
             folder = self.crawls.folder_of(name)
             if folder is not None:
-                return Served(name or "DEFAULT", self.crawls, folder)
+                return ServedCrawl(name or "DEFAULT", self.crawls, folder)
         raise UnknownCrawl(f"there is no crawl {name[:80]!r}{nearest(name[:80], self.ids()[:50])}")
 
     @property

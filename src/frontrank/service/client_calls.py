@@ -52,7 +52,7 @@ class KnownUrl(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ask(Generic[T]):
+class ClientCall(Generic[T]):
     """A call of one method, with one message or a stream of them, and what its answers mean."""
 
     method: str
@@ -61,10 +61,10 @@ class Ask(Generic[T]):
 
 
 # URLs in and out --------------------------------------------------------------------------------------------------------------
-def put(urls: Iterable[Link], crawl: str, parent: str, queue: str, metadata: Metadata | None) -> Ask[list[bool]]:
+def put(urls: Iterable[Link], crawl: str, parent: str, queue: str, metadata: Metadata | None) -> ClientCall[list[bool]]:
     infos = _infos(urls, crawl, parent, queue, metadata)
     batches = (wire.DiscoveredBatch(ID=str(number), items=part) for number, part in enumerate(_parts(infos)))
-    return Ask("PutDiscovered", batches, _news)
+    return ClientCall("PutDiscovered", batches, _news)
 
 
 def _parts(infos: Sequence[wire.URLInfo]) -> Iterator[Sequence[wire.URLInfo]]:
@@ -102,7 +102,7 @@ def fetched(
     *,
     sent_ago: float = 0.0,
     lease: float = 0.0,
-) -> Ask[list[bool]]:
+) -> ClientCall[list[bool]]:
     """The links, and then the page they were found on."""
     if not 0 <= again_at <= 2**62:
         raise InputError(f"again_at must be 0 (never) or a time in seconds since 1970, got {again_at}")
@@ -118,10 +118,10 @@ def fetched(
             raise InputError(f"the service did not take {url!r}: a URL needs a host or a queue, and a length that fits")
         return taken
 
-    return Ask("PutURLs", iter(items), read)
+    return ClientCall("PutURLs", iter(items), read)
 
 
-def get(queues: int, per_queue: int, lease_s: float, queue: str, crawl: str) -> Ask[list[Page]]:
+def get(queues: int, per_queue: int, lease_s: float, queue: str, crawl: str) -> ClientCall[list[Page]]:
     for name, value in (("queues", queues), ("per_queue", per_queue), ("lease_s", lease_s)):
         if not 0 <= value <= MAX_INT:
             raise InputError(f"{name} must be a number from 0 on, got {value}")
@@ -129,83 +129,83 @@ def get(queues: int, per_queue: int, lease_s: float, queue: str, crawl: str) -> 
     message = wire.GetParams(
         max_queues=queues, max_urls_per_queue=per_queue, delay_requestable=seconds, key=queue, crawlID=crawl
     )
-    return Ask("GetURLs", message, lambda found: [_page(one) for one in found])
+    return ClientCall("GetURLs", message, lambda found: [_page(one) for one in found])
 
 
 # What is known ----------------------------------------------------------------------------------------------------------------
-def stats(queue: str, crawl: str) -> Ask[Stats]:
+def stats(queue: str, crawl: str) -> ClientCall[Stats]:
     def read(found: list[wire.Stats]) -> Stats:
         (one,) = found
         return Stats(one.size, one.inProcess, one.counts["completed"], one.numberOfQueues, one.counts["active_queues"])
 
-    return Ask("GetStats", wire.QueueWithinCrawlParams(key=queue, crawlID=crawl), read)
+    return ClientCall("GetStats", wire.QueueWithinCrawlParams(key=queue, crawlID=crawl), read)
 
 
-def status(url: str, queue: str, crawl: str) -> Ask[KnownUrl]:
-    return Ask("GetURLStatus", wire.URLStatusRequest(url=url, key=queue, crawlID=crawl), lambda found: _known(found[0]))
+def status(url: str, queue: str, crawl: str) -> ClientCall[KnownUrl]:
+    return ClientCall("GetURLStatus", wire.URLStatusRequest(url=url, key=queue, crawlID=crawl), lambda found: _known(found[0]))
 
 
-def queues(start: int, size: int, inactive: bool, crawl: str) -> Ask[list[str]]:
+def queues(start: int, size: int, inactive: bool, crawl: str) -> ClientCall[list[str]]:
     message = wire.Pagination(start=start, size=size, include_inactive=inactive, crawlID=crawl)
-    return Ask("ListQueues", message, lambda found: list(found[0].values))
+    return ClientCall("ListQueues", message, lambda found: list(found[0].values))
 
 
-def urls(queue: str, start: int, size: int, containing: str, crawl: str) -> Ask[list[KnownUrl]]:
+def urls(queue: str, start: int, size: int, containing: str, crawl: str) -> ClientCall[list[KnownUrl]]:
     message = wire.ListUrlParams(start=start, size=size, key=queue, crawlID=crawl, filter=containing)
-    return Ask("ListURLs", message, lambda found: [_known(one) for one in found])
+    return ClientCall("ListURLs", message, lambda found: [_known(one) for one in found])
 
 
-def count(queue: str, containing: str, crawl: str) -> Ask[int]:
-    return Ask("CountURLs", wire.CountUrlParams(key=queue, crawlID=crawl, filter=containing), _value)
+def count(queue: str, containing: str, crawl: str) -> ClientCall[int]:
+    return ClientCall("CountURLs", wire.CountUrlParams(key=queue, crawlID=crawl, filter=containing), _value)
 
 
-def crawls() -> Ask[list[str]]:
-    return Ask("ListCrawls", wire.Local(), lambda found: list(found[0].values))
+def crawls() -> ClientCall[list[str]]:
+    return ClientCall("ListCrawls", wire.Local(), lambda found: list(found[0].values))
 
 
 # Control ----------------------------------------------------------------------------------------------------------------------
-def block(queue: str, until: float, crawl: str) -> Ask[None]:
+def block(queue: str, until: float, crawl: str) -> ClientCall[None]:
     if not 0 <= until <= 2**62:
         raise InputError(f"a queue must be blocked until a time in seconds since 1970, got {until}")
-    return Ask("BlockQueueUntil", wire.BlockQueueParams(key=queue, time=int(until), crawlID=crawl), _nothing)
+    return ClientCall("BlockQueueUntil", wire.BlockQueueParams(key=queue, time=int(until), crawlID=crawl), _nothing)
 
 
-def delay(seconds: int, queue: str, crawl: str, at_least: bool = False) -> Ask[None]:
+def delay(seconds: int, queue: str, crawl: str, at_least: bool = False) -> ClientCall[None]:
     if not 0 <= seconds <= MAX_INT:
         raise InputError(f"a delay must be a number of seconds from 0 on, got {seconds}")
     message = wire.QueueDelayParams(key=queue, delay_requestable=int(seconds), crawlID=crawl, at_least=at_least)
-    return Ask("SetDelay", message, _nothing)
+    return ClientCall("SetDelay", message, _nothing)
 
 
-def limit(queue: str, completed: int, crawl: str) -> Ask[None]:
+def limit(queue: str, completed: int, crawl: str) -> ClientCall[None]:
     if not 0 <= completed <= MAX_INT:
         raise InputError(f"a limit must be a number of URLs from 0 on, got {completed}")
-    return Ask("SetCrawlLimit", wire.CrawlLimitParams(key=queue, limit=completed, crawlID=crawl), _nothing)
+    return ClientCall("SetCrawlLimit", wire.CrawlLimitParams(key=queue, limit=completed, crawlID=crawl), _nothing)
 
 
-def set_active(state: bool) -> Ask[None]:
-    return Ask("SetActive", wire.Active(state=state), _nothing)
+def set_active(state: bool) -> ClientCall[None]:
+    return ClientCall("SetActive", wire.Active(state=state), _nothing)
 
 
-def active() -> Ask[bool]:
-    return Ask("GetActive", wire.Local(), lambda found: bool(found[0].state))
+def active() -> ClientCall[bool]:
+    return ClientCall("GetActive", wire.Local(), lambda found: bool(found[0].state))
 
 
-def delete_queue(queue: str, crawl: str) -> Ask[int]:
+def delete_queue(queue: str, crawl: str) -> ClientCall[int]:
     def read(found: list[wire.Long]) -> int:
         return 0 if found[0].value >= 2**63 else int(found[0].value)  # some services answer -1: there was no queue
 
-    return Ask("DeleteQueue", wire.QueueWithinCrawlParams(key=queue, crawlID=crawl), read)
+    return ClientCall("DeleteQueue", wire.QueueWithinCrawlParams(key=queue, crawlID=crawl), read)
 
 
-def delete_crawl(crawl: str) -> Ask[int]:
-    return Ask("DeleteCrawl", wire.DeleteCrawlMessage(value=crawl), _value)
+def delete_crawl(crawl: str) -> ClientCall[int]:
+    return ClientCall("DeleteCrawl", wire.DeleteCrawlMessage(value=crawl), _value)
 
 
-def purge(days: int, queue: str, crawl: str) -> Ask[int]:
+def purge(days: int, queue: str, crawl: str) -> ClientCall[int]:
     if not 0 <= days <= MAX_INT:
         raise InputError(f"an age must be a number of days from 0 on, got {days}")
-    return Ask("PurgeURLs", wire.PurgeUrlParams(key=queue, crawlID=crawl, days=days), _value)
+    return ClientCall("PurgeURLs", wire.PurgeUrlParams(key=queue, crawlID=crawl, days=days), _value)
 
 
 # ------------------------------------------------------------------------------------------------------------------------------
