@@ -17,7 +17,7 @@ import pytest
 
 from frontrank.errors import FrontrankError, NotFound, ServiceError
 from frontrank.service import Client, wire
-from frontrank.service.asks import Ask
+from frontrank.service.client_calls import ClientCall
 from frontrank.service.crawls import Crawls
 from frontrank.system.files import MAX_FILES
 from tests.patience import PATIENCE_S, eventually
@@ -69,7 +69,7 @@ def test_what_the_service_says_of_itself_follows_the_level_that_is_set(tmp_path:
         for name, level in (("quiet", None), ("told", wire.LogLevelParams.INFO), ("quiet again", wire.LogLevelParams.ERROR)):
             with Client(where["grpc"], name, token=TOKEN, timeout_s=PATIENCE_S) as client:
                 if level is not None:
-                    client._do(Ask("SetLogLevel", wire.LogLevelParams(level=level), lambda found: None))
+                    client._do(ClientCall("SetLogLevel", wire.LogLevelParams(level=level), lambda found: None))
                 client.put(["http://a.org/"])
         server.send_signal(signal.SIGTERM)
         said = server.communicate(timeout=PATIENCE_S)[1]
@@ -80,13 +80,13 @@ def test_the_log_level_is_not_for_callers_without_a_token_and_the_log_does_not_g
     with serving(tmp_path / "served", "--no-http", "--log-level", "debug") as (server, where):
         with Client(where["grpc"], timeout_s=PATIENCE_S) as client:
             with pytest.raises(ServiceError, match="--log-level, or with --token-file"):
-                client._do(Ask("SetLogLevel", wire.LogLevelParams(level=wire.LogLevelParams.TRACE), lambda found: None))
+                client._do(ClientCall("SetLogLevel", wire.LogLevelParams(level=wire.LogLevelParams.TRACE), lambda found: None))
             for _ in range(300):
                 with pytest.raises(NotFound):
                     client.status("http://unknown.example/")
         server.send_signal(signal.SIGTERM)
         said = server.communicate(timeout=PATIENCE_S)[1]
-    omitted = sum(int(count) for count in re.findall(r"(\d+) more lines like those before were left out", said))
+    omitted = sum(int(count) for count in re.findall(r"(\d+) more lines like those before were omitted", said))
     assert said.count("a call is refused: NOT_FOUND") + omitted == 300 and "PERMISSION_DENIED" in said
 
 
