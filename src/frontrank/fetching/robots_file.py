@@ -13,6 +13,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from frontrank.errors import need
+
 if TYPE_CHECKING:
     from protego import Protego
 
@@ -61,6 +63,7 @@ def read_robots(body: bytes, agent: str) -> RobotsFile:
     >>> found.allows("http://a.example/x/y"), found.allows("http://a.example/y"), found.sitemaps
     (False, True, ['s'])
     """
+    need("protego")
     from protego import Protego
 
     lines = _NEW_LINE.split(body[:MAX_BYTES].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))

@@ -58,8 +58,8 @@ class AsyncClient:
     ) -> list[bool]:
         """URLs that were found (on the page ``parent``), each alone or with its anchor; True for each that is new.
 
-        They wait in the queues of their hosts, or in ``queue``. What was put survives the end of the service. Many go in calls
-        of 50,000, each with a deadline of its own; if one fails, those before it were put.
+        They wait in the queues of their hosts, or in ``queue``. What was put survives the end of the service. Many URLs
+        are sent in calls of 50,000, each with a deadline of its own; if one fails, the calls before it have taken effect.
         """
         new: list[bool] = []
         for some in client_calls.streams(urls):
@@ -70,7 +70,7 @@ class AsyncClient:
     async def get(self, queues: int = 0, per_queue: int = 1, lease_s: float = 30.0, queue: str = "") -> list[Page]:
         """URLs to fetch, best first, of so many queues (0: all), so many of each; or of one ``queue``.
 
-        They are this client's for ``lease_s`` seconds; what is not reported by then waits again.
+        They are leased to this client for ``lease_s`` seconds; those not reported by then wait again.
         """
         return await self._do(client_calls.get(queues, per_queue, lease_s, queue, self.crawl))
 
@@ -102,7 +102,7 @@ class AsyncClient:
     ) -> None:
         """A URL is completed (0), or is to be fetched again at a time, in seconds since 1970. It need not be known or leased.
 
-        ``sent_ago``: how many seconds ago the last request to its queue was sent: its delay begins then, not when the URL was
+        ``sent_ago``: how many seconds ago the last request to its queue was sent; the delay begins then, not when the URL was
         handed out. 0: unknown. ``lease``: that of the page as it was handed out. A late or repeated report
         that names it does not take the URL from a fetcher that has got it since.
         """
@@ -118,15 +118,15 @@ class AsyncClient:
         return await self._do(client_calls.status(url, queue, self.crawl))
 
     async def queues(self, start: int = 0, size: int = 100, inactive: bool = False) -> list[str]:
-        """Names of queues that have URLs to give, or of all."""
+        """Names of queues that have URLs to hand out; with ``inactive``, of all."""
         return await self._do(client_calls.queues(start, size, inactive, self.crawl))
 
     async def urls(self, queue: str = "", start: int = 0, size: int = 100, containing: str = "") -> list[KnownUrl]:
-        """URLs (of a queue), completed ones too."""
+        """URLs (of a queue), completed ones included."""
         return await self._do(client_calls.urls(queue, start, size, containing, self.crawl))
 
     async def count(self, queue: str = "", containing: str = "") -> int:
-        """How many URLs there are, completed ones too."""
+        """The number of URLs, completed ones included."""
         return await self._do(client_calls.count(queue, containing, self.crawl))
 
     async def crawls(self) -> list[str]:
@@ -135,18 +135,18 @@ class AsyncClient:
 
     # Control ------------------------------------------------------------------------------------------------------------------
     async def block(self, queue: str, until: float) -> None:
-        """Get nothing of a queue before this time, in seconds since 1970; 0 ends it."""
+        """Hand out nothing from a queue before this time, in seconds since 1970; 0 ends the block."""
         await self._do(client_calls.block(queue, until, self.crawl))
 
     async def delay(self, seconds: int, queue: str = "", *, at_least: bool = False) -> None:
-        """Between two answers from a queue; without one, from every queue of the service that has no delay of its own.
+        """Set the seconds between two answers from a queue; without one, from all queues without a delay of their own.
 
         ``at_least``: a queue whose delay is longer keeps it (only our service knows this).
         """
         await self._do(client_calls.delay(seconds, queue, self.crawl, at_least))
 
     async def limit(self, queue: str, completed: int) -> None:
-        """Get nothing of a queue of which so many URLs are completed; 0 is any number."""
+        """Hand out nothing more from a queue once so many of its URLs are completed; 0 is any number."""
         await self._do(client_calls.limit(queue, completed, self.crawl))
 
     async def active(self) -> bool:
@@ -154,7 +154,7 @@ class AsyncClient:
         return await self._do(client_calls.active())
 
     async def pause(self) -> None:
-        """Get nothing of any crawl of the service, until ``resume``."""
+        """Hand out nothing from any crawl of the service, until ``resume``."""
         await self._do(client_calls.set_active(False))
 
     async def resume(self) -> None:

@@ -29,7 +29,7 @@ class Missing(Exception):
 
 
 class Requests:
-    """The requests of waiting pages. ``durable``: they live in the crawl's directory. ``trust``: whoever wrote it."""
+    """The requests of waiting pages. ``durable``: stored in the directory of the crawl; ``trust``: pickles in it are read."""
 
     def __init__(
         self, crawl: Crawl, spider: Spider, stats: StatsCollector, durable: bool, debug: bool, *, trust: bool = False
