@@ -1,4 +1,7 @@
-"""The calls of clients: each verb as a call to make, and how to read its answers. Both clients use them."""
+"""The verbs of clients, on one crawl of a service: each is a call to make, and how to read its answers.
+
+``Client`` and ``AsyncClient`` have a method for each, which makes the call, and waits for it or is awaited.
+"""
 
 from __future__ import annotations
 
@@ -93,17 +96,21 @@ def _news(answers: list[wire.BatchAck]) -> list[bool]:
 
 
 def fetched(
-    url: str,
-    links: Iterable[Link],
-    again_at: float,
     crawl: str,
-    queue: str,
-    metadata: Metadata | None,
+    url: str,
+    links: Iterable[Link] = (),
     *,
+    again_at: float = 0,
+    queue: str = "",
+    metadata: Metadata | None = None,
     sent_ago: float = 0.0,
     lease: float = 0.0,
 ) -> ClientCall[list[bool]]:
-    """The links, and then the page they were found on."""
+    """A URL was fetched, and has these links; True for each that is new.
+
+    ``again_at``: when it is to be fetched again. ``sent_ago``: as for ``known``. ``lease``: that of the page as it was handed
+    out.
+    """
     if not 0 <= again_at <= 2**62:
         raise InputError(f"again_at must be 0 (never) or a time in seconds since 1970, got {again_at}")
     found = [wire.DiscoveredURLItem(info=info) for info in _infos(links, crawl, url, "", None)]
@@ -121,7 +128,35 @@ def fetched(
     return ClientCall("PutURLs", iter(items), read)
 
 
-def get(queues: int, per_queue: int, lease_s: float, queue: str, crawl: str) -> ClientCall[list[Page]]:
+def known(
+    crawl: str,
+    url: str,
+    again_at: float = 0,
+    *,
+    queue: str = "",
+    metadata: Metadata | None = None,
+    sent_ago: float = 0.0,
+    lease: float = 0.0,
+) -> ClientCall[None]:
+    """A URL is completed (0), or is to be fetched again at a time, in seconds since 1970. It need not be known or leased.
+
+    ``sent_ago``: how many seconds ago the last request to its queue was sent; the delay begins then, not when the URL was
+    handed out. 0: unknown. ``lease``: that of the page as it was handed out. A late or repeated report that names it does not
+    take the URL from a fetcher that has got it since.
+    """
+    call = fetched(crawl, url, again_at=again_at, queue=queue, metadata=metadata, sent_ago=sent_ago, lease=lease)
+
+    def read(answers: list[Any]) -> None:
+        call.read(answers)
+
+    return ClientCall(call.method, call.message, read)
+
+
+def get(crawl: str, queues: int = 0, per_queue: int = 1, lease_s: float = 30.0, queue: str = "") -> ClientCall[list[Page]]:
+    """URLs to fetch, best first, of so many queues (0: all), so many of each; or of one ``queue``.
+
+    They are leased to this client for ``lease_s`` seconds; those not reported by then wait again.
+    """
     for name, value in (("queues", queues), ("per_queue", per_queue), ("lease_s", lease_s)):
         if not 0 <= value <= MAX_INT:
             raise InputError(f"{name} must be a number from 0 on, got {value}")
@@ -133,7 +168,9 @@ def get(queues: int, per_queue: int, lease_s: float, queue: str, crawl: str) -> 
 
 
 # What is known ----------------------------------------------------------------------------------------------------------------
-def stats(queue: str, crawl: str) -> ClientCall[Stats]:
+def stats(crawl: str, queue: str = "") -> ClientCall[Stats]:
+    """How many URLs a queue has, or the whole crawl."""
+
     def read(found: list[wire.Stats]) -> Stats:
         (one,) = found
         return Stats(one.size, one.inProcess, one.counts["completed"], one.numberOfQueues, one.counts["active_queues"])
@@ -141,57 +178,77 @@ def stats(queue: str, crawl: str) -> ClientCall[Stats]:
     return ClientCall("GetStats", wire.QueueWithinCrawlParams(key=queue, crawlID=crawl), read)
 
 
-def status(url: str, queue: str, crawl: str) -> ClientCall[KnownUrl]:
+def status(crawl: str, url: str, queue: str = "") -> ClientCall[KnownUrl]:
+    """What is known of a URL; NotFound if nothing."""
     return ClientCall("GetURLStatus", wire.URLStatusRequest(url=url, key=queue, crawlID=crawl), lambda found: _known(found[0]))
 
 
-def queues(start: int, size: int, inactive: bool, crawl: str) -> ClientCall[list[str]]:
+def queues(crawl: str, start: int = 0, size: int = 100, inactive: bool = False) -> ClientCall[list[str]]:
+    """Names of queues that have URLs to hand out; with ``inactive``, of all."""
     message = wire.Pagination(start=start, size=size, include_inactive=inactive, crawlID=crawl)
     return ClientCall("ListQueues", message, lambda found: list(found[0].values))
 
 
-def urls(queue: str, start: int, size: int, containing: str, crawl: str) -> ClientCall[list[KnownUrl]]:
+def urls(crawl: str, queue: str = "", start: int = 0, size: int = 100, containing: str = "") -> ClientCall[list[KnownUrl]]:
+    """URLs (of a queue), completed ones included."""
     message = wire.ListUrlParams(start=start, size=size, key=queue, crawlID=crawl, filter=containing)
     return ClientCall("ListURLs", message, lambda found: [_known(one) for one in found])
 
 
-def count(queue: str, containing: str, crawl: str) -> ClientCall[int]:
+def count(crawl: str, queue: str = "", containing: str = "") -> ClientCall[int]:
+    """The number of URLs, completed ones included."""
     return ClientCall("CountURLs", wire.CountUrlParams(key=queue, crawlID=crawl, filter=containing), _value)
 
 
-def crawls() -> ClientCall[list[str]]:
+def crawls(crawl: str) -> ClientCall[list[str]]:
+    """The IDs of all crawls of the service that have URLs."""
     return ClientCall("ListCrawls", wire.Local(), lambda found: list(found[0].values))
 
 
 # Control ----------------------------------------------------------------------------------------------------------------------
-def block(queue: str, until: float, crawl: str) -> ClientCall[None]:
+def block(crawl: str, queue: str, until: float) -> ClientCall[None]:
+    """Hand out nothing from a queue before this time, in seconds since 1970; 0 ends the block."""
     if not 0 <= until <= 2**62:
         raise InputError(f"a queue must be blocked until a time in seconds since 1970, got {until}")
     return ClientCall("BlockQueueUntil", wire.BlockQueueParams(key=queue, time=int(until), crawlID=crawl), _nothing)
 
 
-def delay(seconds: int, queue: str, crawl: str, at_least: bool = False) -> ClientCall[None]:
+def delay(crawl: str, seconds: int, queue: str = "", *, at_least: bool = False) -> ClientCall[None]:
+    """Set the seconds between two answers from a queue; without one, from all queues without a delay of their own.
+
+    ``at_least``: a queue whose delay is longer keeps it (only our service knows this).
+    """
     if not 0 <= seconds <= MAX_INT:
         raise InputError(f"a delay must be a number of seconds from 0 on, got {seconds}")
     message = wire.QueueDelayParams(key=queue, delay_requestable=int(seconds), crawlID=crawl, at_least=at_least)
     return ClientCall("SetDelay", message, _nothing)
 
 
-def limit(queue: str, completed: int, crawl: str) -> ClientCall[None]:
+def limit(crawl: str, queue: str, completed: int) -> ClientCall[None]:
+    """Hand out nothing more from a queue once so many of its URLs are completed; 0 is any number."""
     if not 0 <= completed <= MAX_INT:
         raise InputError(f"a limit must be a number of URLs from 0 on, got {completed}")
     return ClientCall("SetCrawlLimit", wire.CrawlLimitParams(key=queue, limit=completed, crawlID=crawl), _nothing)
 
 
-def set_active(state: bool) -> ClientCall[None]:
-    return ClientCall("SetActive", wire.Active(state=state), _nothing)
-
-
-def active() -> ClientCall[bool]:
+def active(crawl: str) -> ClientCall[bool]:
+    """Whether the service hands out URLs."""
     return ClientCall("GetActive", wire.Local(), lambda found: bool(found[0].state))
 
 
-def delete_queue(queue: str, crawl: str) -> ClientCall[int]:
+def pause(crawl: str) -> ClientCall[None]:
+    """Hand out nothing from any crawl of the service, until ``resume``."""
+    return ClientCall("SetActive", wire.Active(state=False), _nothing)
+
+
+def resume(crawl: str) -> ClientCall[None]:
+    """Hand out URLs again."""
+    return ClientCall("SetActive", wire.Active(state=True), _nothing)
+
+
+def delete_queue(crawl: str, queue: str) -> ClientCall[int]:
+    """Forget all URLs of a queue; returns how many were active."""
+
     def read(found: list[wire.Long]) -> int:
         return 0 if found[0].value >= 2**63 else int(found[0].value)  # some services answer -1: there was no queue
 
@@ -199,10 +256,12 @@ def delete_queue(queue: str, crawl: str) -> ClientCall[int]:
 
 
 def delete_crawl(crawl: str) -> ClientCall[int]:
+    """Remove the whole crawl; returns how many URLs were active."""
     return ClientCall("DeleteCrawl", wire.DeleteCrawlMessage(value=crawl), _value)
 
 
-def purge(days: int, queue: str, crawl: str) -> ClientCall[int]:
+def purge(crawl: str, days: int, queue: str = "") -> ClientCall[int]:
+    """Forget URLs that are known for longer than this; returns how many."""
     if not 0 <= days <= MAX_INT:
         raise InputError(f"an age must be a number of days from 0 on, got {days}")
     return ClientCall("PurgeURLs", wire.PurgeUrlParams(key=queue, crawlID=crawl, days=days), _value)
