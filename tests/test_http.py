@@ -600,7 +600,7 @@ def test_what_is_kept_for_many_is_dropped_with_what_it_said(own: tuple[Crawls, A
         asked.get(API + "/next", n=n)
     asked.post(API + "/pause", {})
     reader = asked.server.app.reader
-    assert len(reader._flights) <= 1 and not reader._kept
+    assert len(reader._flights) <= 1 and not reader._cache
 
 
 def test_urls_may_be_as_long_and_as_odd_as_the_service_takes_them(own: tuple[Crawls, Asked]) -> None:

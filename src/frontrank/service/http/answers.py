@@ -133,7 +133,7 @@ def statuses(reader: CrawlReader) -> list[shapes.CrawlStatus]:
 
 
 def status_of(reader: CrawlReader, name: str) -> shapes.CrawlStatus:
-    return reader.kept((name, "status"), STATUS_S, lambda: _status(reader, reader.source(name)))
+    return reader.cached((name, "status"), STATUS_S, lambda: _status(reader, reader.source(name)))
 
 
 def _status(reader: CrawlReader, source: Source) -> shapes.CrawlStatus:

@@ -93,7 +93,7 @@ class App:
     async def _answer(self, operation: Operation, crawl: str, params: Params) -> Any:
         make = partial(operation.answer, Target(self.reader, crawl), params)
         if operation.keep_s:
-            make = partial(self.reader.kept, (crawl, operation.name, msgspec.json.encode(params)), operation.keep_s, make)
+            make = partial(self.reader.cached, (crawl, operation.name, msgspec.json.encode(params)), operation.keep_s, make)
         limiter = self._slow if operation.slow else self._apart if operation.apart else self._quick
         if limiter.statistics().tasks_waiting >= MAX_WAITING:
             raise Busy("too many questions wait to be answered; ask again in a while")

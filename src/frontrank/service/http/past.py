@@ -88,7 +88,7 @@ def _add(counts: list[int], more: list[int]) -> None:
     counts[0], counts[1] = counts[0] + more[0], counts[1] + more[1]
 
 
-class Alikes:
+class UrlShapes:
     """Pages by the shape of their URLs."""
 
     def __init__(self) -> None:
@@ -144,14 +144,14 @@ class Alikes:
         )
 
 
-class Past:
+class LogReader:
     """What was read of one log so far."""
 
     def __init__(self, started: float | None = None) -> None:
         self.started = started
         self.seq = 0
         self.time = Timeline()
-        self.alikes = Alikes()
+        self.shapes = UrlShapes()
         self.reasons: Counter[str] = Counter()
         self.statuses: Counter[int] = Counter()
         self.retries = 0
@@ -161,14 +161,14 @@ class Past:
     def read(self, log: Log) -> None:
         """Continue where the last call ended."""
         met = 0
-        for urls, _ in log.urls(len(self.alikes.of_page)):
-            self.alikes.meet(urls)
+        for urls, _ in log.urls(len(self.shapes.of_page)):
+            self.shapes.meet(urls)
             met += len(urls)
             if met >= URLS:
                 break
         rows, ahead = 0, False
         for seq, kind, page, time, status, note in islice(log.select(COLUMNS, KINDS, self.seq), ROWS):
-            if page >= len(self.alikes.of_page):
+            if page >= len(self.shapes.of_page):
                 ahead = True  # its name comes first
                 break
             self.seq = seq
@@ -184,7 +184,7 @@ class Past:
             return
         failed = kind == Failed.kind
         self.time.add(time, failed)
-        self.alikes.settle(page)
+        self.shapes.settle(page)
         if failed:
             reason = note or "failed"
             self.reasons[reason if reason in self.reasons or len(self.reasons) < REASONS else OTHER] += 1
@@ -194,16 +194,16 @@ class Past:
 
 
 # What the process is asked --------------------------------------------------------------------------------------------------
-_pasts: OrderedDict[str, Past] = OrderedDict()
+_pasts: OrderedDict[str, LogReader] = OrderedDict()
 
 
-def _read(folder: str) -> tuple[Past, Journal]:
+def _read(folder: str) -> tuple[LogReader, Journal]:
     past = _pasts.pop(folder, None)
     log = Journal.open(Path(folder), read_only=True)
     try:
         started = log.notes.get("started")
         if past is None or past.seq > log.seq or past.started != started:  # another crawl lies there now
-            past = Past(started)
+            past = LogReader(started)
         past.read(log)
     except BaseException:
         log.close()
@@ -246,9 +246,9 @@ def errors(folder: str) -> Errors:
 
 def families(folder: str, limit: int) -> Families:
     past, log = _read(folder)
-    found = past.alikes.largest(limit, _trap_finder(log))
+    found = past.shapes.largest(limit, _trap_finder(log))
     log.close()
-    return Families(patterns=len(past.alikes.number), families=found, complete=past.complete)
+    return Families(patterns=len(past.shapes.number), families=found, complete=past.complete)
 
 
 def _trap_finder(log: Log) -> Callable[[int], bool] | None:

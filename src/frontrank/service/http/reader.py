@@ -31,7 +31,7 @@ T = TypeVar("T")
 PAST_S, REPLAY_S = 60.0, 600.0  # of the processor, for one question
 MAX_BYTES = 2**46  # of address space: growing arrays reserve much more than they use
 MAX_WAITING = 6  # questions that take a replay
-KEPT = 500  # answers
+MAX_CACHED = 500  # answers
 
 
 class Busy(FrontrankError):
@@ -155,7 +155,7 @@ class CrawlReader:
         self.watching = Workers(1, PAST_S, MAX_BYTES, wall_s=2 * PAST_S)
         self.telling = Workers(1, PAST_S, MAX_BYTES, wall_s=2 * PAST_S)
         self._waiting = threading.BoundedSemaphore(MAX_WAITING)
-        self._kept: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
+        self._cache: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
         self._flights: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
 
@@ -200,13 +200,13 @@ class CrawlReader:
         finally:
             self._waiting.release()
 
-    def kept(self, key: Hashable, for_s: float, make: Callable[[], T]) -> T:
+    def cached(self, key: Hashable, for_s: float, make: Callable[[], T]) -> T:
         """The answer that was made a moment ago for the same question, or a new one; simultaneous callers share it."""
         with self._lock:
             flight = self._flights.setdefault(key, threading.Lock())
         with flight:
             with self._lock:
-                found = self._kept.get(key)
+                found = self._cache.get(key)
             if found is not None and time.monotonic() < found[0]:
                 value: T = found[1]
                 return value
@@ -217,16 +217,16 @@ class CrawlReader:
                     self._flights.pop(key, None)
                 raise
             with self._lock:
-                self._kept[key] = (time.monotonic() + for_s, value)
-                self._kept.move_to_end(key)
-                while len(self._kept) > KEPT:
-                    self._flights.pop(self._kept.popitem(last=False)[0], None)
+                self._cache[key] = (time.monotonic() + for_s, value)
+                self._cache.move_to_end(key)
+                while len(self._cache) > MAX_CACHED:
+                    self._flights.pop(self._cache.popitem(last=False)[0], None)
             return value
 
     def forget(self) -> None:
         """Something was changed: answers from before are dropped."""
         with self._lock:
-            self._kept.clear()
+            self._cache.clear()
             self._flights = {key: flight for key, flight in self._flights.items() if flight.locked()}
 
     def close(self) -> None:
