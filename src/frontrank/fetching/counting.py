@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from frontrank.crawl.control import OVER_QUEUE_CAP
 from frontrank.fetching.failures import NEVER_SENT
 
 OUT_OF_REACH = ("other host", "other domain", "not included", "excluded", "depth")
 NOT_REQUESTED = (  # reasons for which a page was never requested: they use up no budget
     *("robots.txt", "robots.txt unreachable", "private address", *NEVER_SENT),
-    *("url too long", "bad url", "unsupported scheme", "not a URL"),
+    *("url too long", "bad url", "unsupported scheme", "not a URL", OVER_QUEUE_CAP),
     *OUT_OF_REACH,
 )
 
