@@ -68,7 +68,7 @@ def watch(url: str, done: threading.Event) -> None:
 
 def main(pages: int) -> None:
     with tempfile.TemporaryDirectory() as folder, Crawls(Path(folder) / "crawls", "surf", FREE) as crawls:
-        crawl = crawls.made()
+        crawl = crawls.get_or_start()
         grow(crawl, pages)
         print(f"{crawl.known:,} pages known, {crawl.waiting:,} wait; time of the processor for one read:")
         held(crawl)

@@ -70,5 +70,5 @@ def serving(crawls: Crawls, token: str = "") -> Iterator[Asked]:
 @contextmanager
 def grown(folder: Path, policy: str = "backlink") -> Iterator[Crawls]:
     with Crawls(folder, policy, FREE) as crawls:
-        grow(crawls.made())
+        grow(crawls.get_or_start())
         yield crawls

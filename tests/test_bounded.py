@@ -196,7 +196,7 @@ def test_the_simple_pass_is_linear_in_any_page(name: str) -> None:
 
 
 def test_a_page_on_which_the_parser_crashes_keeps_its_links(workers: Workers) -> None:
-    with Workers(1, cpu_s=600.0, most_bytes=200 * 2**20, wall_s=PATIENCE_S) as small:
+    with Workers(1, cpu_s=600.0, max_bytes=200 * 2**20, wall_s=PATIENCE_S) as small:
         page = bounded.parse(small, LINKS + b"<p>" * (3 * MB), HERE)
     assert page.given_up == bounded.FAILED and [url for url, _ in page.links] == KEPT
 

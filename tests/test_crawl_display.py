@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from frontrank.fetching.counting import time_left
 from frontrank.fetching.crawler.display import COMPILING
-from frontrank.fetching.crawler.pace import Pace, time_left
+from frontrank.fetching.crawler.pace import Pace
 from frontrank.lab.webserver import ServerOptions as Served
 from frontrank.lab.webserver import run_in_process
 from frontrank.lab.webserver.site import Site

@@ -17,7 +17,7 @@ from frontrank.cli.crawl import command
 from frontrank.errors import InputError, SpecError
 from frontrank.fetching.crawler.config import read_config, read_seeds
 from frontrank.fetching.crawler.options import AGENT, Options, contact_of, options
-from frontrank.fetching.crawler.traps import Family
+from frontrank.fetching.url_families import UrlFamily
 from frontrank.options import duration, size
 from frontrank.pages.urls import pattern
 
@@ -206,10 +206,10 @@ urls = st.builds(
 
 @given(url=urls)
 def test_the_expression_of_a_family_finds_its_urls(url: str) -> None:
-    assert re.search(Family(pattern(url), 50, 1.0).exclude, url)
+    assert re.search(UrlFamily(pattern(url), 50, 1.0).exclude, url)
 
 
 def test_the_expression_of_a_family_finds_no_others() -> None:
-    family = Family(pattern("http://a.example/cal/2026/3?day=1"), 50, 1.0).exclude
+    family = UrlFamily(pattern("http://a.example/cal/2026/3?day=1"), 50, 1.0).exclude
     for other in ("http://b.example/cal/2026/3?day=1", "http://a.example/cal/2026/3", "http://a.example/cal/2026/3?day=1&b=2"):
         assert not re.search(family, other)

@@ -211,9 +211,9 @@ def test_crawls_that_begin_and_end_are_seen_without_a_reload(browser: Any, tmp_p
     with Crawls(tmp_path / "crawls", "bfs", FREE) as crawls, serving(crawls) as asked:
         made = Opened(browser, asked.url)
         made.page.wait_for_selector("#notice:has-text('no crawl yet')")
-        crawls.made("first").seed(["http://a.example/"])
+        crawls.get_or_start("first").seed(["http://a.example/"])
         made.page.wait_for_selector("#next .link:has-text('http://a.example/')")
-        crawls.made("second").seed(["http://b.example/"])
+        crawls.get_or_start("second").seed(["http://b.example/"])
         made.page.wait_for_selector("#crawl option[value=second]", state="attached")
         assert made.page.input_value("#crawl") == "first", "what is looked at stays"
         crawls.delete("first")
@@ -259,8 +259,8 @@ def test_the_limit_of_a_host_is_seen_and_set(browser: Any, tmp_path: Path) -> No
 
 def test_a_crawl_that_cannot_be_opened_is_named_with_its_reason(browser: Any, tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs") as crawls:
-        crawls.made("bad <b>").seed("http://a.example/")
-        crawls.made("well").seed("http://a.example/")
+        crawls.get_or_start("bad <b>").seed("http://a.example/")
+        crawls.get_or_start("well").seed("http://a.example/")
     (tmp_path / "bad%20%3Cb%3E" / "trace.db").write_bytes(b"not a database" * 1_000)
     with Crawls(tmp_path, "bfs") as crawls, serving(crawls) as asked:
         opened = Opened(browser, asked.url)

@@ -460,10 +460,10 @@ def test_a_crawl_is_its_owners_alone_whatever_the_umask(tmp_path: Path, umask: i
     before = os.umask(umask)
     try:
         with Crawls(tmp_path / "service", "bfs") as crawls:
-            crawl = crawls.made("news")
+            crawl = crawls.get_or_start("news")
             crawl.seed([page(0)])
             crawl.snapshot()
-            crawls.delay(2.0)
+            crawls.set_delay(2.0)
             inbox._write(tmp_path / "service" / "news" / inbox.FOLDER, {"verb": "pause", "given": {}})
             warc = Warc(tmp_path / "service" / "news" / "warc")
             warc.write(page(0), 200, [], b"body")

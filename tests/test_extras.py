@@ -25,9 +25,22 @@ INSIDE_SCRAPY = SOURCE / "fetching" / "addon"
 # By `need` in http/__init__.py and cli/mcp.py.
 INSIDE_HTTP = (*(SOURCE / "service" / "http").glob("[!_]*.py"), SOURCE / "service" / "mcp.py")
 # By `need` in service/__init__.py and cli/serve.py.
-INSIDE_GRPC = tuple(
-    SOURCE / "service" / f"{name}.py"
-    for name in ("asks", "async_client", "calls", "client", "counters", "frontier", "grpc_server", "intake", "rpc", "wire")
+INSIDE_GRPC = (
+    *(SOURCE / "service" / "rpc").glob("*.py"),
+    *(
+        SOURCE / "service" / f"{name}.py"
+        for name in (
+            "async_client",
+            "channel",
+            "client",
+            "client_calls",
+            "counters",
+            "frontier",
+            "grpc_server",
+            "intake",
+            "wire",
+        )
+    ),
 )
 INSIDE_SPARK = SOURCE / "spark"  # by `need` in session.py and command.py
 WITHOUT = "import sys; from frontrank.errors import EXTRA_OF; sys.modules.update(dict.fromkeys(EXTRA_OF))"

@@ -25,8 +25,8 @@ from frontrank.fetching.fetcher import Answer, How
 from frontrank.lab.webserver import run_in_process
 from frontrank.pages import html
 from frontrank.service import wire
-from frontrank.service.asks import Page
 from frontrank.service.client import Client
+from frontrank.service.client_calls import Page
 from frontrank.service.crawls import POLITE, Crawls
 from frontrank.service.fetching import BREAKS, NOT_TAKEN, FetchPlan, Work
 from frontrank.service.frontier import FrontierService

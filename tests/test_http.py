@@ -182,7 +182,7 @@ def test_a_comparison_reads_no_file_and_loads_no_module(asked: Asked, policy: st
 def test_ids_of_crawls_are_any_text(own: tuple[Crawls, Asked]) -> None:
     crawls, asked = own
     for name in ("news/sport", "x/next", "../..", 'a"b\\\n', "Ü", "%2F"):
-        crawls.made(name).seed(f"http://{len(name)}.example/")
+        crawls.get_or_start(name).seed(f"http://{len(name)}.example/")
         status, told = asked.get(f"/api/v1/crawls/{quote(name, safe='')}/status")
         assert (status, told["id"], told["known"]) == (200, name, 1)
     assert metrics(asked)["frontrank_pages", labels(crawl='a"b\\\n', state="known")] == 1
@@ -265,7 +265,7 @@ def test_a_crawl_whose_disk_is_full_is_listed_without_its_path(
     crawl.log.db.execute("PRAGMA max_page_count = 1")  # type: ignore[attr-defined]
     with pytest.raises(DiskFull, match=re.escape(str(crawl.folder))):
         crawl.discover([f"http://d.example/{n}" for n in range(5_000)])
-    crawls.made("other")
+    crawls.get_or_start("other")
     status, told = asked.get("/api/v1/crawls")
     assert status == 200 and [one["id"] for one in told["crawls"]] == ["other"]
     assert told["broken"] == [{"id": "DEFAULT", "reason": DISK_FULL}] and str(crawls.folder) not in json.dumps(told)
@@ -493,7 +493,7 @@ def test_half_requests_make_room_for_whole_ones_the_oldest_first(asked: Asked, m
 
 def test_health_waits_for_no_thread_and_no_crawl(own: tuple[Crawls, Asked]) -> None:
     crawls, asked = own
-    with crawls.get()._lock, crawls._alone:  # all that a busy service may hold
+    with crawls.get()._lock, crawls._lock:  # all that a busy service may hold
         waiting = [threading.Thread(target=asked.get, args=(API + "/next",), kwargs={"n": n}) for n in range(1, 13)]
         for thread in waiting:
             thread.start()
@@ -519,7 +519,7 @@ def test_many_who_search_hold_up_nobody_else(own: tuple[Crawls, Asked]) -> None:
 
 def test_queries_and_impacts_are_told_over_http_and_by_commands(tmp_path: Path) -> None:
     with Crawls(tmp_path / "service", "rw:every=2", FREE) as crawls, serving(crawls) as asked:
-        crawl = crawls.made()
+        crawl = crawls.get_or_start()
         crawl.discover(["http://a.example/", "http://a.example/cal/3"])
         page = crawl.find("http://a.example/cal/3")
         told = asked.post(
@@ -600,7 +600,7 @@ def test_what_is_kept_for_many_is_dropped_with_what_it_said(own: tuple[Crawls, A
         asked.get(API + "/next", n=n)
     asked.post(API + "/pause", {})
     reader = asked.server.app.reader
-    assert len(reader._flights) <= 1 and not reader._kept
+    assert len(reader._flights) <= 1 and not reader._cache
 
 
 def test_urls_may_be_as_long_and_as_odd_as_the_service_takes_them(own: tuple[Crawls, Asked]) -> None:
@@ -650,7 +650,7 @@ def test_the_stream_of_a_crawl_that_is_deleted_ends(own: tuple[Crawls, Asked], c
 
 def test_a_damaged_crawl_is_told_and_the_others_are_served(tmp_path: Path) -> None:
     with grown(tmp_path / "service") as crawls:
-        crawls.made("bad").seed("http://a.example/")
+        crawls.get_or_start("bad").seed("http://a.example/")
     (tmp_path / "service" / "bad" / "trace.db").write_bytes(b"not a database" * 1000)
     with Crawls(tmp_path / "service") as crawls, serving(crawls) as asked:
         assert asked.get(API + "/status")[0] == 200
@@ -663,13 +663,13 @@ def test_a_damaged_crawl_is_told_and_the_others_are_served(tmp_path: Path) -> No
         assert listed["broken"] == [{"id": "bad", "reason": reason}]
         assert b'crawl="DEFAULT"' in asked.raw("GET", "/metrics")[2]
         with pytest.raises(StorageError, match="could not be opened"):
-            crawls.made("bad")
+            crawls.get_or_start("bad")
 
 
 def test_crawls_that_are_closed_are_listed_and_opened_when_something_is_asked_of_them(tmp_path: Path) -> None:
     with Crawls(tmp_path, "backlink", FREE, max_open=1) as crawls, serving(crawls) as asked:
         for name in "abc":
-            grow(crawls.made(name))
+            grow(crawls.get_or_start(name))
         (last,) = crawls.open_crawls()
         listed = asked.get("/api/v1/crawls")[1]["crawls"]
         assert [(one["id"], one["fetched"], one["failed"]) for one in listed] == [(name, 6, 1) for name in "abc"]
@@ -712,7 +712,7 @@ def test_other_orderings_are_tried_on_what_was_fetched(asked: Asked) -> None:
 
 def test_a_crawl_of_which_nothing_was_fetched_is_a_sentence_without_a_path(tmp_path: Path) -> None:
     with Crawls(tmp_path / "secret-place", "bfs", FREE) as crawls, serving(crawls) as asked:
-        crawls.made().seed(["http://a.example/"])
+        crawls.get_or_start().seed(["http://a.example/"])
         for name in ("simulate", "recommend"):
             status, told = asked.get(f"{API}/{name}")
             assert status == 400 and "secret-place" not in told["error"] and "DIR" in told["error"], told

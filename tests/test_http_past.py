@@ -14,7 +14,7 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
 from frontrank.errors import SpecError
 from frontrank.service.http import past, replays
-from frontrank.service.http.past import Alikes, Past, Timeline
+from frontrank.service.http.past import LogReader, Timeline, UrlShapes
 from tests.served import CALENDAR, grow
 
 moments = st.lists(st.tuples(st.floats(1e9, 1.1e9), st.booleans()), max_size=60)
@@ -57,7 +57,7 @@ def test_read_bit_by_bit_the_past_is_the_same_as_read_at_once(tmp_path: Path, mo
     with Crawl("bfs", tmp_path) as crawl:
         grow(crawl)
     log = Journal.open(tmp_path, read_only=True)
-    whole, bits = Past(), Past()
+    whole, bits = LogReader(), LogReader()
     whole.read(log)
     monkeypatch.setattr(past, "ROWS", 2)
     monkeypatch.setattr(past, "URLS", 1)
@@ -69,16 +69,16 @@ def test_read_bit_by_bit_the_past_is_the_same_as_read_at_once(tmp_path: Path, mo
     log.close()
     for one in (whole, bits):
         assert (one.time.counts, one.reasons, one.statuses) == ([6, 1], {"http 404 <b>": 1}, {200: 6})
-    assert bits.alikes.largest(99) == whole.alikes.largest(99)
-    assert sum(whole.alikes.settled) == 7
+    assert bits.shapes.largest(99) == whole.shapes.largest(99)
+    assert sum(whole.shapes.settled) == 7
 
 
 def test_families_beyond_the_most_are_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(past, "PATTERNS", 2)
-    alikes = Alikes()
-    alikes.meet(f"http://a.example/{word}/{i}" for word in ("x", "y", "z", "w") for i in range(3))
-    assert len(alikes.number) == 3 and alikes.known.tolist() == [3, 3, 6]
-    assert [family.pattern for family in alikes.largest(9)] == ["a.example/x/#", "a.example/y/#"]
+    shapes = UrlShapes()
+    shapes.meet(f"http://a.example/{word}/{i}" for word in ("x", "y", "z", "w") for i in range(3))
+    assert len(shapes.number) == 3 and shapes.known.tolist() == [3, 3, 6]
+    assert [family.pattern for family in shapes.largest(9)] == ["a.example/x/#", "a.example/y/#"]
 
 
 def test_another_crawl_in_the_same_directory_is_read_from_its_beginning(tmp_path: Path) -> None:
@@ -111,13 +111,13 @@ def test_the_calendar_s_expression_matches_its_pages_alone(tmp_path: Path) -> No
 def test_a_family_that_nobody_has_watched_is_judged_by_what_was_fetched_of_it() -> None:
     """A site of numbered pages that only waits is no possible trap."""
     pages = [f"http://a.example/cal/{day}" for day in range(90)] + [f"http://a.example/about/{word}" for word in "abc"]
-    alikes = Alikes()
-    alikes.meet(pages)
+    shapes = UrlShapes()
+    shapes.meet(pages)
     told = []
     for settled in (0, 49, 50, 93):
         for page in range(settled):
-            alikes.settle(page)
-        told.append([one.pattern for one in alikes.largest(9) if one.possible_trap])
+            shapes.settle(page)
+        told.append([one.pattern for one in shapes.largest(9) if one.possible_trap])
     assert told == [[], [], ["a.example/cal/#"], ["a.example/cal/#"]]
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.service.http.params import Params
-from frontrank.service.mcp import MAX_LINE_LENGTH, Server, Tool
+from frontrank.service.mcp import MAX_LINE_LENGTH, McpServer, Tool
 from frontrank.system.workers import Closed, Died, TooLong
 from tests.served import MARKUP, grow, grown, serving
 
@@ -179,12 +179,12 @@ def test_an_answer_that_takes_too_long_is_said_to_the_model(error: Exception) ->
     def answer(params: Params) -> Any:
         raise error
 
-    told = Server([Tool("slow", "", Params, answer)]).answer(CALL)
+    told = McpServer([Tool("slow", "", Params, answer)]).answer(CALL)
     assert told is not None and told["result"]["isError"] and "too long" in told["result"]["content"][0]["text"]
 
 
 @pytest.mark.parametrize("answer", [lambda params: 1 / 0, lambda params: float("nan"), lambda params: object()])
 def test_a_defect_of_ours_ends_no_conversation(answer: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    told = Server([Tool("slow", "", Params, answer)]).answer(CALL)
+    told = McpServer([Tool("slow", "", Params, answer)]).answer(CALL)
     assert told is not None and told["error"]["code"] == -32603
     assert "Traceback" in capfd.readouterr().err

@@ -12,7 +12,7 @@ import pytest
 
 from frontrank.cli import COMMANDS, GROUPS
 from frontrank.cli import command as commands
-from frontrank.cli.options import Described
+from frontrank.cli.click_options import Described
 from frontrank.errors import InputError
 from frontrank.fetching.crawler.options import Options, fixed_options
 from frontrank.lab.evaluate import evaluate

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from frontrank.fetching.http.message import Response
-from frontrank.fetching.robots import Kept, Robots, Rules
+from frontrank.fetching.robots import OriginRules, Robots, RulesCache
 from frontrank.fetching.robots_file import MAX_BYTES, RobotsFile, product_of, read_robots
 from frontrank.system.workers import CPU_S, Workers
 from tests.fetching import fetch
@@ -312,10 +312,10 @@ def test_who_we_are() -> None:
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 50)), max_size=60), st.integers(1, 6), st.integers(1, 100))
 def test_what_is_kept_is_the_newest_that_fits(puts: list[tuple[int, int]], most: int, most_bytes: int) -> None:
-    kept = Kept(most, most_bytes, clock=lambda: 0.0)
+    kept = RulesCache(most, most_bytes, clock=lambda: 0.0)
     newest: dict[str, int] = {}
     for origin, size in puts:
-        kept.put(str(origin), Rules(until=1.0, size=size))
+        kept.put(str(origin), OriginRules(until=1.0, size=size))
         newest.pop(str(origin), None)
         newest[str(origin)] = size
         while len(newest) > 1 and (len(newest) > most or sum(newest.values()) > most_bytes):
@@ -327,8 +327,8 @@ def test_what_is_kept_is_the_newest_that_fits(puts: list[tuple[int, int]], most:
 
 def test_rules_hold_for_their_time() -> None:
     now = [0.0]
-    kept = Kept(clock=lambda: now[0])
-    kept.put("a", Rules(until=10.0))
+    kept = RulesCache(clock=lambda: now[0])
+    kept.put("a", OriginRules(until=10.0))
     now[0] = 9.0
     assert kept.get("a") is not None
     now[0] = 10.0

@@ -17,7 +17,7 @@ import pytest
 
 from frontrank.errors import FrontrankError, NotFound, ServiceError
 from frontrank.service import Client, wire
-from frontrank.service.asks import Ask
+from frontrank.service.client_calls import ClientCall
 from frontrank.service.crawls import Crawls
 from frontrank.system.files import MAX_FILES
 from tests.patience import PATIENCE_S, eventually
@@ -69,7 +69,7 @@ def test_what_the_service_says_of_itself_follows_the_level_that_is_set(tmp_path:
         for name, level in (("quiet", None), ("told", wire.LogLevelParams.INFO), ("quiet again", wire.LogLevelParams.ERROR)):
             with Client(where["grpc"], name, token=TOKEN, timeout_s=PATIENCE_S) as client:
                 if level is not None:
-                    client._do(Ask("SetLogLevel", wire.LogLevelParams(level=level), lambda found: None))
+                    client._do(ClientCall("SetLogLevel", wire.LogLevelParams(level=level), lambda found: None))
                 client.put(["http://a.org/"])
         server.send_signal(signal.SIGTERM)
         said = server.communicate(timeout=PATIENCE_S)[1]
@@ -80,20 +80,20 @@ def test_the_log_level_is_not_for_callers_without_a_token_and_the_log_does_not_g
     with serving(tmp_path / "served", "--no-http", "--log-level", "debug") as (server, where):
         with Client(where["grpc"], timeout_s=PATIENCE_S) as client:
             with pytest.raises(ServiceError, match="--log-level, or with --token-file"):
-                client._do(Ask("SetLogLevel", wire.LogLevelParams(level=wire.LogLevelParams.TRACE), lambda found: None))
+                client._do(ClientCall("SetLogLevel", wire.LogLevelParams(level=wire.LogLevelParams.TRACE), lambda found: None))
             for _ in range(300):
                 with pytest.raises(NotFound):
                     client.status("http://unknown.example/")
         server.send_signal(signal.SIGTERM)
         said = server.communicate(timeout=PATIENCE_S)[1]
-    omitted = sum(int(count) for count in re.findall(r"(\d+) more lines like those before were left out", said))
+    omitted = sum(int(count) for count in re.findall(r"(\d+) more lines like those before were omitted", said))
     assert said.count("a call is refused: NOT_FOUND") + omitted == 300 and "PERMISSION_DENIED" in said
 
 
 def test_a_damaged_crawl_is_named_and_the_others_are_served(tmp_path: Path) -> None:
     with Crawls(tmp_path / "served", "bfs") as crawls:
         for name in ("bad", "well"):
-            crawls.made(name).seed("http://a.org/")
+            crawls.get_or_start(name).seed("http://a.org/")
     (tmp_path / "served" / "bad" / "trace.db").write_bytes(b"not a database" * 1000)
     with serving(tmp_path / "served", "--no-http", "--max-crawls", "2") as (server, where):
         with Client(where["grpc"], "well", timeout_s=PATIENCE_S) as client:
@@ -190,7 +190,7 @@ def test_bad_input_is_one_sentence(options: list[str], sentence: str, tmp_path: 
 
 def test_what_does_not_hold_for_a_crawl_that_is_there_is_said_at_the_start(tmp_path: Path) -> None:
     with Crawls(tmp_path, "opic") as crawls:
-        crawls.made("news")
+        crawls.get_or_start("news")
     with serving(tmp_path, "--no-http") as (server, _):
         server.send_signal(signal.SIGTERM)
         assert server.stderr is not None and server.wait(PATIENCE_S) == 0

@@ -20,7 +20,8 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.integrity import checksum
 from frontrank.errors import BrokenCrawl, InputError, SpecError, StorageError, TooMany, UnknownCrawl
 from frontrank.frontiers.politeness import Politeness
-from frontrank.service.crawls import DEFAULT, MAX_ID_LENGTH, Crawls, crawl_id, directory_of
+from frontrank.service.crawl_ids import DEFAULT, MAX_ID_LENGTH, crawl_id, directory_of
+from frontrank.service.crawls import Crawls
 from frontrank.service.pool import MAX_UNSAVED
 from tests.patience import eventually
 
@@ -45,8 +46,8 @@ WILD = [
 def test_a_crawl_is_there_from_its_first_use_on_and_after_a_restart(tmp_path: Path) -> None:
     with Crawls(tmp_path / "made") as crawls:
         assert crawls.ids() == []
-        crawls.made("news").seed("http://a.org/")
-        assert crawls.made("news") is crawls.get("news")
+        crawls.get_or_start("news").seed("http://a.org/")
+        assert crawls.get_or_start("news") is crawls.get("news")
         assert crawls.ids() == ["news"]
     with Crawls(tmp_path / "made") as crawls:
         assert crawls.ids() == ["news"]
@@ -55,14 +56,14 @@ def test_a_crawl_is_there_from_its_first_use_on_and_after_a_restart(tmp_path: Pa
 
 def test_blank_is_the_default(tmp_path: Path) -> None:
     with Crawls(tmp_path) as crawls:
-        assert crawls.made("") is crawls.made(DEFAULT) is crawls.made("  ")
+        assert crawls.get_or_start("") is crawls.get_or_start(DEFAULT) is crawls.get_or_start("  ")
         assert crawls.ids() == [DEFAULT]
         assert "" in crawls and "other" not in crawls
 
 
 def test_an_unknown_id_is_said_with_those_that_are_there(tmp_path: Path) -> None:
     with Crawls(tmp_path) as crawls:
-        crawls.made("news")
+        crawls.get_or_start("news")
         with pytest.raises(UnknownCrawl, match="there is no crawl 'newz'; did you mean 'news'"):
             crawls.get("newz")
         assert crawls.find("newz") is None
@@ -71,18 +72,18 @@ def test_an_unknown_id_is_said_with_those_that_are_there(tmp_path: Path) -> None
 def test_each_crawl_has_its_own_ordering_and_keeps_it(tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs", orderings={"news": "opic"}) as crawls:
         for name in ("any", "news"):
-            crawls.made(name)
-        crawls.made("third", "random")
+            crawls.get_or_start(name)
+        crawls.get_or_start("third", "random")
     with Crawls(tmp_path, "surf") as crawls:
         found = {name: crawls.get(name).policy.spec() for name in crawls.ids()}
         assert found == {"any": "bfs", "news": "opic", "third": "random"}
-        assert crawls.made("fourth").policy.spec() == "surf"
+        assert crawls.get_or_start("fourth").policy.spec() == "surf"
 
 
 def test_crawls_that_are_there_get_another_ordering_if_that_is_asked_for(tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs", orderings={"news": "opic"}) as crawls:
         for name in ("any", "news"):
-            crawls.made(name).discover(["http://a.org/", "http://b.org/", "http://c.org/"])
+            crawls.get_or_start(name).discover(["http://a.org/", "http://b.org/", "http://c.org/"])
             crawls.get(name).discover(["http://c.org/"], "http://a.org/")
             crawls.get(name).report_page(0)
         assert crawls.kept == []
@@ -99,12 +100,12 @@ def test_crawls_that_are_there_get_another_ordering_if_that_is_asked_for(tmp_pat
 
 def test_a_delay_and_a_share_that_are_given_hold_for_crawls_that_are_there(tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs") as crawls:
-        crawls.made().host("slow.org", delay_s=30.0)
+        crawls.get_or_start().limit_host("slow.org", delay_s=30.0)
     for share in (0.25, 0.5):
         with Crawls(tmp_path, revisit_share=share) as crawls:
-            crawls.delay(5.0)
+            crawls.set_delay(5.0)
             assert crawls.get().politeness.delay_s == 5.0 and crawls.get().revisit_share == share
-            assert crawls.made("new").revisit_share == share
+            assert crawls.get_or_start("new").revisit_share == share
     with Crawls(tmp_path) as crawls:
         assert crawls.get().politeness.delay_s == 5.0 and crawls.get().revisit_share == 0.5
         assert crawls.get().frontier.hosts(crawls.get().find_host("slow.org"))["delay"][0] == 30.0
@@ -114,7 +115,7 @@ def test_no_id_leads_out_of_the_folder(tmp_path: Path) -> None:
     folder = tmp_path / "service"
     with Crawls(folder) as crawls:
         for name in WILD:
-            crawls.made(name).seed("http://a.org/")
+            crawls.get_or_start(name).seed("http://a.org/")
         assert crawls.ids() == sorted(WILD)
         assert all(crawls.get(name).folder.parent == folder for name in WILD)  # type: ignore[union-attr]
     assert [path.name for path in tmp_path.iterdir()] == ["service"]
@@ -137,19 +138,19 @@ def test_ids_never_share_a_directory(names: list[str]) -> None:
 @pytest.mark.parametrize("name", ["x" * (MAX_ID_LENGTH + 1), "\ud800"])
 def test_ids_that_cannot_be_kept_are_refused(name: str, tmp_path: Path) -> None:
     with Crawls(tmp_path) as crawls, pytest.raises(InputError, match="the ID of a crawl must"):
-        crawls.made(name)
+        crawls.get_or_start(name)
 
 
 def test_a_deleted_crawl_is_gone_and_may_come_anew(tmp_path: Path) -> None:
     with Crawls(tmp_path) as crawls:
-        old = crawls.made("news")
+        old = crawls.get_or_start("news")
         old.seed("http://a.org/")
         crawls.delete("news")
         with pytest.raises(StorageError, match="closed"):
             old.seed("http://b.org/")
         with pytest.raises(UnknownCrawl):
             crawls.delete("news")
-        assert crawls.made("news").waiting == 0
+        assert crawls.get_or_start("news").waiting == 0
 
 
 def test_pause_and_politeness_survive_a_restart(tmp_path: Path) -> None:
@@ -159,22 +160,22 @@ def test_pause_and_politeness_survive_a_restart(tmp_path: Path) -> None:
         crawls.set_politeness(Politeness(delay_s=5.0))
     with Crawls(tmp_path) as crawls:
         assert not crawls.active
-        assert crawls.made("later").politeness.delay_s == 5.0
+        assert crawls.get_or_start("later").politeness.delay_s == 5.0
         crawls.active = True
     with Crawls(tmp_path, politeness=Politeness(delay_s=7.0)) as crawls:
         assert crawls.active
-        assert crawls.made("last").politeness.delay_s == 7.0
+        assert crawls.get_or_start("last").politeness.delay_s == 7.0
         assert crawls.get("later").politeness.delay_s == 5.0
 
 
 def test_the_default_is_a_second_between_two_pages_of_a_host(tmp_path: Path) -> None:
     with Crawls(tmp_path) as crawls:
-        assert crawls.made().politeness.delay_s == 1.0
+        assert crawls.get_or_start().politeness.delay_s == 1.0
 
 
 def test_what_a_dead_process_left_half_done_is_removed(tmp_path: Path) -> None:
     with Crawls(tmp_path) as crawls:
-        crawls.made("kept")
+        crawls.get_or_start("kept")
     (tmp_path / ".deleted-12").mkdir()
     (tmp_path / ".deleted-12" / "trace.db").write_bytes(b"half")
     (tmp_path / "unborn").mkdir()
@@ -182,7 +183,7 @@ def test_what_a_dead_process_left_half_done_is_removed(tmp_path: Path) -> None:
     with Crawls(tmp_path) as crawls:
         assert crawls.ids() == ["kept"]
         assert not (tmp_path / ".deleted-12").exists()
-        crawls.made("unborn").seed("http://a.org/")
+        crawls.get_or_start("unborn").seed("http://a.org/")
 
 
 def test_a_crawl_that_was_moved_in_has_its_directory_as_id(tmp_path: Path) -> None:
@@ -204,7 +205,7 @@ def test_a_closed_service_starts_no_crawl(tmp_path: Path) -> None:
     crawls.close()
     crawls.close()
     with pytest.raises(StorageError, match="closed"):
-        crawls.made("news")
+        crawls.get_or_start("news")
     assert not (tmp_path / "news").exists()
 
 
@@ -246,29 +247,29 @@ def test_settings_are_readable(tmp_path: Path) -> None:
 
 
 def test_there_are_so_many_crawls_and_no_more(tmp_path: Path) -> None:
-    with Crawls(tmp_path, "bfs", most=2) as crawls:
-        first = crawls.made("a")
-        crawls.made("b")
+    with Crawls(tmp_path, "bfs", max_crawls=2) as crawls:
+        first = crawls.get_or_start("a")
+        crawls.get_or_start("b")
         with pytest.raises(TooMany, match="2 crawls, as many as there may be"):
-            crawls.made("c")
-        assert crawls.made("a") is first and not (tmp_path / "c").exists()
+            crawls.get_or_start("c")
+        assert crawls.get_or_start("a") is first and not (tmp_path / "c").exists()
         crawls.delete("b")
-        crawls.made("c")
+        crawls.get_or_start("c")
     with pytest.raises(InputError, match="at least 1 crawl"):
-        Crawls(tmp_path, "bfs", most=0)
+        Crawls(tmp_path, "bfs", max_crawls=0)
 
 
 def test_a_damaged_crawl_does_not_keep_the_others_from_being_served(tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs") as crawls:
         for name in ("news/sport", "well"):
-            crawls.made(name).seed("http://a.org/")
+            crawls.get_or_start(name).seed("http://a.org/")
     (tmp_path / "news%2Fsport" / "trace.db").write_bytes(b"not a database" * 1000)
     with Crawls(tmp_path, "bfs") as crawls:
         assert crawls.ids() == ["well"] and list(crawls.broken) == ["news/sport"]
-        for ask in (crawls.find, crawls.get, crawls.made):
+        for ask in (crawls.find, crawls.get, crawls.get_or_start):
             with pytest.raises(StorageError, match="'news/sport' could not be opened"):
                 ask("news/sport")
-        assert crawls.made("another").waiting == 0
+        assert crawls.get_or_start("another").waiting == 0
 
 
 FEW_FILES = """
@@ -276,16 +277,16 @@ import resource, sys
 from frontrank.errors import StorageError
 from frontrank.service.crawls import Crawls
 with Crawls(sys.argv[1], "bfs") as crawls:
-    crawls.made("first")
+    crawls.get_or_start("first")
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, before[1]))
     try:
-        crawls.made("second")
+        crawls.get_or_start("second")
     except StorageError as error:
         print(error)
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
     assert crawls.ids() == ["first"]
-    crawls.made("second").seed("http://a.org/")
+    crawls.get_or_start("second").seed("http://a.org/")
 """
 
 
@@ -306,7 +307,7 @@ def test_a_crawl_for_which_no_file_can_be_opened_is_a_sentence(tmp_path: Path) -
 def test_whatever_is_wrong_with_a_crawl_the_others_are_served(tmp_path: Path, key: str, value: str, reason: str) -> None:
     with Crawls(tmp_path, "bfs") as crawls:
         for name in ("bad", "well"):
-            crawls.made(name).seed("http://a.org/")
+            crawls.get_or_start(name).seed("http://a.org/")
     with closing(sqlite3.connect(tmp_path / "bad" / "trace.db")) as db, db:
         before = {note: (text, crc) for note, text, crc in db.execute("SELECT * FROM meta")}
         db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?, ?)", (key, value, checksum((key, value))))
@@ -330,7 +331,7 @@ def opens(crawls: Crawls, name: str) -> bool:
 
 def test_a_copy_of_a_crawl_does_not_keep_the_others_from_being_served(tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs") as crawls:
-        crawls.made("news").seed("http://a.org/")
+        crawls.get_or_start("news").seed("http://a.org/")
     shutil.copytree(tmp_path / "news", tmp_path / "news-old")
     with Crawls(tmp_path, "bfs") as crawls:
         assert crawls.ids() == ["news"] and "second crawl of ID 'news'" in crawls.broken["news-old"]
@@ -355,7 +356,7 @@ def test_idle_crawls_are_closed_and_come_back_with_their_leases_and_delays(tmp_p
         assert [crawls.get(name).take() for name in "abd"] == [["http://a.org/1"], [], ["http://d.org/1"]], "so does the pause"
         now[0] = 1_200.0
         assert crawls.get("a").take() == ["http://a.org/0"], "its lease has run out"
-        crawls.delay(7.0)
+        crawls.set_delay(7.0)
         assert {crawls.get(name).politeness.delay_s for name in "abcd"} == {7.0}
         with crawls.use("a") as used:
             assert all(crawls.get(name) for name in "bcd") and used in crawls.open_crawls(), "what is used stays open"
@@ -366,9 +367,9 @@ def test_idle_crawls_are_closed_and_come_back_with_their_leases_and_delays(tmp_p
 
 def test_a_large_crawl_is_closed_with_a_snapshot(tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs", max_open=1) as crawls:
-        crawls.made("large").discover([f"http://a.org/{n}" for n in range(MAX_UNSAVED + 1)])
+        crawls.get_or_start("large").discover([f"http://a.org/{n}" for n in range(MAX_UNSAVED + 1)])
         for _ in range(2):
-            crawls.made("small")
+            crawls.get_or_start("small")
             assert len(list((tmp_path / "large" / "snapshots").iterdir())) == 1, "of one event; nothing has happened since"
             assert crawls.get("large").known == MAX_UNSAVED + 1
         assert not (tmp_path / "small" / "snapshots").exists()
@@ -388,7 +389,7 @@ def test_many_who_use_more_crawls_than_are_open_lose_nothing(tmp_path: Path) -> 
                 found.extend(crawl.names(crawl.take_queues())[n][0] for n in range(1)) if crawl and crawl.waiting else None
 
         def delete(_: int) -> None:
-            crawls.made("other").discover(["http://a.org/"])
+            crawls.get_or_start("other").discover(["http://a.org/"])
             crawls.delete("other")
 
         done = [threads.submit(work, turn) for turn in range(60) for work in (put, put, get, delete)[: 3 + (turn % 20 == 0)]]
@@ -435,7 +436,7 @@ def test_there_may_be_more_crawls_than_files_for_them(tmp_path: Path) -> None:
 
 def test_what_is_put_into_a_crawl_that_was_just_deleted_begins_it_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Crawls(tmp_path, "bfs") as crawls:
-        old, use = crawls.made("news"), crawls.use_or_start
+        old, use = crawls.get_or_start("news"), crawls.use_or_start
         found_before = iter([nullcontext(old)])  # by whoever puts: it is deleted before the first event
         monkeypatch.setattr(crawls, "use_or_start", lambda name: next(found_before, None) or use(name))
         crawls.delete("news")
@@ -446,14 +447,14 @@ def test_what_is_put_into_a_crawl_that_was_just_deleted_begins_it_anew(tmp_path:
 
 def test_a_crawl_begins_anew_once_the_one_before_is_deleted(tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs") as crawls:
-        old = crawls.made("news")
+        old = crawls.get_or_start("news")
         with old.together():  # nobody else gets to it
             deleting = threading.Thread(target=crawls.delete, args=("news",))
             deleting.start()
             eventually(lambda: crawls.find("news") is None)
-            putting = threading.Thread(target=lambda: crawls.made("news").seed("http://a.org/"))
+            putting = threading.Thread(target=lambda: crawls.get_or_start("news").seed("http://a.org/"))
             putting.start()
-            crawls.made("other").seed("http://b.org/")  # nor does anybody wait but for this one
+            crawls.get_or_start("other").seed("http://b.org/")  # nor does anybody wait but for this one
         deleting.join()
         putting.join()
         assert crawls.get("news") is not old and crawls.get("news").waiting == 1
@@ -464,7 +465,7 @@ def test_snapshots_that_take_too_long_are_given_up_and_nothing_is_lost(tmp_path:
     monkeypatch.setattr("frontrank.crawl.crawl.SNAPSHOT_ROWS", 1)
     crawls = Crawls(tmp_path, "bfs")
     for name in ("a", "b", "c"):
-        crawls.made(name).seed(["http://a.org/", "http://b.org/"])
+        crawls.get_or_start(name).seed(["http://a.org/", "http://b.org/"])
     crawls.close(max_s=0.1)
     with Crawls(tmp_path) as crawls:
         assert [crawls.get(name).waiting for name in crawls.ids()] == [2, 2, 2]

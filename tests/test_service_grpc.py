@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError, NotFound, ServiceAway, ServiceError
-from frontrank.service import asks, wire
+from frontrank.service import client_calls, wire
 from frontrank.service.async_client import AsyncClient
 from frontrank.service.client import Client
 from frontrank.service.crawls import Crawls
@@ -63,7 +63,7 @@ class Service:
 
     def call(self, name: str, message: Any) -> Any:
         """A call as it is, without a client of ours between."""
-        answers = self.client._calls
+        answers = self.client._channel
         made = answers._methods[name](message, timeout=PATIENCE_S, metadata=answers.metadata)
         return list(made) if SERVICE.methods_by_name[name].server_streaming else made
 
@@ -367,7 +367,7 @@ def test_nothing_is_handed_out_while_paused(service: Service) -> None:
 
 def test_the_rest_of_the_protocol_answers(tmp_path: Path) -> None:
     with served(tmp_path, security=Security(TOKEN)) as service:
-        service.client._calls.metadata = (("authorization", f"Bearer {TOKEN}"),)
+        service.client._channel.metadata = (("authorization", f"Bearer {TOKEN}"),)
         assert list(service.call("ListNodes", wire.Empty()).values) == [service.server.address]
         for level in range(5):
             service.call("SetLogLevel", wire.LogLevelParams(package="root", level=level))  # type: ignore[arg-type]
@@ -529,7 +529,7 @@ messages = st.one_of(
 def test_random_messages_are_answered_or_refused(target: Service, name: str, some: list[bytes]) -> None:
     method = SERVICE.methods_by_name[name]
     kind = f"{'stream' if method.client_streaming else 'unary'}_{'stream' if method.server_streaming else 'unary'}"
-    call = getattr(target.client._calls.channel, kind)(f"/{SERVICE.full_name}/{name}")
+    call = getattr(target.client._channel.channel, kind)(f"/{SERVICE.full_name}/{name}")
     asked = iter(some) if method.client_streaming else b"".join(some)
     try:
         made = call(asked, timeout=PATIENCE_S)
@@ -552,15 +552,18 @@ def test_urls_that_were_skipped_are_not_counted_as_completed(service: Service) -
 
 def test_urls_of_any_number_go_in_messages_and_calls_that_are_not_too_long(service: Service) -> None:
     def sizes(links: Iterable[Any]) -> list[tuple[int, int]]:
-        asked = asks.put(links, "DEFAULT", "http://p.org/", "", None)
+        asked = client_calls.put(links, "DEFAULT", "http://p.org/", "", None)
         return [(len(batch.items), batch.ByteSize()) for batch in asked.message]  # type: ignore[union-attr, attr-defined]
 
     assert [count for count, _ in sizes(f"http://a.org/{n}" for n in range(250))] == [100, 100, 50]
     long = sizes((f"http://a.org/{n}", "x" * 60_000) for n in range(100))
     assert sum(count for count, _ in long) == 100 and max(size for _, size in long) <= 2**20 + 10_000
     assert [count for count, _ in sizes([("http://a.org/", "x" * 2_000_000)] * 2)] == [1, 1] and sizes([]) == []
-    assert [len(some) for some in asks.streams(f"http://a.org/{n}" for n in range(asks.STREAM + 1))] == [asks.STREAM, 1]
-    assert list(asks.streams("http://a.org/")) == [["http://a.org/"]]
+    assert [len(some) for some in client_calls.streams(f"http://a.org/{n}" for n in range(client_calls.STREAM + 1))] == [
+        client_calls.STREAM,
+        1,
+    ]
+    assert list(client_calls.streams("http://a.org/")) == [["http://a.org/"]]
 
 
 def test_a_delay_that_is_longer_stays_if_that_is_asked_for(service: Service) -> None:
@@ -650,7 +653,7 @@ def test_of_a_listing_that_nobody_reads_one_piece_is_held(tmp_path: Path) -> Non
     """Whatever the size of the crawl and of what is kept with its URLs."""
     with Crawls(tmp_path, "bfs") as crawls:
         frontier = FrontierService(crawls)
-        crawl = crawls.made("big")
+        crawl = crawls.get_or_start("big")
         crawl.discover([f"http://a.example/{n}" for n in range(10_000)])
         crawl.attach_all({page: wire.URLInfo(key="x" * 5_000).SerializeToString() for page in range(100)})
         next(frontier.list_urls(wire.ListUrlParams(crawlID="big", size=2**31)))
@@ -671,13 +674,13 @@ def test_a_listing_goes_on_while_its_crawl_grows_is_closed_and_deleted(tmp_path:
     with Crawls(tmp_path, "bfs", max_open=1) as crawls:
         frontier = FrontierService(crawls)
         urls = [f"http://{'ab'[n % 2]}.example/{n}" for n in range(1_000)]
-        crawls.made("one").discover(urls)
+        crawls.get_or_start("one").discover(urls)
         listing = frontier.list_urls(
             wire.ListUrlParams(crawlID="one", key="b.example", start=3, size=450, filter="EXAMPLE/", ignoreCase=True)
         )
         found = next(listing)
-        crawls.made("one").discover(["http://b.example/late"])
-        crawls.made("other").discover(["http://c.example/"])
+        crawls.get_or_start("one").discover(["http://b.example/late"])
+        crawls.get_or_start("other").discover(["http://c.example/"])
         assert len(crawls.open_crawls()) == 1
         found += itertools.chain(*listing)
         assert [wire.URLItem.FromString(item).known.info.url for item in found] == urls[1::2][3:453]
@@ -691,7 +694,7 @@ def test_a_listing_goes_on_while_its_crawl_grows_is_closed_and_deleted(tmp_path:
 
 def test_streams_that_are_never_read_hold_up_nobody_and_little_memory(service: Service) -> None:
     """Their windows are as large as HTTP/2 allows: nothing but the connection itself says that nobody reads."""
-    service.crawls.made("").discover([f"http://a.example/{n}" for n in range(30_000)])
+    service.crawls.get_or_start("").discover([f"http://a.example/{n}" for n in range(30_000)])
     before, deaf = memory(), []
     message = wire.ListUrlParams(size=2**31).SerializeToString()
     host, _, port = service.server.address.rpartition(":")
@@ -716,7 +719,9 @@ def test_streams_that_are_never_read_hold_up_nobody_and_little_memory(service: S
         eventually(lambda: sum(len(one.calls) for one in list(service.server._server.connections)) >= 300)
         for n in range(5):
             assert service.client.put([f"http://b.example/{n}"]) == [True]
-        eventually(lambda: all(call.begun for one in list(service.server._server.connections) for call in one.calls.values()))
+        eventually(
+            lambda: all(call.headers_sent for one in list(service.server._server.connections) for call in one.calls.values())
+        )
         assert memory() - before < 100 * 2**20
     finally:
         for made in deaf:

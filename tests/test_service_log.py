@@ -39,7 +39,7 @@ def test_lines_of_a_kind_are_bounded_and_those_left_out_are_counted(log: Log) ->
     assert len(log.lines) == MAX_OF_KIND + 1 and log.lines[-1].endswith("WARNING another thing")
     log.now = PERIOD_S
     log.logger.warning("crawl %d is broken", 7)
-    assert log.lines[-2].endswith(f"WARNING {1_000 - MAX_OF_KIND} more lines like those before were left out")
+    assert log.lines[-2].endswith(f"WARNING {1_000 - MAX_OF_KIND} more lines like those before were omitted")
     assert log.lines[-1].endswith("crawl 7 is broken")
 
 
@@ -48,7 +48,7 @@ def test_lines_of_all_kinds_are_bounded_together_also_at_the_end(log: Log) -> No
         log.logger.warning(f"kind {n}")
     assert len(log.lines) == MAX_LINES
     log.handler.close()
-    assert log.lines[-1].endswith("900 more lines like those before were left out")
+    assert log.lines[-1].endswith("900 more lines like those before were omitted")
 
 
 def test_a_line_has_an_end(log: Log) -> None:

@@ -21,17 +21,17 @@ from hypothesis import strategies as st
 
 from frontrank.service.rpc import (
     LEAVING,
+    MAX_BUFFERED,
     MAX_BYTES,
     MAX_CONNECTIONS,
-    MAX_HELD,
     MAX_STREAMS,
     WINDOW,
-    Connection,
+    CallRefused,
+    GrpcStatus,
     Headers,
     Method,
-    Refused,
-    Server,
-    Status,
+    RpcConnection,
+    RpcServer,
     bearer,
     framed,
 )
@@ -51,9 +51,9 @@ class Running:
             "/t.T/Many": Method(self._many, streams=True, at_once=7),
             "/t.T/Down": Method(lambda messages: ([str(n).encode()] * 3 for n in range(int(messages[0] or b"0"), 0, -1))),
             "/t.T/Fail": Method(self._fail),
-            "/t.T/Long": Method(self._long, apart=True),
+            "/t.T/Long": Method(self._long, slow=True),
         }
-        self.server = Server(methods, self._admit)
+        self.server = RpcServer(methods, self._admit)
         self.loop = asyncio.new_event_loop()
         self.port = self.loop.run_until_complete(self.server.start("127.0.0.1", 0))
         self.thread = threading.Thread(target=self.loop.run_forever)
@@ -70,11 +70,11 @@ class Running:
     def _fail(self, messages: Sequence[bytes]) -> Iterable[Sequence[bytes]]:
         if messages[0] == b"bug":
             raise RuntimeError("/secret/path")
-        raise Refused(Status.NOT_FOUND, "kein Käse: 100% of it\nis gone")
+        raise CallRefused(GrpcStatus.NOT_FOUND, "kein Käse: 100% of it\nis gone")
 
     def _admit(self, headers: Headers) -> None:
         if bearer(headers) == b"wrong":
-            raise Refused(Status.UNAUTHENTICATED, "another token")
+            raise CallRefused(GrpcStatus.UNAUTHENTICATED, "another token")
 
     def stop(self) -> None:
         asyncio.run_coroutine_threadsafe(self.server.stop(), self.loop).result()
@@ -261,11 +261,11 @@ def test_framed_messages_are_cut_where_they_were_joined(running: Running, messag
     assert len(framed(messages)) == sum(5 + len(message) for message in messages)
 
 
-def opened(running: Running) -> tuple[socket.socket, Connection]:
+def opened(running: Running) -> tuple[socket.socket, RpcConnection]:
     """A connection that speaks HTTP/2, and the server's end of it."""
     made = socket.create_connection(("127.0.0.1", running.port), timeout=PATIENCE_S)
     made.sendall(PREFACE + frame(4, 0, 0, b""))
-    found: list[Connection] = []
+    found: list[RpcConnection] = []
 
     def is_there() -> bool:
         ends = [(one, one.transport) for one in list(running.server.connections)]
@@ -353,9 +353,9 @@ def test_what_the_streams_of_a_connection_hold_together_is_bounded(running: Runn
                 if isinstance(event, ResponseReceived):
                     assert dict(event.headers)[b"grpc-status"] == b"8"
                     refused.append(event.stream_id)
-            held.append(sum(connection.held for connection in list(running.server.connections)))
+            held.append(sum(connection.buffered for connection in list(running.server.connections)))
 
-        for stream in range(1, 4 * MAX_HELD // MAX_BYTES, 2):
+        for stream in range(1, 4 * MAX_BUFFERED // MAX_BYTES, 2):
             client.send_headers(stream, HEADS)
             rest = memoryview(unfinished)
             while rest and stream not in refused:
@@ -368,7 +368,7 @@ def test_what_the_streams_of_a_connection_hold_together_is_bounded(running: Runn
                     made.sendall(client.data_to_send())
         while not refused:
             hear()
-    assert max(held) <= MAX_HELD + 2**18
+    assert max(held) <= MAX_BUFFERED + 2**18
 
 
 def test_calls_that_end_early_leave_room_for_others(channel: grpc.Channel) -> None:

@@ -16,10 +16,11 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.events.control import Ruled
 from frontrank.crawl.status import events
 from frontrank.fetching.crawler.options import Options
-from frontrank.fetching.crawler.regions import MIN_PAGES, Regions, expression
+from frontrank.fetching.crawler.regions import MIN_PAGES, Regions
 from frontrank.fetching.crawler.run import crawl as fetch_all
 from frontrank.fetching.crawler.run import resume
 from frontrank.fetching.crawler.traps import Traps
+from frontrank.fetching.url_families import expression
 from frontrank.sources import load
 from frontrank.web.web import Web
 from tests.conftest import ROOT

@@ -35,6 +35,7 @@ EXTRA_OF = {
     "selectolax": "crawl",
     "publicsuffixlist": "crawl",
     "brotli": "crawl",
+    "protego": "crawl",
     "lxml": "crawl",
     "backports": "crawl",
     "jinja2": "lab",

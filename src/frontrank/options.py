@@ -10,7 +10,7 @@
     texts     ("a", "b")     --exclude a --exclude b        exclude = ["a", "b"]
     switch    True           --sitemaps, --no-sitemaps      sitemaps = true
 
-The command line is made from such a class (``frontrank.cli.options``), and the library takes its defaults and limits from
+The command line is made from such a class (``frontrank.cli.click_options``), and the library takes its defaults and limits from
 it. A value that cannot be used is refused under the name by which it was given (``written``): a flag, or a parameter.
 """
 

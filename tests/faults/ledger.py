@@ -9,7 +9,7 @@ from typing import Any
 from frontrank.crawl import events
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.log import Row
-from frontrank.fetching.crawler.job import NOT_ASKED
+from frontrank.fetching.counting import NOT_REQUESTED
 from frontrank.pages.urls import host_of
 
 SLACK = 1e-6  # seconds: what adding up times costs
@@ -72,7 +72,7 @@ class Rules:
             self.fail("leases", f"page {page} is settled, but was not leased: {row}")
         self.settled[page] = host
         self.by_host[host] += 1
-        self.asked += not (row.kind == events.Failed.kind and row.note in NOT_ASKED)
+        self.asked += not (row.kind == events.Failed.kind and row.note in NOT_REQUESTED)
 
 
 class Ledger:

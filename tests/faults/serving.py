@@ -11,13 +11,13 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.errors import FrontrankError
 from frontrank.fetching.fetcher import How
 from frontrank.frontiers.politeness import Politeness
-from frontrank.service import crawls as service_crawls
-from frontrank.service import fetching, pool
-from frontrank.service.crawls import DEFAULT, Crawls
+from frontrank.service import crawl_factory, fetching, pool
+from frontrank.service.crawl_ids import DEFAULT
+from frontrank.service.crawls import Crawls
 from frontrank.service.fetching import FetchPlan, Work
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import methods
-from frontrank.service.rpc import Server
+from frontrank.service.rpc import RpcServer
 from tests.faults import disk as disks
 from tests.faults.crawling import Crawling
 from tests.faults.disk import POWER, Disk
@@ -52,13 +52,13 @@ class Serving(Crawling):
         self.politeness = Politeness(delay_s=random.choice((0.0, 0.5, 1.0)))
         self.ledger = Ledger(sim.fail, lambda fail: ServedRules(fail, self.politeness, revisits=True), sim.log)
         WatchedJournal.ledgers = {DEFAULT: self.ledger}
-        service_crawls.Journal = WatchedJournal  # type: ignore[misc]
+        crawl_factory.Journal = WatchedJournal  # type: ignore[misc]
         pool.ThreadPoolExecutor = InlineExecutor  # type: ignore[misc, assignment]
         self.options = self.options.with_changes({"delay": self.politeness.delay_s})
         self.faults = [random.choice(FAULTS[:-1]) for _ in range(random.choice((0, 1, 2, 3)))]
         self.starts = 0
         self.crawls: Crawls | None = None
-        self.server: Server | None = None
+        self.server: RpcServer | None = None
         self.lost_power = False  # once
         self.works: list[Work] = []
         self.died = asyncio.Event()
@@ -80,7 +80,7 @@ class Serving(Crawling):
         sim.log("service", self.starts, fault or "no fault", at if fault else "")
         self.crawls = Crawls(self.folder, self.options.policy, self.politeness, clock=time.time)
         frontier = FrontierService(self.crawls, clock=time.time)
-        self.server = Server(methods(frontier))
+        self.server = RpcServer(methods(frontier))
 
     def _killed(self, why: str) -> None:
         self.sim.log("the service ends:", why)
@@ -189,7 +189,7 @@ class Serving(Crawling):
                 self.sim.log("fetcher", told.ended, told.fetched)
                 return
             except FrontrankError as error:
-                if work.client._calls.lost:  # type: ignore[attr-defined]
+                if work.client._channel.lost:  # type: ignore[attr-defined]
                     return
                 self.sim.log("fetcher", "ends with", error)
                 await asyncio.sleep(5.0)
@@ -200,7 +200,7 @@ class Serving(Crawling):
         """One of them is gone, and what it had taken waits for the end of its leases; another one takes its place."""
         work = self.works[0]
         self.sim.log("a fetcher is killed")
-        work.client._calls.lost = True  # type: ignore[attr-defined]
+        work.client._channel.lost = True  # type: ignore[attr-defined]
         work.end("failed")
         for task in list(work.out):
             task.cancel()

@@ -13,16 +13,16 @@ from h2.exceptions import H2Error
 
 from frontrank.errors import InputError, NotFound, ServiceAway, ServiceError, ServiceFailed
 from frontrank.service import wire
-from frontrank.service.asks import Ask
 from frontrank.service.async_client import AsyncClient
+from frontrank.service.client_calls import ClientCall
 from frontrank.service.grpc_server import SERVICE
-from frontrank.service.rpc import PREFIX, Status, framed
+from frontrank.service.rpc import PREFIX, GrpcStatus, framed
 
 HOST, PORT = "service", 7071
 TIMEOUT_S = 60.0
 FRAME = 16_000
-KINDS = {Status.INVALID_ARGUMENT: InputError, Status.NOT_FOUND: NotFound, Status.UNAVAILABLE: ServiceAway}
-KINDS |= {Status.INTERNAL: ServiceFailed, Status.UNKNOWN: ServiceFailed}
+KINDS = {GrpcStatus.INVALID_ARGUMENT: InputError, GrpcStatus.NOT_FOUND: NotFound, GrpcStatus.UNAVAILABLE: ServiceAway}
+KINDS |= {GrpcStatus.INTERNAL: ServiceFailed, GrpcStatus.UNKNOWN: ServiceFailed}
 
 
 class Client(AsyncClient):
@@ -30,11 +30,11 @@ class Client(AsyncClient):
 
     def __init__(self, loop: Any, random: Random, crawl: str) -> None:
         self.crawl = crawl
-        self._calls = Calls(loop, random)  # type: ignore[assignment]
+        self._channel = Calls(loop, random)  # type: ignore[assignment]
 
 
 class Calls:
-    """What the client uses of ``service.calls.Calls``; connections break off, before or after the service has acted."""
+    """What a client uses of ``ServiceChannel``; connections break off, before or after the service has acted."""
 
     def __init__(self, loop: Any, random: Random) -> None:
         self.loop, self.random = loop, random
@@ -42,7 +42,7 @@ class Calls:
         self.channel = self
         self.lost = False  # the process of this client is gone
 
-    async def answers_async(self, ask: Ask[Any]) -> list[Any]:
+    async def answers_async(self, ask: ClientCall[Any]) -> list[Any]:
         method = SERVICE.methods_by_name[ask.method]
         asked = list(ask.message) if method.client_streaming else [ask.message]  # type: ignore[call-overload]
         messages = [message.SerializeToString() for message in asked]
@@ -131,8 +131,8 @@ class Connection(asyncio.Protocol):
         if waiting is None or waiting.done():
             return
         said, body = self._ends[stream], bytes(self._bodies[stream])
-        status = Status(int(said.get("grpc-status", Status.UNAVAILABLE)))
-        if status != Status.OK:
+        status = GrpcStatus(int(said.get("grpc-status", GrpcStatus.UNAVAILABLE)))
+        if status != GrpcStatus.OK:
             waiting.set_exception(KINDS.get(status, ServiceError)(said.get("grpc-message", status.name)))
             return
         found, at = [], 0

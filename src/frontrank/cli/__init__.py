@@ -119,15 +119,15 @@ def main(args: list[str] | None = None) -> None:
             if watch is not None:
                 watch.code = code
         except (KeyboardInterrupt, SystemError, RuntimeError) as stop:  # click.Abort is one
-            # An interrupt as the compiler hands machine code over is told as an error of its own, or of the interpreter.
+            # An interrupt while the compiler hands machine code over is raised as another error, or as one of the interpreter.
             asked = 0 if watch is None else watch.asked
             if not (asked or isinstance(stop, KeyboardInterrupt | click.Abort)):
                 raise
-            said = stop.__cause__ if isinstance(stop, click.Abort) else stop if isinstance(stop, KeyboardInterrupt) else None
+            cause = stop.__cause__ if isinstance(stop, click.Abort) else stop if isinstance(stop, KeyboardInterrupt) else None
             code = 128 + (asked or signal.SIGINT)
             if watch is not None:
                 watch.code = code  # no interrupt comes after this one
-            print(f"frontrank: {str(said or '') or 'interrupted'}", file=sys.stderr)
+            print(f"frontrank: {str(cause or '') or 'interrupted'}", file=sys.stderr)
     if code:
         sys.exit(code)
 

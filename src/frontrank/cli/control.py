@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from frontrank.cli.options import click_option, trust_option
+from frontrank.cli.click_options import click_option, trust_option
 from frontrank.crawl.verbs import COMMAND, VERBS, Parameter, Verb, verbs_for
 from frontrank.errors import InputError
 
@@ -49,7 +49,7 @@ F = Callable[..., Any]
 
 
 class Recipient(NamedTuple):
-    """Whom a command is for, and how the answer is shown."""
+    """The crawl that a command is for, and how the outcome is printed."""
 
     target: str
     crawl: str
@@ -109,10 +109,10 @@ def to_recipient(command: F) -> Any:
     ) -> Any:
         return command(to=Recipient(target, crawl, token_file, tls_ca, insecure, as_json), **given)
 
-    made: Any = with_recipient
+    decorated: Any = with_recipient
     for option in reversed(options):
-        made = option(made)
-    return made
+        decorated = option(decorated)
+    return decorated
 
 
 # The commands of the table --------------------------------------------------------------------------------------------------
@@ -132,13 +132,13 @@ def command_of(name: str) -> click.Command:
 
     several = len(verbs) > 1
     parameters = list({one.field: one for verb in verbs for one in verb.parameters}.values())
-    made: Any = run
+    decorated: Any = run
     if any(verb.for_all for verb in verbs):
-        made = click.option("--all", "for_all", is_flag=True, help="All crawls of a service at once.")(made)
+        decorated = click.option("--all", "for_all", is_flag=True, help="All crawls of a service at once.")(decorated)
     for one in reversed(parameters):
-        made = _click_parameter(one, several, verbs)(made)
+        decorated = _click_parameter(one, several, verbs)(decorated)
     lenient = {"ignore_unknown_options": any(one.argument and one.least < 0 for one in parameters)}  # -1 is no option
-    return click.command(name=name, help=HELP.get(name, verbs[0].about), context_settings=lenient)(to_recipient(made))
+    return click.command(name=name, help=HELP.get(name, verbs[0].about), context_settings=lenient)(to_recipient(decorated))
 
 
 def _click_parameter(one: Parameter, several: bool, verbs: list[Verb]) -> Callable[[F], F]:
@@ -158,7 +158,7 @@ def _reader(one: Parameter) -> Callable[..., Any]:
 
 
 def _chosen(verbs: list[Verb], given: dict[str, Any]) -> tuple[Verb, list[dict[str, Any]]]:
-    """The verb that is meant, and what it is about, once or several times; ``given`` keeps the rest."""
+    """The verb that is meant, and each host or pattern that it is about; ``given`` keeps the rest."""
     if not verbs[0].parameters:
         return verbs[0], [{}]
     subjects = {verb.parameters[0].field: given.pop(verb.parameters[0].field) for verb in verbs}

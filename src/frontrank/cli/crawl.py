@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.options import asked_in, given_of, trust_option
+from frontrank.cli.click_options import asked_in, given_of, trust_option
 from frontrank.cli.screen import own_name, show_json
 from frontrank.fetching.crawler.options import Options, options
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from frontrank.cli.click_options import listening_port, trust_option
 from frontrank.cli.listening import protection_options
-from frontrank.cli.options import listening_port, trust_option
-from frontrank.service.options import ServeOptions
+from frontrank.service.serve_options import ServeOptions
 from frontrank.system import stopping
 
 
@@ -39,8 +39,8 @@ def command(directories: tuple[str, ...], port: int, as_json: bool, **protection
         check_trusted(folder)
     protected = security(**protection)
     stop = threading.Event()
-    made = http_server(folders=folders, host=protection["host"], port=port, token=protected.token, tls=protected.tls)
-    with stopping.gracefully(stop.set), made as server:
-        told = f"{server.url} shows {', '.join(folders)}\nCtrl-C stops it."
-        print(json.dumps({"http": server.url, "crawls": list(folders)}) if as_json else told, flush=True)
+    http = http_server(folders=folders, host=protection["host"], port=port, token=protected.token, tls=protected.tls)
+    with stopping.gracefully(stop.set), http as server:
+        shown = f"{server.url} shows {', '.join(folders)}\nCtrl-C stops it."
+        print(json.dumps({"http": server.url, "crawls": list(folders)}) if as_json else shown, flush=True)
         stop.wait()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.screen import output_options, own_name, percent, progress, say, show_json, terminal_width
+from frontrank.cli.screen import Output, output_options, own_name, percent, progress, say, show_csv, show_json, terminal_width
 from frontrank.orderings import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ MAX_BAR_LENGTH = 50
 @click.command(name="demo")
 @click.option("--out", default="frontrank-demo", show_default=True, metavar="DIR", help="Where the results go.")
 @output_options
-def command(out: str, as_json: bool, as_csv: bool) -> None:
+def command(out: str, output: Output) -> None:
     """Serve a web of 20,000 pages on loopback and crawl a tenth of it for real, breadth-first and by surf.
 
     Then eleven orderings are simulated on the same web, and the report sets all of them side by side.
@@ -38,20 +38,20 @@ def command(out: str, as_json: bool, as_csv: bool) -> None:
     from frontrank.lab.saved_runs import check_runs_target
     from frontrank.system.files import written_beside
 
-    need("selectolax")
+    need("selectolax", "protego")
     check_runs_target(out)
     signal.signal(signal.SIGHUP, lambda number, frame: sys.exit(128 + number))  # a closed window must not leave a server behind
     try:
-        with written_beside(out) as made:
-            made.mkdir()
-            runs = run(made)
+        with written_beside(out) as folder:
+            folder.mkdir()
+            runs = run(folder)
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt(f"{str(stop) or 'interrupted'}; nothing was written to {out}") from None
     figures = runs.json()
-    if as_json:
+    if output.as_json:
         show_json({**figures, "report": f"{out}/report.html", "crawls": f"{out}/crawls"})
-    elif as_csv:
-        print(runs.frame().csv(), end="")
+    elif output.as_csv:
+        show_csv(runs.frame())
     else:
         tell_all(runs, figures, out)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from frontrank.cli.options import asked_in, given_of
-from frontrank.cli.screen import output_options, progress, show
+from frontrank.cli.click_options import asked_in, given_of
+from frontrank.cli.screen import Output, output_options, progress
 from frontrank.lab.lab_options import FORMS, EvaluateOptions, SearchOptions
 
 USUAL = ("random", "pagerank", "q-overlap", "rw", "rw-eg", "fusion")
@@ -44,7 +44,7 @@ def seen_by(log: Any, visibility: str | None) -> Any:
 @click.option("--ordering", "specs", multiple=True, metavar="R", help=f"{FORMS}; repeatable.")
 @click.option("--out", metavar="FILE", help="Write the table: .csv, .parquet or .json.")
 @output_options
-def command(web: str, specs: tuple[str, ...], out: str | None, as_json: bool, as_csv: bool, **given: Any) -> None:
+def command(web: str, specs: tuple[str, ...], out: str | None, output: Output, **given: Any) -> None:
     """Pretend that part of WEB has been crawled, rank its frontier, and compare with the ideal ranking.
 
     \b
@@ -73,6 +73,6 @@ def command(web: str, specs: tuple[str, ...], out: str | None, as_json: bool, as
         )
     if out:
         done.save_table(out)
-    show(done, as_json, as_csv)
-    if out and not as_json and not as_csv:
+    output.show(done)
+    if out and output.for_people:
         print(f"written: {out}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from frontrank.cli.options import trust_option
+from frontrank.cli.click_options import trust_option
 from frontrank.cli.screen import percent, printable, progress, say, show_json
 
 ROUNDING = 1e-9  # of a priority: parts of it that are computed apart add up no better
@@ -41,43 +41,43 @@ def command(crawl: str, url: str, specs: tuple[str, ...], as_json: bool) -> None
         loaded = load_crawl(crawl)
         rankers = given or [ranker_of(spec) for spec in usual_rankers(loaded)]
         view = view_for(loaded, rankers)
-        told = explain(loaded, view, url, rankers)
+        explanation = explain(loaded, view, url, rankers)
     if as_json:
-        show_json(told)
+        show_json(explanation)
         return
-    print(printable(told["url"]))
-    for spec, place in told["rankers"].items():
+    print(printable(explanation["url"]))
+    for spec, place in explanation["rankers"].items():
         made_of = ", ".join(f"{name} {value:.3g}" for name, value in place["parts"].items())
         say(f"{spec}: place {place['place']:,} of {place['of']:,}, score {place['score']:.4g} ({made_of})", "  ", "      ")
-    if told["voters"]:
+    if explanation["voters"]:
         print("Voted for by:")
-        for voter in told["voters"]:
+        for voter in explanation["voters"]:
             worth = f"impact {voter['impact']:g}, one of {voter['links']:,} links"
             say(f"{voter['url']} ({worth})", f"  {percent(voter['share']):>6}  ", " " * 10)
-    if told["queries"]:
+    if explanation["queries"]:
         print("Matches the queries:")
-        for query in told["queries"]:
+        for query in explanation["queries"]:
             found = f"{query['results']} results, mean score {query['mean_score']:.2f}"
             say(f"{query['query']!r}, asked {query['frequency']:g} times: {found}", "  ", "      ")
     elif loaded.queries:
         print("Neither its URL nor its anchors match a query of the log.")
 
 
-def _others(told: dict[str, Any]) -> list[tuple[float, str]]:
+def _others(explanation: dict[str, Any]) -> list[tuple[float, str]]:
     """What else a priority is made of."""
-    linked = told["counted"] == "that link to it"
-    found = [(told.get("further_links", 0.0), "further links" if linked else "further pages")]
-    found += [(part, name) for name, part in told["parts"].items()]
-    rest = told["other"] - sum(told["parts"].values())
-    if abs(rest) > ROUNDING * abs(told["priority"]):
-        if told["parts"]:
-            said = "said since the ranking"
+    linked = explanation["counted"] == "that link to it"
+    found = [(explanation.get("further_links", 0.0), "further links" if linked else "further pages")]
+    found += [(part, name) for name, part in explanation["parts"].items()]
+    rest = explanation["other"] - sum(explanation["parts"].values())
+    if abs(rest) > ROUNDING * abs(explanation["priority"]):
+        if explanation["parts"]:
+            name = "reported since the ranking"
         elif linked:
-            said = "not by a link: its place among seeds, a restart there, its URL, or what a ranking gives to every page"
+            name = "not by a link: its place among seeds, a restart there, its URL, or what a ranking gives to every page"
         else:
-            said = "by no page: what is assumed before any is fetched"
-        found.append((rest, said))
-    return [(part, said) for part, said in found if part]
+            name = "by no page: what is assumed before any is fetched"
+        found.append((rest, name))
+    return [(part, name) for part, name in found if part]
 
 
 def explain_live(directory: str, url: str, as_json: bool) -> None:
@@ -87,21 +87,25 @@ def explain_live(directory: str, url: str, as_json: bool) -> None:
     with progress() as tell:
         tell("replaying the crawl", 0, 0)
         with Crawl.recover(directory, read_only=True) as crawl:
-            told, waiting = crawl.explain(url), crawl.waiting
+            explanation, waiting = crawl.explain(url), crawl.waiting
     if as_json:
-        show_json({**told, "waiting": waiting})
+        show_json({**explanation, "waiting": waiting})
         return
-    print(printable(told["url"]))
-    place = f"place {told['place']:,} of {waiting:,} that wait" if "place" in told else told["state"]
-    say(f"{told['policy']}: {place}, priority {told['priority']:.4g}, depth {told['depth']}", "  ", "      ")
-    parts: list[tuple[float, Any]] = [(link["part"], link["url"]) for link in told["links"]]
-    if not told["ranked"]:
+    print(printable(explanation["url"]))
+    place = f"place {explanation['place']:,} of {waiting:,} that wait" if "place" in explanation else explanation["state"]
+    say(
+        f"{explanation['policy']}: {place}, priority {explanation['priority']:.4g}, depth {explanation['depth']}",
+        "  ",
+        "      ",
+    )
+    parts: list[tuple[float, Any]] = [(link["part"], link["url"]) for link in explanation["links"]]
+    if not explanation["ranked"]:
         say("It is not ranked yet, and waits behind all pages that are, first come, first served.")
         return
     if parts:
-        print(f"Its priority, by fetched pages {told['counted']} ({told['links_known']:,}):")
+        print(f"Its priority, by fetched pages {explanation['counted']} ({explanation['links_known']:,}):")
     else:
-        say(f"Of the fetched pages {told['counted']} ({told['links_known']:,}), none changed its priority.")
-    parts += _others(told)
-    for part, said in parts:
-        say(said, f"  {part:>+10.4g}  ", " " * 14)
+        say(f"Of the fetched pages {explanation['counted']} ({explanation['links_known']:,}), none changed its priority.")
+    parts += _others(explanation)
+    for part, name in parts:
+        say(name, f"  {part:>+10.4g}  ", " " * 14)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from frontrank.cli.options import asked, given_of, number
+from frontrank.cli.click_options import asked, given_of, number
 from frontrank.errors import need
 from frontrank.fetching.crawler.options import agent_of, options
 from frontrank.options import TIME
@@ -59,7 +59,7 @@ def command(
     frontrank fetch https://example.org/ --from localhost:7071 \\
         --contact you@example.org
     """
-    need("grpc", "selectolax", "publicsuffixlist", "brotli")
+    need("grpc", "selectolax", "publicsuffixlist", "brotli", "protego")
     from frontrank.fetching.fetcher import How
     from frontrank.pages.urls import usable_seed
     from frontrank.service.fetching import FetchPlan

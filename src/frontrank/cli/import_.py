@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from frontrank.sources.search_team.importing import ImportCounts
     from frontrank.sources.search_team.searchlog import Observed
 
-SAID = {
+NOTICES = {
     "duplicate_pages": "duplicate rows of a page; the first counts",
     "repeated_queries": "duplicate rows of a query; frequencies are added",
     "unknown_log_rows": "rows of the log whose URL is not a page of the crawl",
@@ -60,9 +60,9 @@ def command(target: str, skip_bad: bool, force: bool, as_json: bool, **given: st
     print(f"{target}: {listed}; {' and '.join(figures['impacts']) or 'neither clicks nor views'} known")
     for table, rows in figures["skipped"].items():
         print(f"  {rows:,} bad rows of {table} skipped")
-    for name, said in SAID.items():
+    for name, notice in NOTICES.items():
         if figures.get(name):
-            print(f"  {figures[name]:,} {said}")
+            print(f"  {figures[name]:,} {notice}")
 
 
 def _read(target: str, given: dict[str, str | None], skip_bad: bool, tell: Any) -> tuple[Observed, ImportCounts]:

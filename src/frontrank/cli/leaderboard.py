@@ -1,4 +1,4 @@
-"""frontrank leaderboard: every ordering over all webs at hand."""
+"""frontrank leaderboard: every ordering over all webs that are available."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from frontrank.cli.options import asked_in, given_of
-from frontrank.cli.screen import output_options, progress, show, show_frame
+from frontrank.cli.click_options import asked_in, given_of
+from frontrank.cli.screen import Output, output_options, progress, show_frame
 from frontrank.lab.lab_options import LeaderboardOptions
 
 
@@ -18,9 +18,7 @@ from frontrank.lab.lab_options import LeaderboardOptions
 @asked_in(LeaderboardOptions)
 @click.option("--out", metavar="FILE", help="Write one page: .md, or the table as .csv, .parquet or .json.")
 @output_options
-def command(
-    webs: tuple[str, ...], policies: tuple[str, ...], out: str | None, as_json: bool, as_csv: bool, **given: Any
-) -> None:
+def command(webs: tuple[str, ...], policies: tuple[str, ...], out: str | None, output: Output, **given: Any) -> None:
     """Which ordering is best over several webs? Four generated ones are always included; name others, each with its seeds.
 
     Every ordering runs that needs no parameter, and some variants. One half of a query log drives, the other judges.
@@ -48,8 +46,8 @@ def command(
         save(board.markdown(f"frontrank leaderboard {shlex.join([*typed, '--out', out])}"), out)
     elif out is not None:
         board.save_table(out)
-    show(board, as_json, as_csv)
-    if not as_json and not as_csv:
+    output.show(board)
+    if output.for_people:
         for contest in board.contests:
             print()
             show_frame(contest.frame())

@@ -1,4 +1,4 @@
-"""Options of commands that listen: where, and who may ask. They are the parameters of ``service.security.security``."""
+"""Options of commands that listen: the address, and who may connect: the parameters of ``service.security.security``."""
 
 from __future__ import annotations
 

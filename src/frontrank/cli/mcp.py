@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.options import trust_option
+from frontrank.cli.click_options import trust_option
 
 if TYPE_CHECKING:
     from frontrank.service.mcp import Tool
@@ -41,7 +41,7 @@ def command(directory: str | None, address: str | None, control: bool, as_json: 
 
     need("msgspec")
     from frontrank.cli.screen import show_json
-    from frontrank.service.mcp import Server
+    from frontrank.service.mcp import McpServer
 
     if (directory is None) == (address is None):
         raise InputError("mcp needs either the directory of a crawl or the --address of a service")
@@ -51,11 +51,11 @@ def command(directory: str | None, address: str | None, control: bool, as_json: 
         else:
             tools = _of_directory(Path(directory or ""), control, used)
         if as_json:
-            show_json([tool.told() for tool in tools])
+            show_json([tool.described() for tool in tools])
             return
         with os.fdopen(os.dup(1), "wb") as out:
             os.dup2(2, 1)  # what anything prints must not come between the messages
-            Server(tools).serve(sys.stdin.buffer, out)
+            McpServer(tools).serve(sys.stdin.buffer, out)
 
 
 def _of_service(address: str, control: bool, *, crawl: str, token_file: str | None, tls_ca: str, insecure: bool) -> list[Tool]:

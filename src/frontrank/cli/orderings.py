@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from frontrank.cli.screen import output_options, say, show_json
+from frontrank.cli.screen import Output, output_options, say, show_csv, show_json
 
 
 @click.command(name="orderings")
 @click.argument("name", required=False)
 @output_options
-def command(name: str | None, as_json: bool, as_csv: bool) -> None:
+def command(name: str | None, output: Output) -> None:
     """List the orderings, or show all that is known of the one called NAME."""
     from inspect import cleandoc
 
@@ -20,15 +20,14 @@ def command(name: str | None, as_json: bool, as_csv: bool) -> None:
 
     known = orderings() if name is None else {name: find(name)}
     entries = {key: describe(ordering) for key, ordering in known.items()}
-    if as_json:
+    if output.as_json:
         show_json(entries)
-    elif as_csv:
+    elif output.as_csv:
         from frontrank.lab.frame import Frame, FrameColumn
 
-        said = [entry["description"] for entry in entries.values()]
-        given = [_parameters(entry) for entry in entries.values()]
-        columns = {"ordering": list(entries), "description": said, "parameters": given}
-        print(Frame(tuple(FrameColumn(*column) for column in columns.items())).csv(), end="")
+        descriptions = FrameColumn("description", [entry["description"] for entry in entries.values()])
+        parameters = FrameColumn("parameters", [_parameters(entry) for entry in entries.values()])
+        show_csv(Frame((FrameColumn("ordering", list(entries)), descriptions, parameters)))
     elif name is not None:
         print(cleandoc(known[name].__doc__ or ""))
     else:

@@ -6,18 +6,20 @@ from typing import Any
 
 import click
 
-from frontrank.cli.options import given_of, trust_option
+from frontrank.cli.click_options import asked_in, given_of, trust_option
 from frontrank.cli.screen import show_json
-from frontrank.cli.simulate import run, run_options
+from frontrank.cli.simulate import run
+from frontrank.lab.lab_options import RunOptions
+from frontrank.options import options_of
 
 
 @click.command(name="report")
 @click.argument("web")
-@run_options
+@asked_in(RunOptions)
 @click.option("--out", default="report.html", show_default=True, metavar="FILE", help="Where the page goes.")
 @trust_option
 @click.option("--json", "as_json", is_flag=True, help="Also print the figures as JSON.")
-def command(web: str, policies: tuple[str, ...], out: str, as_json: bool, **options: Any) -> None:
+def command(web: str, out: str, as_json: bool, **options: Any) -> None:
     """Compare orderings on WEB (or those in a directory that simulate --out wrote) in one self-contained page."""
     from frontrank.errors import InputError, need
     from frontrank.lab.compare import Runs
@@ -28,12 +30,11 @@ def command(web: str, policies: tuple[str, ...], out: str, as_json: bool, **opti
     need("jinja2", "plotly")
     check_ending(out, ".html", ".htm")
     check_target(out)
-    given = ["ordering"] * bool(policies) + list(given_of(options))
+    given = given_of(options)
     if given and is_saved(web):
-        raise InputError(
-            f"--{given[0].replace('_', '-')} was given, but {web} holds saved runs, which are not run again; drop it"
-        )
-    runs = Runs.load(web) if is_saved(web) else run(web, policies, **options)
+        flag = options_of(RunOptions)[next(iter(given))].flag
+        raise InputError(f"{flag} was given, but {web} holds saved runs, which are not run again; drop it")
+    runs = Runs.load(web) if is_saved(web) else run(web, RunOptions(**given))
     assert isinstance(runs, Runs)
     runs.report(out)
     if as_json:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from frontrank.cli.click_options import asked_in, given_of
 from frontrank.cli.evaluate import queries_of, seen_by
-from frontrank.cli.options import asked_in, given_of
 from frontrank.cli.screen import progress, say, show_json
 from frontrank.lab.lab_options import ReproduceOptions
 
@@ -63,24 +63,24 @@ def command(paper: str, web: str, out: str | None, markdown: str | None, as_json
         loaded = load(web, progress=lambda text: tell(text, 0, 0))
         if asked.visibility is not None:
             log = seen_by(log or halves(made_workload(loaded)), asked.visibility)
-        told = run(paper, loaded, tell, web, log, asked.queries or "", impact=asked.impact, visibility=asked.visibility)
+        reproduction = run(paper, loaded, tell, web, log, asked.queries or "", impact=asked.impact, visibility=asked.visibility)
     if out:
-        told.html(out)
+        reproduction.html(out)
     if markdown:
-        save(told.markdown(), markdown)
+        save(reproduction.markdown(), markdown)
     if as_json:
-        show_json(told.json())
+        show_json(reproduction.json())
     else:
-        show(told)
+        show(reproduction)
         for path in (out, markdown):
             if path:
                 print(f"written: {path}")
 
 
-def show(told: Reproduction) -> None:
+def show(reproduction: Reproduction) -> None:
     """The claims, one under the other: what the paper says, what was measured, the verdict."""
-    say(f"{told.title}: {told.summary()}")
-    for one in told.experiments:
+    say(f"{reproduction.title}: {reproduction.summary()}")
+    for one in reproduction.experiments:
         if one.claims:
             print()
             say(one.heading)

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from frontrank.cli.options import asked_in, given_of
-from frontrank.cli.screen import output_options, progress, show
+from frontrank.cli.click_options import asked_in, given_of
+from frontrank.cli.screen import Output, output_options, progress
 from frontrank.lab.lab_options import FORMS, RevisitOptions
 
 
@@ -20,7 +20,7 @@ from frontrank.lab.lab_options import FORMS, RevisitOptions
 @asked_in(RevisitOptions)
 @click.option("--out", metavar="FILE", help="Write the report: .html; or the table: .csv, .parquet or .json.")
 @output_options
-def command(web: str, revisits: tuple[str, ...], out: str | None, as_json: bool, as_csv: bool, **given: Any) -> None:
+def command(web: str, revisits: tuple[str, ...], out: str | None, output: Output, **given: Any) -> None:
     """When to fetch the pages of WEB again so that copies stay fresh. Compares revisit policies on a web that changes.
 
     \b
@@ -47,6 +47,6 @@ def command(web: str, revisits: tuple[str, ...], out: str | None, as_json: bool,
         done.save_report(out, shlex.join(["frontrank", *sys.argv[1:]]))
     elif out is not None:
         done.save_table(out)
-    show(done, as_json, as_csv)
-    if out and not as_json and not as_csv:
+    output.show(done)
+    if out and output.for_people:
         print(f"written: {out}")

@@ -14,6 +14,8 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,32 +55,47 @@ def progress() -> Iterator[Progress]:
             yield lambda text, done, total: bars.update(task, description=text, completed=done, total=total or None)
 
 
-# For programs ----------------------------------------------------------------------------------------------------------------
-def output_options(f: F) -> F:
-    """--json and --csv, of every command that prints a table."""
-    f = click.option("--csv", "as_csv", is_flag=True, callback=_one_form, help="Print the table as comma-separated values.")(f)
-    return click.option("--json", "as_json", is_flag=True, callback=_one_form, help="Print the figures as JSON.")(f)
+# In the form that was asked for -----------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Output:
+    """The form in which a command prints its result."""
+
+    as_json: bool = False
+    as_csv: bool = False
+
+    @property
+    def for_people(self) -> bool:
+        return not self.as_json and not self.as_csv
+
+    def show(self, result: Tabular) -> None:
+        """Print a result as JSON, CSV, or a table for people."""
+        if self.as_json:
+            show_json(result.json())
+        elif self.as_csv:
+            show_csv(result.frame())
+        else:
+            show_frame(result.frame())
 
 
-def _one_form(ctx: click.Context, parameter: click.Parameter, value: bool) -> bool:
-    """The second of the two that is read sees the first."""
-    if value and any(ctx.params.get(other) for other in ("as_json", "as_csv")):
-        raise InputError("--json and --csv were given together, but only one of them can be printed; drop one")
-    return value
+def output_options(command: F) -> F:
+    """--json and --csv, of every command that prints a table: the command gets them as ``output``."""
+
+    @wraps(command)
+    def call(*, as_json: bool, as_csv: bool, **given: Any) -> Any:
+        if as_json and as_csv:
+            raise InputError("--json and --csv were given together, but only one of them can be printed; drop one")
+        return command(output=Output(as_json, as_csv), **given)
+
+    csv = click.option("--csv", "as_csv", is_flag=True, help="Print the table as comma-separated values.")
+    return click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")(csv(call))
 
 
 def show_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
-def show(result: Tabular, as_json: bool = False, as_csv: bool = False) -> None:
-    """A result as it was asked for: JSON, CSV, or a table for people."""
-    if as_json:
-        show_json(result.json())
-    elif as_csv:
-        print(result.frame().csv(), end="")
-    else:
-        show_frame(result.frame())
+def show_csv(frame: Frame) -> None:
+    print(frame.csv(), end="")
 
 
 # For people ------------------------------------------------------------------------------------------------------------------

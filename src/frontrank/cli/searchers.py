@@ -1,4 +1,4 @@
-"""frontrank ask, impact: what searchers do, told to a crawl by its directory, while it runs or not, or by its service."""
+"""frontrank ask, impact: tell a crawl what searchers do: in its directory, whether it runs or not, or through its service."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def ask(to: Recipient, queries: str) -> None:
     """Give a crawl the queries of FILE: its next ranking uses them.
 
     DIR is a crawl, running or not; ADDRESS is the HTTP address of a service, such as 127.0.0.1:7072. FILE is a query log: one
-    query per line, or a table of query and frequency. It takes the place of the queries so far.
+    query per line, or a table of query and frequency. It replaces the queries so far.
 
     \b
     frontrank ask my-crawl this-week.tsv
@@ -46,8 +46,8 @@ def impact(to: Recipient, table: str) -> None:
     """Tell a crawl what searchers made of its pages: clicks, views or both.
 
     DIR is a crawl, running or not; ADDRESS is the HTTP address of a service, such as 127.0.0.1:7072. FILE is a table with the
-    columns url and clicks, views or both (CSV, TSV, Parquet, SQLite). It holds from the next ranking on, and takes the place of
-    what was told of a page before. Pages that the crawl does not know are named and skipped.
+    columns url and clicks, views or both (CSV, TSV, Parquet, SQLite). It counts from the next ranking on, and replaces
+    what was reported of a page before. Pages that the crawl does not know are named and skipped.
 
     \b
     frontrank impact my-crawl clicks-of-today.csv
@@ -55,23 +55,23 @@ def impact(to: Recipient, table: str) -> None:
     """
     from frontrank.sources.search_team.searchers import read_impacts
 
-    told = read_impacts(table)
-    what = f"{len(told):,} pages"
+    rows = read_impacts(table)
+    what = f"{len(rows):,} pages"
     if not to.is_service:
-        _show(to, what, to.send("impacts", {"told": told}))
+        _show(to, what, to.send("impacts", {"told": rows}))
         return
-    answers = [to.post("impacts", {"pages": part}) for part in _parts(told)]
+    answers = [to.post("impacts", {"pages": part}) for part in _parts(rows)]
     unknown = [url for answer in answers for url in answer["unknown"]]
     missing = sum(answer["unknown_pages"] for answer in answers)
     if missing:
         named = ", ".join(unknown[:3]) + (", ..." if missing > 3 else "")
-        click.echo(f"{missing:,} of {len(told):,} pages with an impact are not known to this crawl: {named}", err=True)
+        click.echo(f"{missing:,} of {len(rows):,} pages with an impact are not known to this crawl: {named}", err=True)
     _show(to, what, all(answer["applied"] for answer in answers))
 
 
-def _parts(told: Sequence[Sequence[Any]]) -> Iterator[list[dict[str, Any]]]:
+def _parts(impacts: Sequence[Sequence[Any]]) -> Iterator[list[dict[str, Any]]]:
     """Rows of one request each."""
-    rows = [dict(zip(("url", "clicks", "views"), row, strict=True)) for row in told]
+    rows = [dict(zip(("url", "clicks", "views"), row, strict=True)) for row in impacts]
     rows = [{name: value for name, value in row.items() if value is not None} for row in rows]
     for first in range(0, len(rows), PART):
         yield rows[first : first + PART]

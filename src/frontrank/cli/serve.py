@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from frontrank.cli.click_options import asked_in, given_of, trust_option
 from frontrank.cli.listening import NAMES, protection_options
-from frontrank.cli.options import asked_in, given_of, trust_option
 from frontrank.cli.screen import progress
 from frontrank.errors import InputError, need
-from frontrank.service.options import ServeOptions
+from frontrank.service.serve_options import ServeOptions
 from frontrank.system import stopping
 from frontrank.system.files import raise_file_limit
 
@@ -93,13 +93,13 @@ def _crawls(directory: str, given: dict[str, Any]) -> Crawls:
     with progress() as tell:
         tell(f"opening {directory}", 0, 0)
         asked = ServeOptions(**given)
-        share, most = asked.revisit_share, asked.max_crawls
-        crawls = Crawls(directory, policy, politeness, orderings, rescore=rescore, revisit_share=share, most=most)
+        share, max_crawls = asked.revisit_share, asked.max_crawls
+        crawls = Crawls(directory, policy, politeness, orderings, rescore=rescore, revisit_share=share, max_crawls=max_crawls)
         try:
             for name, why in crawls.broken.items():
                 print(f"frontrank: crawl {name!r} is not served, the others are: {why}", file=sys.stderr, flush=True)
             if delay_s is not None:
-                crawls.delay(delay_s)
+                crawls.set_delay(delay_s)
         except BaseException:
             crawls.close()
             raise

@@ -5,45 +5,24 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.options import asked_in, number
-from frontrank.cli.screen import output_options, progress, show
-from frontrank.lab.lab_options import FORMS, RunOptions
+from frontrank.cli.click_options import asked_in, given_of, number
+from frontrank.cli.screen import Output, output_options, progress
+from frontrank.lab.lab_options import RunOptions
 from frontrank.orderings import DEFAULT_ORDERING
 
 if TYPE_CHECKING:
     from frontrank.lab.compare import Runs
     from frontrank.lab.repeats import Repeats
 
-F = Callable[..., Any]
-FILES = (".html", ".htm", ".md", ".txt", ".tsv", ".xlsx", ".npy")  # who ends a name like this does not mean a directory
+FILES = (".html", ".htm", ".md", ".txt", ".tsv", ".xlsx", ".npy")  # a name that ends like this is not meant to be a directory
 
 
-def run_options(f: F) -> F:
-    """The options of every command that runs orderings."""
-    named = click.option("--ordering", "policies", multiple=True, metavar="P", help=f"{FORMS}; repeatable; all.")
-    return named(asked_in(RunOptions)(f))
-
-
-def run(
-    web: str,
-    policies: tuple[str, ...],
-    seeds: str | None = None,
-    budget: str | None = None,
-    until: str | None = None,
-    in_flight: int | None = None,
-    host_delay: float | None = None,
-    latency: float | None = None,
-    impact: str | None = None,
-    metric: str | None = None,
-    jobs: int | None = None,
-    repeats: int | None = None,
-) -> Runs | Repeats:
+def run(web: str, asked: RunOptions, repeats: int | None = None) -> Runs | Repeats:
     """Load the web and run the orderings, with progress on a terminal."""
     from dataclasses import replace
 
@@ -53,42 +32,34 @@ def run(
     from frontrank.simulation.plan import Plan, Stop
     from frontrank.sources import load
 
-    named = [name for name in policies or ("bfs", DEFAULT_ORDERING) if name != "all"]
-    clocked = in_flight is not None or host_delay is not None or latency is not None
-    politeness = Politeness(delay_s=host_delay or 0.0, in_flight=1 if in_flight is None else in_flight) if clocked else None
-    judged_by = metric or impact or "pagerank"
-    plan = Plan.of(named, Stop(budget, until), politeness, 1.0 if latency is None else latency, judged_by)
+    named = [name for name in asked.policy or ("bfs", DEFAULT_ORDERING) if name != "all"]
+    clocked = asked.in_flight is not None or asked.host_delay is not None or asked.latency is not None
+    in_flight = 1 if asked.in_flight is None else asked.in_flight
+    politeness = Politeness(delay_s=asked.host_delay or 0.0, in_flight=in_flight) if clocked else None
+    latency = 1.0 if asked.latency is None else asked.latency
+    plan = Plan.of(named, Stop(asked.budget, asked.until), politeness, latency, asked.metric or asked.impact or "pagerank")
     with progress() as tell:
-        loaded = load(web, progress=lambda text: tell(text, 0, 0)).by_impact(impact)
-        if "all" in policies:
+        loaded = load(web, progress=lambda text: tell(text, 0, 0)).by_impact(asked.impact)
+        if "all" in asked.policy:
             plan = plan.adding(policy for policy in runnable(loaded) if policy.spec() not in named)
         command = shlex.join(["frontrank", *sys.argv[1:]])
         if repeats is not None:
-            return repeat_plan(loaded, plan, repeats, seeds, tell, jobs)
-        runs = run_plan(loaded, plan, seeds, tell, source=web, command=command, jobs=jobs)
+            return repeat_plan(loaded, plan, repeats, asked.seeds, tell, asked.jobs)
+        runs = run_plan(loaded, plan, asked.seeds, tell, source=web, command=command, jobs=asked.jobs)
         real = as_crawled(loaded, plan.stop)
         return runs if real is None else replace(runs, runs=(real, *runs.runs))
 
 
 @click.command(name="simulate")
 @click.argument("web")
-@run_options
+@asked_in(RunOptions)
 @number("--repeat", None, "Draw random seeds N times; show means and their spread.", field="repeats", least=2)
 @click.option("--order-out", metavar="FILE", help="Write the node ids in fetch order: .npy (int64), .csv, .parquet or .json.")
 @click.option(
     "--out", metavar="DIR|FILE", help="Write everything and the report to DIR, or the table to a .csv, .parquet or .json."
 )
 @output_options
-def command(
-    web: str,
-    policies: tuple[str, ...],
-    repeats: int | None,
-    order_out: str | None,
-    out: str | None,
-    as_json: bool,
-    as_csv: bool,
-    **options: Any,
-) -> None:
+def command(web: str, repeats: int | None, order_out: str | None, out: str | None, output: Output, **given: Any) -> None:
     """Crawl WEB with one or more orderings and show how good they were.
 
     \b
@@ -103,8 +74,9 @@ def command(
     from frontrank.lab.compare import Runs
     from frontrank.lab.saved_runs import save_order
 
-    _check(policies, repeats, order_out, out)
-    done = run(web, policies, repeats=repeats, **options)
+    asked = RunOptions(**given_of(given))
+    _check(asked.policy, repeats, order_out, out)
+    done = run(web, asked, repeats)
     if order_out:
         assert isinstance(done, Runs)
         save_order(done.web, done[-1].trace, order_out)
@@ -113,13 +85,13 @@ def command(
         done.save(out)
     elif out:
         done.save_table(out)
-    show(done, as_json, as_csv)
-    if out and not as_json and not as_csv:
+    output.show(done)
+    if out and output.for_people:
         print(f"report: {out}/report.html" if is_directory(out) else f"written: {out}")
 
 
 def _check(policies: tuple[str, ...], repeats: int | None, order_out: str | None, out: str | None) -> None:
-    """What can be said against it before any work."""
+    """Refuse, before any work, what cannot be written."""
     from frontrank.errors import InputError
     from frontrank.lab.frame import check_table_target
     from frontrank.lab.saved_runs import check_order_target, check_runs_target

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.options import trust_option
+from frontrank.cli.click_options import trust_option
 from frontrank.cli.screen import moment, percent, printable, show_json, show_table, terminal_height
 
 if TYPE_CHECKING:
@@ -35,39 +35,39 @@ def command(directory: str, queue: str | None, as_json: bool) -> None:
 
     if queue:
         check_table_target(queue)
-    told = status(directory, with_queue=queue is not None)
+    figures = status(directory, with_queue=queue is not None)
     if queue:
-        rows = told.pop("queue")
+        rows = figures.pop("queue")
         write_table(_queue(rows), queue)
-        told["queue"] = {"path": queue, "pages": len(rows)}
+        figures["queue"] = {"path": queue, "pages": len(rows)}
     if as_json:
-        show_json(told)
+        show_json(figures)
         return
-    print(f"{directory}: {'running' if told['running'] else 'stopped'}, ordered by {told['policy']}")
-    facts = _facts(told)
+    print(f"{directory}: {'running' if figures['running'] else 'stopped'}, ordered by {figures['policy']}")
+    facts = _facts(figures)
     for name, text in facts:
         print(f"  {name:<12}{text}")
-    if told["failed_by_reason"]:
+    if figures["failed_by_reason"]:
         print()
-        show_table(["failed", "pages"], [[reason, f"{count:,}"] for reason, count in told["failed_by_reason"].items()])
-    if told["unscored"]:
+        show_table(["failed", "pages"], [[reason, f"{count:,}"] for reason, count in figures["failed_by_reason"].items()])
+    if figures["unscored"]:
         print()
-        show_table(["no score", "pages"], [[reason, f"{count:,}"] for reason, count in told["unscored"].items()])
-    if told["next"]:
+        show_table(["no score", "pages"], [[reason, f"{count:,}"] for reason, count in figures["unscored"].items()])
+    if figures["next"]:
         print()
-        most = _room(told, len(facts))
-        rows = [[printable(page["url"]), f"{page['priority']:.4g}", str(page["depth"])] for page in told["next"][:most]]
+        rows_left = _room(figures, len(facts))
+        rows = [[printable(page["url"]), f"{page['priority']:.4g}", str(page["depth"])] for page in figures["next"][:rows_left]]
         show_table(["next", "priority", "depth"], rows)
     if queue:
-        print(f"written: {told['queue']['path']}, {told['queue']['pages']:,} pages")
+        print(f"written: {figures['queue']['path']}, {figures['queue']['pages']:,} pages")
 
 
-def _room(told: dict[str, Any], facts: int) -> int | None:
+def _room(figures: dict[str, Any], facts: int) -> int | None:
     """How many of the next pages a terminal has lines for: the facts, which come first, are not to scroll away."""
     height = terminal_height()
     if height is None:
         return None
-    tables = sum(len(told[name]) + 2 for name in ("failed_by_reason", "unscored") if told[name])
+    tables = sum(len(figures[name]) + 2 for name in ("failed_by_reason", "unscored") if figures[name])
     return max(MIN_ROWS, height - AROUND - facts - tables)
 
 
@@ -78,29 +78,33 @@ def _queue(rows: list[dict[str, Any]]) -> Frame:
     return Frame(tuple(FrameColumn(name, [row[name] for row in rows], kind) for name, kind in kinds.items()))
 
 
-def _facts(told: dict[str, Any]) -> list[tuple[str, str]]:
+def _facts(figures: dict[str, Any]) -> list[tuple[str, str]]:
     from frontrank.fetching.crawler.display import rests
     from frontrank.fetching.crawler.pace import spoken
 
-    hosts, rate = told["hosts"], told["pages_per_s"]
-    lately = "in the last 5 min" if told["running"] else "in its last 5 min"
-    made = [("fetched", f"{told['fetched']:,}"), ("failed", f"{told['failed']:,}"), ("waiting", f"{told['waiting']:,}")]
-    made += [("in flight", f"{told['leased']:,}"), ("known", f"{told['known']:,}")]
-    if told["revisits"]:
-        made.append(("revisits", f"{told['revisits']:,}; {told['scheduled']:,} pages scheduled"))
-    made.append(("hosts", f"{hosts['known']:,}; {hosts['with_waiting']:,} with waiting pages, {hosts['resting']:,} resting"))
-    for row in told["limits"]:
-        said = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in row["limits"].items())
-        made.append(("limited", f"{printable(row['host'])}: {said}"))
-    resting = [(row["host"], row["reason"], row["next_try_s"]) for row in told["trouble"] if row["next_try_s"] is not None]
-    if trouble := rests(resting, len(told["trouble"]) - len(resting)):
-        made.append(("trouble", trouble))
-    if told["budget"]:
-        left = f", about {spoken(told['left_s'])} left" if told["left_s"] is not None else ""
-        spent = told["asked"] / told["budget"]
-        made.append(("budget", f"{told['asked']:,} of {told['budget']:,} pages ({spent:.0%}){left}"))
-    made.append(("rate", f"{rate['lately']:,.1f} pages/s {lately}, {rate['overall']:,.1f} overall"))
-    made += [(name, percent(value) if 0 <= value <= 1 else f"{value:g}") for name, value in told["gauges"].items()]
-    made.append(("started", moment(told["started"])))
-    made.append(("last event", f"{moment(told['last_event'])}, {told['events']:,} events"))
-    return made
+    hosts, rate = figures["hosts"], figures["pages_per_s"]
+    lately = "in the last 5 min" if figures["running"] else "in its last 5 min"
+    facts = [
+        ("fetched", f"{figures['fetched']:,}"),
+        ("failed", f"{figures['failed']:,}"),
+        ("waiting", f"{figures['waiting']:,}"),
+    ]
+    facts += [("in flight", f"{figures['leased']:,}"), ("known", f"{figures['known']:,}")]
+    if figures["revisits"]:
+        facts.append(("revisits", f"{figures['revisits']:,}; {figures['scheduled']:,} pages scheduled"))
+    facts.append(("hosts", f"{hosts['known']:,}; {hosts['with_waiting']:,} with waiting pages, {hosts['resting']:,} resting"))
+    for row in figures["limits"]:
+        limits = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in row["limits"].items())
+        facts.append(("limited", f"{printable(row['host'])}: {limits}"))
+    resting = [(row["host"], row["reason"], row["next_try_s"]) for row in figures["trouble"] if row["next_try_s"] is not None]
+    if trouble := rests(resting, len(figures["trouble"]) - len(resting)):
+        facts.append(("trouble", trouble))
+    if figures["budget"]:
+        left = f", about {spoken(figures['left_s'])} left" if figures["left_s"] is not None else ""
+        spent = figures["asked"] / figures["budget"]
+        facts.append(("budget", f"{figures['asked']:,} of {figures['budget']:,} pages ({spent:.0%}){left}"))
+    facts.append(("rate", f"{rate['lately']:,.1f} pages/s {lately}, {rate['overall']:,.1f} overall"))
+    facts += [(name, percent(value) if 0 <= value <= 1 else f"{value:g}") for name, value in figures["gauges"].items()]
+    facts.append(("started", moment(figures["started"])))
+    facts.append(("last event", f"{moment(figures['last_event'])}, {figures['events']:,} events"))
+    return facts

@@ -1,4 +1,4 @@
-"""frontrank trace: the events of a crawl, one a line."""
+"""frontrank trace: the events of a crawl, one per line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def command(directory: str, kind: tuple[str, ...], as_json: bool) -> None:
                 continue
             print(json.dumps(event) if as_json else _line(event))
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads has seen enough
+    except BrokenPipeError:  # the reader has seen enough, such as head
         sys.stdout = None
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from frontrank.cli.click_options import asked_in, given_of
 from frontrank.cli.evaluate import queries_of
-from frontrank.cli.options import asked_in, given_of
-from frontrank.cli.screen import output_options, progress, show
+from frontrank.cli.screen import Output, output_options, progress
 from frontrank.lab.lab_options import TuneOptions
 
 
@@ -17,7 +17,7 @@ from frontrank.lab.lab_options import TuneOptions
 @asked_in(TuneOptions)
 @click.option("--out", metavar="FILE", help="Write the table: .csv, .parquet or .json.")
 @output_options
-def command(web: str, out: str | None, as_json: bool, as_csv: bool, **given: Any) -> None:
+def command(web: str, out: str | None, output: Output, **given: Any) -> None:
     """Choose omega and gamma of rw-eg on 65% of the frontier of WEB, and test the choice on the rest."""
     from frontrank.lab.frame import check_table_target
     from frontrank.lab.scenario import build_scenario, own_queries
@@ -37,8 +37,8 @@ def command(web: str, out: str | None, as_json: bool, as_csv: bool, **given: Any
         settings = tune(scene, asked.omega, asked.gamma, seed=asked.draw, progress=tell)
     if out:
         settings.save_table(out)
-    show(settings, as_json, as_csv)
-    if not as_json and not as_csv:
+    output.show(settings)
+    if output.for_people:
         print(f"best: {settings.spec}")
         if out:
             print(f"written: {out}")

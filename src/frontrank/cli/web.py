@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from frontrank.cli.options import asked_in, given_of, listening_port
+from frontrank.cli.click_options import asked_in, given_of, listening_port
 from frontrank.cli.screen import progress, say
 from frontrank.lab.webserver.server_options import ServerOptions
 from frontrank.system import stopping
@@ -20,7 +20,7 @@ from frontrank.system import stopping
 if TYPE_CHECKING:
     from frontrank.lab.webserver.server import WebServer
 
-TOLD_EVERY_S = 0.5
+REFRESH_S = 0.5
 
 
 @click.command(name="web")
@@ -42,11 +42,11 @@ def command(web: str, port: int, as_json: bool, until_eof: bool, **options: Any)
     from frontrank.lab.webserver.site import Site
     from frontrank.sources import load
 
-    made = ServerOptions(**given_of(options))
+    served_as = ServerOptions(**given_of(options))
     _allow_connections()
     with progress() as tell:
         tell("reading the web", 0, 0)
-        site = Site(load(web, progress=lambda text: tell(text, 0, 0)), made, tell)
+        site = Site(load(web, progress=lambda text: tell(text, 0, 0)), served_as, tell)
     server = WebServer(site)
     asyncio.run(_run(server, port, as_json, until_eof))
     print(json.dumps({"requests": server.requests}) if as_json else f"{server.requests:,} requests served", flush=True)
@@ -78,8 +78,8 @@ async def _run(server: WebServer, port: int, as_json: bool, until_eof: bool) -> 
 async def _show_requests(server: WebServer, stop: asyncio.Event) -> None:
     before, done = 0, asyncio.ensure_future(stop.wait())
     while not done.done():
-        await asyncio.wait([done], timeout=TOLD_EVERY_S)
-        rate = (server.requests - before) / TOLD_EVERY_S
+        await asyncio.wait([done], timeout=REFRESH_S)
+        rate = (server.requests - before) / REFRESH_S
         before = server.requests
         print(f"\r\x1b[K{server.requests:,} requests, {rate:,.0f}/s", end="", file=sys.stderr, flush=True)
     print("\r\x1b[K", end="", file=sys.stderr, flush=True)
@@ -89,17 +89,17 @@ def _allow_connections() -> None:
     """Each connection is an open file, of which a shell gives a process few unless it asks."""
     from frontrank.lab.webserver.server import MAX_FILES
 
-    given, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_FILES if most == resource.RLIM_INFINITY else min(most, MAX_FILES)
-    if given != resource.RLIM_INFINITY and given < wanted:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _complain(message: str, told: set[str]) -> None:
-    """What goes wrong with one connection is said once, however often it happens."""
-    if message not in told:
-        told.add(message)
+def _complain(message: str, printed: set[str]) -> None:
+    """Print what goes wrong with a connection, once, however often it happens."""
+    if message not in printed:
+        printed.add(message)
         print(f"frontrank: {message}", file=sys.stderr, flush=True)
 
 

@@ -18,6 +18,7 @@ from frontrank.crawl import events, given, inbox
 from frontrank.crawl.live import Live, alone
 from frontrank.crawl.rules import MAX_WORK, Rule, tries
 from frontrank.errors import InputError
+from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, WAITING
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels.jit import Array
 from frontrank.pages.patterns import Search, searcher
@@ -26,6 +27,7 @@ PART = 2_000  # pages that get a priority, or whose names are read, at once: 2 t
 YIELD_S = 0.001  # between two parts: a lock that is taken again at once is never free for others
 PAUSED_S = 0.5  # a paused crawl looks again
 MAX_PAGES = 2**31 - 1  # as frontiers count them: a larger limit is none
+OVER_QUEUE_CAP = "over the host's queue cap"  # why a page was dropped
 MAX_HELD = 10_000  # pages whose families may not go, in one call of take: about 0.2 s, once
 
 
@@ -62,12 +64,15 @@ class Control(Live):
         concurrency: int | None = None,
         budget: int | None = None,
         limit: int | None = None,
+        queue_cap: int | None = None,
         at_least: bool = False,
         now: float | None = None,
     ) -> None:
         """Politeness towards one host or queue, such as the delay its robots.txt asks for.
 
         budget: how many of its pages may be taken, revisits too; limit: how many may be done with. 0 is any number.
+        queue_cap: how many may wait. Pages that are linked to beyond that are dropped, with the reason ``OVER_QUEUE_CAP``; what
+        waits already, seeds, retries and revisits wait all the same.
         at_least: a delay that is longer already stays, whoever set it.
         """
         given.text(host, "a host")
@@ -76,11 +81,39 @@ class Control(Live):
             present = self.politeness.delay_s if number < 0 else float(self.frontier.hosts(number)["delay"][0])
             if present >= delay_s:
                 delay_s = None
-        limits = _checked(delay_s=delay_s, concurrency=concurrency, budget=budget, limit=limit)
+        limits = _checked(delay_s=delay_s, concurrency=concurrency, budget=budget, limit=limit, queue_cap=queue_cap)
         if at_least and not limits:
             return
         self._do(events.Limited(self._tick(now), host, limits))
         self._acknowledge()
+
+    def _do(self, event: events.Event) -> None:
+        """An event and, where hosts have a queue cap, the end of the pages that it put into full queues."""
+        fresh = self._fresh_of_capped(event) if self.rules.hosts else {}
+        super()._do(event)
+        for host, pages in fresh.items():
+            queued = [page for page in pages if self.frontier.mark(page) == WAITING]
+            beyond = int(self.frontier.hosts(host)["waiting"][0]) - self._queue_caps[host]
+            for page in queued[max(len(queued) - beyond, 0) :] if beyond > 0 else ():
+                super()._do(events.Failed(event.time, page, OVER_QUEUE_CAP))
+
+    @property
+    def _queue_caps(self) -> dict[int, int]:
+        """By the number of the queue, which is another one once a host has joined a group."""
+        caps = ((host, one.limits.get("queue_cap", 0)) for host, one in self.rules.hosts.items())
+        return {self.find_host(self._group(host)): cap for host, cap in caps if cap}
+
+    def _fresh_of_capped(self, event: events.Event) -> dict[int, list[int]]:
+        """Pages that an event links to and that do not wait yet, in order, by their hosts, if these have a queue cap."""
+        if isinstance(event, events.Fetched):
+            pages = event.links
+        elif isinstance(event, events.Discovered) and event.parent >= 0:
+            pages = event.pages
+        else:  # seeds, retries and revisits always wait
+            return {}
+        marks, hosts = self.frontier.marks(pages), self.frontier.hosts_of(pages)
+        is_new = (marks == ABSENT) | (marks == FORGOTTEN)
+        return {host: pages[is_new & (hosts == host)].tolist() for host in self._queue_caps}
 
     @alone
     def pace_of(self, host: str) -> tuple[str, float]:
@@ -265,6 +298,6 @@ def _checked(**limits: Any) -> dict[str, Any]:
     said = {name: value.item() if isinstance(value, np.generic) else value for name, value in limits.items()}
     said = {name: value for name, value in said.items() if value is not None}
     Politeness(delay_s=said.get("delay_s", 0.0), per_host=said.get("concurrency", 0))
-    for name in ("budget", "limit"):
+    for name in ("budget", "limit", "queue_cap"):
         Politeness(host_budget=said.get(name, 0))
     return {name: min(int(value), MAX_PAGES) if name != "delay_s" else float(value) for name, value in said.items()}

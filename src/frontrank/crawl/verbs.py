@@ -131,6 +131,7 @@ VERBS = (
             DELAY,
             _parameter("concurrency", "Requests in flight to the host; 0: no limit.", metavar="N"),
             _parameter("limit", "Pages that may be done with; 0: no limit."),
+            _parameter("queue_cap", "Pages that may wait; further ones that are discovered are dropped; 0: no limit."),
         ),
         outcome=lambda given: f"{given['host']} has new limits",
     ),

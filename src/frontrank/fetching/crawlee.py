@@ -3,12 +3,12 @@
     requests = await CrawlRequests.open("surf", "my-crawl", politeness=Politeness(delay_s=1.0))
     crawler = ParselCrawler(request_manager=requests)
 
-A request manager of Crawlee's hands out requests and takes new ones; it is not told on which page these were found, and links
-are what orderings live on. But a crawler works on one request in one task, from ``fetch_next_request`` on until it is marked
-as handled; so requests that the same task adds between are the links of that page. Others are seeds.
+A request manager of Crawlee hands out requests and takes new ones. It does not learn on which page these were found, but
+orderings need links. A crawler works on one request in one task, from ``fetch_next_request`` until the request is marked as
+handled; so requests that this task adds meanwhile are the links of that page. Others are seeds.
 
 Requests are kept in the journal until they are handled, with their labels, user data and counts of retries, so that a crawl
-goes on after any end. A page is named by the request's ``unique_key``: as in Crawlee, equal keys are one page.
+can continue after any end. A page is named by the request's ``unique_key``: as in Crawlee, equal keys are one page.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class CrawlRequests(RequestManager):
         self.crawl = crawl
         self._tasks: WeakKeyDictionary[Task, int] = WeakKeyDictionary()  # which page a task works on
         self._links: dict[int, list[Added]] = {}  # found on pages that are worked on
-        self._said: dict[str, tuple[str, str]] = {}  # title and text of pages that are worked on
+        self._contents: dict[str, tuple[str, str]] = {}  # title and text of pages that are worked on
 
     @classmethod
     async def open(cls, policy: Policy | str = DEFAULT_ORDERING, path: str | Path | None = None, **options: Any) -> Self:
-        """A crawl in this directory, which goes on if there is one; options are those of Crawl. Without one, in memory."""
+        """The crawl in this directory, continued if it is there, or one in memory; options are those of Crawl."""
         if path is not None and (Path(path) / FILE).exists():
             return cls(await AsyncCrawl.recover(path, policy, **options))
         return cls(await AsyncCrawl.begin(policy, path, **options))
@@ -97,21 +97,21 @@ class CrawlRequests(RequestManager):
             self._tasks[task] = page
         self._links[page] = []
         try:
-            held = await self.crawl.attached(page)
+            stored = await self.crawl.attached(page)
         except asyncio.CancelledError:
             self.crawl.crawl.give_back([page])
             raise
-        return Request.from_url(name) if held is None else Request.model_validate_json(held)
+        return Request.from_url(name) if stored is None else Request.model_validate_json(stored)
 
     # What a crawler says ----------------------------------------------------------------------------------------------------
     def tell(self, request: Request, title: str = "", text: str = "") -> None:
         """What a page says, from its handler: for orderings that read pages."""
-        self._said[request.unique_key] = (title, text)
+        self._contents[request.unique_key] = (title, text)
 
     async def add_request(self, request: str | Request, *, forefront: bool = False) -> ProcessedRequest | None:
-        made = self._transform_request(request)
-        present, handled = await self._add(asyncio.current_task(), [made], forefront)
-        return ProcessedRequest(unique_key=made.unique_key, was_already_present=present, was_already_handled=handled)
+        added = self._transform_request(request)
+        present, handled = await self._add(asyncio.current_task(), [added], forefront)
+        return ProcessedRequest(unique_key=added.unique_key, was_already_present=present, was_already_handled=handled)
 
     def add_requests(
         self,
@@ -145,14 +145,14 @@ class CrawlRequests(RequestManager):
         page = await self.crawl.find(name)
         if page < 0:
             return None  # never handed out here
-        links, said = self._links.pop(page, []), self._said.pop(request.unique_key, ("", ""))
+        links, content = self._links.pop(page, []), self._contents.pop(request.unique_key, ("", ""))
         if request.state in (RequestState.ERROR, RequestState.SKIPPED):
             reason = "skipped" if request.state == RequestState.SKIPPED else "failed"
             await self.crawl.run(partial(_failed, self.crawl.crawl, page, reason, links))
         else:
             crawl = self.crawl.crawl
-            scores = await asyncio.to_thread(crawl.scores, name, *said) if crawl.scoring else {}
-            await self.crawl.run(partial(_handled, crawl, page, links, said, scores))
+            scores = await asyncio.to_thread(crawl.scores, name, *content) if crawl.scoring else {}
+            await self.crawl.run(partial(_handled, crawl, page, links, content, scores))
         return ProcessedRequest(unique_key=request.unique_key, was_already_present=True, was_already_handled=False)
 
     async def reclaim_request(self, request: Request, *, forefront: bool = False) -> ProcessedRequest | None:
@@ -172,7 +172,7 @@ class CrawlRequests(RequestManager):
 
 
 def name_of(request: Request) -> str:
-    """What a request's page is called: its key; a key that is no URL stands behind the URL, which says whose host it is."""
+    """The name of a request's page: its key; a key that is not a URL comes after the URL, which says on which host it is."""
     key = request.unique_key
     return key if key.startswith(("http://", "https://")) else f"{request.url}#{key}"
 
@@ -201,9 +201,9 @@ def _seed(crawl: Crawl, added: Sequence[Added]) -> None:
         crawl.seed_pages(_pages(crawl, added))
 
 
-def _handled(crawl: Crawl, page: int, links: Sequence[Added], said: tuple[str, str], scores: dict[str, Any]) -> None:
+def _handled(crawl: Crawl, page: int, links: Sequence[Added], content: tuple[str, str], scores: dict[str, Any]) -> None:
     with crawl.together():
-        crawl.fetched_page(page, _pages(crawl, links), None, *said, scores=scores, any_state=True)
+        crawl.fetched_page(page, _pages(crawl, links), None, *content, scores=scores, any_state=True)
 
 
 def _failed(crawl: Crawl, page: int, reason: str, links: Sequence[Added]) -> None:

@@ -1,16 +1,16 @@
-"""robots.txt (RFC 9309): asked for once an origin, before its first page.
+"""robots.txt (RFC 9309): requested once per origin, before its first page.
 
     2xx                     its rules hold for 24 hours; only the first 500 KiB are downloaded, inflated and read
-    3xx                     followed five times; after that, or to nowhere, as if there were none
-    4xx                     there is none: everything is allowed (but 429 asks for patience: as 5xx)
+    3xx                     followed five times; after that, or to nowhere, as if there were no file
+    4xx                     there is no file: everything is allowed (but 429 asks for patience: as 5xx)
     5xx, network errors     nothing is allowed for now: `Unreachable`, or what the network said. It is the host's trouble
                             (``host_trouble``), which rests before the next page asks again
 
-What a file says is read and asked by ``robots_file``, in linear time whatever it holds; large ones in a thread, so that the
+``robots_file`` reads a file and checks URLs in linear time, whatever the file holds; large ones in a thread, so that the
 pages of other hosts are served meanwhile. The memory of all files together is bounded: those of least recent use are
 forgotten, and asked for again.
 
-Crawl-delay is not in the RFC but often given: the frontier is told, `host(name, delay_s=...)`, up to 60 s. Sitemap lines:
+Crawl-delay is not in the RFC but common: it becomes a limit of the host, up to 60 s (`limit_host`). Sitemap lines:
 `Robots.sitemaps(origin)`.
 """
 
@@ -44,8 +44,8 @@ MAX_DELAY_S = 60.0
 REDIRECTS = (301, 302, 303, 307, 308)
 
 
-class HostLimits(Protocol):
-    """Who is told how a host wants to be treated: a Crawl."""
+class TakesHostLimits(Protocol):
+    """Where the wishes of hosts go: a Crawl."""
 
     politeness: Politeness
 
@@ -56,7 +56,7 @@ Get = Callable[[str], Awaitable[Response]]  # one robots.txt: its first robots_f
 
 
 @dataclass(slots=True)
-class Rules:
+class OriginRules:
     """What is known of one origin: its file, or that there is none, or why nothing may be fetched."""
 
     until: float
@@ -65,20 +65,20 @@ class Rules:
     size: int = 0  # in memory
 
 
-class Kept:
-    """Rules by origin: those of least recent use go first when there are too many, or they take too much memory."""
+class RulesCache:
+    """OriginRules by origin: those of least recent use go first when there are too many, or they take too much memory."""
 
     def __init__(
-        self, most: int = ORIGINS_KEPT, most_bytes: int = BYTES_KEPT, clock: Callable[[], float] = time.monotonic
+        self, max_origins: int = ORIGINS_KEPT, max_bytes: int = BYTES_KEPT, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self.most, self.most_bytes, self.clock = most, most_bytes, clock
+        self.max_origins, self.max_bytes, self.clock = max_origins, max_bytes, clock
         self.size = 0
-        self._rules: OrderedDict[str, Rules] = OrderedDict()
+        self._rules: OrderedDict[str, OriginRules] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._rules)
 
-    def get(self, origin: str) -> Rules | None:
+    def get(self, origin: str) -> OriginRules | None:
         """The rules of an origin, if they still hold."""
         rules = self._rules.get(origin)
         if rules is None or rules.until <= self.clock():
@@ -86,15 +86,15 @@ class Kept:
         self._rules.move_to_end(origin)
         return rules
 
-    def last(self, origin: str) -> Rules | None:
+    def last(self, origin: str) -> OriginRules | None:
         """The rules of an origin, even if they no longer hold."""
         return self._rules.get(origin)
 
-    def put(self, origin: str, rules: Rules) -> None:
+    def put(self, origin: str, rules: OriginRules) -> None:
         before = self._rules.pop(origin, None)
         self.size += rules.size - (before.size if before else 0)
         self._rules[origin] = rules
-        while len(self._rules) > 1 and (len(self._rules) > self.most or self.size > self.most_bytes):
+        while len(self._rules) > 1 and (len(self._rules) > self.max_origins or self.size > self.max_bytes):
             _, oldest = self._rules.popitem(last=False)
             self.size -= oldest.size
 
@@ -102,9 +102,9 @@ class Kept:
 class Robots:
     """What the hosts of one crawl allow."""
 
-    def __init__(self, agent: str, get: Get, frontier: HostLimits | None = None) -> None:
+    def __init__(self, agent: str, get: Get, frontier: TakesHostLimits | None = None) -> None:
         self.agent, self.get, self.frontier = product_of(agent), get, frontier
-        self._kept = Kept()
+        self._kept = RulesCache()
         self._asked: dict[str, asyncio.Future[None]] = {}
 
     def known(self, url: str) -> bool:
@@ -139,8 +139,8 @@ class Robots:
             await self._learn(origin)
         return self.sitemaps(origin)
 
-    async def _learn(self, origin: str) -> Rules:
-        """Ask once, however many wait: the first to come asks, the others are told."""
+    async def _learn(self, origin: str) -> OriginRules:
+        """Ask once, however many wait: the first caller asks, the others get its result."""
         asked = self._asked.get(origin)
         if asked is not None:
             await asyncio.shield(asked)
@@ -154,7 +154,7 @@ class Robots:
             asked.set_result(None)
         return rules
 
-    async def _ask(self, origin: str) -> Rules:
+    async def _ask(self, origin: str) -> OriginRules:
         url = f"{origin}/robots.txt"
         for hop in range(MAX_HOPS + 1):
             try:
@@ -162,7 +162,7 @@ class Robots:
             except Refused as refused:
                 # A page of this origin would be refused as well; a redirect's refusal says nothing of the origin.
                 if hop == 0:
-                    return Rules(self._kept.clock() + KEPT_S, error=Refused(refused.reason, origin))
+                    return OriginRules(self._kept.clock() + KEPT_S, error=Refused(refused.reason, origin))
                 return self._failure(Unreachable(str(refused)))
             except NotFetched as error:
                 return self._failure(error if error.cause is not Cause.PAGE else Unreachable(str(error)))
@@ -172,33 +172,33 @@ class Robots:
             if target is None:
                 break
             url = target
-        return Rules(self._kept.clock() + KEPT_S)
+        return OriginRules(self._kept.clock() + KEPT_S)
 
-    async def _rules(self, origin: str, response: Response) -> Rules:
+    async def _rules(self, origin: str, response: Response) -> OriginRules:
         status = response.status
         if status >= 500 or status == 429:
             return self._failure(Unreachable(f"http {status}", response.header(b"retry-after")))
         if not 200 <= status < 300:
-            return Rules(self._kept.clock() + KEPT_S)
+            return OriginRules(self._kept.clock() + KEPT_S)
         if len(response.body) > LONG:
             file = await asyncio.to_thread(read_robots, response.body, self.agent)
         else:
             file = read_robots(response.body, self.agent)
         if file.delay_s:
             self._slow_down(origin, file.delay_s)
-        return Rules(self._kept.clock() + KEPT_S, file, size=file.size)
+        return OriginRules(self._kept.clock() + KEPT_S, file, size=file.size)
 
-    def _failure(self, error: NotFetched) -> Rules:
-        """For all who wait now. It ends before the host has rested, so that the page that comes first then asks again."""
+    def _failure(self, error: NotFetched) -> OriginRules:
+        """For all callers that wait now. It expires before the host's rest ends, so that the next page asks again."""
         politeness = self.frontier.politeness if self.frontier is not None else Politeness()
-        return Rules(self._kept.clock() + 0.9 * politeness.pause(1), error=error)
+        return OriginRules(self._kept.clock() + 0.9 * politeness.pause(1), error=error)
 
     def _slow_down(self, origin: str, delay_s: float) -> None:
         if self.frontier is not None:
             self.frontier.limit_host(host_of(origin), delay_s=min(delay_s, MAX_DELAY_S), at_least=True)
 
 
-def _judge(rules: Rules, origin: str, url: str, allowed: bool) -> None:
+def _judge(rules: OriginRules, origin: str, url: str, allowed: bool) -> None:
     if rules.error is not None:
         raise rules.error.with_traceback(None)
     if not allowed:

@@ -81,6 +81,7 @@ class TuneOptions(SceneOptions):
 class RunOptions:
     """Of every command that simulates crawls."""
 
+    policy: tuple[str, ...] = option((), f"{FORMS}; repeatable; all.", name="ordering", metavar="P")
     seeds: str | None = option(None, WHERE, metavar="SEEDS")
     budget: str | None = option(
         None, "Pages to fetch: a share such as 0.3, or a count. All if not given.", metavar="B", wrong=_wrong_budget
@@ -118,6 +119,26 @@ class RecommendOptions:
         None, "A query log, for searchers: one query per line, or query and frequency.", metavar="FILE"
     )
     policy: tuple[str, ...] = option((), "An ordering to add to the candidates; repeatable.", name="ordering", metavar="P")
+
+
+@dataclass(frozen=True)
+class RankOptions:
+    ranker: str | None = option(
+        None, f"{FORMS}; default: fusion, rw-eg or pagerank, depending on what CRAWL holds.", name="ordering", metavar="R"
+    )
+    budget: int = option(1000, "How many pages.", metavar="N", least=1)
+    impact: str | None = option(None, "What fetched pages are worth: their views or clicks.", choices=("views", "clicks"))
+    scores: str | None = option(
+        None, "Also write the scores of all pages, as Parquet files (Parquet tables only).", metavar="DIR"
+    )
+    engine: str = option("local", "Where to compute; Spark reads Parquet tables.", choices=("local", "spark"))
+    master: str | None = option(
+        None, "Spark master: local[2], spark://HOST:PORT, yarn or k8s://URL; default: local[*].", metavar="URL"
+    )
+    conf: tuple[str, ...] = option((), "A Spark setting, such as spark.executor.memory=8g; repeatable.", metavar="KEY=VALUE")
+    work: str | None = option(
+        None, "Checkpoints of Spark; on a cluster, a directory that every machine can reach.", metavar="DIR"
+    )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@
         for page in client.get():
             ...
 
-No decision about the order is made here: that is the ordering's of each crawl. May import: lab and what lies below.
+The order of pages is not decided here but by the ordering of each crawl. May import: lab and the packages below.
 """
 
 from __future__ import annotations

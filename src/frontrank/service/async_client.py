@@ -11,14 +11,28 @@ It is made inside a running event loop, and belongs to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Callable, Coroutine, Iterable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from frontrank.service import asks
-from frontrank.service.asks import Ask, Known, Link, Metadata, Page, Stats
-from frontrank.service.calls import TIMEOUT_S, Calls, channel_to, grpc
+from frontrank.service import client_calls
+from frontrank.service.channel import TIMEOUT_S, ServiceChannel, channel_to, grpc
+from frontrank.service.client_calls import ClientCall, Link, Metadata
 
+P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def awaited(
+    verb: Callable[Concatenate[str, P], ClientCall[T]],
+) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]:
+    """The method of a verb, to be awaited."""
+
+    @wraps(verb)
+    async def method(client: AsyncClient, /, *args: P.args, **given: P.kwargs) -> T:
+        return await client._do(verb(client.crawl, *args, **given))
+
+    return method
 
 
 class AsyncClient:
@@ -35,10 +49,10 @@ class AsyncClient:
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         self.crawl = crawl
-        self._calls = Calls(channel_to(grpc.aio, address, token, tls_ca, insecure), address, token, timeout_s)
+        self._channel = ServiceChannel(channel_to(grpc.aio, address, token, tls_ca, insecure), address, token, timeout_s)
 
     async def close(self) -> None:
-        await self._calls.channel.close()
+        await self._channel.channel.close()
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -46,11 +60,11 @@ class AsyncClient:
     async def __aexit__(self, *error: object) -> None:
         await self.close()
 
-    async def _do(self, ask: Ask[T]) -> T:
+    async def _do(self, call: ClientCall[T]) -> T:
         try:
-            return ask.read(await self._calls.answers_async(ask))
+            return call.read(await self._channel.answers_async(call))
         except grpc.RpcError as error:
-            raise self._calls.error(error) from None
+            raise self._channel.error(error) from None
 
     # URLs in and out --------------------------------------------------------------------------------------------------------
     async def put(
@@ -58,116 +72,32 @@ class AsyncClient:
     ) -> list[bool]:
         """URLs that were found (on the page ``parent``), each alone or with its anchor; True for each that is new.
 
-        They wait in the queues of their hosts, or in ``queue``. What was put survives the end of the service. Many go in calls
-        of 50,000, each with a deadline of its own; if one fails, those before it were put.
+        They wait in the queues of their hosts, or in ``queue``. What was put survives the end of the service. Many URLs
+        are sent in calls of 50,000, each with a deadline of its own; if one fails, the calls before it have taken effect.
         """
         new: list[bool] = []
-        for some in asks.streams(urls):
-            found = await self._do(asks.put(some, self.crawl, parent, queue, metadata))
+        for some in client_calls.streams(urls):
+            found = await self._do(client_calls.put(some, self.crawl, parent, queue, metadata))
             new.extend(found)
         return new
 
-    async def get(self, queues: int = 0, per_queue: int = 1, lease_s: float = 30.0, queue: str = "") -> list[Page]:
-        """URLs to fetch, best first, of so many queues (0: all), so many of each; or of one ``queue``.
+    get = awaited(client_calls.get)
+    fetched = awaited(client_calls.fetched)
+    known = awaited(client_calls.known)
 
-        They are this client's for ``lease_s`` seconds; what is not reported by then waits again.
-        """
-        return await self._do(asks.get(queues, per_queue, lease_s, queue, self.crawl))
+    stats = awaited(client_calls.stats)
+    status = awaited(client_calls.status)
+    queues = awaited(client_calls.queues)
+    urls = awaited(client_calls.urls)
+    count = awaited(client_calls.count)
+    crawls = awaited(client_calls.crawls)
 
-    async def fetched(
-        self,
-        url: str,
-        links: Iterable[Link] = (),
-        *,
-        again_at: float = 0,
-        queue: str = "",
-        metadata: Metadata | None = None,
-        lease: float = 0.0,
-    ) -> list[bool]:
-        """A URL was fetched, and has these links; True for each that is new.
-
-        ``again_at``: when it is to be fetched again. ``lease``: that of the page as it was handed out.
-        """
-        return await self._do(asks.fetched(url, links, again_at, self.crawl, queue, metadata, lease=lease))
-
-    async def known(
-        self,
-        url: str,
-        again_at: float = 0,
-        *,
-        queue: str = "",
-        metadata: Metadata | None = None,
-        sent_ago: float = 0.0,
-        lease: float = 0.0,
-    ) -> None:
-        """A URL is done with (0), or is to be fetched at a time, in seconds since 1970. It need not be known or leased.
-
-        ``sent_ago``: how many seconds ago the last request to its queue was sent: its delay begins then, not when the URL was
-        handed out. 0: nobody says. ``lease``: that of the page as it was handed out. A report that names it and comes late, or
-        a second time, takes the URL from nobody who has been handed it since.
-        """
-        await self._do(asks.fetched(url, (), again_at, self.crawl, queue, metadata, sent_ago=sent_ago, lease=lease))
-
-    # What is known ------------------------------------------------------------------------------------------------------------
-    async def stats(self, queue: str = "") -> Stats:
-        """How many URLs a queue has, or the whole crawl."""
-        return await self._do(asks.stats(queue, self.crawl))
-
-    async def status(self, url: str, queue: str = "") -> Known:
-        """What is known of a URL; NotFound if nothing."""
-        return await self._do(asks.status(url, queue, self.crawl))
-
-    async def queues(self, start: int = 0, size: int = 100, inactive: bool = False) -> list[str]:
-        """Names of queues that have URLs to give, or of all."""
-        return await self._do(asks.queues(start, size, inactive, self.crawl))
-
-    async def urls(self, queue: str = "", start: int = 0, size: int = 100, containing: str = "") -> list[Known]:
-        """URLs (of a queue), those that are done with too."""
-        return await self._do(asks.urls(queue, start, size, containing, self.crawl))
-
-    async def count(self, queue: str = "", containing: str = "") -> int:
-        """How many URLs there are, those that are done with too."""
-        return await self._do(asks.count(queue, containing, self.crawl))
-
-    async def crawls(self) -> list[str]:
-        """The IDs of all crawls of the service that have URLs."""
-        return await self._do(asks.crawls())
-
-    # Control ------------------------------------------------------------------------------------------------------------------
-    async def block(self, queue: str, until: float) -> None:
-        """Get nothing of a queue before this time, in seconds since 1970; 0 ends it."""
-        await self._do(asks.block(queue, until, self.crawl))
-
-    async def delay(self, seconds: int, queue: str = "", *, at_least: bool = False) -> None:
-        """Between two answers from a queue; without one, from every queue of the service that has no delay of its own.
-
-        ``at_least``: a queue whose delay is longer keeps it (other services than ours know no such thing).
-        """
-        await self._do(asks.delay(seconds, queue, self.crawl, at_least))
-
-    async def limit(self, queue: str, completed: int) -> None:
-        """Get nothing of a queue of which so many URLs are completed; 0 is any number."""
-        await self._do(asks.limit(queue, completed, self.crawl))
-
-    async def active(self) -> bool:
-        """Whether the service hands out URLs."""
-        return await self._do(asks.active())
-
-    async def pause(self) -> None:
-        """Get nothing of any crawl of the service, until ``resume``."""
-        await self._do(asks.set_active(False))
-
-    async def resume(self) -> None:
-        await self._do(asks.set_active(True))
-
-    async def delete_queue(self, queue: str) -> int:
-        """Forget all URLs of a queue; returns how many were active."""
-        return await self._do(asks.delete_queue(queue, self.crawl))
-
-    async def delete_crawl(self) -> int:
-        """Remove the whole crawl; returns how many URLs were active."""
-        return await self._do(asks.delete_crawl(self.crawl))
-
-    async def purge(self, days: int, queue: str = "") -> int:
-        """Forget URLs that are known for longer than this; returns how many."""
-        return await self._do(asks.purge(days, queue, self.crawl))
+    block = awaited(client_calls.block)
+    delay = awaited(client_calls.delay)
+    limit = awaited(client_calls.limit)
+    active = awaited(client_calls.active)
+    pause = awaited(client_calls.pause)
+    resume = awaited(client_calls.resume)
+    delete_queue = awaited(client_calls.delete_queue)
+    delete_crawl = awaited(client_calls.delete_crawl)
+    purge = awaited(client_calls.purge)

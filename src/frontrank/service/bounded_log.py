@@ -1,7 +1,7 @@
-"""What a service writes to standard error, bounded: whoever calls it can make it say something, but not fill a disk.
+"""What a service writes to standard error, bounded: callers can make it write something, but not fill a disk.
 
 In each period at most ``MAX_LINES`` lines are written, and at most ``MAX_OF_KIND`` of a kind; a kind is a sentence before
-values are put in. The first line after a period says how many were left out.
+values are put in. The first line after a period says how many were omitted.
 """
 
 from __future__ import annotations
@@ -54,6 +54,6 @@ class BoundedHandler(logging.StreamHandler[TextIO]):
 
     def _report_omitted(self) -> None:
         if self._omitted:
-            said = f"{self._omitted:,} more lines like those before were left out"
+            sentence = f"{self._omitted:,} more lines like those before were omitted"
             self._omitted = 0
-            super().emit(logging.LogRecord("frontrank.service", logging.WARNING, "", 0, said, None, None))
+            super().emit(logging.LogRecord("frontrank.service", logging.WARNING, "", 0, sentence, None, None))

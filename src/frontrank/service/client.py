@@ -11,14 +11,26 @@ It speaks to any service of URLFrontier's protocol, ours or others. One client m
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
-from frontrank.service import asks
-from frontrank.service.asks import Ask, Known, Link, Metadata, Page, Stats
-from frontrank.service.calls import TIMEOUT_S, Calls, channel_to, grpc
+from frontrank.service import client_calls
+from frontrank.service.channel import TIMEOUT_S, ServiceChannel, channel_to, grpc
+from frontrank.service.client_calls import ClientCall, Link, Metadata
 
+P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def blocking(verb: Callable[Concatenate[str, P], ClientCall[T]]) -> Callable[Concatenate[Client, P], T]:
+    """The method of a verb: its call is made, and waited for."""
+
+    @wraps(verb)
+    def method(client: Client, /, *args: P.args, **given: P.kwargs) -> T:
+        return client._do(verb(client.crawl, *args, **given))
+
+    return method
 
 
 class Client:
@@ -39,10 +51,10 @@ class Client:
         timeout_s: float = TIMEOUT_S,
     ) -> None:
         self.crawl = crawl
-        self._calls = Calls(channel_to(grpc, address, token, tls_ca, insecure), address, token, timeout_s)
+        self._channel = ServiceChannel(channel_to(grpc, address, token, tls_ca, insecure), address, token, timeout_s)
 
     def close(self) -> None:
-        self._calls.channel.close()
+        self._channel.channel.close()
 
     def __enter__(self) -> Client:
         return self
@@ -50,126 +62,42 @@ class Client:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _do(self, ask: Ask[T]) -> T:
+    def _do(self, call: ClientCall[T]) -> T:
         try:
-            return ask.read(self._calls.answers(ask))
+            return call.read(self._channel.answers(call))
         except grpc.RpcError as error:
-            raise self._calls.error(error) from None
+            raise self._channel.error(error) from None
 
     # URLs in and out --------------------------------------------------------------------------------------------------------
     def put(self, urls: Iterable[Link], *, parent: str = "", queue: str = "", metadata: Metadata | None = None) -> list[bool]:
         """URLs that were found (on the page ``parent``), each alone or with its anchor; True for each that is new.
 
-        They wait in the queues of their hosts, or in ``queue``. What was put survives the end of the service. Many go in calls
-        of 50,000, each with a deadline of its own; if one fails, those before it were put.
+        They wait in the queues of their hosts, or in ``queue``. What was put survives the end of the service. Many URLs
+        are sent in calls of 50,000, each with a deadline of its own; if one fails, the calls before it have taken effect.
         """
         new: list[bool] = []
-        for some in asks.streams(urls):
-            found = self._do(asks.put(some, self.crawl, parent, queue, metadata))
+        for some in client_calls.streams(urls):
+            found = self._do(client_calls.put(some, self.crawl, parent, queue, metadata))
             new.extend(found)
         return new
 
-    def get(self, queues: int = 0, per_queue: int = 1, lease_s: float = 30.0, queue: str = "") -> list[Page]:
-        """URLs to fetch, best first, of so many queues (0: all), so many of each; or of one ``queue``.
+    get = blocking(client_calls.get)
+    fetched = blocking(client_calls.fetched)
+    known = blocking(client_calls.known)
 
-        They are this client's for ``lease_s`` seconds; what is not reported by then waits again.
-        """
-        return self._do(asks.get(queues, per_queue, lease_s, queue, self.crawl))
+    stats = blocking(client_calls.stats)
+    status = blocking(client_calls.status)
+    queues = blocking(client_calls.queues)
+    urls = blocking(client_calls.urls)
+    count = blocking(client_calls.count)
+    crawls = blocking(client_calls.crawls)
 
-    def fetched(
-        self,
-        url: str,
-        links: Iterable[Link] = (),
-        *,
-        again_at: float = 0,
-        queue: str = "",
-        metadata: Metadata | None = None,
-        lease: float = 0.0,
-    ) -> list[bool]:
-        """A URL was fetched, and has these links; True for each that is new.
-
-        ``again_at``: when it is to be fetched again. ``lease``: that of the page as it was handed out.
-        """
-        return self._do(asks.fetched(url, links, again_at, self.crawl, queue, metadata, lease=lease))
-
-    def known(
-        self,
-        url: str,
-        again_at: float = 0,
-        *,
-        queue: str = "",
-        metadata: Metadata | None = None,
-        sent_ago: float = 0.0,
-        lease: float = 0.0,
-    ) -> None:
-        """A URL is done with (0), or is to be fetched at a time, in seconds since 1970. It need not be known or leased.
-
-        ``sent_ago``: how many seconds ago the last request to its queue was sent: its delay begins then, not when the URL was
-        handed out. 0: nobody says. ``lease``: that of the page as it was handed out. A report that names it and comes late, or
-        a second time, takes the URL from nobody who has been handed it since.
-        """
-        self._do(asks.fetched(url, (), again_at, self.crawl, queue, metadata, sent_ago=sent_ago, lease=lease))
-
-    # What is known ------------------------------------------------------------------------------------------------------------
-    def stats(self, queue: str = "") -> Stats:
-        """How many URLs a queue has, or the whole crawl."""
-        return self._do(asks.stats(queue, self.crawl))
-
-    def status(self, url: str, queue: str = "") -> Known:
-        """What is known of a URL; NotFound if nothing."""
-        return self._do(asks.status(url, queue, self.crawl))
-
-    def queues(self, start: int = 0, size: int = 100, inactive: bool = False) -> list[str]:
-        """Names of queues that have URLs to give, or of all."""
-        return self._do(asks.queues(start, size, inactive, self.crawl))
-
-    def urls(self, queue: str = "", start: int = 0, size: int = 100, containing: str = "") -> list[Known]:
-        """URLs (of a queue), those that are done with too."""
-        return self._do(asks.urls(queue, start, size, containing, self.crawl))
-
-    def count(self, queue: str = "", containing: str = "") -> int:
-        """How many URLs there are, those that are done with too."""
-        return self._do(asks.count(queue, containing, self.crawl))
-
-    def crawls(self) -> list[str]:
-        """The IDs of all crawls of the service that have URLs."""
-        return self._do(asks.crawls())
-
-    # Control ------------------------------------------------------------------------------------------------------------------
-    def block(self, queue: str, until: float) -> None:
-        """Get nothing of a queue before this time, in seconds since 1970; 0 ends it."""
-        self._do(asks.block(queue, until, self.crawl))
-
-    def delay(self, seconds: int, queue: str = "", *, at_least: bool = False) -> None:
-        """Between two answers from a queue; without one, from every queue of the service that has no delay of its own.
-
-        ``at_least``: a queue whose delay is longer keeps it (other services than ours know no such thing).
-        """
-        self._do(asks.delay(seconds, queue, self.crawl, at_least))
-
-    def limit(self, queue: str, completed: int) -> None:
-        """Get nothing of a queue of which so many URLs are completed; 0 is any number."""
-        self._do(asks.limit(queue, completed, self.crawl))
-
-    def active(self) -> bool:
-        """Whether the service hands out URLs."""
-        return self._do(asks.active())
-
-    def pause(self) -> None:
-        """Get nothing of any crawl of the service, until ``resume``."""
-        self._do(asks.set_active(False))
-
-    def resume(self) -> None:
-        self._do(asks.set_active(True))
-
-    def delete_queue(self, queue: str) -> int:
-        """Forget all URLs of a queue; returns how many were active."""
-        return self._do(asks.delete_queue(queue, self.crawl))
-
-    def delete_crawl(self) -> int:
-        """Remove the whole crawl; returns how many URLs were active."""
-        return self._do(asks.delete_crawl(self.crawl))
-
-    def purge(self, days: int, queue: str = "") -> int:
-        """Forget URLs that are known for longer than this; returns how many."""
-        return self._do(asks.purge(days, queue, self.crawl))
+    block = blocking(client_calls.block)
+    delay = blocking(client_calls.delay)
+    limit = blocking(client_calls.limit)
+    active = blocking(client_calls.active)
+    pause = blocking(client_calls.pause)
+    resume = blocking(client_calls.resume)
+    delete_queue = blocking(client_calls.delete_queue)
+    delete_crawl = blocking(client_calls.delete_crawl)
+    purge = blocking(client_calls.purge)

@@ -1,4 +1,4 @@
-"""What a service counts of itself since it started, under the names that URLFrontier gives its metrics."""
+"""What a service counts since it started, under the names of URLFrontier's metrics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]  # URLFrontier has no
 
 
 class Counters:
-    """Any thread may count at any time; what was counted is read from ``registry``.
+    """Any thread may count at any time; ``registry`` has the counts.
 
     >>> counters = Counters()
     >>> counters.get_urls.inc(3)

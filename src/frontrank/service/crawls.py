@@ -1,21 +1,9 @@
-"""The crawls of a service, by ID: one directory each, below one folder.
-
-    DIR/service.json          ordering and politeness of crawls to come; whether pages are handed out at all
-    DIR/.lock                 locked by the one process that serves it
-    DIR/DEFAULT/trace.db      the crawl of ID "DEFAULT": see ``frontrank.crawl.journal``
-    DIR/news%2Fsport/...      one of ID "news/sport"
-
-An ID is any text, and comes from anybody who may call the service. So a directory is named by a code of it, in which nothing
-but letters, digits, "_" and "-" stand for themselves: no ID leads out of the folder, and two IDs never share a directory.
-"""
+"""The crawls of a service, by ID."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import os
-import secrets
 import shutil
 import threading
 import time
@@ -24,30 +12,22 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.crawl.journal import FILE, UNBORN, Journal, is_disk_full
-from frontrank.crawl.needs import check_live
-from frontrank.crawl.numbered import checked_share
-from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import CrawlClosed, DiskFull, InputError, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
-from frontrank.orderings.stored import to_data, trusted, trusting
-from frontrank.service.options import ServeOptions
-from frontrank.service.pool import FILES, CrawlPool, Summary
+from frontrank.orderings.stored import to_data
+from frontrank.service.crawl_factory import CrawlFactory
+from frontrank.service.crawl_ids import DEFAULT, crawl_id, directory_of, id_of
+from frontrank.service.folder import ServiceFolder, holds_crawl
+from frontrank.service.pool import FILES, CrawlPool, CrawlSummary
 from frontrank.service.reopening import Reopener
-from frontrank.system.files import PRIVATE_FOLDER, file_limit, locked, private, replaced
+from frontrank.service.serve_options import ServeOptions
+from frontrank.system.files import file_limit
 
-DEFAULT = "DEFAULT"
-SETTINGS, LOCK = "service.json", ".lock"  # a directory of a crawl has no dot in its name
-FORMAT, VERSION = "frontrank-service", 1
-MAX_ID_LENGTH = 1_000  # characters
-MAX_NAME_LENGTH = 120  # of a directory; file systems hold 255 bytes
-DELETED = ".deleted-"
 CLOSING_S = 1.0  # snapshots are written in this time
 POLITE = Politeness(delay_s=ServeOptions.delay)
 
@@ -57,13 +37,13 @@ logger = logging.getLogger("frontrank.service")
 class Crawls:
     """Crawls by ID, each with an ordering of its own. Any thread may call any method at any time.
 
-    ``policy`` and ``politeness`` are those of crawls that are yet to come; ``orderings`` has others for some IDs. A crawl that
-    is there keeps the ordering it was started with, and ``kept`` says so; with ``rescore`` it gets the one that is given, which
-    sees everything that happened. ``revisit_share`` holds for all crawls, if it is given. ``broken`` has those that could not
-    be opened, and why: the others are served all the same.
+    ``policy`` and ``politeness`` are those of new crawls; ``orderings`` has others for some IDs. An existing crawl keeps the
+    ordering it was started with, and ``kept`` says so; with ``rescore`` it gets the one that is given, which sees everything
+    that happened. ``revisit_share`` holds for all crawls, if it is given. ``broken`` has those that could not be opened, and
+    why: the others are served all the same.
 
     As many are open as there are files for, ``max_open`` if it is given. ``use`` keeps one open for as long as it is needed;
-    one that ``get``, ``find`` or ``made`` returned is closed when it has been idle for longest and others are used.
+    one that ``get``, ``find`` or ``get_or_start`` returned is closed when it has been idle for longest and others are used.
     """
 
     def __init__(
@@ -77,42 +57,37 @@ class Crawls:
         revisit_share: float | None = None,
         clock: Callable[[], float] = time.time,
         sync_s: float = 1.0,
-        most: int = ServeOptions.max_crawls,  # each has a directory
+        max_crawls: int = ServeOptions.max_crawls,  # each has a directory
         max_open: int | None = None,
     ) -> None:
-        if most < 1:
-            raise InputError(f"a service must have room for at least 1 crawl, got {most}")
-        self.folder, self.most = Path(folder), most
-        self.policy = as_policy(policy or ServeOptions.policy)
-        self._for_all = policy is not None
-        self.orderings = {crawl_id(given): as_policy(ordering) for given, ordering in (orderings or {}).items()}
-        for ordering in (self.policy, *self.orderings.values()):
-            check_live(ordering)
-        self.rescore = rescore
-        self.revisit_share = None if revisit_share is None else checked_share(revisit_share)
-        self.kept: list[str] = []  # what was asked for, and does not hold for a crawl that is there
-        self.clock, self.sync_s = clock, sync_s
-        self.trusted = trusted()  # crawls may be opened in another thread
-        self._alone = threading.RLock()  # while a crawl is started or deleted, or settings change
-        self._left = threading.Condition(self._alone)
-        self._leaving: set[str] = set()  # crawls that are being deleted
+        if max_crawls < 1:
+            raise InputError(f"a service must have room for at least 1 crawl, got {max_crawls}")
+        self.folder, self.max_crawls, self.clock = Path(folder), max_crawls, clock
+        self._factory = CrawlFactory(
+            policy, orderings, rescore=rescore, revisit_share=revisit_share, clock=clock, sync_s=sync_s
+        )
+        self.kept: list[str] = []  # orderings that were asked for, and do not hold for an existing crawl
+        self._lock = threading.RLock()  # while a crawl is started or deleted, or settings change
+        self._deleted = threading.Condition(self._lock)
+        self._deleting: set[str] = set()  # crawls that are being deleted
         max_open = max(1, file_limit() // 2 // FILES) if max_open is None else max_open
-        self._pool = CrawlPool(self._recovered, self._check_written, max_open)
+        self._pool = CrawlPool(self._factory.recover, self._check_written, max_open)
         self._reopener = Reopener(self._pool.reopen)
-        self._lock = self._entered()
+        self._storage = ServiceFolder(self.folder)
         try:
-            stored = self._read()
+            stored = self._storage.read_settings()
             self._active = bool(stored.get("active", True))
             self.politeness = politeness or Politeness(**stored.get("politeness", POLITE.json()))
-            self._write()
-            self._open_all()
+            self._write_settings()
+            for path in self._storage.crawl_directories():
+                self._open(path)
         except BaseException:
             self.close()
             raise
 
-    # What is there ----------------------------------------------------------------------------------------------------------
+    # Which there are ---------------------------------------------------------------------------------------------------------
     def ids(self) -> list[str]:
-        """The IDs of all crawls that are served, in alphabetical order. It waits for nobody."""
+        """The IDs of all crawls that are served, in alphabetical order. It never blocks."""
         return self._pool.names()
 
     @property
@@ -138,7 +113,7 @@ class Crawls:
                 raise UnknownCrawl(f"the crawl {name!r} was deleted a moment ago")
             yield crawl
 
-    def summary(self, given: str) -> Summary | None:
+    def summary(self, given: str) -> CrawlSummary | None:
         """What was known of a crawl when it was closed because it was idle; None if it is open, or not there."""
         return self._pool.summary(crawl_id(given))
 
@@ -146,7 +121,7 @@ class Crawls:
         """The directory of a crawl, be it open or not; None if there is none."""
         entry = self._pool.find(self._key(crawl_id(given)))
         if entry is not None and entry.reason:
-            with self.use(given):  # it is whole again, or it is said why not
+            with self.use(given):  # it can be opened again, or an error says why not
                 pass
         return None if entry is None else entry.folder
 
@@ -166,28 +141,29 @@ class Crawls:
             return crawl
 
     def has_trouble(self) -> bool:
-        """Whether a crawl could not be opened, or cannot be written. It waits for nobody."""
+        """Whether a crawl could not be opened, or cannot be written. It never blocks."""
         unwritten = self._pool.unwritten()
         for name in unwritten:
             self._reopener.add(name)
         return bool(unwritten or self.broken)
 
-    def made(self, given: str = DEFAULT, policy: Policy | str | None = None) -> Crawl:
+    def get_or_start(self, given: str = DEFAULT, policy: Policy | str | None = None) -> Crawl:
         """The crawl of this ID. It is started if it is not there: with this ordering, or the one that is set for the ID."""
         with self.use_or_start(given, policy) as crawl:
             return crawl
 
     def _start(self, name: str, policy: Policy | str | None) -> None:
-        with self._alone:
-            self._left.wait_for(lambda: name not in self._leaving)
-            self._check_open()
+        with self._lock:
+            self._deleted.wait_for(lambda: name not in self._deleting)
+            self._storage.check_open()
             if self._pool.find(self._key(name)) is not None:
                 return
-            if len(self._pool) >= self.most:
-                raise TooMany(f"there are {self.most:,} crawls, as many as there may be; delete one, or use one of them")
-            ordering = as_policy(policy) if policy is not None else self.orderings.get(name, self.policy)
+            if len(self._pool) >= self.max_crawls:
+                raise TooMany(f"there are {self.max_crawls:,} crawls, as many as there may be; delete one, or use one of them")
+            ordering = as_policy(policy) if policy is not None else self._factory.ordering_for(name)
+            folder = self.folder / directory_of(name)
             self._pool.make_room()
-            self._pool.add(name, self.folder / directory_of(name), self._begun(name, ordering))
+            self._pool.add(name, folder, self._factory.start(name, folder, ordering, self.politeness))
             logger.info("crawl %r begins with %s", name, ordering.spec())
 
     def _key(self, name: str) -> str:
@@ -197,29 +173,13 @@ class Crawls:
         directory = unquote(directory_of(name))
         return name if self._pool.find(directory) is None else directory
 
-    def _begun(self, name: str, ordering: Policy) -> Crawl:
-        folder = self.folder / directory_of(name)
-        try:
-            return Crawl(
-                ordering,
-                folder,
-                politeness=self.politeness,
-                revisit_share=self.revisit_share,
-                notes={"crawl_id": name},
-                clock=self.clock,
-                sync_s=self.sync_s,
-                ranking=BACKGROUND,
-            )
-        except OSError as error:
-            raise StorageError(f"{folder}: a crawl cannot be begun there ({error.strerror or error})") from None
-
     @contextmanager
     def put_into(self, given: str = DEFAULT) -> Iterator[Crawl]:
         """The crawl of this ID, for events that share a commit. If it was deleted just before, they go to a new one."""
         with ExitStack() as block:
             while True:
                 with ExitStack() as attempt, suppress(CrawlClosed, UnknownCrawl):
-                    self._check_open()
+                    self._storage.check_open()
                     crawl = attempt.enter_context(self.use_or_start(given))
                     attempt.enter_context(crawl.together())
                     block.push(attempt.pop_all())
@@ -227,31 +187,29 @@ class Crawls:
             yield crawl
 
     def all_orderings(self) -> list[Policy]:
-        """Those of crawls that are there, and of those that may come."""
-        return [self.policy, *self.orderings.values(), *self._pool.policies()]
+        """Those of existing and of new crawls."""
+        return [*self._factory.all_orderings(), *self._pool.policies()]
 
     # What is done to them ---------------------------------------------------------------------------------------------------
     def delete(self, given: str = DEFAULT) -> int:
         """Forget a crawl, and remove its directory. Returns how many of its pages were not done with."""
         name = self._key(crawl_id(given))
-        with self._alone:
+        with self._lock:
             entry = self._pool.find(name)
             if entry is None or entry.reason:
                 self.get(given)
                 entry = self._pool.find(name)
             assert entry is not None  # or ``get`` has said why not
             self._pool.withdraw(entry)
-            self._leaving.add(name)
-        # Renamed first, which is done or not: what dies half-way through a removal is removed by the next start.
-        beside = self.folder / f"{DELETED}{secrets.token_hex(8)}"
+            self._deleting.add(name)
         try:
             active = self._pool.abandon(entry)
-            os.rename(entry.folder, beside)
+            discarded = self._storage.discard(entry.folder)
         finally:
-            with self._alone:
-                self._leaving.discard(name)
-                self._left.notify_all()
-        shutil.rmtree(beside, ignore_errors=True)
+            with self._lock:
+                self._deleting.discard(name)
+                self._deleted.notify_all()
+        shutil.rmtree(discarded, ignore_errors=True)
         logger.info("crawl %r is deleted", name)
         return active
 
@@ -262,22 +220,22 @@ class Crawls:
 
     @active.setter
     def active(self, state: bool) -> None:
-        with self._alone:
-            self._check_open()
+        with self._lock:
+            self._storage.check_open()
             if state != self._active:
                 self._active = state
-                self._write()
+                self._write_settings()
                 logger.info("the service %s", "hands out pages again" if state else "is paused: it hands out nothing")
 
     def set_politeness(self, politeness: Politeness) -> None:
-        """This politeness holds for crawls to come. (``Crawl.behave`` is for one that is there.)"""
-        with self._alone:
-            self._check_open()
+        """Set the politeness of new crawls. (``Crawl.set_politeness`` is for an existing one.)"""
+        with self._lock:
+            self._storage.check_open()
             self.politeness = politeness
-            self._write()
+            self._write_settings()
 
-    def delay(self, delay_s: float) -> None:
-        """So many seconds between two answers from one queue, in all crawls, there and to come; queues keep their own."""
+    def set_delay(self, delay_s: float) -> None:
+        """Set the seconds between two answers from one queue, in existing and new crawls; queues keep delays of their own."""
         self.set_politeness(replace(self.politeness, delay_s=delay_s))
         for name in self.ids():
             with self.use(name) as crawl:
@@ -288,13 +246,11 @@ class Crawls:
         """Let all crawls and the folder go. Snapshots that take longer are given up: the journals have it all."""
         until = time.monotonic() + max_s
         self._reopener.close()
-        with self._alone:
+        with self._lock:
             try:
                 self._pool.close(until)
             finally:
-                if self._lock >= 0:
-                    os.close(self._lock)
-                    self._lock = -1
+                self._storage.close()
 
     def __enter__(self) -> Crawls:
         return self
@@ -303,149 +259,33 @@ class Crawls:
         self.close()
 
     # ------------------------------------------------------------------------------------------------------------------------
-    def _entered(self) -> int:
-        if (self.folder / FILE).exists():
-            raise StorageError(
-                f"{self.folder}: holds one crawl, but a service needs a folder of many; "
-                f"move the crawl one level down, to {self.folder}/{DEFAULT}, or give another folder"
-            )
-        try:
-            self.folder.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
-            foreign = [path.name for path in self.folder.iterdir() if path.name not in (LOCK, SETTINGS)]
-            if foreign and not (self.folder / SETTINGS).exists() and not all(map(self._is_crawl, foreign)):
-                raise StorageError(f"{self.folder}: is not empty (it contains {sorted(foreign)[0]}); give a new folder")
-            busy = f"{self.folder}: another service is at work on this folder; stop it, or give another"
-            return locked(self.folder / LOCK, busy)
-        except OSError as error:
-            raise StorageError(f"{self.folder}: cannot be written ({error.strerror or error}); give another folder") from None
-
-    def _is_crawl(self, name: str) -> bool:
-        return (self.folder / name / FILE).is_file()
-
-    def _read(self) -> dict[str, Any]:
-        path = self.folder / SETTINGS
-        if not path.exists():
-            return {}
-        try:
-            stored = json.loads(path.read_text(encoding="utf-8"))
-            if stored["format"] != FORMAT:
-                raise ValueError("of another format")
-            version = int(stored["version"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StorageError(
-                f"{path}: cannot be read ({error}); restore it, or remove it to continue with defaults"
-            ) from None
-        if version > VERSION:
-            raise StorageError(
-                f"{path}: written by a newer frontrank (format {version}, this one reads up to {VERSION}); use that version"
-            )
-        return dict(stored)
-
-    def _write(self) -> None:
-        stored = {
-            "format": FORMAT,
-            "version": VERSION,
-            "active": self._active,
-            "policy": to_data(self.policy),
-            "politeness": self.politeness.json(),
-        }
-        try:
-            path = self.folder / SETTINGS
-            with replaced(path, durable=True) as beside, open(beside, "w", encoding="utf-8", opener=private) as file:
-                json.dump(stored, file, indent=1)
-        except OSError as error:
-            kind = DiskFull if is_disk_full(error) else StorageError
-            raise kind(f"{self.folder / SETTINGS}: cannot be written ({error.strerror or error})") from None
-
-    def _open_all(self) -> None:
-        for path in sorted(self.folder.iterdir()):
-            if path.name.startswith(DELETED):
-                shutil.rmtree(path, ignore_errors=True)
-            elif path.is_dir() and not path.is_symlink() and not path.name.startswith("."):
-                self._open(path)
+    def _write_settings(self) -> None:
+        policy, politeness = to_data(self._factory.policy), self.politeness.json()
+        self._storage.write_settings(active=self._active, policy=policy, politeness=politeness)
 
     def _open(self, path: Path) -> None:
-        """Whatever is wrong with a crawl, the others are served."""
+        """Open the crawl of a directory. Whatever is wrong with it, the others are served."""
         try:
-            held = {entry.name for entry in path.iterdir()}
-            if FILE not in held:
-                if held <= UNBORN:
-                    shutil.rmtree(path)
+            if not holds_crawl(path):
                 return
             self._pool.make_room()
-            crawl = self._recovered(path)
+            crawl = self._factory.recover(path)
         except Exception as error:
             self._pool.add_broken(unquote(path.name), path, error)
             return
-        name = _id_of(crawl.notes, path)
+        name = id_of(crawl.notes, path)
         if self._pool.find(name) is None:
             self._pool.add(name, path, crawl)
-            wanted = self._wanted(name)
-            if wanted is not None and crawl.policy != wanted:
-                self.kept.append(f"crawl {name!r} keeps {crawl.policy.spec()}; --rescore would give it {wanted.spec()}")
+            chosen = self._factory.chosen_for(name)
+            if chosen is not None and crawl.policy != chosen:
+                self.kept.append(f"crawl {name!r} keeps {crawl.policy.spec()}; --rescore would give it {chosen.spec()}")
             return
         crawl.abandon()
         other = unquote(path.name) if self._pool.find(unquote(path.name)) is None else path.name + "~"  # in no ID's directory
         self._pool.add_broken(other, path, StorageError(f"it is a second crawl of ID {name!r}; move one of them elsewhere"))
 
-    def _wanted(self, name: str) -> Policy | None:
-        return self.orderings.get(name, self.policy if self._for_all else None)
-
     def _check_written(self, name: str, crawl: Crawl) -> None:
-        """What is in memory of a crawl that cannot be written is more than what is stored, so nobody may see it."""
+        """Refuse a crawl that cannot be written: its memory has more than what is stored, so nobody may see it."""
         if crawl.broken:
             self._reopener.add(name)
             raise (DiskFull if crawl.disk_full else StorageError)(crawl.broken)
-
-    def _recovered(self, path: Path) -> Crawl:
-        """A crawl that is there, with the ordering that it has or, if that is asked for, the one that is given for it."""
-        log = Journal.open(path, sync_s=self.sync_s)
-        try:
-            wanted = self._wanted(_id_of(log.notes, path))
-            policy = wanted if self.rescore else None
-            with trusting(self.trusted):
-                crawl = Crawl.recover(log, policy, rescore=self.rescore, clock=self.clock, ranking=BACKGROUND, keep_leases=True)
-            if self.revisit_share is not None and crawl.revisit_share != self.revisit_share:
-                crawl.share_revisits(self.revisit_share)
-        except BaseException:
-            log.close()
-            raise
-        return crawl
-
-    def _check_open(self) -> None:
-        if self._lock < 0:
-            raise StorageError(f"{self.folder}: this service is closed; open it again to continue")
-
-
-def crawl_id(given: str) -> str:
-    """An ID as it is kept: blank is "DEFAULT".
-
-    >>> crawl_id(""), crawl_id("news")
-    ('DEFAULT', 'news')
-    """
-    name = given if given.strip() else DEFAULT
-    if len(name) > MAX_ID_LENGTH:
-        raise InputError(f"the ID of a crawl must have at most {MAX_ID_LENGTH:,} characters, got {len(name):,}")
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"the ID of a crawl must be valid Unicode, got {name!r}") from None
-    return name
-
-
-def _id_of(notes: Mapping[str, Any], path: Path) -> str:
-    """The ID of the crawl in a directory: noted in it, unless it was moved there from elsewhere."""
-    return crawl_id(str(notes.get("crawl_id", unquote(path.name))))
-
-
-def directory_of(name: str) -> str:
-    """The name of the directory of a crawl's ID. Long ones end in a digest.
-
-    >>> directory_of("news/sport"), directory_of(".."), directory_of("Ü")
-    ('news%2Fsport', '%2E%2E', '%C3%9C')
-    """
-    coded = quote(name, safe="").replace(".", "%2E").replace("~", "%7E")
-    if len(coded) <= MAX_NAME_LENGTH:
-        return coded
-    digest = hashlib.sha256(name.encode()).hexdigest()
-    return f"{coded[: MAX_NAME_LENGTH - len(digest) - 1]}~{digest}"

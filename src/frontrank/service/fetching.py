@@ -46,8 +46,8 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.pages.html import MAX_URL_LENGTH
 from frontrank.pages.urls import host_of
 from frontrank.pages.warc_writer import Warc
-from frontrank.service.asks import Page
 from frontrank.service.async_client import AsyncClient
+from frontrank.service.client_calls import Page
 from frontrank.service.reports import ERROR, RETURNED, STATUS
 from frontrank.service.revisits import Returning
 from frontrank.system.workers import Closed

@@ -1,6 +1,6 @@
-"""URLFrontier's methods on crawls: what each message asks for, and what is answered. How URLs come in is in ``intake``.
+"""URLFrontier's methods on crawls: what each message requests, and the answer. ``intake`` takes URLs in.
 
-Which URLs go first, within a queue and among queues, is the ordering's. Dates say from when on one may go.
+The ordering decides which URLs go first, within a queue and among queues. A date is the earliest time of a fetch.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from frontrank.errors import BrokenCrawl, InputError, NotFound, StorageError, Un
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED
 from frontrank.service import wire
 from frontrank.service.counters import Counters
-from frontrank.service.crawls import Crawls, crawl_id
+from frontrank.service.crawl_ids import crawl_id
+from frontrank.service.crawls import Crawls
 from frontrank.service.intake import LATEST, Intake, host_in
 from frontrank.service.limits import MAX_PER_QUEUE
 
 LEASE_S = 30
 LISTED = 100  # if no size is asked for
-PIECE, PIECE_BYTES = 250, 2**16  # what is listed at once, and held for a client that does not read
-READ, LOOKED_AT = 1_000, 10_000  # pages among which it is looked for at once: whose URLs are read, or are not
+PIECE, PIECE_BYTES = 250, 2**16  # what is listed at once, and kept for a client that does not read
+READ, LOOKED_AT = 1_000, 10_000  # pages that are searched at once, with their URLs and without
 TAKEN = 250  # URLs that are taken at once, about: the client reads them while the next are taken
 DAY_S = 86_400
 NO_QUEUE = 2**64 - 1  # -1, as the reference service answers it
@@ -96,7 +97,8 @@ class FrontierService:
                 yield from self._parts(crawl_id(wanted), rest)
             return
         left, at_once = asked.max_queues or 2**31, max(1, TAKEN // each)
-        for name in self._any() if wanted is None else [wanted] * bool(wanted.strip()):  # as there, a blank name is none here
+        # As in the reference service, a blank name means no crawl.
+        for name in self._any() if wanted is None else [wanted] * bool(wanted.strip()):
             try:
                 while left > 0:
                     infos, rest, queues = self._taken_of(name, min(left, at_once), each, lease_s)
@@ -105,14 +107,14 @@ class FrontierService:
                     left -= queues
                     yield infos
                     yield from self._parts(name, rest)
-            except BrokenCrawl:  # the others have something to give
+            except BrokenCrawl:  # the other crawls may have URLs
                 if wanted is not None:
                     raise
 
     def _taken_of(
         self, name: str, queues: int, each: int, lease_s: float, queue: str | None = None
     ) -> tuple[list[bytes], array[int], int]:
-        """URLs of a crawl that are leased now, the pages of further ones, and of how many queues all are."""
+        """URLs of a crawl that are leased now, pages of further ones, and the number of queues that they come from."""
         with self.crawls.use(name) as crawl:
             if crawl is None:
                 return [], array("i"), 0
@@ -121,7 +123,7 @@ class FrontierService:
             return self._infos(name, crawl, first, crawl.names(first)), array("i", pages[TAKEN:]), count
 
     def _parts(self, name: str, pages: array[int]) -> Iterator[list[bytes]]:
-        """The crawl may be closed while the client reads."""
+        """URLs that are leased already. The crawl may be closed while the client reads."""
         for first in range(0, len(pages), TAKEN):
             some = pages[first : first + TAKEN].tolist()
             with self.crawls.use(name) as crawl:
@@ -129,7 +131,7 @@ class FrontierService:
             yield infos
 
     def _any(self) -> Iterator[str]:
-        """All crawls, another one first each time; but for those that are closed, and have nothing to give before later."""
+        """All crawls, another one first each time, without those that are closed and have no URL to give yet."""
         found = self.crawls.ids()
         self._turn += 1
         at = self._turn % len(found) if found else 0
@@ -155,16 +157,16 @@ class FrontierService:
         return wire.QueueList(values=values, start=start, size=len(values), crawlID=crawl_id(asked.crawlID))
 
     def get_stats(self, asked: wire.QueueWithinCrawlParams) -> wire.Stats:
-        made = wire.Stats(crawlID=crawl_id(asked.crawlID))
+        stats = wire.Stats(crawlID=crawl_id(asked.crawlID))
         with self.crawls.use(asked.crawlID) as crawl:
             counts = None if crawl is None else crawl.queue_counts(asked.key) if asked.key else crawl.counts()
-        if crawl is not None and crawl.broken:  # since it was found: they would count URLs that are not stored
+        if crawl is not None and crawl.broken:  # meanwhile: the counts have URLs that are not stored
             self.crawls.find(asked.crawlID)
         if counts is not None:
-            made.size, made.inProcess, made.numberOfQueues = counts.active, counts.leased, counts.queues
-        made.counts["completed"] = counts.completed if counts is not None else 0
-        made.counts["active_queues"] = counts.active_queues if counts is not None else 0
-        return made
+            stats.size, stats.inProcess, stats.numberOfQueues = counts.active, counts.leased, counts.queues
+        stats.counts["completed"] = counts.completed if counts is not None else 0
+        stats.counts["active_queues"] = counts.active_queues if counts is not None else 0
+        return stats
 
     def get_url_status(self, asked: wire.URLStatusRequest) -> wire.URLItem:
         key = asked.key or host_in(asked.url)
@@ -177,20 +179,20 @@ class FrontierService:
             return wire.URLItem.FromString(self._items(crawl_id(asked.crawlID), crawl, [page])[0])
 
     def list_urls(self, asked: wire.ListUrlParams) -> Iterator[list[bytes]]:
-        """In pieces, each made when the one before has left: of a listing that nobody reads one piece is held, and nothing
-        of its crawl."""
-        name, passed, left, at_once = crawl_id(asked.crawlID), asked.start, asked.size or LISTED, PIECE
+        """In pieces, each made when the one before has left: a listing that nobody reads keeps one piece in memory, and does
+        not keep its crawl open."""
+        name, skipped, left, at_once = crawl_id(asked.crawlID), asked.start, asked.size or LISTED, PIECE
         first = stop = 0
         while left > 0:
             with self.crawls.use(name) as crawl:
                 stop = stop or (0 if crawl is None else crawl.known)  # what becomes known meanwhile is not listed
                 if crawl is None or first >= stop:
                     return
-                wanted = min(passed or at_once, passed or left, LOOKED_AT)
+                wanted = min(skipped or at_once, skipped or left, LOOKED_AT)
                 pages, then = self._matching(crawl, asked, first, stop, wanted)
-                items = [] if passed else _fitting(self._items(name, crawl, pages))
-            if passed:
-                passed -= len(pages)
+                items = [] if skipped else _fitting(self._items(name, crawl, pages))
+            if skipped:
+                skipped -= len(pages)
             elif pages:
                 then = then if len(items) == len(pages) else pages[len(items)]
                 at_once, left = min(PIECE, 2 * len(items)), left - len(items)
@@ -208,9 +210,9 @@ class FrontierService:
     def _matching(
         self, crawl: Crawl, asked: wire.ListUrlParams | wire.CountUrlParams, first: int, stop: int, at_once: int
     ) -> tuple[list[int], int]:
-        """The next pages from this one on (of a queue, whose URL contains a text), at most so many, and where to go on.
+        """The next pages from ``first`` on (of a queue, whose URL contains a text), at most so many, and where to continue.
 
-        It looks at some pages alone, and may find none before the end.
+        Only some pages are searched, so the result may be empty before the end.
         """
         text, ignore_case = asked.filter if asked.filter.strip() else "", asked.ignoreCase
         then = min(first + (READ if text else LOOKED_AT), stop)
@@ -223,7 +225,7 @@ class FrontierService:
         return found[:at_once], found[at_once] if len(found) > at_once else then
 
     def _items(self, name: str, crawl: Crawl, pages: Sequence[int]) -> list[bytes]:
-        made = []
+        items = []
         for page, info in zip(pages, self._infos(name, crawl, pages, crawl.names(pages)), strict=True):
             born = int(crawl.born(page))
             date = 0
@@ -232,8 +234,8 @@ class FrontierService:
             item = wire.URLItem(creation_date=born)
             item.known.info.MergeFromString(info)
             item.known.refetchable_from_date = date
-            made.append(item.SerializeToString())
-        return made
+            items.append(item.SerializeToString())
+        return items
 
     # Control ------------------------------------------------------------------------------------------------------------------
     def delete_queue(self, asked: wire.QueueWithinCrawlParams) -> wire.Long:
@@ -245,7 +247,7 @@ class FrontierService:
             with crawl.together():
                 crawl.forget_pages(crawl.pages_of(asked.key).tolist())
                 if crawl.group_of(asked.key) != asked.key:
-                    return wire.Long(value=counts.active)  # the limits are those of other hosts, too
+                    return wire.Long(value=counts.active)  # its limits are those of other hosts too
                 crawl.limit_host(
                     asked.key, delay_s=polite.delay_s, concurrency=polite.per_host, budget=polite.host_budget, limit=0
                 )
@@ -268,7 +270,7 @@ class FrontierService:
     def set_delay(self, asked: wire.QueueDelayParams) -> wire.Empty:
         delay_s = float(asked.delay_requestable)
         if not asked.key:
-            self.crawls.delay(delay_s)
+            self.crawls.set_delay(delay_s)
             return wire.Empty()
         with self._with_queue(asked.crawlID, asked.key) as crawl:
             if crawl is not None:

@@ -18,20 +18,20 @@ from frontrank.errors import BrokenCrawl, CrawlClosed, FrontrankError, InputErro
 from frontrank.service import wire
 from frontrank.service.frontier import FrontierService
 from frontrank.service.refusals import sentence_for
-from frontrank.service.rpc import Headers, Method, Refused, Server, Status, bearer
+from frontrank.service.rpc import CallRefused, GrpcStatus, Headers, Method, RpcServer, bearer
 from frontrank.service.security import Security
 
 PORT = 7071
 logger = logging.getLogger("frontrank.service")
 SERVICE = wire.DESCRIPTOR.services_by_name["URLFrontier"]
 BATCHES, ITEMS = 2, 200  # of discovered URLs, and URLs alone, which one call answers: others wait meanwhile
-APART = ("ListURLs", "CountURLs")  # they may look at all URLs of a crawl
-STATUSES: tuple[tuple[type[Exception], Status], ...] = (  # the first that fits
-    (NotFound, Status.NOT_FOUND),
-    (TooMany, Status.RESOURCE_EXHAUSTED),
-    (BrokenCrawl, Status.FAILED_PRECONDITION),
-    (StorageError, Status.UNAVAILABLE),
-    (FrontrankError, Status.INVALID_ARGUMENT),
+SLOW = ("ListURLs", "CountURLs")  # they may look at all URLs of a crawl
+STATUSES: tuple[tuple[type[Exception], GrpcStatus], ...] = (  # the first that fits
+    (NotFound, GrpcStatus.NOT_FOUND),
+    (TooMany, GrpcStatus.RESOURCE_EXHAUSTED),
+    (BrokenCrawl, GrpcStatus.FAILED_PRECONDITION),
+    (StorageError, GrpcStatus.UNAVAILABLE),
+    (FrontrankError, GrpcStatus.INVALID_ARGUMENT),
 )
 
 
@@ -44,7 +44,7 @@ class GrpcServer:
         self.frontier, self.host, self.port = frontier, host, port
         self.security = security or Security()
         self._loop = asyncio.new_event_loop()
-        self._server = Server(methods(frontier, bool(self.security.token)), self._admit)
+        self._server = RpcServer(methods(frontier, bool(self.security.token)), self._admit)
         self._thread: threading.Thread | None = None
 
     @property
@@ -84,20 +84,20 @@ class GrpcServer:
     def _admit(self, headers: Headers) -> None:
         token = self.security.token
         if token and not hmac.compare_digest(bearer(headers), token.encode()):
-            raise Refused(Status.UNAUTHENTICATED, "a token is needed: send it as metadata authorization: Bearer TOKEN")
+            raise CallRefused(GrpcStatus.UNAUTHENTICATED, "a token is needed: send it as metadata authorization: Bearer TOKEN")
 
 
 def methods(frontier: FrontierService, has_token: bool = False) -> dict[str, Method]:
     """All methods of the protocol, by their path. Where no token is needed anybody may call: nobody sets the log level then."""
-    made = {f"/{SERVICE.full_name}/{method.name}": _method(frontier, method) for method in SERVICE.methods}
+    by_path = {f"/{SERVICE.full_name}/{method.name}": _method(frontier, method) for method in SERVICE.methods}
     if not has_token:
-        made[f"/{SERVICE.full_name}/SetLogLevel"] = Method(_refuse_log_level)
-    return made
+        by_path[f"/{SERVICE.full_name}/SetLogLevel"] = Method(_refuse_log_level)
+    return by_path
 
 
 def _refuse_log_level(messages: Sequence[bytes]) -> list[list[bytes]]:
-    raise Refused(
-        Status.PERMISSION_DENIED,
+    raise CallRefused(
+        GrpcStatus.PERMISSION_DENIED,
         "the log level is set by whoever has the service's token, and this service has none; "
         "start it with --log-level, or with --token-file",
     )
@@ -121,8 +121,8 @@ def _method(frontier: FrontierService, method: MethodDescriptor) -> Method:
         at_once, calls = (BATCHES, counters.put_discovered_calls) if batched else (ITEMS, counters.put_calls)
         return Method(lambda messages: _many(call, asked, messages), True, at_once, calls.inc)
     if method.server_streaming:
-        return Method(lambda messages: _told(call(_parsed(asked, messages[0]))), apart=method.name in APART)
-    return Method(lambda messages: _one(call, asked, messages), apart=method.name in APART)
+        return Method(lambda messages: _stream(call(_parsed(asked, messages[0]))), slow=method.name in SLOW)
+    return Method(lambda messages: _one(call, asked, messages), slow=method.name in SLOW)
 
 
 def _many(call: Callable[[list[Any]], Sequence[Message]], asked: type[Message], messages: Sequence[bytes]) -> list[list[bytes]]:
@@ -140,7 +140,7 @@ def _one(call: Callable[[Any], Message], asked: type[Message], messages: Sequenc
         return [[answer.SerializeToString()]]
 
 
-def _told(chunks: Iterable[Sequence[bytes]]) -> Iterator[Sequence[bytes]]:
+def _stream(chunks: Iterable[Sequence[bytes]]) -> Iterator[Sequence[bytes]]:
     with _sentences(), contextlib.suppress(CrawlClosed):  # of a crawl that is deleted meanwhile, nothing is left to tell
         yield from chunks
 
@@ -149,16 +149,18 @@ def _parsed(asked: type[Message], message: bytes) -> Message:
     try:
         return asked.FromString(message)
     except DecodeError:
-        raise Refused(Status.INVALID_ARGUMENT, f"a {asked.DESCRIPTOR.name} was expected, but these bytes are not one") from None
+        raise CallRefused(
+            GrpcStatus.INVALID_ARGUMENT, f"a {asked.DESCRIPTOR.name} was expected, but these bytes are not one"
+        ) from None
 
 
 @contextlib.contextmanager
 def _sentences() -> Iterator[None]:
-    """Errors that a caller can mend become statuses; of our own files it learns nothing."""
+    """Errors that a caller can fix become statuses; of our own files it learns nothing."""
     try:
         yield
     except FrontrankError as error:
         status = next(status for kind, status in STATUSES if isinstance(error, kind))
-        if status == Status.UNAVAILABLE:
+        if status == GrpcStatus.UNAVAILABLE:
             logger.error("a crawl cannot be read or written: %s", error)
-        raise Refused(status, sentence_for(error) if isinstance(error, StorageError) else str(error)) from None
+        raise CallRefused(status, sentence_for(error) if isinstance(error, StorageError) else str(error)) from None

@@ -1,13 +1,12 @@
 """How URLs come into crawls by URLFrontier's messages.
 
 Links reach the ordering by metadata: ``parent`` is the URL of the page on which a URL was found (or the last of ``url.path``,
-which StormCrawler keeps), ``anchor`` what the link said there. A parent is looked for in all queues. A known URL that is sent
-back was fetched: with date 0 it is done with, else it comes back at that date; the links that were told of it count from then
-on. If its metadata say so it was not: it failed, will be tried again at that date, or was given back (``reports``). ``ip`` is
-the address that it was fetched from: its queue becomes part of the group of that address, if there is one.
+which StormCrawler keeps), ``anchor`` the text of the link. A parent is looked for in all queues. A known URL that is sent back
+was fetched: with date 0 it is completed, else it is fetched again at that date; from then on the links that were sent as its
+own count. Its metadata may say otherwise: that it failed, will be tried again at that date, or was given back (``reports``).
 
-What is acknowledged survives the end of the process: URLs of one crawl that came together share a commit. Where there are many,
-or many rules to be tried on them, they are taken in by parts.
+What is acknowledged survives the end of the process: URLs of one crawl that arrive together share a commit. Where there are
+many, or many rules to be tried on them, they are taken in by parts.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ OK, SKIPPED, FAIL = wire.AckMessage.OK, wire.AckMessage.SKIPPED, wire.AckMessage
 
 
 class Intake:
-    """URLs in, by message; how many came is counted."""
+    """Takes URLs in, by message, and counts them."""
 
     def __init__(self, crawls: Crawls, counters: Counters) -> None:
         self.crawls, self.counters = crawls, counters
 
     def put_urls(self, items: Sequence[wire.URLItem]) -> list[wire.AckMessage]:
-        """One answer an item. Those of one crawl share a commit, unless they are many."""
+        """One answer per item. Those of one crawl share a commit, unless they are many."""
         answers = [wire.AckMessage(ID=item.ID or _info(item).url, status=SKIPPED) for item in items]
         keyless = {place for place, item in enumerate(items) if not _info(item).key}  # before keys are made of hosts
 
@@ -60,7 +59,7 @@ class Intake:
         answers: Sequence[wire.AckMessage],
         keyless: Container[int],
     ) -> None:
-        run: list[int] = []  # discovered URLs one after another, told together
+        run: list[int] = []  # discovered URLs that follow each other, added together
         for place in [*places, -1]:
             if place >= 0 and items[place].HasField("discovered"):
                 run.append(place)
@@ -75,7 +74,7 @@ class Intake:
                 answers[place].status = OK
 
     def put_discovered(self, batches: Sequence[wire.DiscoveredBatch]) -> list[wire.BatchAck]:
-        """One answer a batch. Those of one crawl share a commit, unless they are many."""
+        """One answer per batch. Those of one crawl share a commit, unless they are many."""
         infos = [info for batch in batches for info in batch.items]
         statuses: list[wire.AckMessage.Status] = [SKIPPED] * len(infos)
 
@@ -94,15 +93,16 @@ class Intake:
         return answers
 
     def _put_in_parts(self, infos: Sequence[wire.URLInfo], put: Callable[[Crawl, list[int]], None]) -> list[int]:
-        """Have URLs put into their crawls, by their places, in parts: between two of them, others get to a crawl.
+        """Put URLs into their crawls, by their places, in parts: between two parts, others can use the crawl.
 
-        Returns the places of those whose crawl cannot be opened; if that is the only one, whoever calls is told why.
+        Returns the places of those whose crawl cannot be opened; if there is only one crawl, its error is raised.
         """
         failed: list[int] = []
         by_crawl = _by_crawl(infos)
         for name, places in by_crawl.items():
             try:
-                for number, part in enumerate(self.crawls.made(name).rules.parts([infos[place].url for place in places])):
+                rules, urls = self.crawls.get_or_start(name).rules, [infos[place].url for place in places]
+                for number, part in enumerate(rules.parts(urls)):
                     if number:
                         time.sleep(YIELD_S)
                     with self.crawls.put_into(name) as crawl:
@@ -119,16 +119,16 @@ class Intake:
         self.counters.ignored.inc(list(discovered).count(SKIPPED))
 
     def _discover(self, crawl: Crawl, infos: Sequence[wire.URLInfo]) -> list[wire.AckMessage.Status]:
-        """URLs that fetchers found; those of one parent are told together."""
+        """URLs that fetchers found; those of one parent are added together."""
         statuses: list[wire.AckMessage.Status] = [SKIPPED] * len(infos)
         named = [(info.url, info.key) for info in infos]
         metadata = [_metadata(info) if info.metadata else b"" for info in infos]
         links: dict[bytes, tuple[str, str]] = {b"": ("", "")}  # URLs of one parent often have the same metadata
         by_parent: dict[str, list[int]] = {}
-        for place, held in enumerate(metadata):
-            if held not in links:
-                links[held] = _parent(infos[place]), " ".join(_said(infos[place], "anchor"))
-            by_parent.setdefault(links[held][0], []).append(place)
+        for place, packed in enumerate(metadata):
+            if packed not in links:
+                links[packed] = _parent(infos[place]), " ".join(_values(infos[place], "anchor"))
+            by_parent.setdefault(links[packed][0], []).append(place)
         for parent, places in by_parent.items():
             page = crawl.parent_page(parent) if parent else -1
             anchors = [links[metadata[place]][1] for place in places] if parent else []
@@ -141,12 +141,12 @@ class Intake:
         return statuses
 
     def _know(self, crawl: Crawl, known: wire.KnownURLItem, anywhere: bool) -> None:
-        """A URL that was asked for, somewhere, some time. ``anywhere``: no queue is given, so it is looked for in all."""
+        """A URL that a fetcher reports. ``anywhere``: no queue is given, so the URL is looked for in all queues."""
         info, report = known.info, reports.read(known.info)
         again_at = float(min(known.refetchable_from_date, LATEST)) if known.refetchable_from_date else None
         page, fresh = crawl.find_page(info.url) if anywhere else -1, False
         if page < 0 or crawl.mark(page) in (ABSENT, FORGOTTEN):
-            pages, news = crawl.discover_pages([info.url], queues=[info.key])  # nobody linked to one that was not known
+            pages, news = crawl.discover_pages([info.url], queues=[info.key])  # no link led to a URL that was not known
             page, fresh = int(pages[0]), bool(news[0])
         if 0 < known.sent_ago < (delay := crawl.pace_of(info.key)[1]):
             crawl.rest(info.key, delay - known.sent_ago)  # before the page is settled, and another one may be taken
@@ -155,7 +155,7 @@ class Intake:
         if report.returned:
             crawl.give_back([page])
         elif fresh and again_at is not None and not crawl.links_told(info.url):
-            crawl.schedule_page(page, again_at)  # nothing says that it was ever fetched
+            crawl.schedule_page(page, again_at)  # there is no sign that it was ever fetched
         elif report.error:
             crawl.report_failure(page, report.error, again_at=again_at)
         else:
@@ -170,9 +170,9 @@ class Intake:
 
 
 def _counts(crawl: Crawl, page: int, lease: float) -> bool:
-    """Whether a report under this lease counts: not if somebody else has the page now, or has settled it.
+    """Whether a report under this lease counts: not if another fetcher has the page now, or has settled it.
 
-    It may come twice, if its answer was lost, and late, after the end of its lease.
+    A report may arrive twice, if its answer was lost, or after the end of its lease.
     """
     if crawl.leases.get(page) == lease:
         return True
@@ -206,7 +206,7 @@ def _by_crawl(infos: Iterable[wire.URLInfo]) -> dict[str, list[int]]:
 
 
 def _fits(info: wire.URLInfo) -> bool:
-    """Whether a URL can be taken in; its key is there from then on."""
+    """Whether a URL can be taken in; it then has a key."""
     url, key = info.url, info.key
     if not key:
         key = info.key = host_in(url)
@@ -218,15 +218,15 @@ def _fits(info: wire.URLInfo) -> bool:
 
 
 def _parent(info: wire.URLInfo) -> str:
-    return (_said(info, "parent") or _said(info, "url.path") or [""])[-1]
+    return (_values(info, "parent") or _values(info, "url.path") or [""])[-1]
 
 
-def _said(info: wire.URLInfo, name: str) -> Sequence[str]:
-    return info.metadata[name].values if name in info.metadata else ()  # asking for one that is not there would make it
+def _values(info: wire.URLInfo, name: str) -> Sequence[str]:
+    return info.metadata[name].values if name in info.metadata else ()  # reading a missing one would create it
 
 
 def _metadata(info: wire.URLInfo) -> bytes:
-    """The metadata of a message alone, as bytes that may be appended to another. Nothing else is left of it."""
+    """The metadata of a message, as bytes that may be appended to another message. Its other fields are cleared."""
     for field in ("url", "key", "crawlID", "delay"):
         info.ClearField(field)
     return info.SerializeToString()

@@ -1,4 +1,4 @@
-"""How much one URL may bring. What is larger is not taken in: it could not be kept for millions of them."""
+"""Limits of one URL. Larger ones are not taken in: millions of them could not be kept."""
 
 MAX_URL_LENGTH = 16_384  # characters
 MAX_KEY_LENGTH = 255  # characters, as in URLFrontier

@@ -1,11 +1,11 @@
 """A server of the Model Context Protocol: a language model asks about a crawl, over standard input and output.
 
-One JSON-RPC message a line. The protocol's five methods that a server of tools needs are written out here: the official package
-would bring an HTTP client, a data validation library and a tracing library for them.
+One JSON-RPC message per line. The five methods that a server of tools needs are written out here: the official package would
+bring an HTTP client, a data validation library and a tracing library for them.
 
     status, next, explain, compare      of a crawl in a directory, or of one of a service (by its HTTP side)
     simulate, recommend                 other orderings on what it has fetched
-    boost, limit_host, pause, ...       the verbs of operators, if they are allowed: nothing else changes a crawl
+    boost, limit_host, pause, ...       the operator verbs, if they are allowed: nothing else changes a crawl
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Tool:
     answer: Callable[[Any], Any]
     reads: bool = True  # it changes nothing
 
-    def told(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "description": self.about,
@@ -57,7 +57,7 @@ class Tool:
         }
 
 
-# What is asked --------------------------------------------------------------------------------------------------------------
+# Tools ---------------------------------------------------------------------------------------------------------------------
 def tools_of_directory(reader: CrawlReader, control: bool = False) -> list[Tool]:
     name = next(iter(reader.ids()))
     return list(_tools(lambda operation, params: operation.answer(Target(reader, name), params), control))
@@ -83,7 +83,7 @@ def _tools(asked: Callable[[Operation, Params], Any], control: bool) -> Iterable
 
 
 # The protocol ---------------------------------------------------------------------------------------------------------------
-class Server:
+class McpServer:
     def __init__(self, tools: Iterable[Tool]) -> None:
         self.tools = {tool.name: tool for tool in tools}
 
@@ -101,14 +101,14 @@ class Server:
                 out.flush()
 
     def answer(self, line: bytes) -> dict[str, Any] | None:
-        """What is answered to a message; nothing to a notification."""
+        """The answer to a message; None for a notification."""
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
             return _error(None, PARSE, "a message must be one line of JSON")
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             if isinstance(message, dict) and ("result" in message or "error" in message):
-                return None  # an answer, to a question that was never asked
+                return None  # an answer to a request that was never sent
             return _error(None, REQUEST, "a message must be a JSON-RPC request")
         if "id" not in message:
             return None
@@ -124,7 +124,7 @@ class Server:
         if method == "ping":
             return _result(number, {})
         if method == "tools/list":
-            return _result(number, {"tools": [tool.told() for tool in self.tools.values()]})
+            return _result(number, {"tools": [tool.described() for tool in self.tools.values()]})
         if method == "tools/call":
             return self._tool(number, params)
         return _error(number, METHOD, f"there is no method {method[:80]!r}")
@@ -143,14 +143,14 @@ class Server:
             return _error(number, PARAMS, f"a tool must be one of {', '.join(self.tools)}")
         try:
             answer = tool.answer(from_data(tool.params, params.get("arguments") or {}))
-            told = json.dumps(msgspec.to_builtins(answer), indent=1, allow_nan=False)
+            text = json.dumps(msgspec.to_builtins(answer), indent=1, allow_nan=False)
         except (FrontrankError, TooLong, Died, Closed) as error:
-            said = str(error) if isinstance(error, FrontrankError) else TOO_LONG
-            return _result(number, {"content": [{"type": "text", "text": said}], "isError": True})
-        except Exception:  # a defect of ours ends no conversation; what it was is on standard error
+            sentence = str(error) if isinstance(error, FrontrankError) else TOO_LONG
+            return _result(number, {"content": [{"type": "text", "text": sentence}], "isError": True})
+        except Exception:  # a defect of ours does not end the session; standard error has it
             traceback.print_exc(file=sys.stderr)
             return _error(number, INTERNAL, "something went wrong in frontrank; its standard error says what")
-        return _result(number, {"content": [{"type": "text", "text": told}]})
+        return _result(number, {"content": [{"type": "text", "text": text}]})
 
 
 def _result(number: Any, result: dict[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ MAX_UNSAVED = 5_000  # pages since the last snapshot of a crawl that is closed
 logger = logging.getLogger("frontrank.service")
 
 
-class Summary(NamedTuple):
+class CrawlSummary(NamedTuple):
     """What is asked of all crawls, of one that is closed."""
 
     overview: dict[str, Any]
@@ -48,7 +48,7 @@ class Summary(NamedTuple):
     ready_at: float  # a page may be taken from then on
 
     @classmethod
-    def of(cls, crawl: Crawl) -> Summary:
+    def of(cls, crawl: Crawl) -> CrawlSummary:
         counts, next_at = crawl.counts(), crawl.next_at()
         ready_at = min([next_at] if next_at is not None else [], default=float("inf"))
         lease_ends = min(crawl.leases.values(), default=float("inf")) - crawl.shift
@@ -56,14 +56,14 @@ class Summary(NamedTuple):
 
 
 @dataclass
-class Entry:
+class PooledCrawl:
     """One crawl, open, closed or broken."""
 
     name: str
     folder: Path
     crawl: Crawl | None = None
     policy: Policy | None = None
-    summary: Summary | None = None  # if it is closed
+    summary: CrawlSummary | None = None  # if it is closed
     reason: str = ""  # why it could not be opened
     retry_at: float = 0.0
     users: int = 0
@@ -77,7 +77,7 @@ class CrawlPool:
     def __init__(self, recover: Callable[[Path], Crawl], check: Callable[[str, Crawl], None], max_open: int) -> None:
         self.recover, self.check, self.max_open = recover, check, max_open
         self._lock = threading.Lock()
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, PooledCrawl] = {}
         self._uses = itertools.count(1)
         self._closed = False
 
@@ -95,7 +95,7 @@ class CrawlPool:
         with self._lock:
             return {name: entry.reason for name, entry in sorted(self._entries.items()) if entry.reason}
 
-    def find(self, name: str) -> Entry | None:
+    def find(self, name: str) -> PooledCrawl | None:
         return self._entries.get(name)
 
     def open_crawls(self) -> list[Crawl]:
@@ -106,7 +106,7 @@ class CrawlPool:
         with self._lock:
             return [entry.policy for entry in self._entries.values() if entry.policy is not None]
 
-    def summary(self, name: str) -> Summary | None:
+    def summary(self, name: str) -> CrawlSummary | None:
         """What was known of a crawl when it was closed; None if it is open, or not there."""
         with self._lock:
             entry = self._entries.get(name)
@@ -132,7 +132,7 @@ class CrawlPool:
             with self._lock:
                 entry.users -= 1
 
-    def _opened(self, entry: Entry) -> Crawl:
+    def _opened(self, entry: PooledCrawl) -> Crawl:
         with entry.lock:
             if entry.crawl is not None:
                 return entry.crawl
@@ -156,20 +156,20 @@ class CrawlPool:
     # Which crawls there are -------------------------------------------------------------------------------------------------
     def add(self, name: str, folder: Path, crawl: Crawl) -> None:
         with self._lock:
-            self._entries[name] = Entry(name, folder, crawl, crawl.policy, used=next(self._uses))
+            self._entries[name] = PooledCrawl(name, folder, crawl, crawl.policy, used=next(self._uses))
 
     def add_broken(self, name: str, folder: Path, error: Exception) -> None:
         logger.debug("crawl %r cannot be opened", name, exc_info=error)
         with self._lock:
-            self._entries[name] = Entry(name, folder, reason=reason_of(error, folder))
+            self._entries[name] = PooledCrawl(name, folder, reason=reason_of(error, folder))
 
-    def withdraw(self, entry: Entry) -> None:
-        """There is no such crawl any more; calls that are under way go on until ``abandon``."""
+    def withdraw(self, entry: PooledCrawl) -> None:
+        """There is no such crawl any more; calls that are under way continue until ``abandon``."""
         with self._lock:
             del self._entries[entry.name]
 
-    def abandon(self, entry: Entry) -> int:
-        """Let a withdrawn crawl go as it is; returns how many pages were not done with. Calls under way are told so."""
+    def abandon(self, entry: PooledCrawl) -> int:
+        """Close a withdrawn crawl as it is; returns how many pages were not completed. Calls under way get CrawlClosed."""
         with entry.lock:
             crawl, entry.crawl = entry.crawl, None
             if crawl is None:
@@ -205,7 +205,7 @@ class CrawlPool:
             return True
 
     def close(self, until: float) -> None:
-        """Let all crawls go; snapshots that are not written by then, on the monotonic clock, are given up."""
+        """Close all crawls; snapshots that are not written by then, on the monotonic clock, are given up."""
         self._closed = True
         with ThreadPoolExecutor(CLOSERS) as threads:
             failures = list(threads.map(lambda entry: self._close(entry, until), list(self._entries.values())))
@@ -214,7 +214,7 @@ class CrawlPool:
         for error in filter(None, failures):
             raise error
 
-    def _close(self, entry: Entry, until: float) -> FrontrankError | None:
+    def _close(self, entry: PooledCrawl, until: float) -> FrontrankError | None:
         with entry.lock:
             crawl, entry.crawl = entry.crawl, None
             try:
@@ -229,12 +229,12 @@ class CrawlPool:
         """Close crawls that are idle until another one may be opened; if all are in use, it is opened all the same."""
         while True:
             with self._lock:
-                held = [entry for entry in self._entries.values() if entry.crawl is not None]
-                idle = sorted((entry for entry in held if not entry.users), key=lambda entry: entry.used)
-            if len(held) < self.max_open or not any(map(self._close_idle, idle)):
+                opened = [entry for entry in self._entries.values() if entry.crawl is not None]
+                idle = sorted((entry for entry in opened if not entry.users), key=lambda entry: entry.used)
+            if len(opened) < self.max_open or not any(map(self._close_idle, idle)):
                 return
 
-    def _close_idle(self, entry: Entry) -> bool:
+    def _close_idle(self, entry: PooledCrawl) -> bool:
         if not entry.lock.acquire(blocking=False):
             return False
         try:
@@ -242,9 +242,9 @@ class CrawlPool:
                 crawl = entry.crawl
                 if crawl is None or entry.users or crawl.broken or crawl.ranking.under_way:
                     return False
-                entry.crawl = entry.summary = None  # whoever wants it now waits for its lock, and opens it again
+                entry.crawl = entry.summary = None  # a caller that needs it now waits for its lock, and opens it again
             with suppress(FrontrankError):
-                entry.summary = Summary.of(crawl)
+                entry.summary = CrawlSummary.of(crawl)
             try:
                 with crawl:
                     if crawl.known - (crawl.snapshot_known if crawl.snapshot_seq else 0) > MAX_UNSAVED:
@@ -265,10 +265,10 @@ def reason_of(error: Exception, folder: Path) -> str:
     "it is damaged, or this is a defect (KeyError: 'seq')"
     """
     if isinstance(error, FrontrankError):
-        told = str(error)
+        reason = str(error)
     elif isinstance(error, OSError):
-        told = f"it cannot be read ({error.strerror or type(error).__name__})"
+        reason = f"it cannot be read ({error.strerror or type(error).__name__})"
     else:
-        told = f"it is damaged, or this is a defect ({type(error).__name__}: {error})"
-    told = told.replace(f"{folder}: ", "").replace(str(folder), "its directory")
-    return "".join(sign if sign.isprintable() else " " for sign in told[:MAX_REASON])
+        reason = f"it is damaged, or this is a defect ({type(error).__name__}: {error})"
+    reason = reason.replace(f"{folder}: ", "").replace(str(folder), "its directory")
+    return "".join(sign if sign.isprintable() else " " for sign in reason[:MAX_REASON])

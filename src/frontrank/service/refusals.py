@@ -1,4 +1,4 @@
-"""What a caller is told of a crawl that cannot be read or written: why, without a path of this machine. Clients know these
+"""The reason that a caller gets when a crawl cannot be read or written, without a path of this machine. Clients know these
 sentences, to tell a service that refuses from one that does not answer.
 """
 
@@ -19,7 +19,7 @@ def sentence_for(error: StorageError) -> str:
     >>> sentence_for(StorageError("/srv/crawls/news: the trace cannot be read (disk I/O error)")) == BROKEN
     True
     """
-    if isinstance(error, BrokenCrawl):  # its reason is made for callers
+    if isinstance(error, BrokenCrawl):  # its reason is meant for callers
         return str(error)
     return DISK_FULL if isinstance(error, DiskFull) else BROKEN
 

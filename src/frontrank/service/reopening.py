@@ -1,4 +1,4 @@
-"""Crawls that could not be written are opened again from what is stored, until that works: no restart of the service."""
+"""Crawls that could not be written are opened again from what is stored, until that works, without a restart of the service."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Reopener:
         self._thread: threading.Thread | None = None
 
     def add(self, name: str) -> None:
-        """This crawl is to be opened again; nothing happens if that is known."""
+        """Have a crawl opened again; nothing happens if it is waiting for that already."""
         with self._changed:
             if name in self._names or self._ended.is_set():
                 return

@@ -1,7 +1,7 @@
 """Who may call the service, and where: checked once, before anything is opened.
 
-on loopback     anybody on this machine; with a token, who has it
-elsewhere       who has the token, over TLS; anything less is refused, unless it is said to be meant (--insecure)
+on loopback     anybody on this machine; with a token, those who have it
+elsewhere       those who have the token, over TLS; anything less is refused, unless --insecure is given
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from frontrank.errors import InputError
 
 MIN_TOKEN_LENGTH = 16  # characters
-SYSTEM = "system"  # in place of the file of a certificate: those that are trusted anyway
+SYSTEM = "system"  # instead of the file of a certificate: those that this machine trusts
 TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]+")  # what may stand in a header
 MAKE_TOKEN = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))' > token"
 
@@ -33,11 +33,11 @@ class Security:
         """TLS of a gRPC server."""
         if self.tls is None:
             return None
-        made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        made.minimum_version = ssl.TLSVersion.TLSv1_2
-        made.set_alpn_protocols(["h2"])
-        made.load_cert_chain(*self.tls)
-        return made
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.set_alpn_protocols(["h2"])
+        context.load_cert_chain(*self.tls)
+        return context
 
 
 def security(host: str, token_file: str = "", tls_cert: str = "", tls_key: str = "", insecure: bool = False) -> Security:
@@ -45,21 +45,20 @@ def security(host: str, token_file: str = "", tls_cert: str = "", tls_key: str =
     if bool(tls_cert) != bool(tls_key):
         given, missing = ("--tls-cert", "--tls-key") if tls_cert else ("--tls-key", "--tls-cert")
         raise InputError(f"{given} was given without {missing}; TLS needs both files")
-    made = Security(read_token(token_file) if token_file else "", (tls_cert, tls_key) if tls_cert else None)
-    lacking = [
-        what for what, there in (("a token (--token-file)", made.token), ("TLS (--tls-cert, --tls-key)", made.tls)) if not there
-    ]
+    protection = Security(read_token(token_file) if token_file else "", (tls_cert, tls_key) if tls_cert else None)
+    lacking = [] if protection.token else ["a token (--token-file)"]
+    lacking += [] if protection.tls else ["TLS (--tls-cert, --tls-key)"]
     if lacking and not insecure and not is_loopback(host):
         raise InputError(
             f"{host} can be reached from other machines, so the service needs {' and '.join(lacking)}; "
             f"give that, or --insecure if the network itself is safe, or --host 127.0.0.1 to serve this machine alone"
         )
     try:
-        made.context()
+        protection.context()
     except (OSError, ValueError) as error:  # an SSLError is an OSError
         why = getattr(error, "strerror", None) or error
         raise InputError(f"the certificate {tls_cert} or its key {tls_key} cannot be used ({why}); give PEM files") from None
-    return made
+    return protection
 
 
 def is_loopback(host: str) -> bool:

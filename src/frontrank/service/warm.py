@@ -1,4 +1,4 @@
-"""Kernels of a service are compiled by another process, so that nobody waits for the compiler.
+"""The kernels of a service are compiled by another process, so that no caller waits for the compiler.
 
 A service that has machine code on disk loads it before it listens. One that has none interprets its kernels, about a
 millisecond for each page. When it has spent some seconds on that, a process of low priority compiles what crawls of its
@@ -36,7 +36,7 @@ class Compiler:
         self._begun = self._closed = False
         self._lock = threading.Lock()
         self._workers = Workers(1, COMPILE_S, MAX_BYTES)
-        if code_folder() is None:  # nothing can be handed over
+        if code_folder() is None:  # machine code cannot be shared
             compile_at_once()
         else:
             compile_elsewhere(self.begin)
@@ -54,7 +54,7 @@ class Compiler:
     def _run(self) -> None:
         try:
             self._workers.call(_compile, self._trusted, self._policies)
-            import_module("numba")  # half a second, for which no caller waits
+            import_module("numba")  # half a second that no caller waits for
         except (Closed, TooLong, Died) as error:
             if self._closed:
                 return
@@ -81,7 +81,7 @@ def _compile(what: Trusted, policies: Sequence[Policy]) -> None:
 
 
 def warm(policy: Policy) -> None:
-    """Go once through all that a service does with a crawl of this ordering."""
+    """Do once all that a service does with a crawl of this ordering."""
     crawl = Crawl(policy, politeness=Politeness(delay_s=1.0))
     crawl.discover(["http://a.example/", "http://b.example/"], now=0.0)
     for page in crawl.take_queues(1, 1, lease_s=5.0, now=1.0):

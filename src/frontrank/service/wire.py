@@ -1,7 +1,7 @@
 """The messages of URLFrontier's protocol, as classes: ``wire.URLInfo``, ``wire.GetParams`` and so on.
 
-They are made of ``urlfrontier.desc``, which ``make proto`` compiles from ``urlfrontier.proto``, and wire.pyi says their types.
-Compiled Python modules would do the same, but each holds for one major version of protobuf only. The pool is our own, so that
+They are built from ``urlfrontier.desc``, which ``make proto`` compiles from ``urlfrontier.proto``; wire.pyi has their types.
+Compiled Python modules would do the same, but each works with one major version of protobuf only. The pool is our own, so that
 another package in this process may have these messages too.
 """
 

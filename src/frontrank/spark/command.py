@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import nullcontext
-from typing import NamedTuple
 
 from frontrank.errors import InputError, need
 from frontrank.lab.best_pages import check_scores_target
+from frontrank.lab.lab_options import RankOptions
 from frontrank.lab.next_pages import Ranking
 from frontrank.orderings.ranker import Ranker
 from frontrank.orderings.registry import parse_ranker
@@ -17,48 +17,29 @@ from frontrank.spark.web import Progress
 ALL_CORES = "local[*]"
 
 
-class RankRequest(NamedTuple):
-    """What to rank: the Parquet tables at a path, and how many pages are wanted."""
-
-    path: str
-    spec: str | None
-    budget: int
-    impact: str | None
-    scores: str | None  # a folder for the scores of all pages
-
-
-class Cluster(NamedTuple):
-    """Where to rank: --master, --conf and --work."""
-
-    master: str | None
-    conf: tuple[str, ...]
-    work: str | None
-
-
 def ranked(
-    request: RankRequest, cluster: Cluster, progress: Progress
+    path: str, asked: RankOptions, progress: Progress
 ) -> tuple[Ranker, Ranking, dict[str, int], dict[str, dict[str, float]]]:
-    """The ranker, its best pages, the numbers of fetched and waiting pages, and how the scores converged."""
+    """The best pages of the Parquet tables at a path; see ``rank``."""
     need("pyspark", "pyarrow", "pandas")
     from frontrank.spark.rank import check_ranker, open_web, rank
 
-    ranker, settings, master = parse_ranker(request.spec or "pagerank"), settings_of(cluster.conf), cluster.master or ALL_CORES
+    ranker, settings = parse_ranker(asked.ranker or "pagerank"), settings_of(asked.conf)
+    where, work = asked.master or ALL_CORES, asked.work
     check_ranker(ranker)
-    if request.scores is not None:
-        check_scores_target(request.scores)
-    if cluster.work is None and not master.startswith("local"):
-        raise InputError(
-            f"--master {master}: give --work, a folder that all machines of the cluster reach, such as hdfs:///tmp"
-        )
+    if asked.scores is not None:
+        check_scores_target(asked.scores)
+    here = where.startswith("local")
+    if work is None and not here:
+        raise InputError(f"--master {where}: give --work, a folder that all machines of the cluster reach, such as hdfs:///tmp")
     progress("starting Spark", 0, 0)
-    local = settings.get("spark.local.dir", "").split(",")[0] or None
-    work = nullcontext(cluster.work) if cluster.work else tempfile.TemporaryDirectory(dir=local, prefix="frontrank-")
+    own = settings.get("spark.local.dir", "").split(",")[0] or None
     with (
-        work as folder,
-        session(master, settings) as spark,
-        open_web(spark, request.path, folder, progress, request.impact) as web,
+        tempfile.TemporaryDirectory(dir=own, prefix="frontrank-") if work is None else nullcontext(work) as folder,
+        session(where, settings) as spark,
+        open_web(spark, path, folder, progress, asked.impact) as web,
     ):
-        found = rank(web, ranker, request.budget, request.scores)
+        found = rank(web, ranker, asked.budget, asked.scores)
         fetched = web.fetched
     notes = {ranker.spec(): {"iterations": found.iterations, "residual": found.residual}} if found.iterations > 1 else {}
     return ranker, found.ranking, {"D": fetched, "F": web.pages - fetched}, notes

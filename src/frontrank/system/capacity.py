@@ -1,4 +1,4 @@
-"""Whether a web fits, in memory or on disk: asked before the work, so that what does not fit is refused with what would do."""
+"""Whether a web fits in memory or on disk: checked before the work, and refused with an alternative if it does not."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from frontrank.errors import InputError, SourceError
 
 BYTES_A_PAGE = 110  # of vectors, at the peak of rw-eg, the largest
-SMALL = 2**28  # bytes that are taken without a question
+SMALL = 2**28  # bytes that are used without a check
 
 
 def free_memory() -> int | None:
-    """Bytes that this process may still take without others losing theirs; None where the system does not say."""
+    """Bytes that this process may still use without taking memory from others; None where the system does not say."""
     free = []
     for line in _lines("/proc/meminfo"):
         if line.startswith("MemAvailable:"):
@@ -43,7 +43,7 @@ def _lines(path: str) -> list[str]:
 
 
 def check_room(path: str, links: int, needed: int) -> None:
-    """Raise SourceError if so many bytes are more than there are; it says what to run instead."""
+    """Raise SourceError if there is less memory than that; it says what to run instead."""
     free = free_memory()
     if free is not None and needed > free:
         stem = os.path.basename(os.path.normpath(path)).removesuffix(".gz").removesuffix(".txt")

@@ -27,7 +27,7 @@ import numpy as np
 
 from frontrank.errors import InputError, StorageError
 
-MAX_FILES = 2**20  # more are never open; some systems allow a billion, and whoever closes all would take minutes
+MAX_FILES = 2**20  # more are never open; some systems allow a billion, and closing all of them would take minutes
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700  # of crawls: pages that were fetched with somebody's rights are not for everybody
 DIGESTED = 64 * 2**20  # bytes at a time
 IMPORTED = "crawl.json"  # in a directory with this file is an imported crawl: a web, and no events
@@ -57,7 +57,7 @@ def raise_file_limit() -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(OSError, ValueError):  # systems with limits that they do not tell of
+        with suppress(OSError, ValueError):  # systems with limits that they do not report
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     return file_limit()
 
@@ -82,7 +82,7 @@ def digest(path: Where, spans: Iterable[tuple[int, int]] | None = None) -> str:
 
 
 def check_target(path: Where, ours: Callable[[Path], bool] | None = None, holds: str = "") -> None:
-    """Raise InputError if a result cannot be written at the path: to be asked before the work, not after.
+    """Raise InputError if a result cannot be written at the path: to be checked before the work, not after.
 
     The result is a file; or, with ``ours``, a directory: one that is there already may be replaced if it is empty or ours.
     ``holds`` says for people what such a directory holds.

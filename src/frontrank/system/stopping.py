@@ -1,20 +1,20 @@
-"""How a command ends when it is asked to, by Ctrl-C (SIGINT) or SIGTERM: within five seconds, whatever it is doing.
+"""How a command ends on Ctrl-C (SIGINT) or SIGTERM: within five seconds, whatever it is doing.
 
     the first signal    interrupts it (KeyboardInterrupt); inside ``gracefully(stop)`` it calls stop() instead
-    GRACE_S later       it has ended, or is ended
+    GRACE_S later       the process is ended, if it has not ended itself
     the second signal   ends it at once
 
-Nothing is lost by an end at once: what a crawl was told is stored before it is acknowledged, results are written beside their
-place and renamed.
+An immediate end loses nothing: events of a crawl are stored before they are acknowledged, results are written beside their
+target and renamed.
 
-Python runs its signal handlers in the main thread, between two of its own instructions: not while a kernel runs. So a thread
-hears of signals too, by the pipe to which the interpreter writes them as they come (signal.set_wakeup_fd); kernels run
+Python runs signal handlers in the main thread, between two of its own instructions: not while a kernel runs. So a thread
+receives signals too, through the pipe to which the interpreter writes them as they arrive (signal.set_wakeup_fd); kernels run
 without the interpreter's lock.
 
-An interrupt that is raised inside a callback from C (the compiler's cache has one) or a finalizer goes no further than that:
-the interpreter prints it and goes on. Such a one is raised again, until it gets through. And one that went through a piece of
-generated code (namedtuple and numba make such) has the interpreter end as if by SIGINT, whatever the exit code: so the very
-last that a process which was asked to end does is to end with its code.
+An interrupt that is raised inside a callback from C (the compiler's cache has one) or a finalizer does not leave it: the
+interpreter prints it and continues. Such an interrupt is raised again, until it gets through. One that passed through generated
+code (of namedtuple or numba) makes the interpreter end as if by SIGINT, whatever the exit code: so the last thing that a
+process does after a signal is to end with its code.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from typing import Any
 GRACE_S = 4.0
 AGAIN_S = 0.01
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-ENOUGH = b"\0"  # through the pipe: there is nothing to hear any more
+ENOUGH = b"\0"  # through the pipe: the watch has ended
 
 Stop = Callable[[], None]
 
@@ -51,7 +51,7 @@ class Watch:
         os.set_blocking(self.writing, False)
         self.before: dict[int, Any] = {}
         for number in SIGNALS:
-            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and shells ask for
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as set by nohup and shells
                 self.before[number] = signal.signal(number, self._came)
         self.wakeup = signal.set_wakeup_fd(self.writing, warn_on_full_buffer=False)
         self.unraisable = sys.unraisablehook
@@ -60,7 +60,7 @@ class Watch:
         threading.Thread(target=self._mind, args=(reading,), name="signals", daemon=True).start()
 
     def _came(self, number: int, frame: FrameType | None) -> None:
-        """In the main thread, when it gets to it."""
+        """The signal handler, in the main thread: it may run late."""
         if self.asked or self.code is not None:  # a command that has ended has nothing left to interrupt
             return
         self.asked = number
@@ -69,7 +69,7 @@ class Watch:
         self.stops[-1]()
 
     def _lost(self, what: sys.UnraisableHookArgs) -> None:
-        """An exception got no further than where it was raised."""
+        """An exception that did not leave the place where it was raised."""
         if self.asked and issubclass(what.exc_type, KeyboardInterrupt):
             again = threading.Timer(AGAIN_S, self._interrupt, [threading.get_ident()])
             again.daemon = True
@@ -82,7 +82,7 @@ class Watch:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
     def _mind(self, reading: int) -> None:
-        """In a thread of its own, at once."""
+        """The thread that receives signals at once."""
         first, until = 0, 0.0
         while True:
             heard = select.select([reading], [], [], max(0.0, until - time.monotonic()) if first else None)[0]
@@ -113,7 +113,7 @@ class Watch:
             os._exit(self.code)
 
     def end(self, code: int | None = None) -> None:
-        """Signals mean what they meant before. A process that was asked to end still has to, with this code."""
+        """Restore the signal handlers. A process that got a signal still ends, with this code."""
         self.code = code
         for number, handler in self.before.items():
             signal.signal(number, handler)
@@ -129,7 +129,7 @@ _watches: list[Watch] = []
 
 @contextmanager
 def watching() -> Iterator[Watch | None]:
-    """Have this process end when it is asked to. In other threads than the main one, which hear of no signals, nothing."""
+    """Have this process end on signals. Only the main thread receives signals; in others this does nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield None
         return
@@ -143,13 +143,13 @@ def watching() -> Iterator[Watch | None]:
 
 
 def asked() -> bool:
-    """Whether a signal has asked this process to end. What fails from then on fails because of that."""
+    """Whether this process got a signal to end. Failures from then on are due to that."""
     return any(watch.asked for watch in _watches)
 
 
 @contextmanager
 def gracefully(stop: Stop) -> Iterator[None]:
-    """Have the first signal call ``stop``, which must see to it that the block ends soon."""
+    """Have the first signal call ``stop``, which must end the block soon."""
     if not _watches:
         with watching() as watch:
             if watch is not None:

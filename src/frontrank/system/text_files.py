@@ -1,4 +1,4 @@
-"""Text files in: lines, plain or gzip (told by the first two bytes), with every way of being broken as one SourceError."""
+"""Text files in: lines, plain or gzip (recognised by the first two bytes); whatever is wrong with them is a SourceError."""
 
 from __future__ import annotations
 

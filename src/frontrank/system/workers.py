@@ -4,14 +4,14 @@ Parsers written in C cannot be interrupted from a thread, and hold up every othe
 
     time        of the processor, not of the clock: SIGPROF ends a worker that has used ``cpu_s`` seconds on one call, so that
                 a busy machine does not make slow pages of ordinary ones. The clock only ends a worker that hangs.
-    memory      ``most_bytes`` of address space
+    memory      ``max_bytes`` of address space
     crashes     are the worker's own
 
-A worker is started when there is work and none is free, up to ``most``; it is used again and again until it dies. It ends by
-itself when the process that started it is gone, however that ended. Functions are passed by their names, so they must stand
-at the top of a module. Threads may call as they like; a call waits for a free worker.
+A worker is started when there is work and no worker is free, up to ``max_workers``; it is used again and again until it dies.
+It ends by itself when the process that started it is gone, however that ended. Functions are passed by name, so they must be
+at the top level of a module. Any thread may call; a call waits for a free worker.
 
-Cost: 0.15 s and 20 MB to start a worker; after that about 0.2 ms a call, and copying what goes to and fro.
+Cost: 0.15 s and 20 MB to start a worker; after that about 0.2 ms per call, and copying arguments and results.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ T = TypeVar("T")
 CPU_S = 2.0
 PATIENCE, MIN_WALL_S = 10.0, 30.0  # of the clock: so many times the processor's, but not less than this
 MAX_BYTES = 3 * 2**30
-START = "import sys; sys.path[:] = {path!r}; from frontrank.system.workers import serve; serve({socket}, {most_bytes})"
+START = "import sys; sys.path[:] = {path!r}; from frontrank.system.workers import serve; serve({socket}, {max_bytes})"
 
 
 class TooLong(Exception):
@@ -48,10 +48,10 @@ class Closed(Exception):
     """No calls are taken any more."""
 
 
-def started(script: str = START, most_bytes: int = MAX_BYTES) -> tuple[subprocess.Popen[bytes], socket.socket]:
+def started(script: str = START, max_bytes: int = MAX_BYTES) -> tuple[subprocess.Popen[bytes], socket.socket]:
     """A process that runs this script, and our end of the line to it; raises Died."""
     ours, theirs = socket.socketpair()
-    script = script.format(path=sys.path, socket=theirs.fileno(), most_bytes=most_bytes)
+    script = script.format(path=sys.path, socket=theirs.fileno(), max_bytes=max_bytes)
     with theirs:
         try:
             # In a session of its own: Ctrl-C is for the process that started it.
@@ -72,9 +72,9 @@ def started(script: str = START, most_bytes: int = MAX_BYTES) -> tuple[subproces
 class Worker:
     """A process, and the line to it."""
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, max_bytes: int) -> None:
         self.ready = False
-        self.process, ours = started(most_bytes=most_bytes)
+        self.process, ours = started(max_bytes=max_bytes)
         self.line = Connection(ours.detach())
 
     def call(self, wall_s: float, cpu_s: float, function: Callable[..., T], given: tuple[object, ...]) -> T:
@@ -111,20 +111,20 @@ class Workers:
 
     def __init__(
         self,
-        count: int = 2,
+        max_workers: int = 2,
         cpu_s: float = CPU_S,
-        most_bytes: int = MAX_BYTES,
+        max_bytes: int = MAX_BYTES,
         *,
         wall_s: float | None = None,
         first: tuple[Callable[..., object], tuple[object, ...]] | None = None,
         first_s: float = CPU_S,
     ) -> None:
         """``first``: what each worker calls before all else, a function and what it is given, within ``first_s`` seconds."""
-        self.count, self.cpu_s, self.most_bytes = count, cpu_s, most_bytes
+        self.cpu_s, self.max_bytes = cpu_s, max_bytes
         self.wall_s = max(PATIENCE * cpu_s, MIN_WALL_S) if wall_s is None else wall_s
         self.first, self.first_s = first, first_s
         self.started = 0
-        self._room = threading.BoundedSemaphore(count)
+        self._room = threading.BoundedSemaphore(max_workers)
         self._free: list[Worker] = []
         self._busy: set[Worker] = set()
         self._lock = threading.Lock()
@@ -156,7 +156,7 @@ class Workers:
                 raise Closed
             worker = self._free.pop() if self._free else None
             if worker is None:
-                worker = Worker(self.most_bytes)
+                worker = Worker(self.max_bytes)
                 self.started += 1
             self._busy.add(worker)
             return worker
@@ -176,7 +176,7 @@ class Workers:
             self._closed = True
             free, self._free = self._free, []
             for worker in self._busy:
-                worker.process.kill()  # its caller gets an error, and clears up
+                worker.process.kill()  # the thread that waits for it gets Died, and cleans up
         for worker in free:
             worker.process.kill()
             worker.end()
@@ -193,16 +193,16 @@ def _called(function: Callable[..., object], given: tuple[object, ...]) -> None:
     function(*given)
 
 
-def serve(line: int, most_bytes: int) -> None:
-    """What a worker does: call what it is told to, until nobody is there to tell."""
+def serve(line: int, max_bytes: int) -> None:
+    """What a worker does: call what it is sent, until the other end is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":  # elsewhere the limit is not kept, or counts what is only reserved
-        resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
-    connection = Connection(line)
+        resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))
+    calls = Connection(line)
     while True:
         try:
-            function, given, cpu_s = connection.recv()
+            function, given, cpu_s = calls.recv()
         except (EOFError, OSError):
             os._exit(0)
         signal.setitimer(signal.ITIMER_PROF, cpu_s)
@@ -213,6 +213,6 @@ def serve(line: int, most_bytes: int) -> None:
             answer = (None, error)
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         try:
-            connection.send(answer)
+            calls.send(answer)
         except OSError:
             os._exit(0)

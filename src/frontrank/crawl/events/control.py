@@ -15,7 +15,7 @@ from frontrank.kernels.jit import Array
 if TYPE_CHECKING:
     from frontrank.crawl.live import Live
 
-BESIDE_FRONTIER: tuple[str, ...] = ()  # limits of hosts that ``Rules`` keep, not the frontier
+BESIDE_FRONTIER = ("queue_cap",)  # limits of hosts that ``Rules`` keep, not the frontier
 OLD_LIMITS = {"at_once": "concurrency"}  # as format 1 wrote them
 
 

@@ -2,8 +2,8 @@
 
     $XDG_STATE_HOME/frontrank/scrapy.key    (or ~/.local/state/frontrank/scrapy.key), 32 random bytes, mode 600
 
-It is made when it is first needed. Whoever hands a crawl directory on does not hand on the key, so a pickle in a directory
-from elsewhere is never signed with it.
+It is created when it is first needed. A crawl directory that is passed on does not contain the key, so a pickle in a
+directory from elsewhere is never signed with it.
 """
 
 from __future__ import annotations
@@ -89,6 +89,6 @@ def make_key() -> bytes:
             f"{path}: the key that signs stored requests cannot be made ({error.strerror or error}); "
             f"set XDG_STATE_HOME to a directory that you can write to"
         ) from None
-    made = find_key()
-    assert made is not None
-    return made
+    key = find_key()
+    assert key is not None
+    return key

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from frontrank.pages.scorers import Judged
 
 PATIENCE_S = 5.0  # how long a callback may keep everything else waiting
-GATHER_S = 0.5  # how long seeds are gathered while start() goes on
+GATHER_S = 0.5  # how long seeds are gathered while start() continues
 QUIET_S = 0.1  # start() has paused: what it gave so far are the seeds
 
 
@@ -25,7 +25,7 @@ class Lease:
     page: int
     request: Request
     response: Response | None = None
-    reason: str = ""  # why its last download was no good
+    reason: str = ""  # why its last download failed
     read: Page | None = None  # its title and text, where the ordering asks for them
     scores: dict[str, Judged] | None = None  # what the ordering's scorers say of it
     arrived: float = 0.0
@@ -47,12 +47,12 @@ class Lease:
         return self.late + QUIET_S if self.late else self.arrived + PATIENCE_S
 
 
-class Seeds:
+class GatheredSeeds:
     """What start() gives without a pause shares one unit of weight; nothing waits for it longer than GATHER_S."""
 
     def __init__(self) -> None:
         self.pages: list[int] = []
-        self.reading = False  # start() goes on
+        self.reading = False  # start() continues
         self._since = self._until = 0.0
 
     def add(self, page: int) -> None:

@@ -1,4 +1,4 @@
-"""What tells the scheduler how a page ended: its links, its failure, its host's wish for rest.
+"""How the scheduler learns what became of a page: its links, its failure, a rest that its host asked for.
 
 Scrapy 2.13 gives each method the spider; later versions do not, and warn of methods that insist on it.
 """
@@ -13,7 +13,7 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.misc import load_object
 
-from frontrank.fetching.addon.engine import PAGE
+from frontrank.fetching.addon.scrapy_engine import PAGE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -86,7 +86,7 @@ class Links(Part):
 
 
 class Failures(Part):
-    """Downloads that failed for good: RetryMiddleware, which is nearer to the downloader, has given up or had no say."""
+    """Downloads that failed for good: RetryMiddleware, which is nearer to the downloader, has given up or was not asked."""
 
     def process_exception(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
         lease = self.lease_of(request)
@@ -95,8 +95,8 @@ class Failures(Part):
 
 
 class Downloads(Part):
-    """What the downloader brought, before RetryMiddleware makes something else of it: why a page is tried again; and a host
-    that answers 429 or 503 and says for how long is left alone until then."""
+    """Downloads as they arrive, before RetryMiddleware replaces them: why a page is tried again; and a host that answers 429 or
+    503 and says for how long is not asked until then."""
 
     def process_exception(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
         self._note(request, in_words(exception))
@@ -105,7 +105,7 @@ class Downloads(Part):
         if response.status >= 400:
             self._note(request, f"http {response.status}")
         if self.scheduler is not None:
-            self.scheduler.heed(request, response)
+            self.scheduler.slow_down(request, response)
         return response
 
     def _note(self, request: Request, reason: str) -> None:
@@ -120,7 +120,7 @@ def in_words(exception: Exception) -> str:
     >>> in_words(TimeoutError("30 s")), in_words(IgnoreRequest("Forbidden by robots.txt"))
     ('timeout error', 'forbidden by robots.txt')
     """
-    said = str(exception)
-    if isinstance(exception, IgnoreRequest) and said:
-        return (said[0].lower() + said[1:])[:200]
+    text = str(exception)
+    if isinstance(exception, IgnoreRequest) and text:
+        return (text[0].lower() + text[1:])[:200]
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", type(exception).__name__).lower()

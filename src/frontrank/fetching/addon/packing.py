@@ -1,12 +1,12 @@
 """A request of Scrapy as bytes in the journal of its crawl, and back.
 
     (nothing)                 a plain GET to the spider's parse
-    {"callback": ..., ...}    JSON: what differs from that. Whoever wrote it, reading it runs nothing
+    {"callback": ..., ...}    JSON: what differs from that. Reading it runs no code, whoever wrote it
     signed MAC PICKLE         what JSON cannot hold (objects in meta, a Request class of the project), signed (``keys``)
     lost                      a request that was in the memory of a process
     PICKLE                    as frontrank 0.1 wrote every request; it is read if the directory is trusted
 
-In JSON, {"$bytes": BASE64}, {"$tuple": [...]} and {"$dict": [[KEY, VALUE], ...]} stand for what JSON has no form for. As in
+In JSON, {"$bytes": BASE64}, {"$tuple": [...]} and {"$dict": [[KEY, VALUE], ...]} stand for what JSON cannot express. As in
 Scrapy's own disk queues, callbacks are kept by name, so they must be methods of the spider.
 """
 
@@ -31,19 +31,19 @@ LOST = b"lost"
 SIGNED = b"signed\0"
 PICKLE = b"\x80"  # how a pickle of any protocol since 2 begins
 PLAIN = Request("http://plain.invalid/").to_dict()
-EXACT = frozenset((str, int, float, bool, type(None)))  # not what is derived from them: it would be read back as another type
-OF_SCRAPY = "scrapy.http.request."  # Request classes that anybody's JSON may name
+EXACT = frozenset((str, int, float, bool, type(None)))  # not subclasses: they would be read back as another type
+OF_SCRAPY = "scrapy.http.request."  # Request classes that any JSON may name
 NOT_JSON = (TypeError, ValueError, RecursionError)
 _encode = json.JSONEncoder(separators=(",", ":")).encode  # made once: that takes as long as a request
 CANNOT_PACK = (ValueError, TypeError, AttributeError, RecursionError, pickle.PicklingError, InputError)
 
 
 class Damaged(Exception):
-    """What is stored is no request."""
+    """What is stored is not a request."""
 
 
 def pack(request: Request, spider: Spider) -> bytes:
-    """Raises one of CANNOT_PACK if a part of it is not for the disk."""
+    """Raises one of CANNOT_PACK if a part of it cannot be stored."""
     parts = {name: value for name, value in request.to_dict(spider=spider).items() if value != PLAIN.get(name)}
     del parts["url"]
     if not parts:
@@ -62,7 +62,7 @@ def signed(body: bytes) -> bytes:
 
 
 def pickle_in(payload: object) -> bytes:
-    """The pickle of a payload; nothing if it is none. A database of somebody else may have any value there."""
+    """The pickle of a payload; nothing if it is not one. A database from elsewhere may have any value there."""
     if not isinstance(payload, bytes):
         return b""
     if payload.startswith(SIGNED):
@@ -71,7 +71,7 @@ def pickle_in(payload: object) -> bytes:
 
 
 def is_ours(payload: object) -> bool:
-    """Whether a payload may be read: it is no pickle, or one that this user signed."""
+    """Whether a payload may be read: it is not a pickle, or one that this user signed."""
     body = pickle_in(payload)
     if not (body and isinstance(payload, bytes)):
         return True
@@ -80,7 +80,7 @@ def is_ours(payload: object) -> bool:
 
 
 def unpack(url: str, payload: object, spider: Spider) -> Request:
-    """The request of a payload that may be read; Damaged if it is none, InputError if it is none of this spider."""
+    """The request of a payload that may be read; Damaged if it cannot be read, InputError if it is not one of this spider."""
     if not isinstance(payload, bytes):
         raise Damaged("not bytes")
     try:

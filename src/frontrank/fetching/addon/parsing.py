@@ -7,18 +7,23 @@ what follows if they take too long, is the same (pages/bounded.py).
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from scrapy.http import HtmlResponse
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
 
-from frontrank.pages import bounded
+from frontrank.pages import bounded, html
 from frontrank.pages.bounded import WORKERS
-from frontrank.system.workers import CPU_S, Workers
+from frontrank.pages.urls import host_of
+from frontrank.system.workers import CPU_S, Closed, Workers
 
 if TYPE_CHECKING:
+    from frontrank.crawl.crawl import Crawl
+    from frontrank.fetching.addon.leases import Lease
     from frontrank.pages.html import Page
 
 T = TypeVar("T")
@@ -65,7 +70,31 @@ class ThreadedParsing:
         return value
 
     def close(self) -> None:
-        """End what is under way: those who wait are told."""
+        """End what is under way; callers that wait for it get ``Closed``."""
         self.workers.close()
         if self._threads.started:
             self._threads.stop()
+
+
+class PageReader:
+    """What an ordering reads of pages: title, text, and the judgement of its scorers. Long pages are read by a process."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self.crawl, self.parsing = crawl, ThreadedParsing()
+
+    async def read(self, lease: Lease) -> None:
+        response = lease.response
+        if not isinstance(response, HtmlResponse):
+            return
+        host, source = host_of(response.url), (response.body, response.url, response.encoding, html.MAX_LINKS, True)
+        with suppress(Closed):
+            page = lease.read = self.parsing.at_once(*source) or await self.parsing.page(host, *source)
+            judged = (response.url, page.title, page.text)
+            lease.scores = self.crawl.scores_at_once(*judged)
+            if lease.scores is None:
+                lease.scores = await self.parsing.wait_for(host, self.crawl.scores, *judged)
+
+    def close(self) -> None:
+        for scoring in self.crawl.scoring.values():
+            scoring.close()
+        self.parsing.close()

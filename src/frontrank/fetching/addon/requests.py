@@ -29,7 +29,7 @@ class Missing(Exception):
 
 
 class Requests:
-    """The requests of waiting pages. ``durable``: they live in the crawl's directory. ``trust``: whoever wrote it."""
+    """The requests of waiting pages. ``durable``: stored in the directory of the crawl; ``trust``: pickles in it are read."""
 
     def __init__(
         self, crawl: Crawl, spider: Spider, stats: StatsCollector, durable: bool, debug: bool, *, trust: bool = False
@@ -84,12 +84,13 @@ class Requests:
             raise Missing("its stored request is damaged") from None
 
     def sign_all(self) -> None:
-        """Sign every pickle of a trusted directory, so that it needs to be trusted once. None is read."""
+        """Sign every pickle of a trusted directory, so that it needs to be trusted once. No pickle is read."""
         try:
             for first in range(0, self.crawl.known, SIGNED_AT_ONCE):
                 pages = range(first, min(first + SIGNED_AT_ONCE, self.crawl.known))
-                held = self.crawl.attached_all(pages).items()
-                self.crawl.attach_all({page: signed(pickle_in(payload)) for page, payload in held if not is_ours(payload)})
+                payloads = self.crawl.attached_all(pages).items()
+                unsigned = {page: pickle_in(payload) for page, payload in payloads if not is_ours(payload)}
+                self.crawl.attach_all({page: signed(body) for page, body in unsigned.items()})
         except InputError as error:  # there is no key: it is trusted for this run
             self._warn(error)
         self.crawl.commit()

@@ -7,7 +7,7 @@ From next_request on, a page is leased. It is settled by the first of: its callb
 come in; its download failed; a redirect or a retry of it came in; the engine no longer has its request (whatever became of
 it). So nothing stays leased, whoever drops a request on the way.
 
-A callback that goes on (it awaits something) holds its lease. If nothing else may be taken, and time alone will not change
+A callback that continues (it awaits something) keeps its lease. If nothing else may be taken, and time alone will not change
 that, its page is settled PATIENCE_S after it arrived, with the links so far; later ones are seeds.
 
 A crawl that cannot be opened, or can no longer be stored, logs one sentence and ends with the reason "frontrank_error".
@@ -18,33 +18,25 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Callable
-from contextlib import suppress
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from scrapy import signals
-from scrapy.http import HtmlResponse
-
 from frontrank.errors import FrontrankError, InputError
 from frontrank.fetching.addon.duplicates import Duplicates
-from frontrank.fetching.addon.engine import PAGE, CrawlScheduler
-from frontrank.fetching.addon.leases import PATIENCE_S, Lease, Seeds
+from frontrank.fetching.addon.leases import PATIENCE_S, GatheredSeeds, Lease
 from frontrank.fetching.addon.middlewares import Downloads, Failures, Links
-from frontrank.fetching.addon.parsing import ThreadedParsing
+from frontrank.fetching.addon.pace import HostPace
+from frontrank.fetching.addon.parsing import PageReader
 from frontrank.fetching.addon.requests import Missing, Requests
+from frontrank.fetching.addon.scrapy_engine import PAGE, CrawlScheduler
 from frontrank.fetching.addon.settings import UNASKED, budget_of, directory_of, open_crawl, priority_of, trust_of
-from frontrank.fetching.retry_after import rest_s
 from frontrank.frontiers.frontier import ABSENT
-from frontrank.pages import html
-from frontrank.pages.urls import host_of
-from frontrank.system.workers import Closed
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.robotstxt import RobotParser
     from twisted.internet.defer import Deferred
 
 logger = logging.getLogger(__name__)
@@ -54,23 +46,23 @@ class Scheduler(CrawlScheduler):
     """Scrapy's scheduler interface on top of a Crawl."""
 
     requests: Requests
+    pace: HostPace
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self.settings = crawler.settings
         self.fingerprint: Callable[[Request], bytes] = crawler.request_fingerprinter.fingerprint
         self.duplicates = Duplicates(crawler)
-        self.seeds = Seeds()
+        self.seeds = GatheredSeeds()
         self.resumed = False
         self.opened = False
         self.stopped = False
         self.budget = 0  # pages in all, 0 is any number
         self.unasked = 0  # pages that were taken and never asked for: they use up no budget
-        self.parsing: ThreadedParsing | None = None  # of titles and texts, for orderings that read them
+        self.reader: PageReader | None = None  # of titles and texts, for orderings that read them
         self.leases: dict[int, Lease] = {}
         self.sources: dict[int, Lease] = {}  # id of a yielded request -> the page whose callback yielded it
         self.placed: set[int] = set()  # pages that have a request, and wait for their source to be settled
-        self.delays: dict[str, float] = {}  # of hosts, by AutoThrottle
 
     # Opening and closing ----------------------------------------------------------------------------------------------
     def open(self, spider: Spider) -> Deferred[None] | None:
@@ -99,26 +91,20 @@ class Scheduler(CrawlScheduler):
         self.opened = True
         self.unasked = self.crawl.notes.get(UNASKED, 0)
         durable = directory_of(self.settings) is not None
-        self.parsing = ThreadedParsing() if self.crawl.policy.needs() & {"texts", "scores"} else None
+        self.reader = PageReader(self.crawl) if self.crawl.policy.needs() & {"texts", "scores"} else None
         self.reads_anchors = durable or "anchors" in self.crawl.policy.needs()
-        self.throttled = self.settings.getbool("AUTOTHROTTLE_ENABLED")
         debug = self.settings.getbool("SCHEDULER_DEBUG")
         self.requests = Requests(self.crawl, self.spider, self.crawler.stats, durable, debug, trust=trust)
         if trust and self.resumed:
             self.requests.sign_all()
-        for host, slot in self.settings.getdict("DOWNLOAD_SLOTS").items():
-            self.crawl.limit_host(host, delay_s=slot.get("delay"), concurrency=slot.get("concurrency"))
-        if hasattr(signals, "robots_parsed"):  # Scrapy 2.18
-            self.crawler.signals.connect(self._robots_parsed, signals.robots_parsed)
+        self.pace = HostPace(self.crawler, self.crawl, self.engine, self.or_stop)
         if self.resumed:
             logger.info("Resuming crawl (%d requests scheduled)", self.crawl.waiting, extra={"spider": self.spider})
 
     def close(self, reason: str) -> Deferred[None] | None:
         self.engine.forget()
-        if self.parsing is not None:
-            for scoring in self.crawl.scoring.values():
-                scoring.close()
-            self.parsing.close()
+        if self.reader is not None:
+            self.reader.close()
         if not self.opened:
             return None
         with self.or_stop:
@@ -296,7 +282,7 @@ class Scheduler(CrawlScheduler):
             if due < inf:
                 self.engine.ask_again(due - monotonic())
 
-    # What the middlewares tell ----------------------------------------------------------------------------------------
+    # What the middlewares report ----------------------------------------------------------------------------------------
     def lease_of(self, request: Request | None) -> Lease | None:
         return None if request is None else self.leases.get(request.meta.get(PAGE, -1))
 
@@ -319,33 +305,14 @@ class Scheduler(CrawlScheduler):
             self._fail(lease.page, reason, asked)
 
     async def read(self, lease: Lease) -> None:
-        """Have title and text of a page ready for its end, if the ordering asks for them; long pages are read by a process."""
-        response = lease.response
-        if self.parsing is not None and isinstance(response, HtmlResponse):
-            given = (response.body, response.url, response.encoding, html.MAX_LINKS, True)
-            with suppress(Closed):
-                host = host_of(response.url)
-                page = lease.read = self.parsing.at_once(*given) or await self.parsing.page(host, *given)
-                asked = (response.url, page.title, page.text)
-                lease.scores = self.crawl.scores_at_once(*asked)
-                if lease.scores is None:
-                    lease.scores = await self.parsing.wait_for(host, self.crawl.scores, *asked)
+        """Have title, text and scores of a page ready for its end, if the ordering reads them."""
+        if self.reader is not None:
+            await self.reader.read(lease)
 
-    def heed(self, request: Request, response: Response) -> None:
-        """A host that says so is left alone for a while."""
-        pause = self.crawl.politeness.pause(request.meta.get("retry_times", 0) + 1)
-        rest = rest_s(response.status, response.headers.get("Retry-After"), pause)
-        if rest > 0:
-            with self.or_stop:
-                self.crawl.block(host_of(request.url), rest)
-
-    def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
-        agent = self.settings["ROBOTSTXT_USER_AGENT"] or request.headers.get("User-Agent") or self.settings["USER_AGENT"]
-        delay = robotparser.crawl_delay(agent)
-        if delay is not None and delay > self.settings.getfloat("DOWNLOAD_DELAY"):
-            with self.or_stop:
-                self.crawl.limit_host(host_of(request.url), delay_s=delay)
-            self.engine.slow_down(request, delay)  # for those of this host that were taken before
+    def slow_down(self, request: Request, response: Response) -> None:
+        """Leave a host alone for as long as it asks."""
+        with self.or_stop:
+            self.pace.rest(request, response)
 
     # The end of a page ------------------------------------------------------------------------------------------------
     def _settle(self, lease: Lease) -> None:
@@ -361,8 +328,7 @@ class Scheduler(CrawlScheduler):
         self.crawl.fetched_page(
             *(lease.page, lease.targets, lease.anchors or None, title, text), status=response.status, scores=lease.scores or {}
         )
-        if self.throttled:
-            self._follow_throttle(lease.request)
+        self.pace.follow_throttle(lease.request)
 
     def _fail(self, page: int, reason: str, asked: bool = True) -> None:
         if not asked:
@@ -378,11 +344,3 @@ class Scheduler(CrawlScheduler):
         for request in lease.expected:
             self.sources.pop(id(request), None)
         lease.expected.clear()
-
-    def _follow_throttle(self, request: Request) -> None:
-        host = host_of(request.url)
-        delay = self.engine.delay_of(request)
-        before = self.delays.get(host, 0.0)
-        if abs(delay - before) > 0.1 * before:  # each change is an event
-            self.delays[host] = delay
-            self.crawl.limit_host(host, delay_s=delay)

@@ -30,7 +30,7 @@ UNASKED = "scrapy_unasked"  # a note of the crawl: how many of its pages were ta
 
 
 def check_names(settings: BaseSettings) -> None:
-    """A setting that is misspelt would be no setting at all."""
+    """Refuse a misspelt setting, which would have no effect."""
     for name in settings:
         if str(name).startswith("FRONTRANK_") and name not in KNOWN:
             raise InputError(f"unknown setting {name!r}{nearest(str(name), KNOWN)}")
@@ -60,12 +60,12 @@ def budget_of(settings: BaseSettings) -> int:
 
 
 def rescore_of(settings: BaseSettings) -> bool:
-    """Whether a crawl may go on with another ordering."""
+    """Whether a crawl may continue with another ordering."""
     return _switch(settings, "FRONTRANK_RESCORE")
 
 
 def trust_of(settings: BaseSettings) -> bool:
-    """Whether requests of the directory may be read that somebody else has pickled."""
+    """Whether requests may be read that somebody else has pickled into the directory."""
     return _switch(settings, "FRONTRANK_TRUST")
 
 
@@ -77,7 +77,7 @@ def _switch(settings: BaseSettings, name: str) -> bool:
 
 
 def priority_of(request: Request, settings: BaseSettings) -> int:
-    """The priority that the spider gave a request: what DEPTH_PRIORITY made of it is for an ordering to say."""
+    """The priority that the spider gave a request, without what DEPTH_PRIORITY added: depth is for the ordering to judge."""
     adjusted = settings.getint("DEPTH_PRIORITY")
     return request.priority + (adjusted * request.meta.get("depth", 0) if adjusted else 0)
 
@@ -93,7 +93,7 @@ def politeness_of(settings: BaseSettings) -> Politeness:
 
 
 def open_crawl(settings: BaseSettings) -> tuple[Crawl, bool]:
-    """The crawl, and whether it was begun earlier."""
+    """The crawl, and whether it was started earlier."""
     check_names(settings)
     policy, folder, politeness = policy_of(settings), directory_of(settings), politeness_of(settings)
     rescore = rescore_of(settings)
@@ -121,7 +121,7 @@ def warm(policy: Policy) -> None:
 
 @cache
 def spare_collector() -> None:
-    """The compiler's hundred thousand objects stay as long as the process: without this, the garbage collector looks at them
-    again and again, which costs a crawl five percent."""
+    """Keep the compiler's hundred thousand objects, which live as long as the process, from the garbage collector, which would
+    visit them again and again: five percent of a crawl."""
     gc.collect()
     gc.freeze()

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from frontrank.fetching.crawler.pace import LOOKS, Pace, spoken, time_left
+from frontrank.fetching.counting import time_left
+from frontrank.fetching.crawler.pace import LOOKS, Pace, spoken
 from frontrank.fetching.crawler.summary import ENDS
 
 if TYPE_CHECKING:

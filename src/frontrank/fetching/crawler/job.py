@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from frontrank.fetching.crawler.scope import OUT_OF_REACH
+from frontrank.fetching.counting import requested_pages
 from frontrank.fetching.crawler.seeds import Seeds
 from frontrank.fetching.crawler.traps import Traps
-from frontrank.fetching.failures import NEVER_SENT
 from frontrank.fetching.host_trouble import HostTrouble
 from frontrank.pages.urls import host_of
 from frontrank.simulation.plan import Stop
@@ -27,19 +26,8 @@ if TYPE_CHECKING:
 
 NOTED_EVERY_S = 5.0
 WORKED = "worked_s"  # a note: for how long the crawl has been at work, in all runs together
-NOT_ASKED = (  # reasons for which a page was never asked for: they use up no budget
-    *("robots.txt", "robots.txt unreachable", "private address", *NEVER_SENT),
-    *("url too long", "bad url", "unsupported scheme", "not a URL"),
-    *OUT_OF_REACH,
-)
-
 INTERRUPTED, BUDGET, TIME, RULE, EMPTY, FAILED = "interrupted", "budget", "time", "stopping rule", "frontier empty", "failed"
 GIVEN_UP = "hosts given up"  # nothing else may be fetched: pages wait on hosts that do not answer
-
-
-def asked_for(fetched: int, revisits: int, failures: Mapping[str, int]) -> int:
-    """How many pages were asked for: those that came, or came back, and those that failed after they had been asked for."""
-    return fetched + revisits + sum(count for reason, count in failures.items() if reason not in NOT_ASKED)
 
 
 class Job:
@@ -81,7 +69,7 @@ class Job:
     @property
     def asked(self) -> int:
         """Pages settled that were asked for, revisits too: what the budget counts."""
-        return asked_for(self.crawl.fetched_count, self.crawl.revisits, self.failures)
+        return requested_pages(self.crawl.fetched_count, self.crawl.revisits, self.failures)
 
     def may_take(self) -> bool:
         """Whether another page may be taken; if not now or ever, the reason is kept."""

@@ -28,11 +28,6 @@ class Pace:
         return (now - before) / (last - first) if last > first else 0.0
 
 
-def time_left(pages: int, rate: float) -> float | None:
-    """Seconds until so many more pages have come; None if that cannot be said."""
-    return max(pages, 0) / rate if rate > 0 else None
-
-
 def spoken(seconds: float) -> str:
     """A duration for people, to two places.
 

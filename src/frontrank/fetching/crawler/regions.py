@@ -18,10 +18,10 @@ Cost: 30 to 60 us a page fetched with 25 links; memory 3 bytes a page known and 
 
 from __future__ import annotations
 
-import re
 from array import array
 from typing import TYPE_CHECKING
 
+from frontrank.fetching.url_families import ENDING
 from frontrank.pages.urls import DIGITS, HASH
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ MIN_NEW, MAX_NEW_OUTSIDE, ALIKE = 0.5, 0.2, 0.9
 MAX_NEW = 16  # that one page counts for: a list of a thousand pages is no sign that there will be more
 RECENT = 1 / 32  # weight of the newest page in a running mean
 NONE, UNLINKED = 0, 255
-ENDING = "<...>"  # what lies beneath a region, in its name; no URL has such signs
 
 
 class Region:
@@ -202,14 +201,3 @@ class Regions:
         if (more := pages - len(self.leaf)) > 0:
             self.leaf.extend([NONE] * more)
             self.shared.extend(bytes([UNLINKED]) * more)
-
-
-def expression(name: str) -> str:
-    """A regular expression that matches the URLs of a region and no others.
-
-    >>> print(expression("a.example/cal/#/<...>"), expression("a.example/x/<...>?<...>"))
-    ://a\\.example/cal/[0-9]+/ ://a\\.example/x/[^?]*\\?
-    """
-    place, _, rest = name.partition(ENDING)
-    path = re.escape(place).replace(r"\#", "[0-9]+").replace("#", "[0-9]+").replace(r"\*", "[0-9a-fA-F*-]+")
-    return f"://{path}" + (r"[^?]*\?" if rest else "")

@@ -24,10 +24,11 @@ from frontrank.crawl.journal import Journal
 from frontrank.crawl.needs import check_asked, check_live
 from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import InputError, NotTrusted, StorageError, need
+from frontrank.fetching.counting import OUT_OF_REACH
 from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options, stops
-from frontrank.fetching.crawler.scope import OUT_OF_REACH, drop_out_of_reach, scope_of
+from frontrank.fetching.crawler.scope import drop_out_of_reach, scope_of
 from frontrank.fetching.crawler.summary import Summary, given_up_hosts, summarise
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import parse
@@ -328,7 +329,7 @@ def run(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 def check_installed() -> None:
     """Raise, before anything is made, if what fetches is missing."""
-    need("selectolax", "publicsuffixlist", "lxml", "brotli")
+    need("selectolax", "publicsuffixlist", "lxml", "brotli", "protego")
 
 
 def _soon(loop: asyncio.AbstractEventLoop) -> None:

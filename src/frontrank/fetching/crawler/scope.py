@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from frontrank.fetching.crawler.options import Options
 
 REACHES = ("host", "domain", "any")
-OUT_OF_REACH = ("other host", "other domain", "not included", "excluded", "depth")
 HOSTS_KEPT = 2**17
 ANSWERS_KEPT = 2**14  # pages of a site link to the same pages again and again
 

@@ -16,8 +16,8 @@ from typing import Any
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import is_locked
 from frontrank.crawl.status import priority
-from frontrank.fetching.crawler.job import WORKED, asked_for
-from frontrank.fetching.crawler.pace import time_left
+from frontrank.fetching.counting import requested_pages, time_left
+from frontrank.fetching.crawler.job import WORKED
 from frontrank.frontiers.frontier import LATER
 from frontrank.kernels.jit import Array
 from frontrank.pages.urls import host_of
@@ -65,7 +65,7 @@ def rates(times: Array, now: float, worked_s: float | None) -> dict[str, float]:
 
 def _budget(budget: int, told: dict[str, Any]) -> dict[str, Any]:
     """How much of the budget is spent, and when it will be, at the rate of the last minutes."""
-    asked = asked_for(told["fetched"], told["revisits"], told["failed_by_reason"])
+    asked = requested_pages(told["fetched"], told["revisits"], told["failed_by_reason"])
     left = time_left(budget - asked, told["pages_per_s"]["lately"]) if budget and told["running"] else None
     return {"budget": budget or None, "asked": asked, "left_s": left}
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontrank.fetching.crawler import job as state
-from frontrank.fetching.crawler.traps import Family, limited_hosts
+from frontrank.fetching.crawler.traps import limited_hosts
+from frontrank.fetching.url_families import UrlFamily
 from frontrank.kernels.jit import Array
 from frontrank.orderings.trust import trust_of
 
@@ -89,7 +90,7 @@ class Summary:
     unscored: dict[str, int] = field(default_factory=dict)  # pages that a scorer failed on, by scorer and reason
     remarks: list[str] = field(default_factory=list)  # what of the goal or of a trust file has come to nothing
     hosts: list[Host] = field(default_factory=list)
-    traps: list[Family] = field(default_factory=list)
+    traps: list[UrlFamily] = field(default_factory=list)
     given_up: list[GivenUp] = field(default_factory=list)
     spent_hosts: list[str] = field(default_factory=list)
     deep_hosts: list[str] = field(default_factory=list)
@@ -120,11 +121,11 @@ class Summary:
         more = ["--budget", str(2 * self.budget)] if self.ended == state.BUDGET else []
         return shlex.join(["frontrank", "crawl", "--resume", self.folder, *more])
 
-    def without(self, family: Family) -> str:
+    def without(self, family: UrlFamily) -> str:
         """The command that goes on without these URLs."""
         return f"{self.resume} {shlex.join(['--exclude', family.exclude])}"
 
-    def lift(self, family: Family) -> str:
+    def lift(self, family: UrlFamily) -> str:
         """The command that lets these URLs have as many pages as others."""
         return shlex.join(["frontrank", "limit", self.folder, "--family", family.exclude, "--budget", "0"])
 

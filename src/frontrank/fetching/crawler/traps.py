@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from frontrank.fetching.crawler.regions import ENDING, Regions, expression
-from frontrank.pages.urls import host_of
+from frontrank.fetching.crawler.regions import Regions
+from frontrank.fetching.url_families import TRAPS_NOTE, UrlFamily, expression
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from frontrank.crawl.crawl import Crawl
     from frontrank.fetching.crawler.options import Options
@@ -24,41 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("frontrank.fetching.crawler")
 
-NOTE = "traps"  # with the crawl: what was found, by expression
 CHECKED_EVERY = 50  # pages fetched, between two looks at whether the shares have grown
-MIN_PAGES, MIN_SHARE = 50, 0.05
-
-
-class Family(NamedTuple):
-    """Fetched pages whose URLs are alike."""
-
-    pattern: str
-    pages: int
-    share: float  # of the pages fetched from their host
-    limited: bool = False  # to its share of the crawl
-
-    @classmethod
-    def of(cls, shape: str, pages: int, on_host: Mapping[str, int]) -> Family:
-        """So many pages of a shape; ``on_host`` counts the pages of each host."""
-        return cls(shape, pages, pages / max(on_host.get(host_of(f"http://{shape}"), 0), pages, 1))
-
-    @property
-    def possible_trap(self) -> bool:
-        return self.pages >= MIN_PAGES and self.share >= MIN_SHARE and any(mark in self.pattern for mark in "#*?")
-
-    @property
-    def exclude(self) -> str:
-        """A regular expression that matches these URLs and no others.
-
-        >>> print(Family("a.example/cal/#-#/*?day", 60, 1.0).exclude)
-        ://a\\.example/cal/[0-9]+\\-[0-9]+/[0-9a-fA-F*-]+\\?day(=[^&]*)?$
-        """
-        if ENDING in self.pattern:
-            return expression(self.pattern)
-        path, mark, keys = self.pattern.partition("?")
-        path = re.escape(path).replace(r"\#", "[0-9]+").replace(r"\*", "[0-9a-fA-F*-]+")
-        query = "&".join(f"{re.escape(key)}(=[^&]*)?" for key in keys.split("&"))
-        return f"://{path}\\?{query}$" if mark else f"://{path}$"
 
 
 class Traps:
@@ -67,7 +33,7 @@ class Traps:
     def __init__(self, crawl: Crawl, options: Options) -> None:
         self.crawl, self.share = crawl, options.trap_share
         self.regions = Regions(options.seeds)
-        self.found: dict[str, dict[str, Any]] = dict(crawl.notes.get(NOTE, {}))
+        self.found: dict[str, dict[str, Any]] = dict(crawl.notes.get(TRAPS_NOTE, {}))
         self._settled = len(crawl.order)
 
     def fetched(self, page: int, url: str, title: str, links: Iterable[tuple[str, str]], first_new: int) -> None:
@@ -113,14 +79,14 @@ class Traps:
 
     def _note(self, pattern: str, trap: dict[str, Any]) -> None:
         self.found[pattern] = trap
-        self.crawl.note(NOTE, self.found)
+        self.crawl.note(TRAPS_NOTE, self.found)
 
     def limited(self, pattern: str) -> bool:
         """Whether the limit is the one that was set here."""
         family = self.crawl.rules.families.get(pattern)
         return family is not None and 0 < family.rule.budget == self.found[pattern]["budget"]
 
-    def families(self) -> list[Family]:
+    def families(self) -> list[UrlFamily]:
         """What was found, largest first, with the pages that the journal has of it."""
         pages = dict.fromkeys(self.found, 0)
         searchers = {pattern: re.compile(pattern).search for pattern in self.found}
@@ -129,7 +95,7 @@ class Traps:
                 pages[pattern] += search(url) is not None
         on_host = {host["host"]: host["settled"] for host in self.crawl.hosts()} if self.found else {}
         made = [
-            Family.of(self.found[one]["pattern"], count, on_host)._replace(limited=self.limited(one))
+            UrlFamily.of(self.found[one]["pattern"], count, on_host)._replace(limited=self.limited(one))
             for one, count in pages.items()
         ]
         return sorted(made, key=lambda family: -family.pages)

@@ -1,21 +1,21 @@
 """The HTTP side of a service: REST with an OpenAPI document, Prometheus metrics, health, live updates, and the dashboard.
 
-    params.py       what requests may say: structs that check, explain and document
-    shapes.py       what answers look like: structs, of which the JSON schemas are made
-    past.py         what the log of a crawl says of its past, read bit by bit       (in a process of its own)
+    params.py       the parameters of requests: structs that check, explain and document
+    shapes.py       the answers: structs, from which the JSON schemas are made
+    past.py         the history of a crawl, read from its log bit by bit            (in a process of its own)
     replays.py      explanations and other orderings: a replay of the log each      (in a process of its own)
     reader.py       how crawls are read: quick reads here, slow ones there, all of them bounded
     answers.py      the operations that read, a function each; actions.py: those that change something
-    routes.py       the table of operations: what is served, and what the document says, are made of it
+    routes.py       the table of operations: routes and the OpenAPI document are made from it
     openapi.py      the document
-    guard.py        who may ask, and how much
+    guard.py        which requests are admitted
     stream.py       live updates (server-sent events)
     metrics.py      Prometheus
-    app.py          all of it as an application; server.py runs it beside whatever else the process does
+    app.py          the application; server.py runs it in a thread
     rest_client.py  the other end: a client of the HTTP side
     page/           the dashboard: plain HTML, CSS and JavaScript
 
-Nothing here slows a crawl: a quick read holds its lock for milliseconds, and is kept for a moment for all who ask the same.
+Nothing here slows a crawl: a quick read holds its lock for milliseconds, and its answer is kept for a moment for others.
 
     with http_server(crawls, port=0) as server:      # a service's crawls, or folders={"my-crawl": Path("my-crawl")} to watch
         print(server.url)
@@ -30,14 +30,14 @@ from frontrank.errors import need
 
 if TYPE_CHECKING:
     from frontrank.service.counters import Counters
-    from frontrank.service.http.reader import Registry
+    from frontrank.service.http.reader import CrawlRegistry
     from frontrank.service.http.server import HttpServer
 
 PORT = 7072
 
 
 def http_server(
-    crawls: Registry | None = None,
+    crawls: CrawlRegistry | None = None,
     folders: dict[str, Path] | None = None,
     *,
     host: str = "127.0.0.1",
@@ -46,7 +46,7 @@ def http_server(
     tls: tuple[str, str] | None = None,
     counters: Counters | None = None,
 ) -> HttpServer:
-    """The HTTP side of these crawls, or of crawls in directories, be they at work or not. ``tls``: certificate and key."""
+    """The HTTP side of these crawls, or of crawls in directories, whether they run or not. ``tls``: certificate and key."""
     need("msgspec", "prometheus_client", "starlette", "uvicorn")
     from frontrank.service.http.app import App
     from frontrank.service.http.reader import CrawlReader

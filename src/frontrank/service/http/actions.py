@@ -22,7 +22,7 @@ from frontrank.service.limits import MAX_URL_LENGTH
 MAX_RULES = 1_000  # of a crawl: each is tried on every URL that is found
 MAX_NAMED = 100  # pages that are not known, in an answer
 MAX_COUNT = 1e15
-NOT_YET = "said; the process at work on the crawl has not acted on it yet, and will when it takes a page"
+NOT_YET = "noted; the process at work on the crawl has not acted on it yet, and will when it takes a page"
 
 
 class Query(Params):
@@ -86,14 +86,14 @@ def _params_of(verb: Verb) -> type[Params]:
     """The struct of a verb's parameters: their names, limits and descriptions are those of the table."""
     fields = [(one.field, _type_of(one)) if one.needed else (one.field, _type_of(one) | None, None) for one in verb.parameters]
     name = verb.name[0].upper() + verb.name[1:]
-    made: Any = msgspec.defstruct(name, fields, bases=(Params,), module=__name__, kw_only=True)
-    return cast(type[Params], made)
+    struct: Any = msgspec.defstruct(name, fields, bases=(Params,), module=__name__, kw_only=True)
+    return cast(type[Params], struct)
 
 
 def _type_of(one: Parameter) -> Any:
     if one.kind == TEXT:
-        how = Meta(min_length=1, max_length=one.max_length, description=one.help, extra_json_schema=_format(one))
-        return Annotated[str, how]
+        about = Meta(min_length=1, max_length=one.max_length, description=one.help, extra_json_schema=_format(one))
+        return Annotated[str, about]
     kind = int if one.kind == WHOLE else float
     return Annotated[kind, Meta(ge=kind(one.least), le=kind(one.most), description=one.help)]
 

@@ -1,7 +1,7 @@
 """The operations that read, one function each: what is asked of which crawl, and what is answered.
 
-They are called in threads, never in the event loop. ``priority`` is None where a page has none of the ordering's: its
-``standing`` says whether it is not ranked yet, or goes before or after all that are.
+They are called in threads, never in the event loop. ``priority`` is null where the ordering gave none: ``standing``
+says whether the page is not ranked yet, or goes before or after all that are.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from msgspec import Meta
 from frontrank import __version__
 from frontrank.crawl.kernels import UNLINKED
 from frontrank.errors import InputError, StorageError, UnknownCrawl
-from frontrank.fetching.crawler.job import asked_for
-from frontrank.fetching.crawler.pace import time_left
+from frontrank.fetching.counting import requested_pages, time_left
 from frontrank.frontiers.frontier import BEYOND
 from frontrank.orderings.ranker import UNRANKED
 from frontrank.orderings.registry import describe
@@ -85,7 +84,7 @@ class Trial(Params):
     budget: Annotated[float, Meta(ge=0.001, le=1.0, description="share of the pages that each may fetch")] = 0.3
 
 
-class Purpose(Params):
+class PurposeText(Params):
     for_: Annotated[str, Meta(max_length=200, description="importance, coverage, votes or topic:WORDS")] = msgspec.field(
         name="for", default="importance"
     )
@@ -95,12 +94,12 @@ class Purpose(Params):
 def crawls(target: Target) -> shapes.CrawlList:
     """All crawls, and how far each is."""
     reader = target.reader
-    listed: list[shapes.Listed] = []
+    listed: list[shapes.CrawlInfo] = []
     broken: dict[str, str] = {}
     for name in reader.ids():
         try:
             listed.append(
-                shaped(shapes.Listed, {**reader.source(name).overview(), "id": name})
+                shaped(shapes.CrawlInfo, {**reader.source(name).overview(), "id": name})
             )  # not its past: often asked for
         except UnknownCrawl:  # it was deleted a moment ago
             pass
@@ -119,36 +118,36 @@ def orderings(target: Target) -> shapes.Orderings:
 
 
 # Of a crawl -----------------------------------------------------------------------------------------------------------------
-def status(target: Target) -> shapes.Status:
+def status(target: Target) -> shapes.CrawlStatus:
     """How far a crawl is: pages by state, rate, time left, hosts, what its ordering measures."""
     return status_of(target.reader, target.crawl)
 
 
-def statuses(reader: CrawlReader) -> list[shapes.Status]:
+def statuses(reader: CrawlReader) -> list[shapes.CrawlStatus]:
     """Of all crawls that are there."""
-    found: list[shapes.Status] = []
+    found: list[shapes.CrawlStatus] = []
     for name in reader.ids():
         with suppress(UnknownCrawl, StorageError):
             found.append(status_of(reader, name))
     return found
 
 
-def status_of(reader: CrawlReader, name: str) -> shapes.Status:
-    return reader.kept((name, "status"), STATUS_S, lambda: _status(reader, reader.source(name)))
+def status_of(reader: CrawlReader, name: str) -> shapes.CrawlStatus:
+    return reader.cached((name, "status"), STATUS_S, lambda: _status(reader, reader.source(name)))
 
 
-def _status(reader: CrawlReader, source: Source) -> shapes.Status:
+def _status(reader: CrawlReader, source: Source) -> shapes.CrawlStatus:
     overview: dict[str, Any] = source.overview()
     running = source.running()
     now = time.time() if running else None
     past_of = NO_PAST if source.folder is None else reader.past.call(past.summary, source.folder, now)
     budget = int(source.notes().get("options", {}).get("budget", 0) or 0)
-    asked = asked_for(overview["fetched"], overview["revisits"], past_of["reasons"] or {"failed": overview["failed"]})
+    asked = requested_pages(overview["fetched"], overview["revisits"], past_of["reasons"] or {"failed": overview["failed"]})
     rate = past_of["pages_per_s"]
     ahead = budget - asked if budget else overview["waiting"] - overview["scheduled"]  # scheduled ones wait for their time
     left = time_left(ahead, rate["lately"]) if running else None
     return shaped(
-        shapes.Status,
+        shapes.CrawlStatus,
         {
             **overview,
             "id": source.name,
@@ -171,11 +170,11 @@ def next_pages(target: Target, params: PageCount) -> shapes.Next:
     return shapes.Next(policy=now.policy, waiting=now.waiting, pages=pages)
 
 
-def hosts(target: Target, params: HostCount) -> shapes.Hosts:
+def hosts(target: Target, params: HostCount) -> shapes.HostsInfo:
     """The hosts with most pages in flight and waiting, with their limits."""
     now = time.time()
     rows = [
-        shapes.Host(
+        shapes.HostInfo(
             **{name: row[name] for name in HOST_FIELDS},
             delay_s=row["delay"],
             rests_s=_seconds_until(row["ready_at"], now),
@@ -183,7 +182,7 @@ def hosts(target: Target, params: HostCount) -> shapes.Hosts:
         )
         for row in target.source.ask("busiest_hosts", params.n)
     ]
-    return shapes.Hosts(known=status(target).hosts.known, hosts=rows)
+    return shapes.HostsInfo(known=status(target).hosts.known, hosts=rows)
 
 
 def _seconds_until(moment: float, now: float) -> float:
@@ -205,7 +204,7 @@ def search(target: Target, params: SearchText) -> shapes.Search:
     """Known pages whose URL contains a text, in the order in which they became known."""
     found = target.reader.searching.call(past.search, target.folder(), params.text, 0, params.n + 1)
     rows = target.source.ask("pages_shown", [page for page, _ in found[: params.n]])
-    return shapes.Search(pages=[shaped(shapes.Found, _standing(row)) for row in rows], more=len(found) > params.n)
+    return shapes.Search(pages=[shaped(shapes.FoundPage, _standing(row)) for row in rows], more=len(found) > params.n)
 
 
 def errors(target: Target) -> shapes.Errors:
@@ -213,7 +212,7 @@ def errors(target: Target) -> shapes.Errors:
     return target.reader.past.call(past.errors, target.folder())
 
 
-def history(target: Target, params: StepCount) -> shapes.Series:
+def history(target: Target, params: StepCount) -> shapes.History:
     """Pages fetched and failed over time, in steps of equal length; steps without a page are omitted."""
     return target.reader.past.call(past.series, target.folder(), params.points)
 
@@ -249,9 +248,9 @@ def simulate(target: Target, params: Trial) -> dict[str, Any]:
     return target.reader.slowly(target.source, replays.simulate, target.folder(), specs, params.budget)
 
 
-def recommend(target: Target, params: Purpose) -> dict[str, Any]:
+def recommend(target: Target, params: PurposeText) -> dict[str, Any]:
     """Which ordering to take for a crawl like this one: several are tried on what it has fetched."""
-    replays.wish(params.for_)
+    replays.purpose_of(params.for_)
     return target.reader.slowly(target.source, replays.recommend, target.folder(), params.for_)
 
 

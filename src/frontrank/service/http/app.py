@@ -1,5 +1,5 @@
 """The HTTP side as an ASGI application. What an operation does is in ``answers``; here is how it is called, and what an error
-becomes: a status and one sentence, in which no path of this machine and no traceback ever stands."""
+becomes: a status and one sentence, without a path of this machine, without a traceback."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ logger = logging.getLogger("frontrank.service")
 T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
 QUICK, APART, SLOW = 8, 8, 8  # threads
-MAX_WAITING = 48  # questions of a kind, for a thread: all of them together leave connections for others
+MAX_WAITING = 48  # questions of a kind that wait for a thread: all kinds together leave connections for others
 BODY_S = 30.0  # for the body of an action to come
 PAGE = {
     "dashboard.html": "text/html; charset=utf-8",
@@ -66,20 +66,20 @@ class App:
         self.document = openapi.document(bool(token))
         self._quick, self._apart, self._slow = CapacityLimiter(QUICK), CapacityLimiter(APART), CapacityLimiter(SLOW)
         handlers: dict[Any, Any] = {HTTPException: _http_error, Exception: _unexpected}
-        made = Starlette(routes=self._routes(), exception_handlers=handlers)
-        made.router.redirect_slashes = False
-        self.app = guard.Guard(made, token)
+        routed = Starlette(routes=self._routes(), exception_handlers=handlers)
+        routed.router.redirect_slashes = False
+        self.app = guard.Guard(routed, token)
 
     def close(self) -> None:
         self.streams.close()
         self.reader.close()
 
     def _routes(self) -> list[Route]:
-        made = [Route(_path(one.path), self._endpoint(one), methods=[one.method]) for one in OPERATIONS]
-        made.append(Route(_path(EVENTS), self._refusing(self.events)))
-        made += [Route("/health", self._refusing(self.health)), Route("/metrics", self._refusing(self.metrics))]
-        made += [Route("/openapi.json", self._refusing(self.openapi)), Route("/", self._refusing(self.root))]
-        return made + [Route(f"/{name}", partial(_file, name), methods=["GET"]) for name in PAGE]
+        routes = [Route(_path(one.path), self._endpoint(one), methods=[one.method]) for one in OPERATIONS]
+        routes.append(Route(_path(EVENTS), self._refusing(self.events)))
+        routes += [Route("/health", self._refusing(self.health)), Route("/metrics", self._refusing(self.metrics))]
+        routes += [Route("/openapi.json", self._refusing(self.openapi)), Route("/", self._refusing(self.root))]
+        return routes + [Route(f"/{name}", partial(_file, name), methods=["GET"]) for name in PAGE]
 
     # Operations -----------------------------------------------------------------------------------------------------------
     def _endpoint(self, operation: Operation) -> Endpoint:
@@ -93,7 +93,7 @@ class App:
     async def _answer(self, operation: Operation, crawl: str, params: Params) -> Any:
         make = partial(operation.answer, Target(self.reader, crawl), params)
         if operation.keep_s:
-            make = partial(self.reader.kept, (crawl, operation.name, msgspec.json.encode(params)), operation.keep_s, make)
+            make = partial(self.reader.cached, (crawl, operation.name, msgspec.json.encode(params)), operation.keep_s, make)
         limiter = self._slow if operation.slow else self._apart if operation.apart else self._quick
         if limiter.statistics().tasks_waiting >= MAX_WAITING:
             raise Busy("too many questions wait to be answered; ask again in a while")
@@ -135,10 +135,10 @@ class App:
         return _json(Health(status="ok", version=__version__, crawls=len(self.reader.ids())))
 
     async def metrics(self, request: Request) -> Response:
-        def made() -> bytes:
+        def text() -> bytes:
             return metrics.text(self.counters, answers.statuses(self.reader), self.reader.active)
 
-        return Response(await to_thread.run_sync(made, limiter=self._quick), media_type=metrics.MEDIA)
+        return Response(await to_thread.run_sync(text, limiter=self._quick), media_type=metrics.MEDIA)
 
     async def openapi(self, request: Request) -> Response:
         return _json(self.document)
@@ -178,7 +178,7 @@ async def _params(operation: Operation, request: Request) -> Params:
             body = await request.body()
     except TimeoutError:
         raise InputError(f"the body must come within {BODY_S:g} s") from None
-    except guard.TooLong:
+    except guard.BodyTooLong:
         longest = guard.longest_body(request.url.path)
         raise HTTPException(413, f"the body must have at most {longest:,} bytes") from None
     except ClientDisconnect:
@@ -189,8 +189,8 @@ async def _params(operation: Operation, request: Request) -> Params:
 
 
 async def _file(name: str, request: Request) -> Response:
-    held = files("frontrank.service.http") / "page" / name
-    return Response(held.read_bytes(), media_type=PAGE[name])
+    file = files("frontrank.service.http") / "page" / name
+    return Response(file.read_bytes(), media_type=PAGE[name])
 
 
 def _json(value: Any, status: int = 200) -> Response:
@@ -206,9 +206,9 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     sentences = {404: f"there is nothing at this path; {API} and /openapi.json say what there is"}
     sentences[405] = f"this path does not take {request.method}"
-    made = _error(error.status_code, sentences.get(error.status_code, str(error.detail)))
-    made.headers.update(error.headers or {})
-    return made
+    answer = _error(error.status_code, sentences.get(error.status_code, str(error.detail)))
+    answer.headers.update(error.headers or {})
+    return answer
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

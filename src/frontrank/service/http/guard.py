@@ -1,4 +1,4 @@
-"""Who may ask, and how much: what stands before every request, and what every answer carries.
+"""Checks before every request, and headers of every answer.
 
 another page in the same browser        actions take JSON alone, which no form can send, and an Origin must be this service's
 a name that leads here (DNS rebinding)  without a token, the Host must be an address or localhost
@@ -71,7 +71,7 @@ class Guard:
         return kind.lower() == b"bearer" and hmac.compare_digest(token.strip(), self.token)
 
 
-class TooLong(Exception):
+class BodyTooLong(Exception):
     """A body is longer than it may be: raised where it is read."""
 
 
@@ -101,7 +101,7 @@ def _authority(origin: str) -> str | None:
 
 
 def is_address(host: str) -> bool:
-    """Whether a Host header names an address, or this machine: a name of somebody's could lead anywhere.
+    """Whether a Host header names an address, or this machine: any other name could lead anywhere.
 
     >>> [is_address(host) for host in ("127.0.0.1:7072", "[::1]:7072", "localhost", "evil.example", "")]
     [True, True, True, False, False]
@@ -124,7 +124,7 @@ def _bounded(receive: Receive, longest: int) -> Receive:
         message = await receive()
         read += len(message.get("body", b""))
         if read > longest:
-            raise TooLong
+            raise BodyTooLong
         return message
 
     return receive_bounded

@@ -17,7 +17,7 @@ STATES = ("known", "waiting", "leased", "fetched", "failed")
 Row = tuple[Sequence[str], float]
 
 
-def text(counters: Counters, crawls: Sequence[shapes.Status], active: bool = True) -> bytes:
+def text(counters: Counters, crawls: Sequence[shapes.CrawlStatus], active: bool = True) -> bytes:
     registry = CollectorRegistry()
     registry.register(CrawlMetrics(crawls, active))
     return generate_latest(counters.registry) + generate_latest(registry)
@@ -26,7 +26,7 @@ def text(counters: Counters, crawls: Sequence[shapes.Status], active: bool = Tru
 class CrawlMetrics(Collector):
     """What is known of crawls at one moment."""
 
-    def __init__(self, crawls: Sequence[shapes.Status], active: bool) -> None:
+    def __init__(self, crawls: Sequence[shapes.CrawlStatus], active: bool) -> None:
         self.crawls, self.active = crawls, active
 
     def collect(self) -> Iterable[Metric]:

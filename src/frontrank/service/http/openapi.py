@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the HTTP side, made of the table that it is served by."""
+"""The OpenAPI 3.1 document of the HTTP side, built from the table of operations that is also served."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def document(token: bool) -> dict[str, Any]:
     paths["/metrics"] = {
         "get": _plain("getMetrics", "Metrics for Prometheus.", "text/plain", {"type": "string"}, refusals, 401, 403, 503)
     }
-    made: dict[str, Any] = {
+    whole: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "frontrank", "version": __version__, "description": "Crawls of a frontrank service."},
         "servers": [{"url": "/"}],
@@ -49,9 +49,9 @@ def document(token: bool) -> dict[str, Any]:
         "components": {"schemas": components},
     }
     if token:
-        made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        made["security"] = [{"token": []}]
-    return made
+        whole["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        whole["security"] = [{"token": []}]
+    return whole
 
 
 def _operation(operation: Operation, returns: Any, body: Any, refusals: dict[int, Any]) -> dict[str, Any]:
@@ -66,8 +66,8 @@ def _operation(operation: Operation, returns: Any, body: Any, refusals: dict[int
         "responses": {"200": _answer("The answer.", JSON, returns), **_chosen(refusals, *statuses)},
     }
     if operation.acts:
-        told = "It is sent to the process that is at work on the crawl, which has not acted on it yet."
-        described["responses"]["202"] = _answer(told, JSON, returns)
+        sent = "It is sent to the process that is at work on the crawl, which has not acted on it yet."
+        described["responses"]["202"] = _answer(sent, JSON, returns)
         described["requestBody"] = {"required": True, "content": {JSON: {"schema": body}}}
     else:
         described["parameters"] += query_parameters(operation.params)

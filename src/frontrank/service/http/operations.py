@@ -1,4 +1,4 @@
-"""What an operation of the HTTP side is: a function of a crawl and of parameters, and how it is called."""
+"""An operation of the HTTP side: a function of a crawl and of parameters, and how it is called."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Target:
     def folder(self) -> str:
         folder = self.source.folder
         if folder is None:
-            raise InputError("this crawl has no directory, so nothing is known of its past; crawl into a directory")
+            raise InputError("this crawl has no directory, so it has no history; crawl into a directory")
         return folder
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One method of one path: what is served, and what the OpenAPI document says, are made of it."""
+    """One method of one path: its route and its part of the OpenAPI document are made from it."""
 
     name: str
     method: str
@@ -45,7 +45,7 @@ class Operation:
     answer: Callable[[Target, Any], Any]
     params: type[Params]
     returns: Any
-    keep_s: float = 0.0  # for how long an answer is kept for others who ask the same
+    keep_s: float = 0.0  # for how long an answer is kept for equal requests
     slow: bool = False  # it takes a replay
     apart: bool = False  # it waits for a process that reads the log
     verb: Verb | None = None  # of the table of operator verbs, if it is one
@@ -62,7 +62,7 @@ class Operation:
 def operation(name: str, method: str, path: str, function: Callable[..., Any], **how: Any) -> Operation:
     """An operation that calls a function: of a ``Target`` and, if there are any, of its parameters.
 
-    Its parameters and its answer are those of the function, and so is what is said of it: the docstring.
+    Its parameters, its answer and its description (the docstring) are those of the function.
     """
     hints = get_type_hints(function)
     returns = hints.pop("return")

@@ -52,13 +52,13 @@ def from_json(kind: type[P], body: bytes) -> P:
 def from_data(kind: type[P], data: Any) -> P:
     """The parameters in what JSON was read as."""
     try:
-        made = msgspec.convert(data, kind)
+        params = msgspec.convert(data, kind)
         msgspec.json.encode(data)
     except msgspec.ValidationError as error:
         raise InputError(_sentence(kind, data, str(error))) from None
     except UnicodeEncodeError:
         raise InputError("text must be valid Unicode, got half of a pair of surrogates") from None
-    return made
+    return params
 
 
 def _number_in(info: inspect.Type, text: str) -> Any:
@@ -115,8 +115,8 @@ def _unknown(info: Any, value: dict[str, Any]) -> list[str]:
 def _expected(info: Any) -> str:
     if isinstance(info, inspect.IntType | inspect.FloatType):
         called = "a whole number" if isinstance(info, inspect.IntType) else "a number"
-        least, most = (getattr(info, name) for name in ("ge", "le"))
-        return called + ("" if least is None else f" from {least:,g}" + ("" if most is None else f" to {most:,g}"))
+        minimum, maximum = info.ge, info.le
+        return called + ("" if minimum is None else f" from {minimum:,g}" + ("" if maximum is None else f" to {maximum:,g}"))
     if isinstance(info, inspect.StrType):
         return "text" if info.max_length is None else f"text of {info.min_length or 0} to {info.max_length:,} characters"
     if isinstance(info, inspect.ListType):
@@ -170,7 +170,7 @@ def query_parameters(kind: type[Params]) -> list[dict[str, Any]]:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """No text of a query stands for null; a parameter may be left out instead."""
+    """No text of a query means null; a parameter may be omitted instead."""
     choices = [one for one in schema.get("anyOf", []) if one != NULL]
     if not choices:
         return schema
@@ -185,7 +185,7 @@ def _fields(kind: type[Params]) -> tuple[inspect.Field, ...]:
 
 
 def _bare(info: inspect.Type) -> Any:
-    """A type without what is said of it, and without the choice to leave it out."""
+    """A type without its description, and without None as an alternative."""
     while isinstance(info, inspect.Metadata):
         info = info.type
     if isinstance(info, inspect.UnionType):

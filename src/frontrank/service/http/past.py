@@ -1,6 +1,6 @@
 """What the log of a crawl says of its past: pages over time, failures by reason, families of URLs alike.
 
-It is read bit by bit: each call goes on where the last one ended, and reads at most ``ROWS`` rows and ``URLS`` names, so that
+It is read bit by bit: each call continues where the last one ended, and reads at most ``ROWS`` rows and ``URLS`` names, so that
 an answer about a crawl of millions comes soon and says that it is not complete yet. It runs in a process of its own: a reader
 of the log holds up no writer, and the interpreter of a service is not shared with it.
 
@@ -21,10 +21,9 @@ from typing import Any
 from frontrank.crawl.events import Failed, Fetched, Retried
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.log import Log
-from frontrank.fetching.crawler.traps import NOTE as TRAPS
-from frontrank.fetching.crawler.traps import Family as Alike
+from frontrank.fetching.url_families import TRAPS_NOTE, UrlFamily
 from frontrank.pages.urls import host_of, pattern
-from frontrank.service.http.shapes import Errors, Failure, Families, Family, Point, Reason, Series
+from frontrank.service.http.shapes import Errors, FailureInfo, Families, FamilyInfo, History, Point, Reason
 
 ROWS = URLS = 100_000  # read in one call
 BUCKETS, REASONS, PATTERNS, LAST = 2_000, 500, 200_000, 50
@@ -54,12 +53,11 @@ class Timeline:
             self.step *= 2
             halved: dict[int, list[int]] = {}
             for at, counts in self.buckets.items():
-                held = halved.setdefault(at // 2, [0, 0])
-                held[0], held[1] = held[0] + counts[0], held[1] + counts[1]
+                _add(halved.setdefault(at // 2, [0, 0]), counts)
             self.buckets = halved
 
     def rates(self, now: float) -> dict[str, float]:
-        """Pages settled a second: lately, and since the first."""
+        """Pages settled per second: lately, and since the first."""
         if not self.buckets:
             return {"lately": 0.0, "overall": 0.0}
         since = max(now - LATELY_S, self.first)
@@ -71,24 +69,26 @@ class Timeline:
             "overall": sum(self.counts) / max(now - self.first, self.step),
         }
 
-    def points(self, most: int) -> tuple[float, list[Point]]:
-        """At most so many steps, and how long each is; those in which nothing happened are left out."""
+    def points(self, max_points: int) -> tuple[float, list[Point]]:
+        """At most so many steps, and how long each is; those in which nothing happened are omitted."""
         if not self.buckets:
             return self.step, []
         span = max(self.buckets) - min(self.buckets) + 1
-        wide = -(-span // most)
+        wide = -(-span // max_points)
         first = min(self.buckets)
-        made: dict[int, list[int]] = {}
+        steps: dict[int, list[int]] = {}
         for at, counts in sorted(self.buckets.items()):
-            held = made.setdefault((at - first) // wide, [0, 0])
-            held[0], held[1] = held[0] + counts[0], held[1] + counts[1]
+            _add(steps.setdefault((at - first) // wide, [0, 0]), counts)
         width = wide * self.step
-        return width, [
-            Point(time=first * self.step + at * width, fetched=fetched, failed=failed) for at, (fetched, failed) in made.items()
-        ]
+        begin = first * self.step
+        return width, [Point(time=begin + at * width, fetched=counts[0], failed=counts[1]) for at, counts in steps.items()]
 
 
-class Alikes:
+def _add(counts: list[int], more: list[int]) -> None:
+    counts[0], counts[1] = counts[0] + more[0], counts[1] + more[1]
+
+
+class UrlShapes:
     """Pages by the shape of their URLs."""
 
     def __init__(self) -> None:
@@ -125,16 +125,16 @@ class Alikes:
             self.settled[at] += 1
             self.settled_on_host[self.host[at]] += 1
 
-    def largest(self, most: int, is_trap: Callable[[int], bool] | None = None) -> list[Family]:
+    def largest(self, limit: int, is_trap: Callable[[int], bool] | None = None) -> list[FamilyInfo]:
         """``is_trap`` says whether a page lies in a trap that was found; without it, families are judged by numbers alone."""
         named = sorted(self.number.items(), key=lambda one: -self.known[one[1]])
         several = (one for one in named if one[0] != OTHER and self.known[one[1]] > 1)
-        return [self._told(shape, at, is_trap) for shape, at in islice(several, most)]
+        return [self._family(shape, at, is_trap) for shape, at in islice(several, limit)]
 
-    def _told(self, shape: str, at: int, is_trap: Callable[[int], bool] | None) -> Family:
-        alike = Alike.of(shape, self.known[at], self.on_host)
-        by_number = Alike.of(shape, self.settled[at], self.settled_on_host).possible_trap
-        return Family(
+    def _family(self, shape: str, at: int, is_trap: Callable[[int], bool] | None) -> FamilyInfo:
+        alike = UrlFamily.of(shape, self.known[at], self.on_host)
+        by_number = UrlFamily.of(shape, self.settled[at], self.settled_on_host).possible_trap
+        return FamilyInfo(
             pattern=shape,
             known=alike.pages,
             settled=self.settled[at],
@@ -144,14 +144,14 @@ class Alikes:
         )
 
 
-class Past:
+class LogReader:
     """What was read of one log so far."""
 
     def __init__(self, started: float | None = None) -> None:
         self.started = started
         self.seq = 0
         self.time = Timeline()
-        self.alikes = Alikes()
+        self.shapes = UrlShapes()
         self.reasons: Counter[str] = Counter()
         self.statuses: Counter[int] = Counter()
         self.retries = 0
@@ -159,16 +159,16 @@ class Past:
         self.complete = True
 
     def read(self, log: Log) -> None:
-        """Go on where the last call ended."""
+        """Continue where the last call ended."""
         met = 0
-        for urls, _ in log.urls(len(self.alikes.of_page)):
-            self.alikes.meet(urls)
+        for urls, _ in log.urls(len(self.shapes.of_page)):
+            self.shapes.meet(urls)
             met += len(urls)
             if met >= URLS:
                 break
         rows, ahead = 0, False
         for seq, kind, page, time, status, note in islice(log.select(COLUMNS, KINDS, self.seq), ROWS):
-            if page >= len(self.alikes.of_page):
+            if page >= len(self.shapes.of_page):
                 ahead = True  # its name comes first
                 break
             self.seq = seq
@@ -184,7 +184,7 @@ class Past:
             return
         failed = kind == Failed.kind
         self.time.add(time, failed)
-        self.alikes.settle(page)
+        self.shapes.settle(page)
         if failed:
             reason = note or "failed"
             self.reasons[reason if reason in self.reasons or len(self.reasons) < REASONS else OTHER] += 1
@@ -194,45 +194,45 @@ class Past:
 
 
 # What the process is asked --------------------------------------------------------------------------------------------------
-_held: OrderedDict[str, Past] = OrderedDict()
+_pasts: OrderedDict[str, LogReader] = OrderedDict()
 
 
-def _read(folder: str) -> tuple[Past, Journal]:
-    past = _held.pop(folder, None)
+def _read(folder: str) -> tuple[LogReader, Journal]:
+    past = _pasts.pop(folder, None)
     log = Journal.open(Path(folder), read_only=True)
     try:
         started = log.notes.get("started")
         if past is None or past.seq > log.seq or past.started != started:  # another crawl lies there now
-            past = Past(started)
+            past = LogReader(started)
         past.read(log)
     except BaseException:
         log.close()
         raise
-    _held[folder] = past
-    while len(_held) > CRAWLS:
-        _held.popitem(last=False)
+    _pasts[folder] = past
+    while len(_pasts) > CRAWLS:
+        _pasts.popitem(last=False)
     return past, log
 
 
 def summary(folder: str, now: float | None) -> dict[str, Any]:
-    """What a status says of the past; ``now`` is None for a crawl that has stopped: its time ended with its last page."""
+    """The part of a status that is about the past. Without ``now`` the crawl has stopped: its time ended with its last page."""
     past, log = _read(folder)
     log.close()
     rates = past.time.rates(past.time.last if now is None else now)
     return {"pages_per_s": rates, "reasons": dict(past.reasons), "complete": past.complete}
 
 
-def series(folder: str, points: int) -> Series:
+def series(folder: str, points: int) -> History:
     past, log = _read(folder)
     log.close()
     width, found = past.time.points(points)
     fetched, failed = past.time.counts
-    return Series(bucket_s=width, fetched=fetched, failed=failed, points=found, complete=past.complete)
+    return History(bucket_s=width, fetched=fetched, failed=failed, points=found, complete=past.complete)
 
 
 def errors(folder: str) -> Errors:
     past, log = _read(folder)
-    last = [Failure(time=time, url=log.url(page), reason=why) for time, page, why in reversed(past.last)]
+    last = [FailureInfo(time=time, url=log.url(page), reason=why) for time, page, why in reversed(past.last)]
     log.close()
     return Errors(
         failed=past.time.counts[1],
@@ -244,25 +244,25 @@ def errors(folder: str) -> Errors:
     )
 
 
-def families(folder: str, most: int) -> Families:
+def families(folder: str, limit: int) -> Families:
     past, log = _read(folder)
-    found = past.alikes.largest(most, _trap_finder(log))
+    found = past.shapes.largest(limit, _trap_finder(log))
     log.close()
-    return Families(patterns=len(past.alikes.number), families=found, complete=past.complete)
+    return Families(patterns=len(past.shapes.number), families=found, complete=past.complete)
 
 
 def _trap_finder(log: Log) -> Callable[[int], bool] | None:
     """Whether a page lies in a trap, as ``frontrank crawl`` has found them; None for crawls in which nobody looks for traps."""
     if "options" not in log.notes:
         return None
-    searchers = [re.compile(pattern).search for pattern in log.notes.get(TRAPS, {})]
+    searchers = [re.compile(pattern).search for pattern in log.notes.get(TRAPS_NOTE, {})]
     return lambda page: any(search(log.url(page)) for search in searchers)
 
 
-def search(folder: str, text: str, first: int, most: int) -> list[tuple[int, str]]:
+def search(folder: str, text: str, first: int, limit: int) -> list[tuple[int, str]]:
     """Number and URL of pages whose URL contains a text."""
     log = Journal.open(Path(folder), read_only=True)
     try:
-        return log.find_urls(text, first, most)
+        return log.find_urls(text, first, limit)
     finally:
         log.close()

@@ -1,9 +1,9 @@
-"""How the crawls of a service are read. Quick reads are made here, slow ones in processes of their own.
+"""How the crawls of a service are read: quick reads in this process, slow ones in processes of their own.
 
     here            methods of Crawl that hold its lock for milliseconds
     past            a process that reads logs bit by bit (``past``), and another that looks for URLs in them
     replays         a process that replays logs (``replays``): seconds to minutes, one at a time
-    telling         a process that tells crawls of others, and waits until they have acted on it
+    telling         a process that sends commands to crawls of other processes, and waits until they have acted on them
 
 What was read is kept for a moment: ten dashboards cost as much as one. Questions that would take a replay are refused
 (``Busy``) when too many wait already. The processes start when they are first needed, and are ended if one takes too long.
@@ -24,21 +24,21 @@ from frontrank.crawl.inbox import do
 from frontrank.errors import BrokenCrawl, FrontrankError, InputError, StorageError, UnknownCrawl, nearest
 from frontrank.orderings.stored import Trusted, trusted
 from frontrank.service.http import replays
-from frontrank.service.pool import Summary, reason_of
+from frontrank.service.pool import CrawlSummary, reason_of
 from frontrank.system.workers import Closed, Died, TooLong, Workers
 
 T = TypeVar("T")
 PAST_S, REPLAY_S = 60.0, 600.0  # of the processor, for one question
 MAX_BYTES = 2**46  # of address space: growing arrays reserve much more than they use
 MAX_WAITING = 6  # questions that take a replay
-KEPT = 500  # answers
+MAX_CACHED = 500  # answers
 
 
 class Busy(FrontrankError):
     """Too many questions wait that take long to answer."""
 
 
-class Registry(Protocol):
+class CrawlRegistry(Protocol):
     """Crawls by their IDs, as ``service.crawls.Crawls`` has them."""
 
     active: bool  # whether pages are handed out at all
@@ -49,14 +49,14 @@ class Registry(Protocol):
     def has_trouble(self) -> bool: ...
     def use(self, given: str) -> AbstractContextManager[Crawl | None]: ...
     def folder_of(self, given: str) -> Path | None: ...
-    def summary(self, given: str) -> Summary | None: ...
+    def summary(self, given: str) -> CrawlSummary | None: ...
     def open_crawls(self) -> list[Crawl]: ...
 
 
-class Served:
-    """A crawl of this process. It is opened when it is asked what is not known of a closed one."""
+class ServedCrawl:
+    """A crawl of this process. It is opened for questions that its summary does not answer."""
 
-    def __init__(self, name: str, crawls: Registry, folder: Path) -> None:
+    def __init__(self, name: str, crawls: CrawlRegistry, folder: Path) -> None:
         self.name, self.crawls, self.folder = name, crawls, str(folder)
 
     @property
@@ -81,7 +81,7 @@ class Served:
         return dict(self.ask("overview")) if summary is None else summary.overview
 
     def tell(self, verb: str, **given: Any) -> bool:
-        """Whether it is done; a crawl elsewhere may heed it later."""
+        """Whether it is done; a crawl of another process may act on it later."""
         with self._use() as crawl:
             do(crawl, verb, given)
         return True
@@ -101,8 +101,8 @@ class Served:
         return True
 
 
-class Watched:
-    """A crawl in a directory, which another process may be at work on. That process is told by the crawl's inbox."""
+class WatchedCrawl:
+    """A crawl in a directory, which another process may be at work on: that process reads commands from the crawl's inbox."""
 
     def __init__(self, name: str, folder: str, workers: Workers, telling: Workers, trusted: Trusted) -> None:
         self.name, self.folder, self.workers, self.telling, self.trusted = name, folder, workers, telling, trusted
@@ -114,7 +114,7 @@ class Watched:
             raise
         except Exception as error:
             if isinstance(error, FrontrankError) and not isinstance(error, StorageError):
-                raise  # what was asked for cannot be had of this crawl
+                raise  # this crawl cannot answer this question
             reason = "reading it ended a process" if isinstance(error, Died) else reason_of(error, Path(self.folder))
             raise BrokenCrawl(self.name, reason) from None
 
@@ -140,13 +140,13 @@ class Watched:
         return bool(self.workers.call(replays.running, self.folder))
 
 
-Source = Served | Watched
+Source = ServedCrawl | WatchedCrawl
 
 
 class CrawlReader:
     """Crawls of this process (``crawls``), or directories of crawls that are watched."""
 
-    def __init__(self, crawls: Registry | None = None, folders: dict[str, Path] | None = None) -> None:
+    def __init__(self, crawls: CrawlRegistry | None = None, folders: dict[str, Path] | None = None) -> None:
         self.crawls, self.folders = crawls, {name: str(path.resolve()) for name, path in (folders or {}).items()}
         self.trusted = trusted()  # questions come in other threads
         self.past = Workers(1, PAST_S, MAX_BYTES, wall_s=2 * PAST_S)
@@ -155,7 +155,7 @@ class CrawlReader:
         self.watching = Workers(1, PAST_S, MAX_BYTES, wall_s=2 * PAST_S)
         self.telling = Workers(1, PAST_S, MAX_BYTES, wall_s=2 * PAST_S)
         self._waiting = threading.BoundedSemaphore(MAX_WAITING)
-        self._kept: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
+        self._cache: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
         self._flights: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
 
@@ -165,11 +165,11 @@ class CrawlReader:
     def source(self, name: str) -> Source:
         if self.crawls is None:
             if name in self.folders:
-                return Watched(name, self.folders[name], self.watching, self.telling, self.trusted)
+                return WatchedCrawl(name, self.folders[name], self.watching, self.telling, self.trusted)
         else:
             folder = self.crawls.folder_of(name)
             if folder is not None:
-                return Served(name or "DEFAULT", self.crawls, folder)
+                return ServedCrawl(name or "DEFAULT", self.crawls, folder)
         raise UnknownCrawl(f"there is no crawl {name[:80]!r}{nearest(name[:80], self.ids()[:50])}")
 
     @property
@@ -200,13 +200,13 @@ class CrawlReader:
         finally:
             self._waiting.release()
 
-    def kept(self, key: Hashable, for_s: float, make: Callable[[], T]) -> T:
-        """What was made a moment ago for the same question, or else anew; those who ask at once wait for one answer."""
+    def cached(self, key: Hashable, for_s: float, make: Callable[[], T]) -> T:
+        """The answer that was made a moment ago for the same question, or a new one; simultaneous callers share it."""
         with self._lock:
             flight = self._flights.setdefault(key, threading.Lock())
         with flight:
             with self._lock:
-                found = self._kept.get(key)
+                found = self._cache.get(key)
             if found is not None and time.monotonic() < found[0]:
                 value: T = found[1]
                 return value
@@ -217,16 +217,16 @@ class CrawlReader:
                     self._flights.pop(key, None)
                 raise
             with self._lock:
-                self._kept[key] = (time.monotonic() + for_s, value)
-                self._kept.move_to_end(key)
-                while len(self._kept) > KEPT:
-                    self._flights.pop(self._kept.popitem(last=False)[0], None)
+                self._cache[key] = (time.monotonic() + for_s, value)
+                self._cache.move_to_end(key)
+                while len(self._cache) > MAX_CACHED:
+                    self._flights.pop(self._cache.popitem(last=False)[0], None)
             return value
 
     def forget(self) -> None:
-        """Something was changed: what was read before does not hold."""
+        """Something was changed: answers from before are dropped."""
         with self._lock:
-            self._kept.clear()
+            self._cache.clear()
             self._flights = {key: flight for key, flight in self._flights.items() if flight.locked()}
 
     def close(self) -> None:

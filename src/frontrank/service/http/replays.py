@@ -1,4 +1,4 @@
-"""What takes a replay of a crawl's log: why a page stands where it stands, and what another ordering would do.
+"""What takes a replay of a crawl's log: why a page is where it is in the queue, and what another ordering would do.
 
 It runs in a process of its own, on one moment of the log, beside the crawl and without its lock. Another ordering is asked
 for by a person who may be anybody on the network, so only orderings that read no file and load no module can be tried. What a
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 HERE = "DIR"  # what the directory of a crawl is called in answers
 MAX_TRIED = 8  # orderings of one simulation
-WISHES = ("importance", "coverage", "votes", "topic")  # what a recommendation may be for: others load scorers
-HELD = 4  # crawls that are only watched, kept from one question to the next
+PURPOSES = ("importance", "coverage", "votes", "topic")  # what a recommendation may be for: other purposes load scorers
+MAX_OPEN = 4  # crawls that are only watched, kept from one question to the next
 FRESH_S, FRESH_TIMES = 1.0, 10.0  # a watched crawl is read anew after this time, and this many times what reading it took
-CLOSED = ("prior", "quality", "group", "oracle")  # they read files, load scorers, or know what nobody knows
+CLOSED = ("prior", "quality", "group", "oracle")  # they read files, load scorers, or need what is unknown in a crawl
 WORDS = ("topic", "query", "start", "schedule", "suffix", "word", "l", "gamma", "omega")  # parameters that may be text
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
-_held: OrderedDict[str, tuple[Crawl, float, float]] = OrderedDict()  # crawl, when it was read, how long that took
+_crawls: OrderedDict[str, tuple[Crawl, float, float]] = OrderedDict()  # crawl, when it was read, how long that took
 
 
 def open_orderings() -> dict[str, Any]:
@@ -96,8 +96,9 @@ def simulate(folder: str, specs: list[str], budget: float) -> dict[str, Any]:
     from frontrank.sources import load
 
     with _without(folder):
-        made: dict[str, Any] = fit(compare_on(load(folder), [ordering(spec) for spec in specs], budget=budget).json(), folder)
-    return made
+        runs = compare_on(load(folder), [ordering(spec) for spec in specs], budget=budget)
+    figures: dict[str, Any] = fit(runs.json(), folder)
+    return figures
 
 
 def recommend(folder: str, text: str) -> dict[str, Any]:
@@ -106,13 +107,13 @@ def recommend(folder: str, text: str) -> dict[str, Any]:
     from frontrank.sources import load
 
     with _without(folder):
-        found: dict[str, Any] = fit(recommend_on(load(folder), wish(text), draws=2).json(), folder)
+        found: dict[str, Any] = fit(recommend_on(load(folder), purpose_of(text), draws=2).json(), folder)
     return found
 
 
 @contextmanager
 def _without(folder: str) -> Iterator[None]:
-    """Who asks learns nothing of our directories."""
+    """Errors without the paths of our directories."""
     try:
         yield
     except StorageError:
@@ -121,29 +122,29 @@ def _without(folder: str) -> Iterator[None]:
         raise InputError(str(error).replace(folder, HERE)) from None
 
 
-def wish(text: str) -> Purpose:
+def purpose_of(text: str) -> Purpose:
     """What a recommendation is for, as somebody outside may say it."""
     from frontrank.lab.purpose import Purpose
 
-    made = Purpose.of(text)
-    if made.name not in WISHES:
+    purpose = Purpose.of(text)
+    if purpose.name not in PURPOSES:
         raise InputError(f"for must be importance, coverage, votes or topic:WORDS, got {text!r}")
-    return made
+    return purpose
 
 
-def fit(told: Any, folder: str) -> Any:
-    """The same, fit to be told: JSON knows no infinity, and our directories are nobody's business.
+def fit(value: Any, folder: str) -> Any:
+    """The same, fit for an answer: JSON has no infinity, and the paths of our directories stay here.
 
     >>> fit({"a": [1.5, float("nan")], "b": "explain /srv/c"}, "/srv/c")
     {'a': [1.5, None], 'b': 'explain DIR'}
     """
-    if isinstance(told, dict):
-        return {key: fit(value, folder) for key, value in told.items()}
-    if isinstance(told, list | tuple):
-        return [fit(value, folder) for value in told]
-    if isinstance(told, str):
-        return told.replace(folder, HERE)
-    return None if isinstance(told, float) and not math.isfinite(told) else told
+    if isinstance(value, dict):
+        return {key: fit(one, folder) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [fit(one, folder) for one in value]
+    if isinstance(value, str):
+        return value.replace(folder, HERE)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def notes(folder: str) -> dict[str, Any]:
@@ -153,7 +154,7 @@ def notes(folder: str) -> dict[str, Any]:
 def as_of(folder: str) -> float:
     """When the crawl was read that answers are about, in seconds since 1970."""
     _crawl(folder)
-    return time.time() - (time.monotonic() - _held[folder][1])
+    return time.time() - (time.monotonic() - _crawls[folder][1])
 
 
 def running(folder: str) -> bool:
@@ -161,13 +162,13 @@ def running(folder: str) -> bool:
 
 
 def explain(folder: str, url: str, queue: str | None = None) -> dict[str, Any] | None:
-    """Why a page stands where it stands; None if it is not known."""
+    """Why a page is where it is in the queue; None if it is not known."""
     with Crawl.recover(folder, read_only=True) as crawl:
         page = crawl.find_page(url, queue)
         return crawl.explain(url, queue) if is_known(crawl, page) else None
 
 
-def compare(folder: str, spec: str, most: int) -> Compared:
+def compare(folder: str, spec: str, n: int) -> Compared:
     """The head of the queue under another ordering beside the one that it has, at one moment of the crawl."""
     policy = ordering(spec)
     log = Journal.open(Path(folder), read_only=True)
@@ -175,12 +176,12 @@ def compare(folder: str, spec: str, most: int) -> Compared:
         before = Crawl.recover(log, read_only=True)
         check_live(policy, queries=first_workload(log) is not None)
         after = Crawl.recover(log, policy, read_only=True, rescore=True, names_of=before)
-        return _compared(before, after, most)
+        return _compared(before, after, n)
     finally:
         log.close()
 
 
-def _compared(before: Crawl, after: Crawl, most: int) -> Compared:
+def _compared(before: Crawl, after: Crawl, n: int) -> Compared:
     first, then = _order(before), _order(after)
     place_before, place = _places(first, before.known), _places(then, after.known)
 
@@ -188,7 +189,7 @@ def _compared(before: Crawl, after: Crawl, most: int) -> Compared:
         now, was = int(place[page]), int(place_before[page])
         return Moved(url=after.url(page), place=now or None, place_before=was or None)
 
-    head, old = then[:most].tolist(), first[:most].tolist()
+    head, old = then[:n].tolist(), first[:n].tolist()
     return Compared(
         policy=after.policy.spec(),
         policy_before=before.policy.spec(),
@@ -214,24 +215,24 @@ def _places(order: Array, known: int) -> Array:
 
 def forget(folder: str) -> None:
     """Something was changed: the crawl is read anew."""
-    held = _held.pop(folder, None)
-    if held is not None:
-        held[0].close()
+    opened = _crawls.pop(folder, None)
+    if opened is not None:
+        opened[0].close()
 
 
 def _crawl(folder: str) -> Crawl:
-    held = _held.pop(folder, None)
-    known = held is not None
-    if held is not None:
-        crawl, at, took = held
+    opened = _crawls.pop(folder, None)
+    known = opened is not None
+    if opened is not None:
+        crawl, at, took = opened
         if time.monotonic() - at < max(FRESH_S, FRESH_TIMES * took):
-            _held[folder] = held
+            _crawls[folder] = opened
             return crawl
         crawl.close()
     begun = time.monotonic()
     crawl = Crawl.recover(folder, read_only=True)
     took = time.monotonic() - begun if known else 0.0  # the first time compiles kernels
-    _held[folder] = (crawl, time.monotonic(), took)
-    while len(_held) > HELD:
-        _held.popitem(last=False)[1][0].close()
+    _crawls[folder] = (crawl, time.monotonic(), took)
+    while len(_crawls) > MAX_OPEN:
+        _crawls.popitem(last=False)[1][0].close()
     return crawl

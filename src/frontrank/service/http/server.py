@@ -141,15 +141,15 @@ def _bound(host: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = found[0]
-        made = socket.socket(family, kind, protocol)
+        listening = socket.socket(family, kind, protocol)
     except (OSError, OverflowError, UnicodeError) as error:
         raise InputError(f"{host}:{port} cannot be listened on ({error})") from None
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.listen(128)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
     except (OSError, OverflowError) as error:
-        made.close()
+        listening.close()
         why = getattr(error, "strerror", None) or error
         raise InputError(f"cannot listen at {host}:{port} ({why}); give another port") from None
-    return made
+    return listening

@@ -1,4 +1,4 @@
-"""What answers look like: a type each, of which the JSON and its schema are made."""
+"""What answers look like: one type each, from which the JSON and its schema are made."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from typing import Any, TypeVar
 import msgspec
 
 
-class Answer(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+class ApiObject(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """An object with exactly these fields."""
 
 
-A = TypeVar("A", bound=Answer)
+A = TypeVar("A", bound=ApiObject)
 
 
 def shaped(kind: type[A], row: Mapping[str, Any]) -> A:
-    """The fields of a kind of answer, of a row that may have more."""
+    """An answer from a row, which may have further fields."""
     return msgspec.convert({name: row[name] for name in kind.__struct_encode_fields__}, kind)
 
 
-class Error(Answer):
+class Error(ApiObject):
     error: str
 
 
-class Done(Answer):
+class Done(ApiObject):
     done: str
     applied: bool
 
 
-class Health(Answer):
+class Health(ApiObject):
     status: str
     version: str
     crawls: int
 
 
-class Listed(Answer):
+class CrawlInfo(ApiObject):
     id: str
     policy: str
     known: int
@@ -46,19 +46,19 @@ class Listed(Answer):
     paused: bool
 
 
-class Broken(Answer):
+class Broken(ApiObject):
     id: str
     reason: str
 
 
-class CrawlList(Answer):
+class CrawlList(ApiObject):
     version: str
     active: bool
-    crawls: list[Listed]
+    crawls: list[CrawlInfo]
     broken: list[Broken]
 
 
-class HostCounts(Answer):
+class HostCounts(ApiObject):
     known: int
     with_waiting: int
     in_flight: int
@@ -66,12 +66,12 @@ class HostCounts(Answer):
     resting: int
 
 
-class Rate(Answer):
+class Rate(ApiObject):
     lately: float
     overall: float
 
 
-class Rule(Answer):
+class RuleInfo(ApiObject):
     pattern: str
     boost: int
     budget: int
@@ -79,19 +79,19 @@ class Rule(Answer):
     taken: int
 
 
-class ImpactsDone(Answer):
+class ImpactsDone(ApiObject):
     done: str
     applied: bool
     unknown: list[str]
     unknown_pages: int
 
 
-class HostLimits(Answer):
+class HostLimitsInfo(ApiObject):
     host: str
     limits: dict[str, int]
 
 
-class Status(Answer):
+class CrawlStatus(ApiObject):
     id: str
     policy: str
     known: int
@@ -111,8 +111,8 @@ class Status(Answer):
     left_s: float | None
     left_until: str | None
     hosts: HostCounts
-    rules: list[Rule]
-    limits: list[HostLimits]
+    rules: list[RuleInfo]
+    limits: list[HostLimitsInfo]
     gauges: dict[str, float]
     rankings_failed: int
     events: int
@@ -121,7 +121,7 @@ class Status(Answer):
     as_of: float
 
 
-class Waiting(Answer):
+class Waiting(ApiObject):
     url: str
     queue: str
     priority: float | None
@@ -129,13 +129,13 @@ class Waiting(Answer):
     depth: int | None
 
 
-class Next(Answer):
+class Next(ApiObject):
     policy: str
     waiting: int
     pages: list[Waiting]
 
 
-class Host(Answer):
+class HostInfo(ApiObject):
     host: str
     waiting: int
     leased: int
@@ -150,17 +150,17 @@ class Host(Answer):
     blocked_s: float
 
 
-class Hosts(Answer):
+class HostsInfo(ApiObject):
     known: int
-    hosts: list[Host]
+    hosts: list[HostInfo]
 
 
-class Link(Answer):
+class Link(ApiObject):
     url: str
     part: float
 
 
-class Explained(Answer):
+class Explained(ApiObject):
     url: str
     queue: str
     policy: str
@@ -177,7 +177,7 @@ class Explained(Answer):
     counted: str
 
 
-class Found(Answer):
+class FoundPage(ApiObject):
     url: str
     queue: str
     state: str
@@ -187,38 +187,38 @@ class Found(Answer):
     depth: int | None
 
 
-class Search(Answer):
-    pages: list[Found]
+class Search(ApiObject):
+    pages: list[FoundPage]
     more: bool
 
 
-class Reason(Answer):
+class Reason(ApiObject):
     reason: str
     pages: int
 
 
-class Failure(Answer):
+class FailureInfo(ApiObject):
     time: float
     url: str
     reason: str
 
 
-class Errors(Answer):
+class Errors(ApiObject):
     failed: int
     retries: int
     reasons: list[Reason]
     statuses: list[Reason]
-    last: list[Failure]
+    last: list[FailureInfo]
     complete: bool
 
 
-class Point(Answer):
+class Point(ApiObject):
     time: float
     fetched: int
     failed: int
 
 
-class Series(Answer):
+class History(ApiObject):
     bucket_s: float
     fetched: int
     failed: int
@@ -226,7 +226,7 @@ class Series(Answer):
     complete: bool
 
 
-class Family(Answer):
+class FamilyInfo(ApiObject):
     pattern: str
     known: int
     settled: int
@@ -235,24 +235,24 @@ class Family(Answer):
     regex: str
 
 
-class Families(Answer):
+class Families(ApiObject):
     patterns: int
-    families: list[Family]
+    families: list[FamilyInfo]
     complete: bool
 
 
-class Bin(Answer):
+class Bin(ApiObject):
     from_: float = msgspec.field(name="from")
     to: float
     pages: int
 
 
-class Quantile(Answer):
+class Quantile(ApiObject):
     share: float
     priority: float
 
 
-class Scores(Answer):
+class Scores(ApiObject):
     waiting: int
     sampled: int
     prioritised: int
@@ -262,13 +262,13 @@ class Scores(Answer):
     quantiles: list[Quantile]
 
 
-class Depth(Answer):
+class Depth(ApiObject):
     depth: int
     known: int
     settled: int
 
 
-class Coverage(Answer):
+class Coverage(ApiObject):
     known: int
     settled: int
     hosts: int
@@ -277,13 +277,13 @@ class Coverage(Answer):
     by_depth: list[Depth]
 
 
-class Moved(Answer):
+class Moved(ApiObject):
     url: str
     place: int | None
     place_before: int | None
 
 
-class Compared(Answer):
+class Compared(ApiObject):
     policy: str
     policy_before: str
     pages: int
@@ -292,10 +292,10 @@ class Compared(Answer):
     leaving: list[Moved]
 
 
-class Ordering(Answer):
+class Ordering(ApiObject):
     name: str
     description: str
 
 
-class Orderings(Answer):
+class Orderings(ApiObject):
     orderings: list[Ordering]

@@ -1,5 +1,5 @@
-"""Live updates: server-sent events. ``status`` is sent whenever it changes, and a comment now and then, so that a connection
-whose other end is gone is noticed."""
+"""Live updates: server-sent events. ``status`` is sent whenever it changes, and a comment now and then, so that a closed
+connection is noticed."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Streams:
     def full(self) -> bool:
         return self.open >= MAX_STREAMS
 
-    async def of(self, status: Callable[[], Awaitable[shapes.Status]]) -> AsyncIterator[bytes]:
+    async def of(self, status: Callable[[], Awaitable[shapes.CrawlStatus]]) -> AsyncIterator[bytes]:
         self.open += 1
         try:
             sent, quiet = b"", 0.0
             while not self.closed:
                 try:
                     update = msgspec.json.encode(await status())
-                except (FrontrankError, TooLong, Died, Closed):  # it is gone, or cannot be read: the next request says so
+                except (FrontrankError, TooLong, Died, Closed):  # deleted, or unreadable: the next request says so
                     return
                 if update != sent:
                     yield b"event: status\ndata: %b\n\n" % update

@@ -1,4 +1,4 @@
-"""Options of commands, made from what describes them: the dataclasses that hold their defaults and limits.
+"""Options of commands, made from the dataclasses that describe them: defaults, limits and help.
 
 A value is checked as it is read, so that it is refused under its flag, before any work.
 """
@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Described(click.Option):
-    """An option of a command, with what describes it."""
+    """An option of a command, with its description."""
 
     def __init__(self, *args: Any, described: Option, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -24,12 +24,12 @@ class Described(click.Option):
 
 
 def asked_in(kind: type, *, without: Iterable[str] = ()) -> Callable[[F], F]:
-    """An option of the command for every option of a dataclass."""
+    """Add an option to a command for every option of a dataclass."""
     return asked([one for name, one in options_of(kind).items() if name not in without])
 
 
 def asked(options: Iterable[Option]) -> Callable[[F], F]:
-    """These options of the command: None, or nothing of a repeatable one, where they are not given."""
+    """Add these options to a command. Those not given have the value None, repeatable ones ()."""
     known = list(options)
 
     def added(command: F) -> F:

@@ -1,8 +1,8 @@
-"""What stands between Scrapy's engine and a Crawl, whatever requests are.
+"""What is between Scrapy's engine and a Crawl, whatever requests are.
 
-    Engine            waking it, having it ask again, closing it: the only file that knows names of Scrapy's that are not public
-    OrStop            a crawl that cannot go on (the disk is full, say) ends with its reason, once
-    CrawlScheduler    the scheduler's clock: a page that may go later has the engine ask again at that moment
+    ScrapyEngine      wakes it, has it ask again, closes it: only here names are used that are not public in Scrapy
+    OrStop            a crawl that cannot continue (the disk is full, say) ends with its reason, once
+    CrawlScheduler    the scheduler's clock: the engine asks again at the moment when a page may go
 
 Scrapy's engine asks for the next request whenever a download has ended, and every 5 s. A page that politeness holds back is
 due in between: without an alarm of our own those seconds are lost.
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 PAGE = "frontrank_page"  # the key in request.meta: which page was taken for this request
 SOON_S = 0.001
-LOOK_S = 1.0  # the longest wait while time alone is waited for: an operator may have changed that time
+LOOK_S = 1.0  # the longest wait for a moment: an operator may have changed it
 
 
-class Engine:
+class ScrapyEngine:
     """Scrapy's engine, as far as a scheduler needs more of it than its public interface offers."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -50,7 +50,7 @@ class Engine:
         return engine._slot if hasattr(engine, "_slot") else engine.slot
 
     def in_progress(self) -> Collection[Request]:
-        """Requests that the scheduler gave out and that are not through: downloaded, parsed, what came of it passed on."""
+        """Requests that the scheduler gave out and that are not finished: downloaded, parsed, the results passed on."""
         slot = self._slot
         requests: Collection[Request] = slot.inprogress if slot is not None else ()
         return requests
@@ -125,7 +125,7 @@ class Engine:
 
 
 class OrStop:
-    """with OrStop(stop): what cannot be stored is no reason for a traceback, but to stop, and to say why."""
+    """with OrStop(stop): an error that keeps the crawl from being stored stops it with a reason, without a traceback."""
 
     def __init__(self, stop: Callable[[FrontrankError], None]) -> None:
         self.stop = stop
@@ -148,7 +148,7 @@ class CrawlScheduler(BaseScheduler):
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.engine = Engine(crawler)
+        self.engine = ScrapyEngine(crawler)
         self.or_stop = OrStop(self.stop)
 
     @classmethod
@@ -156,11 +156,11 @@ class CrawlScheduler(BaseScheduler):
         return cls(crawler)
 
     def stop(self, error: FrontrankError) -> None:
-        """The crawl cannot go on."""
+        """The crawl cannot continue."""
         raise NotImplementedError
 
     def ask_when_ready(self) -> None:
-        """Nothing may be taken now: have the engine ask again when time alone, or what an operator says, may change that."""
+        """Nothing may be taken now: have the engine ask again when that may change, by time alone or by an operator."""
         at = self.crawl.next_at()
         if at is not None:
             self.engine.ask_again(min(at - self.crawl.clock(), LOOK_S))

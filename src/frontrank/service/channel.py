@@ -1,4 +1,4 @@
-"""How clients reach a service: a channel, its methods by name, and refusals as errors of ours."""
+"""How clients reach a service: a channel, its methods by name, and refusals as exceptions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from google.protobuf.descriptor import MethodDescriptor
 
 from frontrank.errors import InputError, NotFound, ServiceAway, ServiceError, ServiceFailed
 from frontrank.service import wire
-from frontrank.service.asks import Ask
+from frontrank.service.client_calls import ClientCall
 from frontrank.service.refusals import SENTENCES
 from frontrank.service.security import SYSTEM, check_token_is_safe
 
@@ -18,11 +18,11 @@ os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")  # a crawl in the same pr
 import grpc
 import grpc.aio
 
-__all__ = ["TIMEOUT_S", "Calls", "channel_to", "grpc"]
+__all__ = ["TIMEOUT_S", "ServiceChannel", "channel_to", "grpc"]
 SERVICE = wire.DESCRIPTOR.services_by_name["URLFrontier"]
 TIMEOUT_S = 60.0
 MAX_BYTES = 64 * 2**20
-BROKEN_OFF = (  # nobody judged the call; grpc.aio says INTERNAL where a connection ends while a message is being sent
+BROKEN_OFF = (  # the call was not judged; grpc.aio reports INTERNAL if a connection ends while a message is sent
     grpc.StatusCode.ABORTED,
     grpc.StatusCode.CANCELLED,
     grpc.StatusCode.INTERNAL,
@@ -31,7 +31,7 @@ BROKEN_OFF = (  # nobody judged the call; grpc.aio says INTERNAL where a connect
 OPTIONS = [("grpc.max_receive_message_length", MAX_BYTES), ("grpc.max_send_message_length", MAX_BYTES)]
 
 
-class Calls:
+class ServiceChannel:
     """The methods of a service over a channel, of ``grpc`` or of ``grpc.aio``."""
 
     def __init__(self, channel: Any, address: str, token: str, timeout_s: float) -> None:
@@ -47,16 +47,16 @@ class Calls:
             response_deserializer=getattr(wire, method.output_type.name).FromString,
         )
 
-    def _call(self, ask: Ask[Any]) -> Any:
-        return self._methods[ask.method](ask.message, timeout=self.timeout_s, metadata=self.metadata)
+    def _call(self, call: ClientCall[Any]) -> Any:
+        return self._methods[call.method](call.message, timeout=self.timeout_s, metadata=self.metadata)
 
-    def answers(self, ask: Ask[Any]) -> list[Any]:
-        call = self._call(ask)
-        return list(call) if SERVICE.methods_by_name[ask.method].server_streaming else [call]
+    def answers(self, call: ClientCall[Any]) -> list[Any]:
+        answer = self._call(call)
+        return list(answer) if SERVICE.methods_by_name[call.method].server_streaming else [answer]
 
-    async def answers_async(self, ask: Ask[Any]) -> list[Any]:
-        call = self._call(ask)
-        return [answer async for answer in call] if SERVICE.methods_by_name[ask.method].server_streaming else [await call]
+    async def answers_async(self, call: ClientCall[Any]) -> list[Any]:
+        answer = self._call(call)
+        return [one async for one in answer] if SERVICE.methods_by_name[call.method].server_streaming else [await answer]
 
     def error(self, error: Any) -> Exception:
         code, sentence = error.code(), error.details() or ""
@@ -64,7 +64,7 @@ class Calls:
             return InputError(sentence)
         if code == grpc.StatusCode.NOT_FOUND:
             return NotFound(sentence or "the service does not know it")
-        if code == grpc.StatusCode.UNAVAILABLE and sentence in SENTENCES:  # it answers: it cannot do what it is asked for now
+        if code == grpc.StatusCode.UNAVAILABLE and sentence in SENTENCES:  # it answers, but cannot do it now
             return ServiceAway(f"{self.address}: {sentence}")
         if code == grpc.StatusCode.UNAVAILABLE:
             return ServiceAway(

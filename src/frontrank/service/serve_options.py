@@ -1,4 +1,4 @@
-"""What a service may be asked: each option with its default, limits and help."""
+"""The options of a service, each with its default, limits and help."""
 
 from __future__ import annotations
 
