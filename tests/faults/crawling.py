@@ -87,13 +87,16 @@ class Crawling:
             )
         self.sent[host] = sim.clock.now
 
+    def _choose_snapshots(self) -> None:
+        """How often there is one; of each run, since it would be that of the run before in this process."""
+        intervals = ((8, 8, 0.0), (20, 30, 1.0), (1000, 50_000, 300.0))
+        live.SNAPSHOT_ROWS, live.SNAPSHOT_WORK, live.SNAPSHOT_S = self.random.choice(intervals)
+        live.SNAPSHOT_PAUSE_S = 0.0
+
     # Lives --------------------------------------------------------------------------------------------------------------------
     def run(self) -> None:
         sim, random = self.sim, self.random
-        live.SNAPSHOT_ROWS, live.SNAPSHOT_WORK, live.SNAPSHOT_S = random.choice(
-            ((8, 8, 0.0), (20, 30, 1.0), (1000, 50_000, 300.0))
-        )
-        live.SNAPSHOT_PAUSE_S = 0.0
+        self._choose_snapshots()
         sim.root.mkdir(parents=True)
         faults = [random.choice(FAULTS) for _ in range(random.choice((0, 1, 1, 2, 4)))]
         for fault in [*faults, ""]:

@@ -138,6 +138,7 @@ class Serving(Crawling):
 
     # Its clients --------------------------------------------------------------------------------------------------------------
     def run(self) -> None:
+        self._choose_snapshots()
         self.sim.root.mkdir(parents=True)
         fetching.AsyncClient = lambda address, crawl, **_: Client(self.sim.loop, self.random, crawl)  # type: ignore[misc, assignment]
         fetching.LOOK_S = LOOK_S
@@ -217,6 +218,10 @@ class Serving(Crawling):
             except FrontrankError:
                 await asyncio.sleep(5.0)
         if self.crawls is None or self.sim.violations:
+            return
+        if not self.crawls.ids():  # the disk failed, or the fetchers were killed, before any URL was acknowledged
+            if self.ledger.acknowledged_urls and not self.lost_power:
+                self.sim.fail("acknowledged", f"the service has no crawl, {self.ledger.acknowledged_urls} URLs were stored")
             return
         crawl = self.crawls.get()
         hosts = crawl.frontier.hosts()  # one that is blocked was given up by a fetcher, and is asked again an hour later
