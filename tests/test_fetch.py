@@ -21,7 +21,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from frontrank.cli.fetch import command as fetch_command
 from frontrank.errors import ServiceAway
-from frontrank.fetching.fetcher import Answer, How
+from frontrank.fetching.fetcher import FetchOptions, FetchResult
 from frontrank.lab.webserver import run_in_process
 from frontrank.pages import html
 from frontrank.service import wire
@@ -355,11 +355,11 @@ def test_a_fetcher_that_ends_gives_a_page_back_whose_links_nobody_was_told_of() 
             told.append((url, again_at > 0, RETURNED in more["metadata"]))
 
     async def main() -> None:
-        work = Work(FetchPlan(How("test"), "127.0.0.1:1", robots=False))
+        work = Work(FetchPlan(FetchOptions("test"), "127.0.0.1:1", robots=False))
         await work.client.close()
         work.client = Restarting()  # type: ignore[assignment]
         work.end("budget")
-        answer = Answer(status=200, found=html.Page(links=[(f"{url}next", "next")]))
+        answer = FetchResult(status=200, found=html.Page(links=[(f"{url}next", "next")]))
         await work._fetched(Page(url, "192.0.2.7", {}, "DEFAULT"), answer)
         work.own.close()
 

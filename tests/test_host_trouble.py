@@ -26,7 +26,7 @@ from frontrank.fetching.crawler.scope import scope_of
 from frontrank.fetching.crawler.status import status
 from frontrank.fetching.crawler.summary import given_up_hosts
 from frontrank.fetching.failures import Cause, NotFetched, Unreachable, host_not_found, lost, of_network, of_proxy
-from frontrank.fetching.fetcher import Answer
+from frontrank.fetching.fetcher import FetchResult
 from frontrank.fetching.host_trouble import DOUBT_S, JITTER, Failure, HostTrouble
 from frontrank.frontiers.politeness import Politeness
 from tests.patience import PATIENCE_S, eventually
@@ -35,19 +35,19 @@ from tests.test_fetch import command as fetch_command
 from tests.test_fetch import service
 
 T0 = 1.7e9
-OK = Answer(status=200)
+OK = FetchResult(status=200)
 FAILURES = {
-    "refused": Answer(of_network(ConnectionRefusedError())),
-    "no name": Answer(host_not_found("a.example")),
-    "TLS": Answer(of_network(ssl.SSLError("handshake"))),
-    "lost": Answer(lost()),
-    "timeout": Answer(of_network(TimeoutError())),
-    "robots.txt": Answer(Unreachable("http 503")),
-    "http 429": Answer(status=429),
-    "http 502": Answer(status=502),
-    "http 503": Answer(status=503),
+    "refused": FetchResult(of_network(ConnectionRefusedError())),
+    "no name": FetchResult(host_not_found("a.example")),
+    "TLS": FetchResult(of_network(ssl.SSLError("handshake"))),
+    "lost": FetchResult(lost()),
+    "timeout": FetchResult(of_network(TimeoutError())),
+    "robots.txt": FetchResult(Unreachable("http 503")),
+    "http 429": FetchResult(status=429),
+    "http 502": FetchResult(status=502),
+    "http 503": FetchResult(status=503),
 }
-Server = Callable[[str, float], Answer]  # what it answers to a URL at a time
+Server = Callable[[str, float], FetchResult]  # what it answers to a URL at a time
 
 
 class Simulated:
@@ -90,7 +90,7 @@ def pages(host: str, count: int) -> list[str]:
 
 @pytest.mark.parametrize("away_s", [20.0, 300.0, 4 * 3600.0])
 @pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES.keys())
-def test_a_host_that_is_away_for_a_while_loses_no_page_and_holds_up_no_other(failure: Answer, away_s: float) -> None:
+def test_a_host_that_is_away_for_a_while_loses_no_page_and_holds_up_no_other(failure: FetchResult, away_s: float) -> None:
     run = Simulated([*pages("a", 30), *pages("b", 200)])
     run.run(lambda url, at: failure if url.startswith("http://a.") and 10 < at < 10 + away_s else OK)
     assert run.failures == {} and run.crawl.fetched_count == 230 and not run.crawl.waiting
@@ -149,7 +149,7 @@ def test_failures_of_requests_that_were_under_way_together_are_one() -> None:
 
 
 def test_retry_after_comes_first() -> None:
-    answers = [Answer(status=503, retry_after=b"120"), Answer(status=429, retry_after=b"7")]
+    answers = [FetchResult(status=503, retry_after=b"120"), FetchResult(status=429, retry_after=b"7")]
     run = Simulated(pages("a", 3))
     run.run(lambda url, at: answers.pop(0) if answers else OK)
     first, second, third = [at - T0 for at, _ in run.asked][:3]
@@ -161,10 +161,10 @@ def test_retry_after_comes_first() -> None:
 def test_a_host_that_limits_requests_is_asked_less_often_and_loses_no_page(status: int) -> None:
     recent: list[float] = []
 
-    def limited(url: str, at: float) -> Answer:
+    def limited(url: str, at: float) -> FetchResult:
         recent[:] = [then for then in recent if at - then < 1.0]
         if len(recent) >= 5:
-            return Answer(status=status)
+            return FetchResult(status=status)
         recent.append(at)
         return OK
 
@@ -240,7 +240,7 @@ def test_status_tells_of_the_trouble_of_hosts_with_pages_to_come(tmp_path: Path)
 
 
 def test_a_proxy_that_worked_may_be_away_and_one_that_never_did_ends_the_crawl() -> None:
-    dead = Answer(of_proxy(ConnectionRefusedError(), "127.0.0.1:9"))
+    dead = FetchResult(of_proxy(ConnectionRefusedError(), "127.0.0.1:9"))
     run = Simulated(pages("a", 20))
     run.run(lambda url, at: dead if 5 < at < 300 else OK)
     assert run.crawl.fetched_count == 20

@@ -9,7 +9,7 @@ from typing import Any
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import FrontrankError
-from frontrank.fetching.fetcher import How
+from frontrank.fetching.fetcher import FetchOptions
 from frontrank.frontiers.politeness import Politeness
 from frontrank.service import crawls as service_crawls
 from frontrank.service import fetching, pool
@@ -145,10 +145,10 @@ class Serving(Crawling):
         self.sim.live(self._main, "")
 
     def _plan(self, budget: int = 0) -> FetchPlan:
-        how = How("simulated/1.0", timeout_s=2.0)
+        options = FetchOptions("simulated/1.0", timeout_s=2.0)
         random = self.random
         return FetchPlan(
-            how, f"{HOST}:{PORT}", scope="any", in_flight=random.choice((1, 4)), per_host=1, idle_s=IDLE_S, budget=budget
+            options, f"{HOST}:{PORT}", scope="any", in_flight=random.choice((1, 4)), per_host=1, idle_s=IDLE_S, budget=budget
         )
 
     async def _main(self) -> None:

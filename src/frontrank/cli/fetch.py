@@ -60,7 +60,7 @@ def command(
         --contact you@example.org
     """
     need("grpc", "selectolax", "publicsuffixlist", "brotli")
-    from frontrank.fetching.fetcher import How
+    from frontrank.fetching.fetcher import FetchOptions
     from frontrank.pages.urls import usable_seed
     from frontrank.service.fetching import FetchPlan
     from frontrank.service.security import read_token
@@ -68,7 +68,7 @@ def command(
 
     raise_file_limit()
     chosen = {name: options()[name].default for name in USED} | given_of(given)
-    how = How(
+    fetch_options = FetchOptions(
         agent_of(chosen["user_agent"], chosen["contact"]),
         chosen["timeout"],
         chosen["max_size"],
@@ -81,7 +81,7 @@ def command(
     )
     same = {name: chosen[name] for name in FetchPlan.__dataclass_fields__.keys() & chosen.keys()}
     token = read_token(token_file) if token_file else ""
-    plan = FetchPlan(how, address, crawl, token, tls_ca, insecure, warc=warc, idle_s=idle, **same)
+    plan = FetchPlan(fetch_options, address, crawl, token, tls_ca, insecure, warc=warc, idle_s=idle, **same)
     told = _run(plan, [usable_seed(url) for url in seeds])
     if as_json:
         click.echo(json.dumps(told))

@@ -2,7 +2,7 @@
 
     crawl  ──  (number, url, info, before, tell_sent)  ──►  fetcher      one frontier, so one pace a host, however many
            ◄──  (number, None)  ───────────────────────              its request was sent: the host's delay begins
-           ◄──  (number, Answer)  ─────────────────────
+           ◄──  (number, FetchResult)  ─────────────────────
 
 What goes to and fro in one turn of an event loop goes as one message. Pages of a host go to the same fetcher while it has no
 more to do than others, so that connections are used again. A fetcher that dies is replaced; what it had is told by
@@ -26,7 +26,7 @@ from typing import Any
 
 from frontrank.errors import InputError
 from frontrank.fetching.copies import Copy
-from frontrank.fetching.fetcher import Answer, Fetcher, How
+from frontrank.fetching.fetcher import Fetcher, FetchOptions, FetchResult
 from frontrank.pages.urls import host_of
 from frontrank.system.workers import Closed, Died, started
 
@@ -92,23 +92,25 @@ class Remote:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
         self.line = Line(self._came, self._ended)
-        self.out: dict[int, asyncio.Future[Answer]] = {}
+        self.out: dict[int, asyncio.Future[FetchResult]] = {}
         self.unsent: dict[int, Callable[[], None]] = {}  # whom to tell that a request was sent
         self.alive = True
         self.answered = 0
         self._number = 0
 
     @classmethod
-    async def start(cls, how: How) -> Remote:
+    async def start(cls, options: FetchOptions) -> Remote:
         process, ours = started(START)
         remote = cls(process)
         await asyncio.get_running_loop().create_connection(lambda: remote.line, sock=ours)
-        remote.line.send(how)
+        remote.line.send(options)
         return remote
 
-    def ask(self, url: str, info: bytes, before: Copy | None, sent: Callable[[], None] | None = None) -> asyncio.Future[Answer]:
+    def ask(
+        self, url: str, info: bytes, before: Copy | None, sent: Callable[[], None] | None = None
+    ) -> asyncio.Future[FetchResult]:
         self._number += 1
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[FetchResult] = asyncio.get_running_loop().create_future()
         self.out[self._number] = answer
         if sent is not None:
             self.unsent[self._number] = sent
@@ -148,8 +150,8 @@ class Remote:
 class Fetchers:
     """So many of them, each as good as any."""
 
-    def __init__(self, how: How, count: int) -> None:
-        self.how, self.count = how, count
+    def __init__(self, options: FetchOptions, count: int) -> None:
+        self.options, self.count = options, count
         self.remotes: list[Remote | None] = [None] * count
         self._starting = asyncio.Lock()
         self._deaths = 0
@@ -157,7 +159,7 @@ class Fetchers:
 
     async def fetch(
         self, url: str, info: bytes = b"", before: Copy | None = None, sent: Callable[[], None] | None = None
-    ) -> Answer:
+    ) -> FetchResult:
         """As Fetcher.fetch; raises FetcherDied if the fetcher that had it is gone."""
         if not all(remote is not None and remote.alive for remote in self.remotes):
             await self._start()
@@ -186,7 +188,7 @@ class Fetchers:
                             f"{self.count}? Resume with fewer --fetchers"
                         )
                 try:
-                    self.remotes[place] = await Remote.start(self.how)
+                    self.remotes[place] = await Remote.start(self.options)
                 except Died as error:
                     raise InputError(f"{error}; resume with fewer --fetchers") from None
 
@@ -215,7 +217,7 @@ async def _serve(given: socket.socket) -> None:
 
     def came(message: list[Any]) -> None:
         for what in message:
-            if isinstance(what, How):
+            if isinstance(what, FetchOptions):
                 fetchers.append(Fetcher(what))
                 continue
             task = loop.create_task(one(*what))

@@ -30,7 +30,7 @@ from frontrank.fetching.failures import PROXY, Cause
 from frontrank.fetching.retry_after import retry_after
 
 if TYPE_CHECKING:
-    from frontrank.fetching.fetcher import Answer
+    from frontrank.fetching.fetcher import FetchResult
     from frontrank.frontiers.politeness import Politeness
 
 BUSY = (429, 503)  # the host asks for patience
@@ -230,7 +230,7 @@ class HostTrouble:
         return trouble
 
 
-def failure_of(answer: Answer) -> Failure | None:
+def failure_of(answer: FetchResult) -> Failure | None:
     """Why there is no page in this answer; None if there is one."""
     error, status = answer.error, answer.status
     if error is not None:

@@ -36,7 +36,7 @@ from frontrank.fetching.crawler.arrivals import MAX_HOPS, resolved
 from frontrank.fetching.crawler.revisiting import FOR_GOOD
 from frontrank.fetching.crawler.scope import Scope
 from frontrank.fetching.failures import Cause
-from frontrank.fetching.fetcher import REDIRECTS, Answer, Fetcher, How
+from frontrank.fetching.fetcher import REDIRECTS, Fetcher, FetchOptions, FetchResult
 from frontrank.fetching.fetchers import FetcherDied, Fetchers
 from frontrank.fetching.host_trouble import Failure, HostTrouble, failure_of
 from frontrank.fetching.http.message import Response
@@ -69,7 +69,7 @@ NOT_TAKEN = "refused by the service"
 class FetchPlan:
     """What a fetcher is asked to do."""
 
-    how: How
+    options: FetchOptions
     address: str
     crawl: str = "DEFAULT"
     token: str = ""
@@ -91,7 +91,7 @@ class FetchPlan:
 
     @property
     def lease_s(self) -> float:
-        return 4 * self.how.timeout_s + 30.0
+        return 4 * self.options.timeout_s + 30.0
 
 
 @dataclass
@@ -132,11 +132,11 @@ class Work:
         self.paces: OrderedDict[str, tuple[str, float]] = OrderedDict()  # queue and delay of hosts, those last seen at the end
         self.paced = False  # the service has named a delay
         self.pacer = Pacer(self.pace_of)
-        self.own = Fetcher(plan.how)
-        self.fetching = Fetchers(plan.how, plan.fetchers) if plan.fetchers > 1 else self.own
+        self.own = Fetcher(plan.options)
+        self.fetching = Fetchers(plan.options, plan.fetchers) if plan.fetchers > 1 else self.own
         self.limits = Paces(self)
         self.trouble = HostTrouble(lambda: self.limits.politeness)
-        self.robots = Robots(plan.how.agent, self._robots_txt, self.limits) if plan.robots else None
+        self.robots = Robots(plan.options.agent, self._robots_txt, self.limits) if plan.robots else None
         self.warc = Warc(plan.warc) if plan.warc else None
         self.returning = Returning(plan.revisit) if plan.revisit else None
         self.scope = lru_cache(4096)(lambda host: Scope((f"http://{host}/",), plan.scope, plan.include, plan.exclude))
@@ -300,16 +300,16 @@ class Work:
     async def _robots_txt(self, url: str) -> Response:
         return await self.pacer.send(url, lambda sent: self.own.robots_txt(url, sent))
 
-    async def _answer(self, page: Page) -> Answer:
+    async def _answer(self, page: Page) -> FetchResult:
         refused = await refusal(page.url, self.own.names, self.robots)
         if refused is not None:
-            return Answer(refused)
+            return FetchResult(refused)
         before = self.returning.before(page.metadata) if self.returning is not None else None
         info = self.warc.info() if self.warc is not None else b""
         max_wait_s = MAX_WAIT_S if page.delay_s else math.inf  # a service that names no delay would hand it out at once again
         return await self.pacer.send(page.url, lambda sent: self.fetching.fetch(page.url, info, before, sent), max_wait_s)
 
-    async def _fetched(self, page: Page, answer: Answer) -> None:
+    async def _fetched(self, page: Page, answer: FetchResult) -> None:
         links, metadata = self._links(page, answer)
         if links:
             try:
@@ -329,7 +329,7 @@ class Work:
         await self._report(page, due, {**kept, STATUS: ["304" if answer.unchanged else str(answer.status)]})
         self.told.fetched += 1
 
-    def _links(self, page: Page, answer: Answer) -> tuple[list[tuple[str, str]], dict[str, list[str]] | None]:
+    def _links(self, page: Page, answer: FetchResult) -> tuple[list[tuple[str, str]], dict[str, list[str]] | None]:
         """The links of a page that are followed, and what goes with them."""
         scope = self.scope(host_of(page.url))
         links, metadata = answer.found.links if answer.found is not None and not answer.found.nofollow else [], None

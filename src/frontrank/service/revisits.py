@@ -14,7 +14,7 @@ from dataclasses import fields
 
 from frontrank.fetching.copies import MAX_HEADER, Copy
 from frontrank.fetching.crawler.revisiting import visited
-from frontrank.fetching.fetcher import Answer
+from frontrank.fetching.fetcher import FetchResult
 from frontrank.orderings.revisits import parse
 
 COPY = "copy"  # the name in metadata
@@ -42,7 +42,9 @@ class Returning:
             return None
         return copy if copy is not None and _is_sound(copy) else None
 
-    def fetched(self, metadata: Mapping[str, Sequence[str]], answer: Answer, now: float) -> tuple[float, dict[str, list[str]]]:
+    def fetched(
+        self, metadata: Mapping[str, Sequence[str]], answer: FetchResult, now: float
+    ) -> tuple[float, dict[str, list[str]]]:
         """When a page that arrived comes back, and what is to be known of it then."""
         copy = visited(self.policy, answer.copy or Copy(), self.before(metadata), answer.unchanged, now)
         return now + copy.wait_s, {COPY: [copy.pack().decode()]}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from frontrank.crawl.crawl import Where
     from frontrank.fetching.crawler.job import Job
     from frontrank.fetching.crawler.scope import Scope
-    from frontrank.fetching.fetcher import Answer
+    from frontrank.fetching.fetcher import FetchResult
 
 logger = logging.getLogger("frontrank.fetching.crawler")
 
@@ -51,7 +51,7 @@ class Arrivals:
         self.revisiting = Revisiting(job.crawl, job.options) if job.options.revisit else None
         self.hops: dict[int, int] = {}  # redirects that led to a page which has not arrived yet
 
-    def settle(self, page: int, url: str, answer: Answer, scores: Scores, asked_at: float) -> None:
+    def settle(self, page: int, url: str, answer: FetchResult, scores: Scores, asked_at: float) -> None:
         """A page that was taken is settled, if it is still ours; whatever goes wrong ends the crawl."""
         job = self.job
         if job.error is not None or job.closed or job.crawl.mark(page) != LEASED:  # a machine that slept outlives its leases
@@ -126,7 +126,7 @@ class Arrivals:
         elif verdict.rest_s:
             logger.info("%s: %s rests for %.1f s: %s", failure.reason, host, verdict.rest_s, url, extra={"job": job})
 
-    def _settle(self, page: int, url: str, answer: Answer, scores: Scores, where: Where | None) -> None:
+    def _settle(self, page: int, url: str, answer: FetchResult, scores: Scores, where: Where | None) -> None:
         if answer.status in REDIRECTS and answer.location:
             self._redirected(page, url, answer, where)
         elif answer.found is not None:
@@ -134,7 +134,7 @@ class Arrivals:
         else:
             self._fetched(page, url, answer, (), where=where)
 
-    def _redirected(self, page: int, url: str, answer: Answer, where: Where | None) -> None:
+    def _redirected(self, page: int, url: str, answer: FetchResult, where: Where | None) -> None:
         hops = self.hops.get(page, 0) + 1
         target = resolved(url, answer.location)
         links: list[Link] = []
@@ -166,7 +166,7 @@ class Arrivals:
         self.scope = scope_of(self.job.options, moved)
         return self.scope.why_not(target) is None
 
-    def _read(self, page: int, url: str, answer: Answer, found: html.Page, where: Where | None, scores: Scores) -> None:
+    def _read(self, page: int, url: str, answer: FetchResult, found: html.Page, where: Where | None, scores: Scores) -> None:
         for scorer, judged in scores.items():
             if isinstance(judged, str):
                 logger.warning("scorer %s %s: %s", scorer, judged, url, extra={"job": self.job})
@@ -186,7 +186,7 @@ class Arrivals:
         self,
         page: int,
         url: str,
-        answer: Answer,
+        answer: FetchResult,
         links: Iterable[Link],
         title: str = "",
         text: str = "",

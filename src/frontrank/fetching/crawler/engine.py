@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 from frontrank.fetching.copies import Copy
 from frontrank.fetching.crawler.arrivals import Arrivals, Scores
 from frontrank.fetching.failures import NotFetched
-from frontrank.fetching.fetcher import Answer, Fetcher, How
+from frontrank.fetching.fetcher import Fetcher, FetchOptions, FetchResult
 from frontrank.fetching.fetchers import FetcherDied, Fetchers
 from frontrank.fetching.http.message import Response
 from frontrank.fetching.pacing import MAX_WAIT_S, NotYet, Pacer
@@ -44,7 +44,7 @@ class Fetching(Protocol):
 
     async def fetch(
         self, url: str, info: bytes = b"", before: Copy | None = None, sent: Callable[[], None] | None = None
-    ) -> Answer: ...
+    ) -> FetchResult: ...
 
     def close(self) -> None: ...
 
@@ -53,9 +53,9 @@ class Engine:
     def __init__(self, job: Job, scope: Scope, impact: Callable[[str], float] | None = None) -> None:
         self.job, self.crawl = job, job.crawl
         self.arrivals = Arrivals(job, scope, impact)
-        self.own = Fetcher(How.of(job.options, job.crawl.reads_texts))
+        self.own = Fetcher(FetchOptions.of(job.options, job.crawl.reads_texts))
         count = job.options.fetchers
-        self.fetching: Fetching = Fetchers(self.own.how, count) if count > 1 else self.own
+        self.fetching: Fetching = Fetchers(self.own.options, count) if count > 1 else self.own
         self.deaths: Counter[int] = Counter()  # of fetchers that had a page
         self.pacer = Pacer(job.crawl.pace_of, resumed=job.crawl.resumed)
         self.max_wait_s = inf if job.options.one_by_one else MAX_WAIT_S
@@ -151,7 +151,7 @@ class Engine:
                 with self.arrivals.or_end():
                     self.crawl.give_back([page])
                 return
-            answer, scores = Answer(NotFetched("fetcher died", True)), {}
+            answer, scores = FetchResult(NotFetched("fetcher died", True)), {}
         self.deaths.pop(page, None)
         self.arrivals.settle(page, url, answer, scores, asked_at)
 
@@ -169,12 +169,12 @@ class Engine:
                 verdict.append(self.crawl.join(host, addresses[0]))
         return verdict[-1]
 
-    async def _answer(self, page: int, url: str) -> Answer:
+    async def _answer(self, page: int, url: str) -> FetchResult:
         if self.crawl.resumed:
             self.pacer.check(url, self.max_wait_s)  # its robots.txt is to be read anew, and would wait here
         refused = await refusal(url, self.own.names, self.robots)
         if refused is not None:
-            return Answer(refused)
+            return FetchResult(refused)
         info = self.job.warc.info() if self.job.warc is not None else b""
         before = self.arrivals.revisiting.before(page) if self.arrivals.revisiting is not None else None
         return await self.pacer.send(url, lambda sent: self.fetching.fetch(url, info, before, sent), self.max_wait_s)
@@ -186,7 +186,7 @@ class Engine:
         """A file of at most so many bytes that is not a page of the crawl, in the turn of its host."""
         return await self.pacer.send(url, lambda sent: self.own.file(url, max_bytes, sent))
 
-    async def _scores(self, url: str, answer: Answer) -> Scores:
+    async def _scores(self, url: str, answer: FetchResult) -> Scores:
         found = answer.found
         if found is None:
             return {}

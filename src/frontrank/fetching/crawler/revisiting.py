@@ -18,7 +18,7 @@ from frontrank.orderings.revisits.revisit import Revisit
 if TYPE_CHECKING:
     from frontrank.crawl.crawl import Crawl, Link, Where
     from frontrank.fetching.crawler.options import Options
-    from frontrank.fetching.fetcher import Answer
+    from frontrank.fetching.fetcher import FetchResult
     from frontrank.pages.scorers import Judged
 
 NOTE, KEEPS = "revisit", "keeps_payloads"
@@ -52,7 +52,7 @@ class Revisiting:
         self,
         page: int,
         url: str,
-        answer: Answer,
+        answer: FetchResult,
         links: Iterable[Link],
         title: str = "",
         text: str = "",

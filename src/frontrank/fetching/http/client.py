@@ -87,17 +87,23 @@ class Client:
         self._tls: ssl.SSLContext | None = None
 
     async def get(
-        self, url: str, *, most: int = 0, cut: bool = False, more: Headers | None = None, sent: Callable[[], None] | None = None
+        self,
+        url: str,
+        *,
+        max_bytes: int = 0,
+        truncate: bool = False,
+        extra_headers: Headers | None = None,
+        sent: Callable[[], None] | None = None,
     ) -> Response:
-        """The answer to a GET. Over ``most`` bytes it is too large, or cut off there; ``more``: further headers.
+        """The answer to a GET. Over ``max_bytes`` it is too large, or truncated there.
 
         ``sent`` is called once the request is written.
         """
         parsed, place = self.names.usable(url)
-        asked = [(b"Host", parsed.host.encode()), *self.headers, *(more or ())]
+        asked = [(b"Host", parsed.host.encode()), *self.headers, *(extra_headers or ())]
         try:
             async with asyncio.timeout(self.timeout_s):
-                coming = Incoming(most, cut)
+                coming = Incoming(max_bytes, truncate)
                 connection = await self._ask(parsed, Place(*place), asked, coming, sent)
         except NotFetched:
             raise

@@ -5,7 +5,7 @@
                   name, or a continuation of nothing, is no HTTP
     body          as long as Content-Length says, or in chunks, or up to the end of the connection. A response with two
                   lengths, a length that is no number, or a transfer coding other than chunked is no HTTP
-    size          over ``most`` bytes it is too large, as soon as that is known; with ``cut`` it ends there
+    size          over ``max_bytes`` it is too large, as soon as that is known; with ``truncate`` it ends there
     its end       before the whole body came it is cut short; with ``cut`` what came is the body
 
 Bytes that follow the response are no part of it, and the connection is not used again.
@@ -66,15 +66,15 @@ def every(headers: Headers, name: bytes) -> list[bytes]:
 class Incoming:
     """One response on its way.
 
-    >>> coming = Incoming(most=100)
+    >>> coming = Incoming(max_bytes=100)
     >>> coming.feed(b"HTTP/1.1 200 OK\\r\\nContent-Length: 4\\r\\n\\r\\npa"), coming.feed(b"ge")
     (False, True)
     >>> coming.status, coming.body, coming.reusable
     (200, b'page', True)
     """
 
-    def __init__(self, most: int = 0, cut: bool = False) -> None:
-        self.most, self.cut = most, cut
+    def __init__(self, max_bytes: int = 0, truncate: bool = False) -> None:
+        self.max_bytes, self.truncate = max_bytes, truncate
         self.status = 0
         self.protocol = ""
         self.headers: Headers = []
@@ -102,7 +102,7 @@ class Incoming:
             return
         if self._state == self._in_head:
             raise lost()
-        if self._left >= 0 and not self.cut:
+        if self._left >= 0 and not self.truncate:
             raise cut_short()
         self._finish(reusable=False)
 
@@ -162,7 +162,7 @@ class Incoming:
             if lengths or not _LENGTH.fullmatch(length):
                 raise bad(f"Content-Length {length[:40]!r}")
             self._left, self._state = int(length), self._in_body
-            if self.most and self._left > self.most and not self.cut:
+            if self.max_bytes and self._left > self.max_bytes and not self.truncate:
                 raise too_large(f"{self._left} bytes")
         else:
             self._left, self._reusable, self._state = -1, False, self._in_body
@@ -188,7 +188,7 @@ class Incoming:
             return False
         size = line.partition(b";")[0].strip()
         if not _SIZE.fullmatch(size):
-            if self.cut:
+            if self.truncate:
                 self._finish(reusable=False)
                 return False
             raise cut_short()
@@ -235,13 +235,13 @@ class Incoming:
     def _keep(self, data: bytes) -> None:
         self._pieces.append(data)
         self._size += len(data)
-        if self.most and self._size > self.most:
-            if not self.cut:
-                raise too_large(f"more than {self.most} bytes")
+        if self.max_bytes and self._size > self.max_bytes:
+            if not self.truncate:
+                raise too_large(f"more than {self.max_bytes} bytes")
             self._finish(reusable=False)
 
     def _finish(self, reusable: bool) -> None:
         whole = b"".join(self._pieces) if len(self._pieces) != 1 else self._pieces[0]
-        self.body = whole[: self.most] if self.cut and self.most else whole
+        self.body = whole[: self.max_bytes] if self.truncate and self.max_bytes else whole
         self.reusable = reusable and not self._held
         self._pieces, self._held, self._state = [], b"", self._done
