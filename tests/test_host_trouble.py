@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import pickle
@@ -23,11 +24,14 @@ from frontrank.fetching.crawler.arrivals import Arrivals
 from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.scope import scope_of
+from frontrank.fetching.crawler.source import CrawlSource
 from frontrank.fetching.crawler.status import status
 from frontrank.fetching.crawler.summary import given_up_hosts
 from frontrank.fetching.failures import Cause, NotFetched, Unreachable, host_not_found, lost, of_network, of_proxy
 from frontrank.fetching.fetcher import FetchResult
 from frontrank.fetching.host_trouble import DOUBT_S, JITTER, Failure, HostTrouble
+from frontrank.fetching.loop import FetchLoop
+from frontrank.fetching.pacing import Pacer
 from frontrank.frontiers.politeness import Politeness
 from tests.patience import PATIENCE_S, eventually
 from tests.test_crawler import Site, Wide, crawl, fetched, links, served
@@ -61,18 +65,32 @@ class Simulated:
         self.crawl = Crawl("bfs", out, politeness=asked.politeness, clock=lambda: self.now, log=log)
         self.crawl.seed(urls)
         self.job = Job(self.crawl, asked, None)
-        self.job.trouble = HostTrouble(lambda: self.crawl.politeness, lambda: self.now, lambda: 0.5)
-        self.arrivals = Arrivals(self.job, scope_of(asked, ()))
+        self.job.trouble.clock, self.job.trouble.chance = (lambda: self.now), (lambda: 0.5)
+        self.server: Server = lambda url, at: OK
+        self.pacer = Pacer(self.crawl.pace_of, clock=lambda: self.now)
+        source = CrawlSource(self.job, self, Arrivals(self.job, scope_of(asked, ())))  # type: ignore[arg-type]
+        self.source, self.loop = source, FetchLoop(source, self)  # type: ignore[arg-type]
+
+    async def page(self, url: str, *_: object) -> FetchResult:
+        """As ``Requests.page``, by the clock of the simulation."""
+        self.asked.append((self.now, url))
+        return self.server(url, self.now - T0)
+
+    def close(self) -> None:
+        pass
 
     def run(self, server: Server, until: float = math.inf) -> None:
+        self.server = server
+        asyncio.run(self._run(until))
+
+    async def _run(self, until: float) -> None:
         while (at := self.crawl.next_at()) is not None and max(at, self.now) < until:
             self.now = max(self.now, at)
-            for page in self.job.take():
-                url = self.crawl.url(page)
-                self.asked.append((self.now, url))
-                self.arrivals.settle(page, url, server(url, self.now - T0), {}, self.now)
-                if self.job.error:
-                    raise self.job.error
+            tasks, _ = await self.source.take()
+            for task in tasks:
+                await self.loop.handle(task)
+            if self.job.error:
+                raise self.job.error
 
     @property
     def failures(self) -> dict[str, int]:
@@ -115,13 +133,13 @@ def test_a_host_with_some_broken_pages_goes_on_at_its_pace(kind: str) -> None:
 
 
 def test_what_has_not_failed_goes_first_while_a_host_is_in_trouble() -> None:
-    trouble = HostTrouble(Politeness, lambda: 0.0, lambda: 0.0)
+    trouble = HostTrouble(Politeness, lambda: 0.0, lambda: 0.0, lambda host: True)
     trouble.answered("a")
-    trouble.failed("a", 1, Failure("http 503", Cause.BUSY), 0.0, known=True)
+    trouble.failed("a", 1, Failure("http 503", Cause.BUSY), 0.0)
     assert trouble.stand_back_s("a", 2) == 0.0 and trouble.stand_back_s("b", 1) == 0.0
     assert trouble.stand_back_s("a", 1) > 0.0
     assert trouble.stand_back_s("a", 1) == 0.0, "there was no other page to try"
-    trouble.failed("a", 2, Failure("http 503", Cause.BUSY), 0.0, known=True)
+    trouble.failed("a", 2, Failure("http 503", Cause.BUSY), 0.0)
     assert trouble.stand_back_s("a", 1) > 0.0
     trouble.answered("a")
     assert trouble.stand_back_s("a", 1) == 0.0
@@ -129,23 +147,23 @@ def test_what_has_not_failed_goes_first_while_a_host_is_in_trouble() -> None:
 
 def test_pauses_grow_by_chance_within_bounds_and_an_answer_ends_them() -> None:
     now, chance = [0.0], [0.0]
-    trouble = HostTrouble(Politeness, lambda: now[0], lambda: chance[0])
+    trouble = HostTrouble(Politeness, lambda: now[0], lambda: chance[0], lambda host: True)
     refused = Failure("connection refused", Cause.HOST)
     rests = []
     for n in range(12):
         chance[0] = n % 2
-        rests.append(trouble.failed("a", n, refused, now[0], known=True).rest_s)
+        rests.append(trouble.failed("a", n, refused, now[0]).rest_s)
         now[0] += 400.0
     expected = [min(2.0**n * (1 + JITTER * (n % 2)), 300.0) for n in range(12)]
     assert rests == expected
     trouble.answered("a")
-    assert trouble.failed("a", 0, refused, now[0], known=True).rest_s == pytest.approx(1.0, rel=JITTER)
+    assert trouble.failed("a", 0, refused, now[0]).rest_s == pytest.approx(1.0, rel=JITTER)
 
 
 def test_failures_of_requests_that_were_under_way_together_are_one() -> None:
     trouble = HostTrouble(Politeness, lambda: 5.0, lambda: 0.0)
     refused = Failure("connection refused", Cause.HOST)
-    assert [trouble.failed("a", n, refused, 4.0, known=True).rest_s for n in range(16)] == [1.0] * 16
+    assert [trouble.failed("a", n, refused, 4.0).rest_s for n in range(16)] == [1.0] * 16
 
 
 def test_retry_after_comes_first() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 from frontrank.crawl import live
 from frontrank.errors import FrontrankError
 from frontrank.fetching import fetcher
-from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler import run
 from frontrank.fetching.crawler.options import Options
+from frontrank.fetching.end_reason import EndReason
 from frontrank.fetching.private import Address
 from frontrank.pages import warc_writer
 from tests.faults import clock as clocks
@@ -103,7 +103,7 @@ class Crawling:
             self._one_life(fault)
             if sim.violations:
                 return
-            if self.summary is not None and self.summary.ended != state.INTERRUPTED:
+            if self.summary is not None and self.summary.ended != EndReason.INTERRUPTED:
                 break
             sim.clock.advance(random.choice((0.0, 0.1, 5.0)))
         self._check_end()
@@ -121,9 +121,9 @@ class Crawling:
         out = sim.root / OUT
         sim.disk.on_sync = self.ledger.sync
         try:
-            job = run.again(out) if (out / "trace.db").exists() else run.begin(self.options, out)
+            job = run.reopen_job(out) if (out / "trace.db").exists() else run.new_job(self.options, out)
             self._disturb(job)
-            summary = await run.work(job)
+            summary = await run.run_job(job)
             if not sim.dead:
                 self.summary = summary
                 sim.log("ended", summary.ended)
@@ -161,7 +161,7 @@ class Crawling:
         if summary is None:
             sim.fail("ends", "the last life did not end by itself")
             return
-        if summary.ended != state.EMPTY or self.options.host_budget:
+        if summary.ended != EndReason.EMPTY or self.options.host_budget:
             return
         urls, rows = self.ledger.urls, self.ledger.rows
         settled = {urls[page] for page in self.ledger.rules.settled}

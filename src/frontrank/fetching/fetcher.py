@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import can_ada
+
 from frontrank.fetching import robots_file
 from frontrank.fetching.copies import Copy, header_of, words_of
 from frontrank.fetching.failures import NotFetched
@@ -25,9 +27,11 @@ from frontrank.pages import html, urls
 from frontrank.pages.warc_writer import date_of, digest, new_id, records
 
 if TYPE_CHECKING:
+    from frontrank.crawl.crawl import Where
     from frontrank.fetching.crawler.options import Options
 
 REDIRECTS = (301, 302, 303, 307, 308)
+MAX_HOPS = 10  # redirects in a row that are followed
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 UNTYPED = ("", "application/octet-stream", "text/plain", "unknown/unknown")  # types that servers give when they do not know
 
@@ -42,9 +46,9 @@ class FetchOptions:
     max_links: int = html.MAX_LINKS
     proxy: str = ""
     allow_private: bool = False
-    text: bool = True  # the words of a page are wanted, not only its links
+    text: bool = True  # also extract the words of a page, not only its links
     warc: bool = False
-    copies: bool = False  # what is needed to visit a page again is wanted
+    copies: bool = False  # also extract what is needed to visit a page again
 
     @classmethod
     def of(cls, options: Options, text: bool) -> FetchOptions:
@@ -70,9 +74,14 @@ class FetchResult:
     location: str = ""  # where it leads, of a redirect
     retry_after: bytes | None = None
     records: tuple[bytes, bytes] | None = None  # for the WARC file: request and response
-    found: html.Page | None = None  # what stood on an HTML page; its links are clean
-    copy: Copy | None = None  # what is to be known when the page comes back
-    unchanged: bool = False  # the page is what it was, to the byte: nothing of it was read
+    where: Where | None = None  # in the WARC file, once the records are stored
+    found: html.Page | None = None  # the content of an HTML page; its links are clean
+    copy: Copy | None = None  # what is needed to visit the page again
+    unchanged: bool = False  # the page is the same as before, to the byte: it was not parsed
+
+    @property
+    def redirects(self) -> bool:
+        return self.status in REDIRECTS and bool(self.location)
 
 
 class Fetcher:
@@ -150,6 +159,18 @@ class Fetcher:
     def close(self) -> None:
         self.client.close()
         self.parsing.close()
+
+
+def redirect_target(base: str, location: str) -> str:
+    """Where a redirect leads, in canonical form; empty if that is not a URL.
+
+    >>> redirect_target("http://a.example/b/c", "../d?sid=1#e"), redirect_target("http://a.example/", "http://[")
+    ('http://a.example/d', '')
+    """
+    try:
+        return urls.clean((can_ada.parse(base) + location.strip()).href)
+    except (ValueError, TypeError):
+        return ""
 
 
 def cleaned(url: str) -> str:

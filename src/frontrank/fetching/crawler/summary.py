@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler.traps import Family, limited_hosts
+from frontrank.fetching.end_reason import EndReason
 from frontrank.kernels.jit import Array
 from frontrank.orderings.trust import trust_of
 
@@ -29,13 +29,13 @@ HOSTS_TOLD, FIRST_TOLD, TRAPS_TOLD = 30, 50, 3
 BEST_KEPT, BEST_TOLD = 100, 10
 WIDTH = 80
 PAGE_ONLY = ("seeds", "first", "seconds", "arrived")  # what only the page of HTML shows
-ENDS = {
-    state.INTERRUPTED: "stopped by request",
-    state.BUDGET: "the budget is spent",
-    state.TIME: "the time is up",
-    state.RULE: "the stopping rule is met",
-    state.EMPTY: "nothing more may be fetched",
-    state.GIVEN_UP: "all other pages wait on hosts that were given up",
+ENDS: dict[str, str] = {
+    EndReason.INTERRUPTED: "stopped by request",
+    EndReason.BUDGET: "the budget is spent",
+    EndReason.TIME: "the time is up",
+    EndReason.RULE: "the stopping rule is met",
+    EndReason.EMPTY: "nothing more may be fetched",
+    EndReason.GIVEN_UP: "all other pages wait on hosts that were given up",
 }
 
 
@@ -107,17 +107,17 @@ class Summary:
     @property
     def end(self) -> str:
         """Why it ended, for people."""
-        return waits_on(self.given_up) if self.ended == state.GIVEN_UP else ENDS.get(self.ended, self.ended)
+        return waits_on(self.given_up) if self.ended == EndReason.GIVEN_UP else ENDS.get(self.ended, self.ended)
 
     @property
-    def goes_on(self) -> bool:
+    def can_continue(self) -> bool:
         """Whether resuming it leads further, without another stopping rule."""
-        return self.waiting > 0 and self.ended not in (state.EMPTY, state.RULE)
+        return self.waiting > 0 and self.ended not in (EndReason.EMPTY, EndReason.RULE)
 
     @property
     def resume(self) -> str:
         """The command that goes on with it."""
-        more = ["--budget", str(2 * self.budget)] if self.ended == state.BUDGET else []
+        more = ["--budget", str(2 * self.budget)] if self.ended == EndReason.BUDGET else []
         return shlex.join(["frontrank", "crawl", "--resume", self.folder, *more])
 
     def without(self, family: Family) -> str:
@@ -128,10 +128,10 @@ class Summary:
         """The command that lets these URLs have as many pages as others."""
         return shlex.join(["frontrank", "limit", self.folder, "--family", family.exclude, "--budget", "0"])
 
-    def fruitless(self, program: str = "frontrank") -> str:
+    def no_pages_message(self, program: str = "frontrank") -> str:
         """Why the crawl has come to nothing; empty if it has not. ``program``: as for ``text``."""
         came = self.fetched or self.revisits  # a seed that failed and came when it was asked again is a revisit
-        if came or self.ended in (state.INTERRUPTED, state.TIME):
+        if came or self.ended in (EndReason.INTERRUPTED, EndReason.TIME):
             return ""
         reasons = Counter(self.failures)
         for host in self.given_up:
@@ -167,7 +167,7 @@ class Summary:
         if self.failures:
             lines.append("failed: " + _listed(self.failures))
         if self.given_up:
-            if self.ended != state.GIVEN_UP:
+            if self.ended != EndReason.GIVEN_UP:
                 lines.append(waits_on(self.given_up))
             lines.append("given up: " + listed([host.name for host in self.given_up]))
         if self.unscored:
@@ -192,8 +192,8 @@ class Summary:
                 if one.limited
                 else []
             )
-            lines += ["  to continue without them:", f"  {_called(program, self.without(one))}"] if self.goes_on else []
-        if self.goes_on:
+            lines += ["  to continue without them:", f"  {_called(program, self.without(one))}"] if self.can_continue else []
+        if self.can_continue:
             lines += ["to continue:", f"  {_called(program, self.resume)}"]
         lines.append(f"report: {os.path.join(self.folder, REPORT)}")
         return "\n".join(lines)
@@ -209,7 +209,7 @@ def summarise(job: Job) -> Summary:
     return Summary(
         folder=os.fspath(crawl.folder or ""),
         policy=crawl.policy.spec(),
-        ended=job.ended,
+        ended=job.ended or "",
         fetched=crawl.fetched_count,
         failed=crawl.failed_count,
         known=crawl.known,
