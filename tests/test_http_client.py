@@ -96,9 +96,9 @@ def test_what_is_too_large_fails_or_is_cut_off(framing: str) -> None:
         "end": b"\r\n" + b"x" * 50,
     }
     data = b"HTTP/1.1 200 OK\r\n" + ends[framing]
-    assert fed(data, [], most=50).body == b"x" * 50
+    assert fed(data, [], max_bytes=50).body == b"x" * 50
     with pytest.raises(NotFetched, match="too large"):
-        fed(data, [], most=49)
+        fed(data, [], max_bytes=49)
     coming = Incoming(max_bytes=20, truncate=True)
     assert coming.feed(data) and coming.body == b"x" * 20 and not coming.reusable
 
@@ -107,7 +107,7 @@ def test_a_body_that_breaks_off_is_cut_short_unless_a_part_will_do() -> None:
     data = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n" + b"x" * 30
     with pytest.raises(NotFetched, match="cut short"):
         fed(data, [])
-    assert fed(data, [], cut=True).body == b"x" * 30
+    assert fed(data, [], truncate=True).body == b"x" * 30
 
 
 def test_what_follows_a_response_is_no_part_of_it() -> None:

@@ -144,12 +144,12 @@ class Summary:
         return f"no page was fetched, every seed failed: {_listed(reasons)}; {advice}"
 
     def json(self) -> dict[str, Any]:
-        made = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in PAGE_ONLY}
-        made["hosts"] = [asdict(host) for host in self.hosts]
-        made["given_up"] = [asdict(host) for host in self.given_up]
-        made["best"] = [asdict(page) for page in self.best]
-        made["traps"] = [{**family._asdict(), "exclude": family.exclude} for family in self.traps]
-        return {**made, "pages_per_s": round(self.pages_per_s, 3), "resume": self.resume}
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in PAGE_ONLY}
+        values["hosts"] = [asdict(host) for host in self.hosts]
+        values["given_up"] = [asdict(host) for host in self.given_up]
+        values["best"] = [asdict(page) for page in self.best]
+        values["traps"] = [{**family._asdict(), "exclude": family.exclude} for family in self.traps]
+        return {**values, "pages_per_s": round(self.pages_per_s, 3), "resume": self.resume}
 
     def text(self, program: str = "frontrank") -> str:
         """For a terminal of 80 columns; only commands may be longer, so that they can be pasted.
@@ -262,12 +262,12 @@ def waits_on(hosts: list[GivenUp]) -> str:
 
 def _remarks(job: Job, best: list[Best]) -> list[str]:
     crawl, goal = job.crawl, job.options.goal
-    made = list(trust_of(crawl.policy).unmet(getattr(crawl.state, "url_value", None), crawl.known))
+    remarks = list(trust_of(crawl.policy).unmet(getattr(crawl.state, "url_value", None), crawl.known))
     if goal and crawl.policy.scorers() and not best and crawl.fetched_count:
-        made.append(
+        remarks.append(
             f"no page of the {crawl.fetched_count:,} holds a word of the goal {goal!r}; name other words, or other seeds"
         )
-    return made
+    return remarks
 
 
 def _over_time(crawl: Crawl) -> dict[str, Array]:
@@ -279,13 +279,13 @@ def _over_time(crawl: Crawl) -> dict[str, Array]:
 
 def _hosts(job: Job) -> list[Host]:
     """The hosts of most pages."""
-    most = sorted(job.crawl.hosts(), key=lambda host: (-host["settled"], -host["waiting"]))[:HOSTS_TOLD]
-    return [Host(host["host"], host["settled"], host["failed"], host["waiting"]) for host in most]
+    largest = sorted(job.crawl.hosts(), key=lambda host: (-host["settled"], -host["waiting"]))[:HOSTS_TOLD]
+    return [Host(host["host"], host["settled"], host["failed"], host["waiting"]) for host in largest]
 
 
-def _listed(counts: dict[str, int], most: int = 8) -> str:
-    shown = [f"{reason} ({count:,})" for reason, count in Counter(counts).most_common(most)]
-    return ", ".join([*shown, f"{len(counts) - most} more reasons"] if len(counts) > most else shown)
+def _listed(counts: dict[str, int], max_shown: int = 8) -> str:
+    shown = [f"{reason} ({count:,})" for reason, count in Counter(counts).most_common(max_shown)]
+    return ", ".join([*shown, f"{len(counts) - max_shown} more reasons"] if len(counts) > max_shown else shown)
 
 
 def _called(program: str, command: str) -> str:
@@ -296,5 +296,5 @@ def _pages(count: int) -> str:
     return f"{count:,} page{'s' * (count != 1)}"
 
 
-def listed(names: list[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def listed(names: list[str], max_shown: int = 5) -> str:
+    return ", ".join(names[:max_shown]) + (f" and {len(names) - max_shown} more" if len(names) > max_shown else "")

@@ -81,7 +81,7 @@ class Incoming:
         self.body = b""
         self.reusable = False  # the connection, when the response is whole
         self.begun = False  # bytes have come
-        self._held = b""
+        self._buffer = b""
         self._head = 0  # bytes of heads so far
         self._pieces: list[bytes] = []
         self._size = 0
@@ -91,7 +91,7 @@ class Incoming:
     def feed(self, data: bytes) -> bool:
         """More bytes; whether the response is whole."""
         self.begun = True
-        self._held = self._held + data if self._held else data
+        self._buffer = self._buffer + data if self._buffer else data
         while self._state():
             pass
         return self._state == self._done
@@ -106,20 +106,20 @@ class Incoming:
             raise cut_short()
         self._finish(reusable=False)
 
-    # States: each takes what it can from _held, and says whether there is more to do -----------------------------------------
+    # States: each takes what it can from _buffer, and says whether there is more to do ---------------------------------------
     def _in_head(self) -> bool:
-        found = _END.search(self._held, 0, MAX_HEAD_BYTES)
+        found = _END.search(self._buffer, 0, MAX_HEAD_BYTES)
         if found is None:
-            if self._head + len(self._held) > MAX_HEAD_BYTES:
+            if self._head + len(self._buffer) > MAX_HEAD_BYTES:
                 raise NotFetched("headers too large", False)
             return False
-        head, self._held = self._held[: found.start()], self._held[found.end() :]
+        head, self._buffer = self._buffer[: found.start()], self._buffer[found.end() :]
         self._head += found.end()
         if self._head > MAX_HEAD_BYTES:
             raise NotFetched("headers too large", False)
         self._read_head(head)
         if 100 <= self.status < 200:
-            return bool(self._held)  # an interim response: the real one follows
+            return bool(self._buffer)  # an interim response: the real one follows
         self._frame()
         return True
 
@@ -169,7 +169,7 @@ class Incoming:
 
     def _in_body(self) -> bool:
         """Content-Length, or up to the end of the connection."""
-        data, self._held = self._held, b""
+        data, self._buffer = self._buffer, b""
         if 0 <= self._left < len(data):
             data, self._reusable = data[: self._left], False
         if self._left >= 0:
@@ -181,7 +181,7 @@ class Incoming:
 
     def _in_size(self) -> bool:
         """The line before a chunk."""
-        line, newline, rest = self._held.partition(b"\n")
+        line, newline, rest = self._buffer.partition(b"\n")
         if not newline or len(line) > MAX_LINE_BYTES:
             if len(line) > MAX_LINE_BYTES:
                 raise cut_short()
@@ -192,22 +192,22 @@ class Incoming:
                 self._finish(reusable=False)
                 return False
             raise cut_short()
-        self._held, self._left = rest, int(size, 16)
+        self._buffer, self._left = rest, int(size, 16)
         self._state = self._in_chunk if self._left else self._in_trailer
         return True
 
     def _in_chunk(self) -> bool:
         if self._left:
-            data, self._held = self._held[: self._left], self._held[self._left :]
+            data, self._buffer = self._buffer[: self._left], self._buffer[self._left :]
             self._left -= len(data)
             self._keep(data)
             if self._left or self._state == self._done:
                 return False
-        if self._held[:2] == b"\r\n":
-            self._held = self._held[2:]
-        elif self._held[:1] == b"\n":
-            self._held = self._held[1:]
-        elif len(self._held) < 2 and b"\r\n".startswith(self._held):
+        if self._buffer[:2] == b"\r\n":
+            self._buffer = self._buffer[2:]
+        elif self._buffer[:1] == b"\n":
+            self._buffer = self._buffer[1:]
+        elif len(self._buffer) < 2 and b"\r\n".startswith(self._buffer):
             return False
         else:
             raise cut_short()
@@ -216,13 +216,13 @@ class Incoming:
 
     def _in_trailer(self) -> bool:
         """Headers after the last chunk, of which none is used."""
-        line, newline, rest = self._held.partition(b"\n")
+        line, newline, rest = self._buffer.partition(b"\n")
         if not newline:
             if self._head + len(line) > MAX_HEAD_BYTES:
                 raise NotFetched("headers too large", False)
             return False
         self._head += len(line)
-        self._held = rest
+        self._buffer = rest
         if line.strip():
             return True
         self._finish(self._reusable and not rest)
@@ -243,5 +243,5 @@ class Incoming:
     def _finish(self, reusable: bool) -> None:
         whole = b"".join(self._pieces) if len(self._pieces) != 1 else self._pieces[0]
         self.body = whole[: self.max_bytes] if self.truncate and self.max_bytes else whole
-        self.reusable = reusable and not self._held
-        self._pieces, self._held, self._state = [], b"", self._done
+        self.reusable = reusable and not self._buffer
+        self._pieces, self._buffer, self._state = [], b"", self._done
