@@ -29,8 +29,9 @@ from frontrank.fetching.crawler.status import status
 from frontrank.fetching.crawler.summary import given_up_hosts
 from frontrank.fetching.failures import Cause, NotFetched, Unreachable, host_not_found, lost, of_network, of_proxy
 from frontrank.fetching.fetcher import FetchResult
+from frontrank.fetching.fetchers import FetcherDied
 from frontrank.fetching.host_trouble import DOUBT_S, JITTER, Failure, HostTrouble
-from frontrank.fetching.loop import FetchLoop
+from frontrank.fetching.loop import MAX_DEATHS, FetchLoop
 from frontrank.fetching.pacing import Pacer
 from frontrank.frontiers.politeness import Politeness
 from tests.patience import PATIENCE_S, eventually
@@ -130,6 +131,18 @@ def test_a_host_with_some_broken_pages_goes_on_at_its_pace(kind: str) -> None:
     assert list(run.failures.values()) == [len(broken)]
     good = [at - T0 for at, url in run.asked if url not in broken]
     assert max(good) < {"http 503": 1000.0}.get(kind, 300.0), "200 pages, one a second"
+
+
+def test_a_page_that_ends_three_fetchers_has_failed_and_no_other() -> None:
+    def server(url: str, at: float) -> FetchResult:
+        if url.endswith("/1"):
+            raise FetcherDied
+        return OK
+
+    run = Simulated(pages("a", 3), retries=0)
+    run.run(server)
+    assert run.failures == {"fetcher died": 1} and run.crawl.fetched_count == 2
+    assert [url[-1] for _, url in run.asked].count("1") == MAX_DEATHS
 
 
 def test_what_has_not_failed_goes_first_while_a_host_is_in_trouble() -> None:
