@@ -17,7 +17,7 @@ from urllib.parse import urljoin
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.fetching.failures import NotFetched
-from frontrank.fetching.fetcher import Fetcher, How
+from frontrank.fetching.fetcher import Fetcher, FetchOptions
 from frontrank.fetching.private import getaddrinfo
 from frontrank.fetching.robots import Robots
 from frontrank.frontiers.politeness import Politeness
@@ -47,7 +47,7 @@ def fetch(
         return [(socket.AF_INET6 if ":" in address else socket.AF_INET, (address, 0)) for address in answers]
 
     async def all_of_them() -> dict[str, Any]:
-        fetcher = Fetcher(How(AGENT, TIMEOUT_S, proxy=proxy, allow_private=allow_private), lookup)
+        fetcher = Fetcher(FetchOptions(AGENT, TIMEOUT_S, proxy=proxy, allow_private=allow_private), lookup)
         fetcher.names.trusted |= set(trusted)
         frontier = Crawl(ordering("bfs"), politeness=Politeness(**politeness)) if politeness is not None else None
         rules = Robots(AGENT, fetcher.robots_txt, frontier) if robots else None

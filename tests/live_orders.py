@@ -20,7 +20,7 @@ from frontrank.checks.orderings import PAGES, searched
 from frontrank.crawl.events import Fetched
 from frontrank.crawl.journal import Journal
 from frontrank.fetching.crawler.options import Options
-from frontrank.fetching.crawler.run import run, start
+from frontrank.fetching.crawler.run import crawl_async, run_loop
 from frontrank.lab.webserver import ServerOptions as Served
 from frontrank.lab.webserver import WebServer
 from frontrank.lab.webserver.site import Site
@@ -71,7 +71,7 @@ async def one(web: Web, server: WebServer, spec: str) -> dict[str, int]:
         out = Path(folder) / "crawl"
         if "queries" in policy.needs():
             options = replace(options, queries=str(query_log(web, Path(folder) / "queries.tsv")))
-        await start(options, out, truth=truth, impact=views.__getitem__)
+        await crawl_async(options, out, truth=truth, impact=views.__getitem__)
         crawled = fetched(out)
     simulated = [urls[page] for page in simulate(web, policy, np.array(SEEDS)).trace.order.tolist()]
     return {"parts_at": parting(crawled, simulated), "live": len(crawled), "simulated": len(simulated)}
@@ -102,4 +102,4 @@ def parting(one: Sequence[str], other: Sequence[str]) -> int:
 
 if __name__ == "__main__":
     chosen = sys.argv[1:] or SPECS
-    print(json.dumps(run(lambda: compared(chosen))))
+    print(json.dumps(run_loop(lambda: compared(chosen))))

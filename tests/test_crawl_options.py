@@ -53,7 +53,7 @@ def test_the_default_on_the_command_line_is_that_of_the_library(monkeypatch: pyt
         asked.append(options)
         raise InputError("enough")
 
-    monkeypatch.setattr("frontrank.fetching.crawler.run.begin", note)
+    monkeypatch.setattr("frontrank.fetching.crawler.run.new_job", note)
     CliRunner().invoke(command, [*SEED, "--out", "nowhere", "-q"])
     assert asked == [Options(seeds=SEED)]
 

@@ -17,10 +17,11 @@ from click.testing import CliRunner
 from frontrank.cli import command
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError
-from frontrank.fetching.crawler.job import INTERRUPTED, Job
+from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.status import rates, status
 from frontrank.fetching.crawler.summary import summarise
+from frontrank.fetching.end_reason import EndReason
 from frontrank.frontiers.politeness import Politeness
 from frontrank.lab.report.crawl_report import write_crawl_report
 from frontrank.orderings.registry import parse
@@ -118,10 +119,10 @@ def test_a_crawl_that_was_stopped_before_its_first_page_has_a_summary_and_a_repo
     with Crawl(parse("bfs"), tmp_path / "crawl") as made:
         made.seed(options.seeds)
         job = Job(made, options, None)
-        job.end(INTERRUPTED)
+        job.end(EndReason.INTERRUPTED)
         told = summarise(job)
     write_crawl_report(told, tmp_path / "report.html")
-    assert told.text().startswith("0 pages fetched") and told.fruitless() == "", "it was stopped: that is no failure"
+    assert told.text().startswith("0 pages fetched") and told.no_pages_message() == "", "it was stopped: that is no failure"
 
 
 def test_one_page_is_one_page_and_the_way_on_can_be_typed(tmp_path: Path) -> None:
@@ -132,7 +133,7 @@ def test_one_page_is_one_page_and_the_way_on_can_be_typed(tmp_path: Path) -> Non
         made.failed("http://a.example/", "host not found")
         told = replace(summarise(Job(made, options, None)), run_pages=1, ended="frontier empty")
     assert "this run: 1 page in " in told.text()
-    assert f"try them again with .venv/bin/frontrank crawl --resume {tmp_path}" in told.fruitless(".venv/bin/frontrank")
+    assert f"try them again with .venv/bin/frontrank crawl --resume {tmp_path}" in told.no_pages_message(".venv/bin/frontrank")
 
 
 def test_the_report_of_a_crawl_with_a_goal_begins_with_its_best_pages(tmp_path: Path) -> None:

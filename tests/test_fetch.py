@@ -21,17 +21,22 @@ from warcio.archiveiterator import ArchiveIterator
 
 from frontrank.cli.fetch import command as fetch_command
 from frontrank.errors import ServiceAway
-from frontrank.fetching.fetcher import Answer, How
+from frontrank.fetching.end_reason import EndReason
+from frontrank.fetching.fetcher import FetchOptions, FetchResult
+from frontrank.fetching.host_trouble import Verdict
+from frontrank.fetching.loop import FetchTask
 from frontrank.lab.webserver import run_in_process
 from frontrank.pages import html
 from frontrank.service import wire
 from frontrank.service.client import Client
 from frontrank.service.client_calls import Page
 from frontrank.service.crawls import POLITE, Crawls
-from frontrank.service.fetching import BREAKS, NOT_TAKEN, FetchPlan, Work
+from frontrank.service.fetching import FetchPlan, FetchRun
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import GrpcServer
 from frontrank.service.limits import MAX_METADATA
+from frontrank.service.page_source import NOT_TAKEN
+from frontrank.service.patience import MAX_BREAKS
 from frontrank.service.reports import RETURNED
 from frontrank.service.security import Security
 from tests.patience import PATIENCE_S
@@ -209,7 +214,7 @@ class Fragile(FrontierService):
         return super().put_discovered(batches)
 
 
-@pytest.mark.parametrize(("breaks", "failures"), [(BREAKS, {}), (10**9, {NOT_TAKEN: 1})])
+@pytest.mark.parametrize(("breaks", "failures"), [(MAX_BREAKS, {}), (10**9, {NOT_TAKEN: 1})])
 def test_a_call_that_breaks_off_is_made_again_but_not_for_ever(breaks: int, failures: dict[str, int], tmp_path: Path) -> None:
     class Two(Site):
         PAGES = {"/": links("/a"), "/a": links()}
@@ -355,13 +360,14 @@ def test_a_fetcher_that_ends_gives_a_page_back_whose_links_nobody_was_told_of() 
             told.append((url, again_at > 0, RETURNED in more["metadata"]))
 
     async def main() -> None:
-        work = Work(FetchPlan(How("test"), "127.0.0.1:1", robots=False))
-        await work.client.close()
-        work.client = Restarting()  # type: ignore[assignment]
-        work.end("budget")
-        answer = Answer(status=200, found=html.Page(links=[(f"{url}next", "next")]))
-        await work._fetched(Page(url, "192.0.2.7", {}, "DEFAULT"), answer)
-        work.own.close()
+        run = FetchRun(FetchPlan(FetchOptions("test"), "127.0.0.1:1", robots=False))
+        await run.client.close()
+        run.source.client = Restarting()  # type: ignore[assignment]
+        run.end(EndReason.BUDGET)
+        result = FetchResult(status=200, found=html.Page(links=[(f"{url}next", "next")]))
+        task = FetchTask(Page(url, "192.0.2.7", {}, "DEFAULT"), url, "192.0.2.7")
+        await run.source.settle(task, result, Verdict(False))
+        run.requests.close()
 
     asyncio.run(main())
     assert told == [(url, True, True)]

@@ -19,7 +19,7 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.events import Expired, Failed, Taken
 from frontrank.errors import InputError
 from frontrank.fetching import fetchers
-from frontrank.fetching.fetcher import How
+from frontrank.fetching.fetcher import FetchOptions
 from frontrank.lab.webserver import run_in_process
 from tests.hostile import EVILS, HostileServer
 from tests.patience import PATIENCE_S
@@ -128,7 +128,7 @@ def test_fetchers_that_end_as_they_start_end_the_crawl(monkeypatch: pytest.Monke
     monkeypatch.setattr(fetchers, "START", "raise SystemExit")
 
     async def main() -> None:
-        many = fetchers.Fetchers(How("robin/1.0"), 2)
+        many = fetchers.Fetchers(FetchOptions("robin/1.0"), 2)
         try:
             while True:
                 with suppress(fetchers.FetcherDied):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import pickle
@@ -23,11 +24,15 @@ from frontrank.fetching.crawler.arrivals import Arrivals
 from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options
 from frontrank.fetching.crawler.scope import scope_of
+from frontrank.fetching.crawler.source import CrawlSource
 from frontrank.fetching.crawler.status import status
 from frontrank.fetching.crawler.summary import given_up_hosts
 from frontrank.fetching.failures import Cause, NotFetched, Unreachable, host_not_found, lost, of_network, of_proxy
-from frontrank.fetching.fetcher import Answer
+from frontrank.fetching.fetcher import FetchResult
+from frontrank.fetching.fetchers import FetcherDied
 from frontrank.fetching.host_trouble import DOUBT_S, JITTER, Failure, HostTrouble
+from frontrank.fetching.loop import MAX_DEATHS, FetchLoop
+from frontrank.fetching.pacing import Pacer
 from frontrank.frontiers.politeness import Politeness
 from tests.patience import PATIENCE_S, eventually
 from tests.test_crawler import Site, Wide, crawl, fetched, links, served
@@ -35,19 +40,19 @@ from tests.test_fetch import command as fetch_command
 from tests.test_fetch import service
 
 T0 = 1.7e9
-OK = Answer(status=200)
+OK = FetchResult(status=200)
 FAILURES = {
-    "refused": Answer(of_network(ConnectionRefusedError())),
-    "no name": Answer(host_not_found("a.example")),
-    "TLS": Answer(of_network(ssl.SSLError("handshake"))),
-    "lost": Answer(lost()),
-    "timeout": Answer(of_network(TimeoutError())),
-    "robots.txt": Answer(Unreachable("http 503")),
-    "http 429": Answer(status=429),
-    "http 502": Answer(status=502),
-    "http 503": Answer(status=503),
+    "refused": FetchResult(of_network(ConnectionRefusedError())),
+    "no name": FetchResult(host_not_found("a.example")),
+    "TLS": FetchResult(of_network(ssl.SSLError("handshake"))),
+    "lost": FetchResult(lost()),
+    "timeout": FetchResult(of_network(TimeoutError())),
+    "robots.txt": FetchResult(Unreachable("http 503")),
+    "http 429": FetchResult(status=429),
+    "http 502": FetchResult(status=502),
+    "http 503": FetchResult(status=503),
 }
-Server = Callable[[str, float], Answer]  # what it answers to a URL at a time
+Server = Callable[[str, float], FetchResult]  # what it answers to a URL at a time
 
 
 class Simulated:
@@ -61,18 +66,32 @@ class Simulated:
         self.crawl = Crawl("bfs", out, politeness=asked.politeness, clock=lambda: self.now, log=log)
         self.crawl.seed(urls)
         self.job = Job(self.crawl, asked, None)
-        self.job.trouble = HostTrouble(lambda: self.crawl.politeness, lambda: self.now, lambda: 0.5)
-        self.arrivals = Arrivals(self.job, scope_of(asked, ()))
+        self.job.trouble.clock, self.job.trouble.chance = (lambda: self.now), (lambda: 0.5)
+        self.server: Server = lambda url, at: OK
+        self.pacer = Pacer(self.crawl.pace_of, clock=lambda: self.now)
+        source = CrawlSource(self.job, self, Arrivals(self.job, scope_of(asked, ())))  # type: ignore[arg-type]
+        self.source, self.loop = source, FetchLoop(source, self)  # type: ignore[arg-type]
+
+    async def page(self, url: str, *_: object) -> FetchResult:
+        """As ``Requests.page``, by the clock of the simulation."""
+        self.asked.append((self.now, url))
+        return self.server(url, self.now - T0)
+
+    def close(self) -> None:
+        pass
 
     def run(self, server: Server, until: float = math.inf) -> None:
+        self.server = server
+        asyncio.run(self._run(until))
+
+    async def _run(self, until: float) -> None:
         while (at := self.crawl.next_at()) is not None and max(at, self.now) < until:
             self.now = max(self.now, at)
-            for page in self.job.take():
-                url = self.crawl.url(page)
-                self.asked.append((self.now, url))
-                self.arrivals.settle(page, url, server(url, self.now - T0), {}, self.now)
-                if self.job.error:
-                    raise self.job.error
+            tasks, _ = await self.source.take()
+            for task in tasks:
+                await self.loop.handle(task)
+            if self.job.error:
+                raise self.job.error
 
     @property
     def failures(self) -> dict[str, int]:
@@ -90,7 +109,7 @@ def pages(host: str, count: int) -> list[str]:
 
 @pytest.mark.parametrize("away_s", [20.0, 300.0, 4 * 3600.0])
 @pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES.keys())
-def test_a_host_that_is_away_for_a_while_loses_no_page_and_holds_up_no_other(failure: Answer, away_s: float) -> None:
+def test_a_host_that_is_away_for_a_while_loses_no_page_and_holds_up_no_other(failure: FetchResult, away_s: float) -> None:
     run = Simulated([*pages("a", 30), *pages("b", 200)])
     run.run(lambda url, at: failure if url.startswith("http://a.") and 10 < at < 10 + away_s else OK)
     assert run.failures == {} and run.crawl.fetched_count == 230 and not run.crawl.waiting
@@ -114,14 +133,26 @@ def test_a_host_with_some_broken_pages_goes_on_at_its_pace(kind: str) -> None:
     assert max(good) < {"http 503": 1000.0}.get(kind, 300.0), "200 pages, one a second"
 
 
+def test_a_page_that_ends_three_fetchers_has_failed_and_no_other() -> None:
+    def server(url: str, at: float) -> FetchResult:
+        if url.endswith("/1"):
+            raise FetcherDied
+        return OK
+
+    run = Simulated(pages("a", 3), retries=0)
+    run.run(server)
+    assert run.failures == {"fetcher died": 1} and run.crawl.fetched_count == 2
+    assert [url[-1] for _, url in run.asked].count("1") == MAX_DEATHS
+
+
 def test_what_has_not_failed_goes_first_while_a_host_is_in_trouble() -> None:
-    trouble = HostTrouble(Politeness, lambda: 0.0, lambda: 0.0)
+    trouble = HostTrouble(Politeness, lambda: 0.0, lambda: 0.0, lambda host: True)
     trouble.answered("a")
-    trouble.failed("a", 1, Failure("http 503", Cause.BUSY), 0.0, known=True)
+    trouble.failed("a", 1, Failure("http 503", Cause.BUSY), 0.0)
     assert trouble.stand_back_s("a", 2) == 0.0 and trouble.stand_back_s("b", 1) == 0.0
     assert trouble.stand_back_s("a", 1) > 0.0
     assert trouble.stand_back_s("a", 1) == 0.0, "there was no other page to try"
-    trouble.failed("a", 2, Failure("http 503", Cause.BUSY), 0.0, known=True)
+    trouble.failed("a", 2, Failure("http 503", Cause.BUSY), 0.0)
     assert trouble.stand_back_s("a", 1) > 0.0
     trouble.answered("a")
     assert trouble.stand_back_s("a", 1) == 0.0
@@ -129,27 +160,27 @@ def test_what_has_not_failed_goes_first_while_a_host_is_in_trouble() -> None:
 
 def test_pauses_grow_by_chance_within_bounds_and_an_answer_ends_them() -> None:
     now, chance = [0.0], [0.0]
-    trouble = HostTrouble(Politeness, lambda: now[0], lambda: chance[0])
+    trouble = HostTrouble(Politeness, lambda: now[0], lambda: chance[0], lambda host: True)
     refused = Failure("connection refused", Cause.HOST)
     rests = []
     for n in range(12):
         chance[0] = n % 2
-        rests.append(trouble.failed("a", n, refused, now[0], known=True).rest_s)
+        rests.append(trouble.failed("a", n, refused, now[0]).rest_s)
         now[0] += 400.0
     expected = [min(2.0**n * (1 + JITTER * (n % 2)), 300.0) for n in range(12)]
     assert rests == expected
     trouble.answered("a")
-    assert trouble.failed("a", 0, refused, now[0], known=True).rest_s == pytest.approx(1.0, rel=JITTER)
+    assert trouble.failed("a", 0, refused, now[0]).rest_s == pytest.approx(1.0, rel=JITTER)
 
 
 def test_failures_of_requests_that_were_under_way_together_are_one() -> None:
     trouble = HostTrouble(Politeness, lambda: 5.0, lambda: 0.0)
     refused = Failure("connection refused", Cause.HOST)
-    assert [trouble.failed("a", n, refused, 4.0, known=True).rest_s for n in range(16)] == [1.0] * 16
+    assert [trouble.failed("a", n, refused, 4.0).rest_s for n in range(16)] == [1.0] * 16
 
 
 def test_retry_after_comes_first() -> None:
-    answers = [Answer(status=503, retry_after=b"120"), Answer(status=429, retry_after=b"7")]
+    answers = [FetchResult(status=503, retry_after=b"120"), FetchResult(status=429, retry_after=b"7")]
     run = Simulated(pages("a", 3))
     run.run(lambda url, at: answers.pop(0) if answers else OK)
     first, second, third = [at - T0 for at, _ in run.asked][:3]
@@ -161,10 +192,10 @@ def test_retry_after_comes_first() -> None:
 def test_a_host_that_limits_requests_is_asked_less_often_and_loses_no_page(status: int) -> None:
     recent: list[float] = []
 
-    def limited(url: str, at: float) -> Answer:
+    def limited(url: str, at: float) -> FetchResult:
         recent[:] = [then for then in recent if at - then < 1.0]
         if len(recent) >= 5:
-            return Answer(status=status)
+            return FetchResult(status=status)
         recent.append(at)
         return OK
 
@@ -240,7 +271,7 @@ def test_status_tells_of_the_trouble_of_hosts_with_pages_to_come(tmp_path: Path)
 
 
 def test_a_proxy_that_worked_may_be_away_and_one_that_never_did_ends_the_crawl() -> None:
-    dead = Answer(of_proxy(ConnectionRefusedError(), "127.0.0.1:9"))
+    dead = FetchResult(of_proxy(ConnectionRefusedError(), "127.0.0.1:9"))
     run = Simulated(pages("a", 20))
     run.run(lambda url, at: dead if 5 < at < 300 else OK)
     assert run.crawl.fetched_count == 20

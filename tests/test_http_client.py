@@ -76,7 +76,7 @@ def test_a_response_is_the_same_however_its_bytes_come(body: bytes, framing: str
 @given(st.binary(max_size=400), st.lists(st.integers(0, 400), max_size=6), st.booleans())
 def test_no_bytes_do_more_than_fail_with_a_reason(data: bytes, cuts: list[int], headed: bool) -> None:
     data = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + data if headed else data
-    coming, failed = Incoming(most=200), ""
+    coming, failed = Incoming(max_bytes=200), ""
     try:
         for start, end in zip([0, *sorted(cuts)], [*sorted(cuts), len(data)], strict=True):
             if coming.feed(data[start:end]):
@@ -96,10 +96,10 @@ def test_what_is_too_large_fails_or_is_cut_off(framing: str) -> None:
         "end": b"\r\n" + b"x" * 50,
     }
     data = b"HTTP/1.1 200 OK\r\n" + ends[framing]
-    assert fed(data, [], most=50).body == b"x" * 50
+    assert fed(data, [], max_bytes=50).body == b"x" * 50
     with pytest.raises(NotFetched, match="too large"):
-        fed(data, [], most=49)
-    coming = Incoming(most=20, cut=True)
+        fed(data, [], max_bytes=49)
+    coming = Incoming(max_bytes=20, truncate=True)
     assert coming.feed(data) and coming.body == b"x" * 20 and not coming.reusable
 
 
@@ -107,7 +107,7 @@ def test_a_body_that_breaks_off_is_cut_short_unless_a_part_will_do() -> None:
     data = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n" + b"x" * 30
     with pytest.raises(NotFetched, match="cut short"):
         fed(data, [])
-    assert fed(data, [], cut=True).body == b"x" * 30
+    assert fed(data, [], truncate=True).body == b"x" * 30
 
 
 def test_what_follows_a_response_is_no_part_of_it() -> None:

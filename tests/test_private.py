@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontrank.fetching.crawler.options import Options
-from frontrank.fetching.crawler.run import run, start
+from frontrank.fetching.crawler.run import crawl_async, run_loop
 from frontrank.fetching.crawler.summary import Summary
 from frontrank.fetching.private import is_private, private_host
 from frontrank.pages.urls import canonical, host_of
@@ -194,10 +194,10 @@ def test_a_crawl_that_may_opens_nothing_for_another_in_its_process(site: Site, t
     opened = replace(options, allow_private=True)
 
     async def both() -> list[Summary]:
-        together = await asyncio.gather(start(opened, tmp_path / "open"), start(options, tmp_path / "closed"))
-        return [*together, await start(options, tmp_path / "later")]
+        together = await asyncio.gather(crawl_async(opened, tmp_path / "open"), crawl_async(options, tmp_path / "closed"))
+        return [*together, await crawl_async(options, tmp_path / "later")]
 
-    first, *others = run(both)
+    first, *others = run_loop(both)
     assert (first.fetched, first.failures) == (2, {})
     for closed in others:
         assert (closed.fetched, closed.failures) == (0, {PRIVATE: 2})

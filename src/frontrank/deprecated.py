@@ -42,7 +42,10 @@ class Renamed(NamedTuple):
 
 
 CRAWL = "frontrank.crawl.crawl:Crawl"
+RUN = "frontrank.fetching.crawler.run"
 NAMES: tuple[Renamed, ...] = (
+    Renamed(RUN, "run", "run_loop"),
+    Renamed(RUN, "start", "crawl_async"),
     Renamed(CRAWL, "host", "limit_host"),
     Renamed(CRAWL, "limit_family", "limit_pattern"),
     Renamed(CRAWL, "behave", "set_politeness"),

@@ -9,9 +9,9 @@ from typing import Any
 from frontrank.crawl import live
 from frontrank.errors import FrontrankError
 from frontrank.fetching import fetcher
-from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler import run
 from frontrank.fetching.crawler.options import Options
+from frontrank.fetching.end_reason import EndReason
 from frontrank.fetching.private import Address
 from frontrank.pages import warc_writer
 from tests.faults import clock as clocks
@@ -87,20 +87,23 @@ class Crawling:
             )
         self.sent[host] = sim.clock.now
 
+    def _choose_snapshots(self) -> None:
+        """How often there is one; of each run, since it would be that of the run before in this process."""
+        intervals = ((8, 8, 0.0), (20, 30, 1.0), (1000, 50_000, 300.0))
+        live.SNAPSHOT_ROWS, live.SNAPSHOT_WORK, live.SNAPSHOT_S = self.random.choice(intervals)
+        live.SNAPSHOT_PAUSE_S = 0.0
+
     # Lives --------------------------------------------------------------------------------------------------------------------
     def run(self) -> None:
         sim, random = self.sim, self.random
-        live.SNAPSHOT_ROWS, live.SNAPSHOT_WORK, live.SNAPSHOT_S = random.choice(
-            ((8, 8, 0.0), (20, 30, 1.0), (1000, 50_000, 300.0))
-        )
-        live.SNAPSHOT_PAUSE_S = 0.0
+        self._choose_snapshots()
         sim.root.mkdir(parents=True)
         faults = [random.choice(FAULTS) for _ in range(random.choice((0, 1, 1, 2, 4)))]
         for fault in [*faults, ""]:
             self._one_life(fault)
             if sim.violations:
                 return
-            if self.summary is not None and self.summary.ended != state.INTERRUPTED:
+            if self.summary is not None and self.summary.ended != EndReason.INTERRUPTED:
                 break
             sim.clock.advance(random.choice((0.0, 0.1, 5.0)))
         self._check_end()
@@ -118,9 +121,9 @@ class Crawling:
         out = sim.root / OUT
         sim.disk.on_sync = self.ledger.sync
         try:
-            job = run.again(out) if (out / "trace.db").exists() else run.begin(self.options, out)
+            job = run.reopen_job(out) if (out / "trace.db").exists() else run.new_job(self.options, out)
             self._disturb(job)
-            summary = await run.work(job)
+            summary = await run.run_job(job)
             if not sim.dead:
                 self.summary = summary
                 sim.log("ended", summary.ended)
@@ -158,7 +161,7 @@ class Crawling:
         if summary is None:
             sim.fail("ends", "the last life did not end by itself")
             return
-        if summary.ended != state.EMPTY or self.options.host_budget:
+        if summary.ended != EndReason.EMPTY or self.options.host_budget:
             return
         urls, rows = self.ledger.urls, self.ledger.rows
         settled = {urls[page] for page in self.ledger.rules.settled}

@@ -45,6 +45,7 @@ class Loop(asyncio.BaseEventLoop):
 
     def __init__(self, clock: Clock, threads: Threads, network: Network) -> None:
         super().__init__()
+        Task.numbers, Line.numbers = itertools.count(), itertools.count()  # what ran before in this process does not count
         self.clock, self.threads, self.network = clock, threads, network
         self._selector = self
         self._clock_resolution = 1e-9

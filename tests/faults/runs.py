@@ -8,8 +8,7 @@ import time
 import traceback
 from typing import Any
 
-import frontrank.fetching.crawler.engine
-import frontrank.fetching.crawler.sitemaps  # noqa: F401  they are imported late, and threads are replaced where they are used
+import frontrank.fetching.crawler.source  # noqa: F401  it is imported late, and threads are replaced where they are used
 from tests.faults import clock as clocks
 from tests.faults import simulation
 from tests.faults.crawling import Crawling

@@ -9,12 +9,13 @@ from typing import Any
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import FrontrankError
-from frontrank.fetching.fetcher import How
+from frontrank.fetching.end_reason import EndReason
+from frontrank.fetching.fetcher import FetchOptions
 from frontrank.frontiers.politeness import Politeness
-from frontrank.service import crawl_factory, fetching, pool
+from frontrank.service import crawl_factory, fetching, page_source, pool
 from frontrank.service.crawl_ids import DEFAULT
 from frontrank.service.crawls import Crawls
-from frontrank.service.fetching import FetchPlan, Work
+from frontrank.service.fetching import FetchPlan, FetchRun
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import methods
 from frontrank.service.rpc import RpcServer
@@ -60,7 +61,7 @@ class Serving(Crawling):
         self.crawls: Crawls | None = None
         self.server: RpcServer | None = None
         self.lost_power = False  # once
-        self.works: list[Work] = []
+        self.runs: list[FetchRun] = []
         self.died = asyncio.Event()
 
     # The service --------------------------------------------------------------------------------------------------------------
@@ -138,16 +139,17 @@ class Serving(Crawling):
 
     # Its clients --------------------------------------------------------------------------------------------------------------
     def run(self) -> None:
+        self._choose_snapshots()
         self.sim.root.mkdir(parents=True)
         fetching.AsyncClient = lambda address, crawl, **_: Client(self.sim.loop, self.random, crawl)  # type: ignore[misc, assignment]
-        fetching.LOOK_S = LOOK_S
+        page_source.LOOK_S = LOOK_S
         self.sim.live(self._main, "")
 
     def _plan(self, budget: int = 0) -> FetchPlan:
-        how = How("simulated/1.0", timeout_s=2.0)
+        options = FetchOptions("simulated/1.0", timeout_s=2.0)
         random = self.random
         return FetchPlan(
-            how, f"{HOST}:{PORT}", scope="any", in_flight=random.choice((1, 4)), per_host=1, idle_s=IDLE_S, budget=budget
+            options, f"{HOST}:{PORT}", scope="any", in_flight=random.choice((1, 4)), per_host=1, idle_s=IDLE_S, budget=budget
         )
 
     async def _main(self) -> None:
@@ -168,7 +170,7 @@ class Serving(Crawling):
         serving = asyncio.ensure_future(self._serve())
         seeds = list(self.options.seeds)
         working = [
-            asyncio.ensure_future(self._fetch(Work(self._plan(random.choice((0, 0, 5)))), seeds))
+            asyncio.ensure_future(self._fetch(FetchRun(self._plan(random.choice((0, 0, 5)))), seeds))
             for _ in range(random.choice((1, 2, 3)))
         ]
         if random.random() < 0.3:
@@ -181,34 +183,33 @@ class Serving(Crawling):
             raise serving.exception()  # type: ignore[misc]
         self._bury()
 
-    async def _fetch(self, work: Work, seeds: list[str]) -> None:
-        self.works.append(work)
+    async def _fetch(self, run: FetchRun, seeds: list[str]) -> None:
+        self.runs.append(run)
         while True:
             try:
-                told = await work.run(seeds)
-                self.sim.log("fetcher", told.ended, told.fetched)
+                counts = await run.run(seeds)
+                self.sim.log("fetcher", counts.ended, counts.fetched)
                 return
             except FrontrankError as error:
-                if work.client._channel.lost:  # type: ignore[attr-defined]
+                if run.client._channel.lost:  # type: ignore[attr-defined]
                     return
                 self.sim.log("fetcher", "ends with", error)
                 await asyncio.sleep(5.0)
-                work = Work(self._plan())
-                self.works.append(work)
+                run = FetchRun(self._plan())
+                self.runs.append(run)
 
     def _kill_fetcher(self) -> None:
         """One of them is gone, and what it had taken waits for the end of its leases; another one takes its place."""
-        work = self.works[0]
+        run = self.runs[0]
         self.sim.log("a fetcher is killed")
-        work.client._channel.lost = True  # type: ignore[attr-defined]
-        work.end("failed")
-        for task in list(work.out):
-            task.cancel()
+        run.client._channel.lost = True  # type: ignore[attr-defined]
+        run.end(EndReason.FAILED)
+        run.loop.abandon()
 
     # The end ------------------------------------------------------------------------------------------------------------------
     async def _check_end(self) -> None:
         """The last fetcher had nothing to do for longer than any lease: everything that is linked is done with."""
-        await self._fetch(Work(self._plan()), [])
+        await self._fetch(FetchRun(self._plan()), [])
         client = Client(self.sim.loop, self.random, DEFAULT)
         for _ in range(50):
             try:
@@ -217,6 +218,10 @@ class Serving(Crawling):
             except FrontrankError:
                 await asyncio.sleep(5.0)
         if self.crawls is None or self.sim.violations:
+            return
+        if not self.crawls.ids():  # the disk failed, or the fetchers were killed, before any URL was acknowledged
+            if self.ledger.acknowledged_urls and not self.lost_power:
+                self.sim.fail("acknowledged", f"the service has no crawl, {self.ledger.acknowledged_urls} URLs were stored")
             return
         crawl = self.crawls.get()
         hosts = crawl.frontier.hosts()  # one that is blocked was given up by a fetcher, and is asked again an hour later

@@ -97,9 +97,12 @@ def command(
     chosen = given_of(given)
     if seeds or seed_file:
         chosen["seeds"] = (*seeds, *(read_seeds(seed_file) if seed_file else ()))
-    how = {"rescore": rescore, "retry_failed": retry_failed}
-    told = _resume(resume_dir, filed, chosen, how, quiet) if resume_dir else _start(str(out), filed, chosen, quiet)
-    _show(told, as_json)
+    if resume_dir:
+        changes = {"rescore": rescore, "retry_failed": retry_failed}
+        summary = _resume(resume_dir, filed, chosen, changes, quiet)
+    else:
+        summary = _start(str(out), filed, chosen, quiet)
+    _show(summary, as_json)
 
 
 def _over(base: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
@@ -121,38 +124,38 @@ def _start(out: str, filed: dict[str, Any], chosen: dict[str, Any], quiet: bool)
         raise InputError("--goal and --ordering were both given; a goal chooses its own ordering: drop one of them")
     asked = Options(**given)
     with watching(quiet) as watch:
-        job = run.begin(asked, out)
+        job = run.new_job(asked, out)
         if not (quiet or asked.contact or asked.user_agent or asked.allow_private):  # the last: a site of one's own
             print(HINT, file=sys.stderr)
-        return run.run(lambda: run.work(job, watch=watch))
+        return run.run_loop(lambda: run.run_job(job, watch=watch))
 
 
-def _resume(folder: str, filed: dict[str, Any], chosen: dict[str, Any], how: dict[str, Any], quiet: bool) -> Summary:
+def _resume(folder: str, filed: dict[str, Any], chosen: dict[str, Any], changes: dict[str, Any], quiet: bool) -> Summary:
     from frontrank.errors import InputError
     from frontrank.fetching.crawler import run
     from frontrank.fetching.crawler.display import watching
 
     stored = run.stored_options(folder, {**filed, **chosen}.get("policy"))
-    if how["rescore"] and "policy" not in {**filed, **chosen}:
+    if changes["rescore"] and "policy" not in {**filed, **chosen}:
         raise InputError("--rescore was given without --ordering; name the ordering to continue with")
     base = {"include": stored.include, "exclude": stored.exclude, **filed}
     with watching(quiet) as watch:
-        return run.resume(folder, _over(base, chosen), **how, watch=watch)
+        return run.resume(folder, _over(base, chosen), **changes, watch=watch)
 
 
-def _show(told: Summary, as_json: bool) -> None:
+def _show(summary: Summary, as_json: bool) -> None:
     from frontrank.errors import MissingExtra
     from frontrank.fetching.crawler.summary import REPORT
     from frontrank.lab.report.crawl_report import write_crawl_report
 
     try:
-        write_crawl_report(told, os.path.join(told.folder, REPORT))
+        write_crawl_report(summary, os.path.join(summary.folder, REPORT))
     except MissingExtra as missing:  # a machine that only crawls can do without
         print(f"no {REPORT}: {missing}", file=sys.stderr)
     if as_json:
-        show_json(told.json())
+        show_json(summary.json())
     else:
-        click.echo(told.text(own_name()))
-    if told.fruitless():
-        print(f"frontrank: {told.fruitless(own_name())}", file=sys.stderr)
+        click.echo(summary.text(own_name()))
+    if message := summary.no_pages_message(own_name()):
+        print(f"frontrank: {message}", file=sys.stderr)
         sys.exit(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,9 @@ from frontrank.errors import need
 from frontrank.fetching.crawler.options import agent_of, options
 from frontrank.options import TIME
 from frontrank.system import stopping
+
+if TYPE_CHECKING:
+    from frontrank.service.fetching import FetchCounts, FetchPlan
 
 USED = (  # of the options of frontrank crawl
     *("budget", "scope", "include", "exclude", "max_links", "max_size", "per_host", "in_flight", "robots", "contact"),
@@ -60,7 +63,7 @@ def command(
         --contact you@example.org
     """
     need("grpc", "selectolax", "publicsuffixlist", "brotli", "protego")
-    from frontrank.fetching.fetcher import How
+    from frontrank.fetching.fetcher import FetchOptions
     from frontrank.pages.urls import usable_seed
     from frontrank.service.fetching import FetchPlan
     from frontrank.service.security import read_token
@@ -68,7 +71,7 @@ def command(
 
     raise_file_limit()
     chosen = {name: options()[name].default for name in USED} | given_of(given)
-    how = How(
+    fetch_options = FetchOptions(
         agent_of(chosen["user_agent"], chosen["contact"]),
         chosen["timeout"],
         chosen["max_size"],
@@ -81,25 +84,26 @@ def command(
     )
     same = {name: chosen[name] for name in FetchPlan.__dataclass_fields__.keys() & chosen.keys()}
     token = read_token(token_file) if token_file else ""
-    plan = FetchPlan(how, address, crawl, token, tls_ca, insecure, warc=warc, idle_s=idle, **same)
-    told = _run(plan, [usable_seed(url) for url in seeds])
+    plan = FetchPlan(fetch_options, address, crawl, token, tls_ca, insecure, warc=warc, idle_s=idle, **same)
+    counts = _run(plan, [usable_seed(url) for url in seeds])
     if as_json:
-        click.echo(json.dumps(told))
+        click.echo(json.dumps(counts.json()))
         return
-    reasons = "".join(f", {reason} {count:,}" for reason, count in sorted(told["failures"].items()))
-    click.echo(f"{told['fetched']:,} pages fetched, {told['failed']:,} failed{reasons}; {told['new']:,} new URLs found")
+    reasons = "".join(f", {reason} {count:,}" for reason, count in sorted(counts.failures.items()))
+    click.echo(f"{counts.fetched:,} pages fetched, {counts.failed:,} failed{reasons}; {counts.new:,} new URLs found")
 
 
-def _run(plan: Any, seeds: list[str]) -> dict[str, Any]:
-    from frontrank.service.fetching import Work, fetch
+def _run(plan: FetchPlan, seeds: list[str]) -> FetchCounts:
+    from frontrank.fetching.end_reason import EndReason
+    from frontrank.service.fetching import FetchRun, fetch
 
-    works: list[Work] = []
+    runs: list[FetchRun] = []
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
 
         def stop() -> None:
-            for work in works:
-                loop.call_soon_threadsafe(work.end, "interrupted")
+            for run in runs:
+                loop.call_soon_threadsafe(run.end, EndReason.INTERRUPTED)
 
         with stopping.gracefully(stop):
-            return runner.run(fetch(plan, seeds, works.append)).json()
+            return runner.run(fetch(plan, seeds, runs.append))

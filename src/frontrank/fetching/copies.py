@@ -57,8 +57,8 @@ class Copy:
 
     @classmethod
     def unpack(cls, packed: bytes) -> Copy:
-        held = json.loads(packed)
-        return cls(**{f.name: held[f.name] for f in fields(cls) if f.name in held})
+        values = json.loads(packed)
+        return cls(**{f.name: values[f.name] for f in fields(cls) if f.name in values})
 
 
 def header_of(response: Response, name: bytes) -> str:
@@ -69,5 +69,5 @@ def header_of(response: Response, name: bytes) -> str:
 
 def words_of(found: html.Page | None, rest: bytes) -> str:
     """A hash of what a page says; of its bytes if it has no words."""
-    said = f"{found.title}\0{found.text}".encode("utf-8", "replace") if found is not None and found.text else rest
-    return hashlib.blake2b(said, digest_size=16).hexdigest()
+    content = f"{found.title}\0{found.text}".encode("utf-8", "replace") if found is not None and found.text else rest
+    return hashlib.blake2b(content, digest_size=16).hexdigest()

@@ -1,9 +1,9 @@
 """A page fetched: asked for, unpacked, stored as WARC records, read. What becomes of it is for others to say.
 
-    Fetcher(how).fetch(url)     Answer: what the server said, the records to keep, what stood on the page; or why there is none
+    Fetcher(options).fetch(url)     FetchResult: the response, the records to keep, the content of the page; or an error
 
 It knows limits and nothing else: no frontier, no ordering, no robots.txt. So it runs where the crawl runs, or in processes of
-its own (fetchers.py); an ``Answer`` is plain data.
+its own (fetchers.py); a ``FetchResult`` is plain data.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import can_ada
 
 from frontrank.fetching import robots_file
 from frontrank.fetching.copies import Copy, header_of, words_of
@@ -25,15 +27,17 @@ from frontrank.pages import html, urls
 from frontrank.pages.warc_records import date_of, digest, new_id, records
 
 if TYPE_CHECKING:
+    from frontrank.crawl.crawl import Where
     from frontrank.fetching.crawler.options import Options
 
 REDIRECTS = (301, 302, 303, 307, 308)
+MAX_HOPS = 10  # redirects in a row that are followed
 HTML_TYPES = ("text/html", "application/xhtml+xml")
-UNSAID = ("", "application/octet-stream", "text/plain", "unknown/unknown")  # types that servers give when they do not know
+UNTYPED = ("", "application/octet-stream", "text/plain", "unknown/unknown")  # types that servers give when they do not know
 
 
 @dataclass(frozen=True)
-class How:
+class FetchOptions:
     """How pages are to be fetched."""
 
     agent: str
@@ -42,12 +46,12 @@ class How:
     max_links: int = html.MAX_LINKS
     proxy: str = ""
     allow_private: bool = False
-    text: bool = True  # the words of a page are wanted, not only its links
+    text: bool = True  # also extract the words of a page, not only its links
     warc: bool = False
-    copies: bool = False  # what is needed to visit a page again is wanted
+    copies: bool = False  # also extract what is needed to visit a page again
 
     @classmethod
-    def of(cls, options: Options, text: bool) -> How:
+    def of(cls, options: Options, text: bool) -> FetchOptions:
         return cls(
             options.agent,
             options.timeout,
@@ -62,60 +66,65 @@ class How:
 
 
 @dataclass(slots=True)
-class Answer:
-    """What came of one request. Either ``error`` says why nothing came, or the rest says what did."""
+class FetchResult:
+    """The result of one request. Either ``error`` says why nothing came, or the rest says what did."""
 
     error: NotFetched | None = None
     status: int = 0
     location: str = ""  # where it leads, of a redirect
     retry_after: bytes | None = None
     records: tuple[bytes, bytes] | None = None  # for the WARC file: request and response
-    found: html.Page | None = None  # what stood on an HTML page; its links are clean
-    copy: Copy | None = None  # what is to be known when the page comes back
-    unchanged: bool = False  # the page is what it was, to the byte: nothing of it was read
+    where: Where | None = None  # in the WARC file, once the records are stored
+    found: html.Page | None = None  # the content of an HTML page; its links are clean
+    copy: Copy | None = None  # what is needed to visit the page again
+    unchanged: bool = False  # the page is the same as before, to the byte: it was not parsed
+
+    @property
+    def redirects(self) -> bool:
+        return self.status in REDIRECTS and bool(self.location)
 
 
 class Fetcher:
-    def __init__(self, how: How, lookup: Lookup = getaddrinfo) -> None:
-        self.how = how
-        self.names = Names(how.allow_private, lookup)
-        self.client = Client(how.agent, names=self.names, proxy=how.proxy, timeout_s=how.timeout_s)
+    def __init__(self, options: FetchOptions, lookup: Lookup = getaddrinfo) -> None:
+        self.options = options
+        self.names = Names(options.allow_private, lookup)
+        self.client = Client(options.agent, names=self.names, proxy=options.proxy, timeout_s=options.timeout_s)
         self.parsing = Parsing()
 
     async def fetch(
         self, url: str, info: bytes = b"", before: Copy | None = None, sent: Callable[[], None] | None = None
-    ) -> Answer:
+    ) -> FetchResult:
         """Fetch a page; ``info`` is the WARC file's own record, ``before`` the copy that there is of it.
 
         ``sent`` is called once the request is written.
         """
         try:
-            more = before.headers() if before is not None else None
-            response = await self.client.get(url, most=self.how.max_size, more=more, sent=sent)
-            response = replace(response, body=decoded(response.headers, response.body, self.how.max_size))
+            extra_headers = before.headers() if before is not None else None
+            response = await self.client.get(url, max_bytes=self.options.max_size, extra_headers=extra_headers, sent=sent)
+            response = replace(response, body=decoded(response.headers, response.body, self.options.max_size))
         except NotFetched as error:
-            return Answer(error)
-        answer = Answer(status=response.status, retry_after=response.header(b"retry-after"))
+            return FetchResult(error)
+        result = FetchResult(status=response.status, retry_after=response.header(b"retry-after"))
         if response.status in REDIRECTS:
-            answer.location = (response.header(b"location") or b"").decode("utf-8", "replace")
-        payload = digest(response.body).decode() if self.how.copies else ""
+            result.location = (response.header(b"location") or b"").decode("utf-8", "replace")
+        payload = digest(response.body).decode() if self.options.copies else ""
         if before is not None:
-            answer.unchanged = response.status == 304 or (response.status == 200 and payload == before.payload)
-        kept = self._keep(url, response, answer, info, before) if self.how.warc else ("", "")
-        if answer.unchanged and before is not None:
-            answer.copy = before.seen_again(response)
-            return answer
+            result.unchanged = response.status == 304 or (response.status == 200 and payload == before.payload)
+        kept = self._keep(url, response, result, info, before) if self.options.warc else ("", "")
+        if result.unchanged and before is not None:
+            result.copy = before.seen_again(response)
+            return result
         if has_links(response):
-            answer.found = await self._read(url, response)
-        if self.how.copies:
-            words = words_of(answer.found, answer.location.encode() or response.body)
-            answer.copy = Copy(header_of(response, b"etag"), header_of(response, b"last-modified"), words, payload, *kept)
-        return answer
+            result.found = await self._read(url, response)
+        if self.options.copies:
+            words = words_of(result.found, result.location.encode() or response.body)
+            result.copy = Copy(header_of(response, b"etag"), header_of(response, b"last-modified"), words, payload, *kept)
+        return result
 
-    def _keep(self, url: str, response: Response, answer: Answer, info: bytes, before: Copy | None) -> tuple[str, str]:
+    def _keep(self, url: str, response: Response, result: FetchResult, info: bytes, before: Copy | None) -> tuple[str, str]:
         """Make the records of a page; returns the id and date by which a later one can refer to its payload."""
         now, record = time.time(), new_id()
-        answer.records = records(
+        result.records = records(
             url,
             response.status,
             response.headers,
@@ -126,12 +135,12 @@ class Fetcher:
             info=info,
             now=now,
             record=record,
-            unchanged=before.original if before is not None and answer.unchanged else None,
+            unchanged=before.original if before is not None and result.unchanged else None,
         )
         return (record.decode(), date_of(now).decode()) if response.status == 200 else ("", "")
 
     async def _read(self, url: str, response: Response) -> html.Page:
-        given = (response.body, url, charset_of(response), self.how.max_links, self.how.text)
+        given = (response.body, url, charset_of(response), self.options.max_links, self.options.text)
         found = self.parsing.at_once(*given)
         if found is None:
             found = await self.parsing.page(urls.host_of(url), *given)
@@ -139,17 +148,29 @@ class Fetcher:
 
     async def robots_txt(self, url: str, sent: Callable[[], None] | None = None) -> Response:
         """As much of a robots.txt as is read."""
-        response = await self.client.get(url, most=robots_file.MAX_BYTES, cut=True, sent=sent)
-        return replace(response, body=decoded(response.headers, response.body, robots_file.MAX_BYTES, cut=True))
+        response = await self.client.get(url, max_bytes=robots_file.MAX_BYTES, truncate=True, sent=sent)
+        return replace(response, body=decoded(response.headers, response.body, robots_file.MAX_BYTES, truncate=True))
 
-    async def file(self, url: str, most: int, sent: Callable[[], None] | None = None) -> Response:
+    async def file(self, url: str, max_bytes: int, sent: Callable[[], None] | None = None) -> Response:
         """A file of at most so many bytes that is not a page of the crawl."""
-        response = await self.client.get(url, most=most, sent=sent)
-        return replace(response, body=decoded(response.headers, response.body, most))
+        response = await self.client.get(url, max_bytes=max_bytes, sent=sent)
+        return replace(response, body=decoded(response.headers, response.body, max_bytes))
 
     def close(self) -> None:
         self.client.close()
         self.parsing.close()
+
+
+def redirect_target(base: str, location: str) -> str:
+    """Where a redirect leads, in canonical form; empty if that is not a URL.
+
+    >>> redirect_target("http://a.example/b/c", "../d?sid=1#e"), redirect_target("http://a.example/", "http://[")
+    ('http://a.example/d', '')
+    """
+    try:
+        return urls.clean((can_ada.parse(base) + location.strip()).href)
+    except (ValueError, TypeError):
+        return ""
 
 
 def cleaned(url: str) -> str:
@@ -169,7 +190,7 @@ def is_html(response: Response) -> bool:
     if kind in HTML_TYPES:
         return True
     start = response.body[:1024].lstrip().lower()
-    return kind in UNSAID and start.startswith((b"<!doctype html", b"<html", b"<head", b"<body"))
+    return kind in UNTYPED and start.startswith((b"<!doctype html", b"<html", b"<head", b"<body"))
 
 
 def charset_of(response: Response) -> str | None:

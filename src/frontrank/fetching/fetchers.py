@@ -2,11 +2,11 @@
 
     crawl  ──  (number, url, info, before, tell_sent)  ──►  fetcher      one frontier, so one pace a host, however many
            ◄──  (number, None)  ───────────────────────              its request was sent: the host's delay begins
-           ◄──  (number, Answer)  ─────────────────────
+           ◄──  (number, FetchResult)  ─────────────────────
 
 What goes to and fro in one turn of an event loop goes as one message. Pages of a host go to the same fetcher while it has no
-more to do than others, so that connections are used again. A fetcher that dies is replaced; what it had is told by
-``FetcherDied``, at once: these pages wait again. Those that end as soon as they start end the crawl.
+more to do than others, so that connections are used again. A fetcher that dies is replaced; its pages raise ``FetcherDied`` at
+once, and wait again. Those that end as soon as they start end the crawl.
 
 Cost: 0.4 s of CPU and 45 MB a fetcher; 0.06 ms a page to pack and unpack its message.
 """
@@ -26,7 +26,7 @@ from typing import Any
 
 from frontrank.errors import InputError
 from frontrank.fetching.copies import Copy
-from frontrank.fetching.fetcher import Answer, Fetcher, How
+from frontrank.fetching.fetcher import Fetcher, FetchOptions, FetchResult
 from frontrank.pages.urls import host_of
 from frontrank.system.workers import Closed, Died, started
 
@@ -47,7 +47,7 @@ class Line(asyncio.Protocol):
         self.came, self.ended = came, ended
         self.transport: asyncio.Transport | None = None
         self._waiting: list[Any] = []
-        self._held = bytearray()
+        self._buffer = bytearray()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -66,14 +66,14 @@ class Line(asyncio.Protocol):
             self.transport.writelines([LENGTH.pack(len(data)), data])
 
     def data_received(self, data: bytes) -> None:
-        self._held += data
-        while len(self._held) >= LENGTH.size:
-            (length,) = LENGTH.unpack_from(self._held)
+        self._buffer += data
+        while len(self._buffer) >= LENGTH.size:
+            (length,) = LENGTH.unpack_from(self._buffer)
             end = LENGTH.size + length
-            if len(self._held) < end:
+            if len(self._buffer) < end:
                 return
-            message = pickle.loads(memoryview(self._held)[LENGTH.size : end])
-            del self._held[:end]
+            message = pickle.loads(memoryview(self._buffer)[LENGTH.size : end])
+            del self._buffer[:end]
             self.came(message)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -92,23 +92,25 @@ class Remote:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
         self.line = Line(self._came, self._ended)
-        self.out: dict[int, asyncio.Future[Answer]] = {}
+        self.out: dict[int, asyncio.Future[FetchResult]] = {}
         self.unsent: dict[int, Callable[[], None]] = {}  # whom to tell that a request was sent
         self.alive = True
         self.answered = 0
         self._number = 0
 
     @classmethod
-    async def start(cls, how: How) -> Remote:
+    async def start(cls, options: FetchOptions) -> Remote:
         process, ours = started(START)
         remote = cls(process)
         await asyncio.get_running_loop().create_connection(lambda: remote.line, sock=ours)
-        remote.line.send(how)
+        remote.line.send(options)
         return remote
 
-    def ask(self, url: str, info: bytes, before: Copy | None, sent: Callable[[], None] | None = None) -> asyncio.Future[Answer]:
+    def ask(
+        self, url: str, info: bytes, before: Copy | None, sent: Callable[[], None] | None = None
+    ) -> asyncio.Future[FetchResult]:
         self._number += 1
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[FetchResult] = asyncio.get_running_loop().create_future()
         self.out[self._number] = answer
         if sent is not None:
             self.unsent[self._number] = sent
@@ -148,8 +150,8 @@ class Remote:
 class Fetchers:
     """So many of them, each as good as any."""
 
-    def __init__(self, how: How, count: int) -> None:
-        self.how, self.count = how, count
+    def __init__(self, options: FetchOptions, count: int) -> None:
+        self.options, self.count = options, count
         self.remotes: list[Remote | None] = [None] * count
         self._starting = asyncio.Lock()
         self._deaths = 0
@@ -157,7 +159,7 @@ class Fetchers:
 
     async def fetch(
         self, url: str, info: bytes = b"", before: Copy | None = None, sent: Callable[[], None] | None = None
-    ) -> Answer:
+    ) -> FetchResult:
         """As Fetcher.fetch; raises FetcherDied if the fetcher that had it is gone."""
         if not all(remote is not None and remote.alive for remote in self.remotes):
             await self._start()
@@ -169,7 +171,7 @@ class Fetchers:
         try:
             return await asked
         finally:
-            asked.cancel()  # nobody waits for it any more
+            asked.cancel()  # the caller waits no longer
 
     async def _start(self) -> None:
         async with self._starting:
@@ -186,7 +188,7 @@ class Fetchers:
                             f"{self.count}? Resume with fewer --fetchers"
                         )
                 try:
-                    self.remotes[place] = await Remote.start(self.how)
+                    self.remotes[place] = await Remote.start(self.options)
                 except Died as error:
                     raise InputError(f"{error}; resume with fewer --fetchers") from None
 
@@ -199,12 +201,12 @@ class Fetchers:
 
 # The fetcher's side ----------------------------------------------------------------------------------------------------------
 def serve(descriptor: int) -> None:
-    """What a fetcher does: fetch what it is told to, until nobody is there to tell."""
+    """What a fetcher does: fetch what is asked for, until the crawl is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asyncio.run(_serve(socket.socket(fileno=descriptor)))
 
 
-async def _serve(given: socket.socket) -> None:
+async def _serve(line_socket: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     fetchers: list[Fetcher] = []
     tasks: set[asyncio.Task[None]] = set()
@@ -215,7 +217,7 @@ async def _serve(given: socket.socket) -> None:
 
     def came(message: list[Any]) -> None:
         for what in message:
-            if isinstance(what, How):
+            if isinstance(what, FetchOptions):
                 fetchers.append(Fetcher(what))
                 continue
             task = loop.create_task(one(*what))
@@ -225,9 +227,9 @@ async def _serve(given: socket.socket) -> None:
     def done(task: asyncio.Task[None]) -> None:
         tasks.discard(task)
         if task.exception() is not None:
-            os._exit(1)  # an error of ours: the crawl is told by our end
+            os._exit(1)  # a defect: the crawl sees the end of the process
 
     # The end of the line is the end of the crawl, however that came; workers that parse end with us.
     line = Line(came, lambda: os._exit(0))
-    await loop.create_connection(lambda: line, sock=given)
+    await loop.create_connection(lambda: line, sock=line_socket)
     await loop.create_future()

@@ -30,7 +30,7 @@ from frontrank.fetching.failures import PROXY, Cause
 from frontrank.fetching.retry_after import retry_after
 
 if TYPE_CHECKING:
-    from frontrank.fetching.fetcher import Answer
+    from frontrank.fetching.fetcher import FetchResult
     from frontrank.frontiers.politeness import Politeness
 
 BUSY = (429, 503)  # the host asks for patience
@@ -50,17 +50,18 @@ FIRST_DELAY_S, SLOWEST_S = 0.1, 1.0  # delays of a host that was busy: from the 
 
 
 class Failure(NamedTuple):
-    """Why a page did not come."""
+    """Why a page did not arrive."""
 
     reason: str
     cause: Cause
     retry: bool = True  # whether another try makes sense
     rest_s: float = 0.0  # what Retry-After asks for
     detail: str = ""
+    answered: bool = False  # the host is well: its answer is about the page
 
 
 class Verdict(NamedTuple):
-    """What a failure means."""
+    """What a result means for the page and for its host."""
 
     retry: bool  # the page waits again, if it has attempts left
     attempted: bool = True  # it was one of the page's attempts
@@ -68,6 +69,9 @@ class Verdict(NamedTuple):
     rest_s: float = 0.0  # nothing is asked of the host for so long
     delay_s: float = 0.0  # the host is to be asked no more often than this from now on
     given_up: bool = False  # the host
+    revived: bool = False  # the host had been given up, and answers
+    reason: str = ""  # why the page did not arrive; empty: it did
+    fatal: str = ""  # why nothing can be fetched at all
 
 
 @dataclass(slots=True)
@@ -88,18 +92,34 @@ class Trouble:
 
 
 class HostTrouble:
-    """The hosts of one crawl. ``host`` is whatever has a pace of its own: a host, a group of hosts, a queue of a service."""
+    """The hosts of one crawl. ``host`` is whatever has a pace of its own: a host, a group of hosts, a queue of a service.
+
+    ``has_answered`` says whether a host has ever answered, in an earlier run too.
+    """
 
     def __init__(
         self,
         politeness: Callable[[], Politeness],
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
+        has_answered: Callable[[str], bool] = lambda host: False,
     ) -> None:
-        self.politeness, self.clock, self.chance = politeness, clock, chance
+        self.politeness, self.clock, self.chance, self.has_answered = politeness, clock, chance, has_answered
         self.given_up: dict[str, str] = {}  # hosts, and why
         self.answers = False  # whether any host has answered
         self._hosts: OrderedDict[str, Trouble] = OrderedDict()
+
+    def judge(self, host: str, page: Hashable, result: FetchResult, asked_at: float) -> Verdict:
+        """What the result of a page means that was asked for at ``asked_at``."""
+        failure = failure_of(result)
+        revived = (failure is None or failure.answered) and self.answered(host)
+        if failure is None:
+            return Verdict(False, revived=revived)
+        if failure.cause is Cause.PROXY and not self.answers:
+            reason = failure.reason.removeprefix(PROXY)
+            sentence = f"the proxy {failure.detail} cannot be reached: {reason}; start it, or name another one with --proxy"
+            return Verdict(True, reason=failure.reason, fatal=sentence)
+        return self.failed(host, page, failure, asked_at)._replace(revived=revived, reason=failure.reason)
 
     def answered(self, host: str) -> bool:
         """A page came, or an answer that is the page's own. True if the host had been given up."""
@@ -136,8 +156,8 @@ class HostTrouble:
             self._hosts[host].suspects.discard(page)
             self._hosts[host].pages.discard(page)
 
-    def failed(self, host: str, page: Hashable, failure: Failure, asked_at: float, *, known: bool) -> Verdict:
-        """A page that was asked for at ``asked_at`` did not come. ``known``: the host has answered before, in any run."""
+    def failed(self, host: str, page: Hashable, failure: Failure, asked_at: float) -> Verdict:
+        """A page that was asked for at ``asked_at`` did not arrive."""
         if failure.cause is Cause.PAGE:
             return Verdict(failure.retry)
         now, trouble = self.clock(), self._of(host)
@@ -156,20 +176,14 @@ class HostTrouble:
         if grows:
             trouble.failures += 1
             trouble.since = trouble.since if trouble.failures > 1 else now
-        return self._rest(host, trouble, failure, strikes + 1, grows, known or trouble.answered_at > float("-inf"))
+        known = trouble.answered_at > float("-inf") or self.has_answered(host)
+        return self._rest(host, trouble, failure, strikes + 1, grows, known)
 
     def resting(self) -> list[tuple[str, str, float]]:
         """Hosts that do not answer, why, and in how many seconds they are asked again."""
         now = self.clock()
         found = ((host, trouble.reason, trouble.until - now) for host, trouble in self._hosts.items() if trouble.failures)
         return [row for row in found if row[2] > 0 and row[0] not in self.given_up]
-
-    def dead_proxy(self, failure: Failure) -> str:
-        """What to say of a proxy through which nothing has come yet; empty if this is no such failure."""
-        if failure.cause is not Cause.PROXY or self.answers:
-            return ""
-        reason = failure.reason.removeprefix(PROXY)
-        return f"the proxy {failure.detail} cannot be reached: {reason}; start it, or name another one with --proxy"
 
     def _is_the_page(
         self, trouble: Trouble, page: Hashable, failure: Failure, asked_at: float, strikes: int, last: float
@@ -230,14 +244,16 @@ class HostTrouble:
         return trouble
 
 
-def failure_of(answer: Answer) -> Failure | None:
-    """Why there is no page in this answer; None if there is one."""
-    error, status = answer.error, answer.status
+def failure_of(result: FetchResult) -> Failure | None:
+    """Why there is no page in this result; None if there is one."""
+    error, status = result.error, result.status
     if error is not None:
         return Failure(error.reason, error.cause, error.retry, retry_after(error.retry_after), error.detail)
     if 200 <= status < 400:
         return None
     reason = f"http {status}"
     if status in BUSY:
-        return Failure(reason, Cause.BUSY, True, retry_after(answer.retry_after))
-    return Failure(reason, Cause.EITHER if status in GATEWAY else Cause.PAGE, status in (*MAY_PASS, *GATEWAY))
+        return Failure(reason, Cause.BUSY, True, retry_after(result.retry_after))
+    if status in GATEWAY:
+        return Failure(reason, Cause.EITHER)
+    return Failure(reason, Cause.PAGE, status in MAY_PASS, answered=True)

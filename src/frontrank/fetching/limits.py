@@ -21,31 +21,31 @@ from frontrank.pages.codings import DECODERS
 MAX_CODINGS = 3
 
 
-def decoded(headers: Headers, body: bytes, most: int, cut: bool = False) -> bytes:
+def decoded(headers: Headers, body: bytes, max_bytes: int, truncate: bool = False) -> bytes:
     """A body without its content codings, within limits.
 
     >>> import zlib
     >>> decoded([(b"Content-Encoding", b"x-gzip, identity")], zlib.compress(b"page", wbits=31), 100)
     b'page'
     """
-    said = b",".join(every(headers, b"content-encoding")).decode("latin-1").lower()
-    if not said:
+    codings_named = b",".join(every(headers, b"content-encoding")).decode("latin-1").lower()
+    if not codings_named:
         return body
-    codings = [name for part in said.split(",") if (name := part.strip().removeprefix("x-")) not in ("", "identity")]
+    codings = [name for part in codings_named.split(",") if (name := part.strip().removeprefix("x-")) not in ("", "identity")]
     if len(codings) > MAX_CODINGS:
-        raise NotFetched("broken compression", False, f"{len(codings)} codings: {said[:100]}")
+        raise NotFetched("broken compression", False, f"{len(codings)} codings: {codings_named[:100]}")
     for name in reversed(codings):
         if name not in DECODERS:
             break  # servers say utf-8, none and the like, and mean nothing by it
-        body = inflated(name, body, most, cut)
+        body = inflated(name, body, max_bytes, truncate)
     return body
 
 
-def inflated(coding: str, body: bytes, most: int, cut: bool = False) -> bytes:
-    """A body without its coding. What is broken ends where it breaks; more than most is an error, or cut off.
+def inflated(coding: str, body: bytes, max_bytes: int, truncate: bool = False) -> bytes:
+    """A body without its coding. What is broken ends where it breaks; more than ``max_bytes`` is an error, or cut off.
 
     >>> import zlib
-    >>> inflated("gzip", zlib.compress(b"page", wbits=31), 100), inflated("deflate", zlib.compress(b"page"), 2, cut=True)
+    >>> inflated("gzip", zlib.compress(b"page", wbits=31), 100), inflated("deflate", zlib.compress(b"page"), 2, truncate=True)
     (b'page', b'pa')
     """
     pieces: list[bytes] = []
@@ -54,14 +54,14 @@ def inflated(coding: str, body: bytes, most: int, cut: bool = False) -> bytes:
         for piece in DECODERS[coding](body):
             pieces.append(piece)
             size += len(piece)
-            if most and size > most:
-                if not cut:
-                    raise too_large(f"more than {most} bytes when inflated")
+            if max_bytes and size > max_bytes:
+                if not truncate:
+                    raise too_large(f"more than {max_bytes} bytes when inflated")
                 break
     except NotFetched:
         raise
     except Exception as error:  # each library has its own, and none of them matters
-        if not size and not cut:
+        if not size and not truncate:
             raise NotFetched("broken compression", False, str(error)[:200]) from error
     whole = b"".join(pieces)
-    return whole[:most] if cut else whole
+    return whole[:max_bytes] if truncate else whole

@@ -62,6 +62,10 @@ class Pacer:
         self._turns: dict[str, Turns] = {}
         self._prune_at = MIN_PRUNED
 
+    @property
+    def resumed(self) -> bool:
+        return self.begun > -inf
+
     def _wait_s(self, host: str) -> float:
         """How long a host still rests; at most 0: it does not."""
         queue, delay_s = self.pace_of(host)

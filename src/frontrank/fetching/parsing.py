@@ -32,7 +32,7 @@ class Hosts:
         self._locks: dict[str, tuple[asyncio.Lock, list[None]]] = {}
 
     @asynccontextmanager
-    async def alone(self, host: str) -> AsyncIterator[None]:
+    async def one_at_a_time(self, host: str) -> AsyncIterator[None]:
         lock, waiting = self._locks.setdefault(host, (asyncio.Lock(), []))
         waiting.append(None)
         try:
@@ -51,14 +51,14 @@ class Parsing:
         self.workers = Workers(workers, cpu_s)
         self._hosts = Hosts()
 
-    def at_once(self, body: bytes, url: str, encoding: str | None, most_links: int, text: bool) -> Page | None:
+    def at_once(self, body: bytes, url: str, encoding: str | None, max_links: int, text: bool) -> Page | None:
         """The page, if it cannot take long."""
-        return bounded.parse_here(body, url, encoding, most_links, text)
+        return bounded.parse_here(body, url, encoding, max_links, text)
 
-    async def page(self, host: str, body: bytes, url: str, encoding: str | None, most_links: int, text: bool) -> Page:
+    async def page(self, host: str, body: bytes, url: str, encoding: str | None, max_links: int, text: bool) -> Page:
         """The page, or what could be read of it in time (bounded.attempts)."""
-        trying = bounded.attempts(body, url, encoding, most_links, text)
-        async with self._hosts.alone(host):
+        trying = bounded.attempts(body, url, encoding, max_links, text)
+        async with self._hosts.one_at_a_time(host):
             function, given = next(trying)
             while True:
                 try:
@@ -74,7 +74,7 @@ class Parsing:
 
     async def call(self, host: str, function: Callable[..., T], *given: object) -> T:
         """A function of bytes that come from this host; raises TooLong or Died if it has no result."""
-        async with self._hosts.alone(host):
+        async with self._hosts.one_at_a_time(host):
             return await self.workers.call(function, *given)
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class Judging:
         self._hosts = Hosts()
 
     async def wait_for(self, host: str, function: Callable[..., T], *given: object) -> T:
-        async with self._hosts.alone(host):
+        async with self._hosts.one_at_a_time(host):
             return await asyncio.get_running_loop().run_in_executor(self._threads, function, *given)
 
     def close(self) -> None:
@@ -100,9 +100,9 @@ class Judging:
 class Workers:
     """pages.workers.Workers for the event loop: the same processes, deadlines and exceptions."""
 
-    def __init__(self, most: int, cpu_s: float) -> None:
+    def __init__(self, max_workers: int, cpu_s: float) -> None:
         self.cpu_s, self.wall_s = cpu_s, max(PATIENCE * cpu_s, MIN_WALL_S)
-        self._room = asyncio.Semaphore(most)
+        self._room = asyncio.Semaphore(max_workers)
         self._free: list[Worker] = []
         self._busy: set[Worker] = set()
         self._closed = False

@@ -15,9 +15,10 @@ from time import perf_counter
 import numpy as np
 
 from frontrank.crawl.status import events
-from frontrank.fetching.crawler.job import INTERRUPTED, Job
+from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options
-from frontrank.fetching.crawler.run import begin, run, work
+from frontrank.fetching.crawler.run import new_job, run_job, run_loop
+from frontrank.fetching.end_reason import EndReason
 from frontrank.kernels.jit import Array
 from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import Run
@@ -72,8 +73,8 @@ def race(
             seeds, spec, budget, scope="any", delay=0.0, per_host=0, in_flight=8, robots=True, proxy=proxy, timeout=10.0
         )
         place = Path(folder) / spec.replace(":", "-").replace("=", "")
-        lanes.append(Lane(spec, place, begin(asked, place)))
-    return run(lambda: _all(lanes, web, number, best, show))
+        lanes.append(Lane(spec, place, new_job(asked, place)))
+    return run_loop(lambda: _all(lanes, web, number, best, show))
 
 
 async def _all(lanes: list[Lane], web: Web, number: dict[str, int], best: Array, show: Show | None) -> list[Run]:
@@ -82,7 +83,7 @@ async def _all(lanes: list[Lane], web: Web, number: dict[str, int], best: Array,
         runs = list(await asyncio.gather(*(_one(lane, web, number, best) for lane in lanes)))
     finally:
         watcher.cancel()
-    if any(lane.job.ended == INTERRUPTED for lane in lanes):
+    if any(lane.job.ended == EndReason.INTERRUPTED for lane in lanes):
         fetched = ", ".join(f"{len(lane.found):,} by {lane.spec}" for lane in lanes)
         raise KeyboardInterrupt(f"interrupted while crawling, pages fetched: {fetched}")
     return runs
@@ -90,12 +91,12 @@ async def _all(lanes: list[Lane], web: Web, number: dict[str, int], best: Array,
 
 async def _one(lane: Lane, web: Web, number: dict[str, int], best: Array) -> Run:
     begun = perf_counter()
-    await work(lane.job)
+    await run_job(lane.job)
     lane.seconds = perf_counter() - begun
     lane.found = [number[event["url"]] for event in events(lane.folder) if event["kind"] == "fetched"]
     lane.hot = float(best[lane.found].sum() / best.sum())
     assert web.seeds is not None
-    trace = Trace(web.seeds, np.array(lane.found, np.int32), lane.job.ended)
+    trace = Trace(web.seeds, np.array(lane.found, np.int32), lane.job.ended or "")
     return Run(parse(lane.spec), trace, None, lane.seconds, lane.spec, crawled=True)
 
 

@@ -1,4 +1,4 @@
-"""Pages of a service that come back: what is known of the last copy of a page goes along in its metadata.
+"""Revisits of a service's pages: what is known of the last copy of a page goes along in its metadata.
 
     copy      etag, last-modified, digests, visits and changes so far, as JSON: see ``fetching.copies``
 
@@ -14,7 +14,7 @@ from dataclasses import fields
 
 from frontrank.fetching.copies import MAX_HEADER, Copy
 from frontrank.fetching.crawler.revisiting import visited
-from frontrank.fetching.fetcher import Answer
+from frontrank.fetching.fetcher import FetchResult
 from frontrank.orderings.revisits import parse
 
 COPY = "copy"  # the name in metadata
@@ -22,29 +22,29 @@ MAX_EXACT = 2**53
 
 
 class Returning:
-    """When pages come back, by a policy of revisits."""
+    """When pages are fetched again, by a revisit policy."""
 
     def __init__(self, spec: str) -> None:
         self.policy = parse(spec, live=True)
 
     def before(self, metadata: Mapping[str, Sequence[str]]) -> Copy | None:
-        """The copy that metadata tell of.
+        """The copy in the metadata of a page.
 
         >>> Returning("fixed").before({"copy": ['{"etag": "\\\\"x\\\\"", "visits": 2}']})
         Copy(etag='"x"', modified='', words='', payload='', record='', date='', first_at=0.0, visits=2, changes=0, wait_s=0.0)
         >>> Returning("fixed").before({"copy": ['{"etag": "x\\\\r\\\\nHost: y"}']}), Returning("fixed").before({})
         (None, None)
         """
-        told = metadata.get(COPY, ())
+        packed = metadata.get(COPY, ())
         try:
-            copy = Copy.unpack(told[0].encode()) if told else None
+            copy = Copy.unpack(packed[0].encode()) if packed else None
         except (ValueError, TypeError):
             return None
         return copy if copy is not None and _is_sound(copy) else None
 
-    def fetched(self, metadata: Mapping[str, Sequence[str]], answer: Answer, now: float) -> tuple[float, dict[str, list[str]]]:
-        """When a page that arrived comes back, and what is to be known of it then."""
-        copy = visited(self.policy, answer.copy or Copy(), self.before(metadata), answer.unchanged, now)
+    def fetched(self, before: Copy | None, result: FetchResult, now: float) -> tuple[float, dict[str, list[str]]]:
+        """When a page that arrived is fetched again, and the metadata that go with it."""
+        copy = visited(self.policy, result.copy or Copy(), before, result.unchanged, now)
         return now + copy.wait_s, {COPY: [copy.pack().decode()]}
 
 

@@ -1,142 +1,115 @@
 """What becomes of a page that arrived, or did not.
 
-    2xx              the links of an HTML page that may be followed are its links in the crawl; all else has none
+    2xx              the links of an HTML page that may be followed are its links in the crawl; anything else has no links
     3xx + Location   a page with one link
     4xx, 5xx         failed; tried again if the reason may pass (408, 500)
     host trouble     429, 502, 503, 504, network errors: the host rests and the page waits, as ``host_trouble`` says
 
-What came from the server is in the WARC file before the journal says where. Whatever was not followed is counted by reason.
-A page whose parser was over its deadline is stored like any other, counted, and has the links that were found.
+The bytes of a response are in the WARC file before the journal refers to them. Links that are not followed are counted by
+reason. A page whose parser was over its deadline is stored like any other, counted, and has the links that were found.
 """
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
-import can_ada
-
-from frontrank.errors import FrontrankError, InputError, StorageError
 from frontrank.fetching.crawler.revisiting import Revisiting
 from frontrank.fetching.crawler.scope import scope_of
-from frontrank.fetching.failures import Cause
-from frontrank.fetching.fetcher import REDIRECTS
-from frontrank.fetching.host_trouble import Failure, failure_of
-from frontrank.frontiers.frontier import GONE, LEASED
-from frontrank.pages import html, urls
+from frontrank.fetching.fetcher import MAX_HOPS, redirect_target
+from frontrank.fetching.loop import FetchTask
+from frontrank.frontiers.frontier import GONE
+from frontrank.pages import html
 from frontrank.pages.scorers import Judged
 
 if TYPE_CHECKING:
-    from frontrank.crawl.crawl import Where
     from frontrank.fetching.crawler.job import Job
     from frontrank.fetching.crawler.scope import Scope
-    from frontrank.fetching.fetcher import Answer
+    from frontrank.fetching.fetcher import FetchResult
+    from frontrank.fetching.host_trouble import Verdict
 
 logger = logging.getLogger("frontrank.fetching.crawler")
 
-MAX_HOPS = 10
-
 Link = tuple[str, str]
 Scores = Mapping[str, Judged]
+Task = FetchTask[int]  # its handle is the number of the page
 
 
 class Arrivals:
-    """Says what pages were, to the crawl of a job."""
+    """Settles pages in the crawl of a job."""
 
     def __init__(self, job: Job, scope: Scope, impact: Callable[[str], float] | None = None) -> None:
-        self.job, self.scope, self.impact = job, scope, impact
+        self.job, self.crawl, self.scope, self.impact = job, job.crawl, scope, impact
         self.revisiting = Revisiting(job.crawl, job.options) if job.options.revisit else None
         self.hops: dict[int, int] = {}  # redirects that led to a page which has not arrived yet
 
-    def settle(self, page: int, url: str, answer: Answer, scores: Scores, asked_at: float) -> None:
-        """A page that was taken is settled, if it is still ours; whatever goes wrong ends the crawl."""
+    def settle(self, task: Task, result: FetchResult, verdict: Verdict, scores: Scores) -> None:
         job = self.job
-        if job.error is not None or job.closed or job.crawl.mark(page) != LEASED:  # a machine that slept outlives its leases
-            return
-        with self.or_end():
-            where = None
-            if job.warc is not None and answer.records is not None:
-                where = job.warc.append(*answer.records)
-            failure, host = failure_of(answer), job.crawl.group_of(urls.host_of(url))
-            if failure is None or (answer.error is None and failure.cause is Cause.PAGE):
-                self._answered(host)
-            if failure is None:
-                self._settle(page, url, answer, scores, where)
-            elif failure.cause is Cause.PAGE:
-                self.failed(page, url, failure.reason, failure.retry, where)
-            else:
-                self._in_trouble(page, url, host, failure, asked_at, where)
-            if job.crawl.mark(page) == GONE:
-                job.trouble.settled(host, page)
-            job.page_settled(page)
-            job.note()
-
-    @contextmanager
-    def or_end(self) -> Iterator[None]:
-        """What cannot be stored ends the crawl; so does an error of ours, rather than going on with a wrong order."""
-        try:
-            yield
-        except FrontrankError as error:
-            self.job.fail(error)
-        except OSError as error:
-            self.job.fail(StorageError(f"the crawl cannot be stored ({error.strerror or error}); fix this, then resume it"))
-        except Exception as error:
-            logger.exception("a page cannot be handled", extra={"job": self.job})
-            self.job.fail(error)
-
-    # What becomes of a page -------------------------------------------------------------------------------------------------
-    def failed(self, page: int, url: str, reason: str, retry: bool, where: Where | None = None) -> None:
-        with self.job.crawl.together():  # a page that failed when it came back keeps its date, whenever the process ends
-            again = self.job.crawl.failed_page(page, reason, retry=retry, where=where)
-            if not again and self.revisiting is not None:
-                self.revisiting.failed(page, reason)
-        logger.info("%s%s: %s", reason, ", will be tried again" if again else "", url, extra={"job": self.job})
-        if not again:
-            self.hops.pop(page, None)
-            self.job.lost(reason)
-
-    def _answered(self, host: str) -> None:
-        if self.job.trouble.answered(host):  # it had been given up, with pages on their way
-            self.job.crawl.block_until(host, self.job.crawl.clock())
-
-    def _in_trouble(self, page: int, url: str, host: str, failure: Failure, asked_at: float, where: Where | None) -> None:
-        """It may be the host: then it rests, or is given up, and the page waits with the attempts it has."""
-        job, crawl = self.job, self.job.crawl
-        if sentence := job.trouble.dead_proxy(failure):
-            crawl.give_back([page])
-            raise InputError(f"{sentence}, and continue with --resume {crawl.folder}")
-        known = crawl.find_host(host)
-        verdict = job.trouble.failed(
-            host, page, failure, asked_at, known=known >= 0 and bool(crawl.frontier.hosts(known)["done"][0])
-        )
-        with crawl.together():
-            if verdict.given_up or verdict.rest_s:
-                crawl.block(host, math.inf if verdict.given_up else verdict.rest_s, reason=failure.reason)
-            if verdict.delay_s:
-                crawl.limit_host(host, delay_s=verdict.delay_s, at_least=True)
-            if verdict.attempted:
-                self.failed(page, url, failure.reason, verdict.retry, where)
-            else:
-                crawl.failed_page(page, failure.reason, retry=True, retry_s=verdict.wait_s, where=where, attempted=False)
-        if verdict.given_up:
-            logger.warning("%s: %s does not answer, and is given up", failure.reason, host, extra={"job": job})
-        elif verdict.rest_s:
-            logger.info("%s: %s rests for %.1f s: %s", failure.reason, host, verdict.rest_s, url, extra={"job": job})
-
-    def _settle(self, page: int, url: str, answer: Answer, scores: Scores, where: Where | None) -> None:
-        if answer.status in REDIRECTS and answer.location:
-            self._redirected(page, url, answer, where)
-        elif answer.found is not None:
-            self._read(page, url, answer, answer.found, where, scores)
+        if job.warc is not None and result.records is not None:
+            result.where = job.warc.append(*result.records)
+        if verdict.revived:
+            self.crawl.block_until(task.queue, self.crawl.clock())
+        if verdict.reason:
+            with self.crawl.together():
+                self._failed(task, result, verdict)
+        elif result.redirects:
+            self._redirected(task, result)
         else:
-            self._fetched(page, url, answer, (), where=where)
+            self._fetched(task, result, self._links(task, result), scores)
+            self._log_parsing(task.url, result.found, scores)
+        if self.crawl.mark(task.handle) == GONE:
+            job.trouble.settled(task.queue, task.url)
+        job.seeds.settled(task.handle)
+        job.note()
 
-    def _redirected(self, page: int, url: str, answer: Answer, where: Where | None) -> None:
-        hops = self.hops.get(page, 0) + 1
-        target = resolved(url, answer.location)
+    # A page that did not arrive ---------------------------------------------------------------------------------------------
+    def _failed(self, task: Task, result: FetchResult, verdict: Verdict) -> None:
+        self._treat_host(task.queue, verdict)
+        page, reason, where = task.handle, verdict.reason, result.where
+        if not verdict.attempted:
+            self.crawl.failed_page(page, reason, retry=True, retry_s=verdict.wait_s, where=where, attempted=False)
+            return
+        again = self.crawl.failed_page(page, reason, retry=verdict.retry, where=where)
+        logger.info("%s%s: %s", reason, ", will be tried again" if again else "", task.url, extra={"job": self.job})
+        if not again:
+            if self.revisiting is not None:  # in the same commit: it keeps its date, whenever the process ends
+                self.revisiting.failed(page, reason)
+            self.hops.pop(page, None)
+            self.job.record_failure(reason)
+
+    def _treat_host(self, host: str, verdict: Verdict) -> None:
+        """It rests, is given up, or gets a longer delay."""
+        reason = verdict.reason
+        if verdict.given_up:
+            self.crawl.block(host, math.inf, reason=reason)
+            logger.warning("%s: %s does not answer, and is given up", reason, host, extra={"job": self.job})
+        elif verdict.rest_s:
+            self.crawl.block(host, verdict.rest_s, reason=reason)
+            logger.info("%s: %s rests for %.1f s", reason, host, verdict.rest_s, extra={"job": self.job})
+        if verdict.delay_s:
+            self.crawl.limit_host(host, delay_s=verdict.delay_s, at_least=True)
+
+    # A page that arrived ------------------------------------------------------------------------------------------------------
+    def _fetched(self, task: Task, result: FetchResult, links: Iterable[Link], scores: Scores) -> None:
+        crawl, found = self.crawl, result.found
+        title, text = (found.title, found.text) if found is not None else ("", "")
+        impact = self.impact(task.url) if self.impact else 0.0
+        first_new = crawl.known
+        self.hops.pop(task.handle, None)
+        with crawl.together():
+            status, again_at = result.status, None
+            if self.revisiting is not None:
+                status, again_at = self.revisiting.fetched(task, result)
+            crawl.fetched(
+                task.url, links, title, text, impact, status=status, where=result.where, scores=scores, again_at=again_at
+            )
+        self.job.traps.fetched(task.handle, task.url, title, links, first_new)
+
+    def _redirected(self, task: Task, result: FetchResult) -> None:
+        hops = self.hops.get(task.handle, 0) + 1
+        target = redirect_target(task.url, result.location)
         links: list[Link] = []
         if not target.startswith(("http://", "https://")):
             self.job.count("redirect to another scheme" if target else "not a URL")
@@ -144,69 +117,50 @@ class Arrivals:
             self.job.count("too long")
         elif hops > MAX_HOPS:
             self.job.count("too many redirects")
-        elif self._moved(page, target):
+        elif self._moved(task.handle, target):
             links.append((target, ""))
         else:
-            links = self._followed(page, [(target, "")])
-        with self.job.crawl.together():
-            self._fetched(page, url, answer, links, where=where)
+            links = self._followed(task.handle, [(target, "")])
+        with self.crawl.together():
+            self._fetched(task, result, links, {})
             for target, _ in links:
-                number = self.job.crawl.find(target)
-                if self.job.crawl.mark(number) != GONE:
+                number = self.crawl.find(target)
+                if self.crawl.mark(number) != GONE:
                     self.hops[number] = hops
-                    self.job.seeds.redirected(page, number)
+                    self.job.seeds.redirected(task.handle, number)
 
     def _moved(self, page: int, target: str) -> bool:
-        """A seed that says it has moved to another host takes the scope along: that is the site that was meant."""
+        """A seed that redirects to another host takes the scope along: that is the site that was meant."""
         reason = self.scope.why_not(target)
-        if self.job.crawl.depth(page) > 0 or reason not in ("other host", "other domain"):
+        if self.crawl.depth(page) > 0 or reason not in ("other host", "other domain"):
             return False
-        moved = [*self.job.crawl.notes.get("moved", ()), target]
-        self.job.crawl.note("moved", moved)
+        moved = [*self.crawl.notes.get("moved", ()), target]
+        self.crawl.note("moved", moved)
         self.scope = scope_of(self.job.options, moved)
         return self.scope.why_not(target) is None
 
-    def _read(self, page: int, url: str, answer: Answer, found: html.Page, where: Where | None, scores: Scores) -> None:
+    def _links(self, task: Task, result: FetchResult) -> list[Link]:
+        """The links of a page that are followed; the others are counted."""
+        found = result.found
+        if found is None:
+            return []
+        for reason, times in found.dropped.items():
+            self.job.count(reason, times)
+        if found.nofollow:
+            self.job.count("nofollow", len(found.links))
+            return []
+        return self._followed(task.handle, found.links)
+
+    def _log_parsing(self, url: str, found: html.Page | None, scores: Scores) -> None:
         for scorer, judged in scores.items():
             if isinstance(judged, str):
                 logger.warning("scorer %s %s: %s", scorer, judged, url, extra={"job": self.job})
-        for reason, times in found.dropped.items():
-            self.job.count(reason, times)
-        if found.given_up:
+        if found is not None and found.given_up:
             self.job.count(found.given_up)
             logger.info("%s, %d links were found: %s", found.given_up, len(found.links), url, extra={"job": self.job})
-        links: Iterable[Link] = found.links
-        if found.nofollow:
-            self.job.count("nofollow", len(found.links))
-            links = ()
-        kept = self._followed(page, links)
-        self._fetched(page, url, answer, kept, found.title, found.text, where=where, scores=scores)
-
-    def _fetched(
-        self,
-        page: int,
-        url: str,
-        answer: Answer,
-        links: Iterable[Link],
-        title: str = "",
-        text: str = "",
-        *,
-        where: Where | None,
-        scores: Scores | None = None,
-    ) -> None:
-        impact = self.impact(url) if self.impact else 0.0
-        first_new = self.job.crawl.known
-        self.hops.pop(page, None)
-        told: dict[str, Any] = {"status": answer.status, "where": where, "scores": scores or {}}
-        if self.revisiting is not None:
-            self.revisiting.fetched(page, url, answer, links, title, text, impact, **told)
-        else:
-            self.job.crawl.fetched(url, links, title, text, impact, **told)
-        self.job.traps.fetched(page, url, title, links, first_new)
 
     def _followed(self, page: int, links: Iterable[Link]) -> list[Link]:
-        """Those that belong to the crawl; the others are counted."""
-        why_not, crawl = self.scope.why_not, self.job.crawl
+        why_not, crawl = self.scope.why_not, self.crawl
         is_deepest = crawl.depth(page) >= self.job.options.max_depth
         kept: list[Link] = []
         for link in links:
@@ -218,15 +172,3 @@ class Arrivals:
             else:
                 self.job.count(reason)
         return kept
-
-
-def resolved(base: str, location: str) -> str:
-    """Where a redirect leads, in canonical form; empty if it is no URL.
-
-    >>> resolved("http://a.example/b/c", "../d?sid=1#e"), resolved("http://a.example/", "http://[")
-    ('http://a.example/d', '')
-    """
-    try:
-        return urls.clean((can_ada.parse(base) + location.strip()).href)
-    except (ValueError, TypeError):
-        return ""

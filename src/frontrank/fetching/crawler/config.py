@@ -24,12 +24,12 @@ def read_config(path: str) -> dict[str, Any]:
     """The options in a TOML file, by the names of their fields."""
     lines = read_lines(path)
     try:
-        held = tomllib.loads("\n".join(lines))
+        table = tomllib.loads("\n".join(lines))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: is not TOML: {error}; expected lines such as delay = 2.5") from None
     by_name = {one.name: one for one in options().values()}
-    made: dict[str, Any] = {}
-    for key, value in held.items():
+    values: dict[str, Any] = {}
+    for key, value in table.items():
         name, where = key.replace("_", "-"), f"{path}{_line(lines, key)}"
         name = ALIASES.get(f"--{name}", name).removeprefix("--")
         negated = name not in by_name and name.removeprefix("no-") in by_name
@@ -38,13 +38,13 @@ def read_config(path: str) -> dict[str, Any]:
             raise InputError(f"{where}: {key} is not for a file; give --{name} on the command line")
         if one is None or (negated and one.kind != SWITCH):
             raise InputError(f"{where}: unknown option {key!r}{nearest(name, by_name)}")
-        if one.field in made:
+        if one.field in values:
             raise InputError(f"{where}: {one.name} is given twice; keep one of the two")
         given = one.read(value, f"{where}: {key}")
-        made[one.field] = not given if negated else given
+        values[one.field] = not given if negated else given
         if one.field == "seeds":
-            made["seeds"] = _seeds(given, where)
-    return made
+            values["seeds"] = _seeds(given, where)
+    return values
 
 
 def read_seeds(path: str) -> list[str]:

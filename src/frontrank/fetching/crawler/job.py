@@ -1,4 +1,4 @@
-"""A crawl at work: what the engine and the display share, and why it ends.
+"""A crawl at work: what its fetch loop and its display share, and why it ends.
 
 What was not followed is counted by reason. Counts are stored with the crawl every few seconds: after a kill those of the
 last seconds are missing. Everything else that is told about a crawl comes from its journal, and is exact.
@@ -6,17 +6,20 @@ last seconds are missing. Everything else that is told about a crawl comes from 
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from frontrank.errors import FrontrankError, StorageError
 from frontrank.fetching.counting import requested_pages
 from frontrank.fetching.crawler.seeds import Seeds
 from frontrank.fetching.crawler.traps import Traps
+from frontrank.fetching.end_reason import EndReason
 from frontrank.fetching.host_trouble import HostTrouble
-from frontrank.pages.urls import host_of
 from frontrank.simulation.plan import Stop
 
 if TYPE_CHECKING:
@@ -24,11 +27,10 @@ if TYPE_CHECKING:
     from frontrank.fetching.crawler.options import Options
     from frontrank.pages.warc_writer import Warc
 
+logger = logging.getLogger("frontrank.fetching.crawler")
+
 NOTED_EVERY_S = 5.0
 WORKED = "worked_s"  # a note: for how long the crawl has been at work, in all runs together
-INTERRUPTED, BUDGET, TIME, RULE, EMPTY, FAILED = "interrupted", "budget", "time", "stopping rule", "frontier empty", "failed"
-GIVEN_UP = "hosts given up"  # nothing else may be fetched: pages wait on hosts that do not answer
-
 
 class Job:
     def __init__(self, crawl: Crawl, options: Options, warc: Warc | None) -> None:
@@ -36,22 +38,26 @@ class Job:
         self.counts: Counter[str] = Counter(crawl.notes.get("counts", {}))
         self.failures: Counter[str] = crawl.history.reasons()
         self.begun = time.monotonic()
-        self.trouble = HostTrouble(lambda: crawl.politeness)
+        self.trouble = HostTrouble(lambda: crawl.politeness, has_answered=self._has_answered)
         self.settled_before = self.settled
         self.worked_before = float(crawl.notes.get(WORKED, 0.0))
         self.reading = options.sitemaps and "sitemaps" not in crawl.notes  # sitemaps
-        self.held = self.reading  # nothing is taken yet: the hosts whose sitemaps come first are not known
-        self.ended = ""  # why no more pages are taken
-        self.error: Exception | None = None
+        self.on_hold = self.reading  # nothing is taken yet: the hosts whose sitemaps come first are not known
+        self.ended: EndReason | None = None  # why no more pages are taken
+        self.error: BaseException | None = None
         self.closed = False  # nothing is settled any more
         self.closers: list[Callable[[], None]] = []  # what is to be closed at the end, however it comes
-        self.abandon: Callable[[], None] = lambda: None  # ends it without waiting for the pages that are out
-        self.nudge: Callable[[], None] = lambda: None  # has the engine ask for the next page
+        self.abandon: Callable[[], None] = lambda: None  # ends it without waiting for the pages in flight
+        self.wake: Callable[[], None] = lambda: None  # has the fetch loop ask for the next page
         self.stop = Stop(until=options.until)
         self.seeds = Seeds(crawl, options)
         self.traps = Traps(crawl, options)
         self._noted = self.begun
-        self._taken = -math.inf  # when the last page was taken
+        self._taken_at = -math.inf  # when a page was last taken
+
+    def _has_answered(self, host: str) -> bool:
+        number = self.crawl.find_host(host)
+        return number >= 0 and bool(self.crawl.frontier.hosts(number)["done"][0])
 
     def begin(self) -> None:
         """The time of this run counts from here: what was loaded before is not the crawl's."""
@@ -73,17 +79,17 @@ class Job:
 
     def may_take(self) -> bool:
         """Whether another page may be taken; if not now or ever, the reason is kept."""
-        if self.ended or self.held:
+        if self.ended or self.on_hold:
             return False
         crawl, options = self.crawl, self.options
         if options.budget and self.asked + crawl.leased >= options.budget:
             if self.asked >= options.budget:
-                self.end(BUDGET)
+                self.end(EndReason.BUDGET)
             return False
         if crawl.done() or self.stop.holds(crawl.gauges):
-            self.end(RULE)
+            self.end(EndReason.RULE)
         elif options.time_s and self.elapsed_s >= options.time_s:
-            self.end(TIME)
+            self.end(EndReason.TIME)
         return not self.ended
 
     def room(self) -> int:
@@ -98,31 +104,14 @@ class Job:
     def take(self) -> list[int]:
         """The next pages to fetch; ``may_take`` was asked."""
         left = self.options.budget - self.asked - self.crawl.leased if self.options.budget else math.inf
-        return [page for page in self.seeds.take(self.room(), left) if not self._stands_back(page)]
-
-    def _stands_back(self, page: int) -> bool:
-        """Whether other pages of its host go first, as the host may be in trouble."""
-        crawl = self.crawl
-        host = crawl.group_of(host_of(crawl.url(page)))
-        if not self.trouble.has_failed(host, page) or not crawl.frontier.hosts(crawl.find_host(host))["waiting"][0]:
-            return False
-        wait = self.trouble.stand_back_s(host, page)
-        if wait:
-            with crawl.together():
-                crawl.give_back([page])
-                crawl.schedule_page(page, crawl.clock() + wait)
-        return wait > 0
+        pages = self.seeds.take(self.room(), left)
+        if pages:
+            self._taken_at = time.monotonic()
+        return pages
 
     def next_at(self) -> float | None:
         """When another page may be taken; None if none ever may."""
         return self.crawl.next_at() if self.seeds.next_at is None else self.seeds.next_at
-
-    def page_settled(self, page: int) -> None:
-        """A page arrived, or did not."""
-        self.seeds.settled(page)
-
-    def took(self) -> None:
-        self._taken = time.monotonic()
 
     def wait_s(self) -> float:
         """How long the next page still waits for the one before it: with a goal, best first goes before fast.
@@ -131,28 +120,40 @@ class Job:
         """
         if not self.options.one_by_one:
             return 0.0
-        return math.inf if self.crawl.leased else max(0.0, self._taken + self.options.delay - time.monotonic())
+        return math.inf if self.crawl.leased else max(0.0, self._taken_at + self.options.delay - time.monotonic())
 
-    def goes_on(self) -> bool:
-        """Whether pages are out, or one may go now or later."""
+    def has_work(self) -> bool:
+        """Whether pages are in flight, or one may be taken now or later."""
         if self.error is not None:
             return False
         if self.crawl.leased or (self.reading and not self.ended):
             return True
         return self.may_take() and self.crawl.next_at() is not None
 
-    def end(self, reason: str) -> None:
-        """Take no more pages; those that are out still arrive."""
+    def end(self, reason: EndReason) -> None:
+        """Take no more pages; those in flight still arrive."""
         self.ended = self.ended or reason
-        self.held = False
-        self.nudge()
+        self.on_hold = False
+        self.wake()
 
-    def fail(self, error: Exception) -> None:
-        """The crawl cannot go on: nothing can be stored any more, or a part of it is broken."""
+    def fail(self, error: BaseException) -> None:
+        """End: nothing can be stored any more, or there is a defect, and to continue might be in a wrong order."""
+        if isinstance(error, OSError):
+            error = StorageError(f"the crawl cannot be stored ({error.strerror or error}); fix this, then resume it")
+        elif not isinstance(error, FrontrankError):
+            logger.error("a page cannot be handled", exc_info=error, extra={"job": self})
         self.error = self.error or error
-        self.end(FAILED)
+        self.end(EndReason.FAILED)
 
-    def lost(self, reason: str) -> None:
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        """Whatever goes wrong ends the crawl."""
+        try:
+            yield
+        except Exception as error:
+            self.fail(error)
+
+    def record_failure(self, reason: str) -> None:
         """A page failed for good."""
         self.failures[reason] += 1
 

@@ -328,18 +328,18 @@ class Options:
         return asdict(self)
 
     @classmethod
-    def of(cls, held: Mapping[str, Any]) -> Options:
+    def of(cls, stored: Mapping[str, Any]) -> Options:
         """The options that were stored with a crawl; those this version does not know are passed over."""
-        made: dict[str, Any] = {name: held[name] for name in options().keys() & held.keys()}
-        return cls(**made)
+        known: dict[str, Any] = {name: stored[name] for name in options().keys() & stored.keys()}
+        return cls(**known)
 
     def with_changes(self, changes: Mapping[str, Any]) -> Options:
         """The same crawl, resumed with these options."""
-        made = dict(changes)
-        if "policy" in made and "until" not in made and self.until is not None and not stops(made["policy"], self.until):
-            made["until"] = None  # a rule of the ordering that is left
-        new = replace(self, **made)
-        object.__setattr__(new, "policy", made.get("policy", self.policy))  # even if it is the one that a goal replaces
+        changed = dict(changes)
+        if "policy" in changed and "until" not in changed and not stops(changed["policy"], self.until):
+            changed["until"] = None  # a rule of the ordering that is left
+        new = replace(self, **changed)
+        object.__setattr__(new, "policy", changed.get("policy", self.policy))  # even if it is the one that a goal replaces
         for one in options().values():
             if not one.changes and getattr(new, one.field) != getattr(self, one.field):
                 given = "another seed" if one.field == "seeds" else one.flag

@@ -1,4 +1,4 @@
-"""Pages of a crawl come back, when a policy of revisits says so.
+"""Revisits: a revisit policy says when a page of a crawl is fetched again.
 
 Everything that is known of a page's last copy is kept with the page in the journal (``Copy``), in the commit that settles it.
 Which revisit is next, and how many there are among new pages, is the frontier's to say (``Crawl.share_revisits``).
@@ -6,7 +6,6 @@ Which revisit is next, and how many there are among new pages, is the frontier's
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,10 +15,10 @@ from frontrank.orderings.revisits import from_data, parse, to_data
 from frontrank.orderings.revisits.revisit import Revisit
 
 if TYPE_CHECKING:
-    from frontrank.crawl.crawl import Crawl, Link, Where
+    from frontrank.crawl.crawl import Crawl
     from frontrank.fetching.crawler.options import Options
-    from frontrank.fetching.fetcher import Answer
-    from frontrank.pages.scorers import Judged
+    from frontrank.fetching.fetcher import FetchResult
+    from frontrank.fetching.loop import FetchTask
 
 NOTE, KEEPS = "revisit", "keeps_payloads"
 FOR_GOOD = ("http 404", "http 410")  # such a page does not come back
@@ -28,9 +27,9 @@ FOR_GOOD = ("http 404", "http 410")  # such a page does not come back
 class Revisiting:
     def __init__(self, crawl: Crawl, options: Options) -> None:
         self.crawl = crawl
-        held = crawl.notes.get(NOTE, {})
-        if held.get("spec") == options.revisit:  # as it was meant, should a later version have other defaults
-            self.policy = from_data(held)
+        stored = crawl.notes.get(NOTE, {})
+        if stored.get("spec") == options.revisit:  # a later version may have other defaults
+            self.policy = from_data(stored)
         else:
             self.policy = parse(options.revisit, live=True)
             crawl.note(NOTE, {"spec": options.revisit, **to_data(self.policy)})
@@ -48,30 +47,18 @@ class Revisiting:
         except (ValueError, TypeError) as error:
             raise InputError(f"what is kept with {self.crawl.url(page)} is not a copy of a page: {error}") from None
 
-    def fetched(
-        self,
-        page: int,
-        url: str,
-        answer: Answer,
-        links: Iterable[Link],
-        title: str = "",
-        text: str = "",
-        impact: float = 0.0,
-        *,
-        status: int,
-        where: Where | None,
-        scores: dict[str, Judged],
-    ) -> None:
-        """Settle a page that arrived, and say when it comes back: all in one commit."""
-        crawl, now, before = self.crawl, self.crawl.clock(), self.before(page)
-        copy = visited(self.policy, answer.copy or Copy(), before, answer.unchanged, now)
-        with crawl.together():
-            crawl.attach(page, copy.pack())
-            said = 304 if answer.unchanged else status  # the crawl keeps the links of a page that is what it was
-            crawl.fetched(url, links, title, text, impact, status=said, where=where, scores=scores, again_at=now + copy.wait_s)
+    def fetched(self, task: FetchTask[int], result: FetchResult) -> tuple[int, float]:
+        """Keep the copy of a page that arrived; returns the status to settle it with, and when it is fetched again.
+
+        With status 304 the crawl keeps the links of a page that is the same as before.
+        """
+        now = self.crawl.clock()
+        copy = visited(self.policy, result.copy or Copy(), task.before, result.unchanged, now)
+        self.crawl.attach(task.handle, copy.pack())
+        return 304 if result.unchanged else result.status, now + copy.wait_s
 
     def failed(self, page: int, reason: str) -> None:
-        """A page that had been there did not arrive: it comes back all the same, unless it is gone for good."""
+        """A page that arrived before did not arrive now: it is fetched again all the same, unless it is gone for good."""
         before = self.before(page)
         if before is not None and reason not in FOR_GOOD:
             self.crawl.schedule_page(page, self.crawl.clock() + before.wait_s)

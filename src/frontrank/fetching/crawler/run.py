@@ -2,8 +2,8 @@
 
 crawl(options, out)                      from the seeds to the summary
 resume(out, {"budget": 20_000})          the same, for a crawl that has begun
-run(main)                                what both stand on: main() is awaited, and signals end its crawls well
-await start(options, out)                one crawl among others in main
+run_loop(main)                           what both stand on: main() is awaited, and signals end its crawls cleanly
+await crawl_async(options, out)          one crawl among others in main
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import Journal
 from frontrank.crawl.needs import check_asked, check_live
 from frontrank.crawl.ranking import BACKGROUND
+from frontrank.deprecated import names_of_before
 from frontrank.errors import InputError, NotTrusted, StorageError, need
 from frontrank.fetching.counting import OUT_OF_REACH
-from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler.job import Job
 from frontrank.fetching.crawler.options import Options, stops
-from frontrank.fetching.crawler.scope import drop_out_of_reach, scope_of
+from frontrank.fetching.crawler.scope import drop_out_of_reach
 from frontrank.fetching.crawler.summary import Summary, given_up_hosts, summarise
+from frontrank.fetching.end_reason import PATIENCE_S, EndReason
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import parse
 from frontrank.orderings.stored import stored_names
@@ -48,8 +49,9 @@ logger = logging.getLogger("frontrank.fetching.crawler")
 WARCS, LOG = "warc", "crawl.log"
 LOGGERS = ("asyncio", "py.warnings", "frontrank")
 WATCHED_EVERY_S = 1.0
-PATIENCE_S = 2.0  # with pages that are on their way when a signal comes: its end takes time, too, and 5 s are all it has
 AT_WORK: list[Job] = []  # in this process: what a signal ends
+
+__getattr__ = names_of_before(__name__)
 
 
 def crawl(
@@ -61,8 +63,8 @@ def crawl(
     watch: Watch | None = None,
 ) -> Summary:
     """Crawl into a new directory. ``truth`` and ``impact`` are for laboratories: what a URL is worth, if it is known."""
-    job = begin(options, out, truth=truth, impact=impact)
-    return run(lambda: work(job, impact=impact, watch=watch))
+    job = new_job(options, out, truth=truth, impact=impact)
+    return run_loop(lambda: run_job(job, impact=impact, watch=watch))
 
 
 def resume(
@@ -75,16 +77,16 @@ def resume(
     impact: Value | None = None,
     watch: Watch | None = None,
 ) -> Summary:
-    """Go on with the crawl of a directory, exactly where it stopped.
+    """Continue the crawl of a directory, exactly where it stopped.
 
     ``retry_failed``: with the pages that failed for this reason, or one that begins so; empty: for any.
     """
-    job = again(out, changes, rescore=rescore, retry_failed=retry_failed, truth=truth, impact=impact)
-    return run(lambda: work(job, impact=impact, watch=watch))
+    job = reopen_job(out, changes, rescore=rescore, retry_failed=retry_failed, truth=truth, impact=impact)
+    return run_loop(lambda: run_job(job, impact=impact, watch=watch))
 
 
 # A job to do -----------------------------------------------------------------------------------------------------------------
-def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None = None, impact: Value | None = None) -> Job:
+def new_job(options: Options, out: str | os.PathLike[str], *, truth: Value | None = None, impact: Value | None = None) -> Job:
     """A new crawl in a new directory."""
     check_installed()
     policy = _checked(options, truth, impact)
@@ -112,7 +114,7 @@ def begin(options: Options, out: str | os.PathLike[str], *, truth: Value | None 
     return Job(crawl, options, warc)
 
 
-def again(
+def reopen_job(
     out: str | os.PathLike[str],
     changes: Mapping[str, Any] | None = None,
     *,
@@ -186,17 +188,18 @@ def stored_options(out: str | os.PathLike[str], policy: str | None = None) -> Op
     """
     journal = Journal.open(Path(out), read_only=True)
     try:
-        held = journal.notes.get("options")
+        stored = journal.notes.get("options")
     finally:
         journal.close()
-    if held is None:
+    if stored is None:
         raise StorageError(f"{os.fspath(out)}: this crawl was not started by frontrank crawl; resume it where it was started")
     if policy is not None:
         parse(policy)  # its code may be loaded: the user has named it
-        held = {**held, "policy": policy, "until": held.get("until") if stops(policy, held.get("until")) else None}
+        until = stored.get("until")
+        stored = {**stored, "policy": policy, "until": until if stops(policy, until) else None}
     try:
         with stored_names():
-            return Options.of(held)
+            return Options.of(stored)
     except NotTrusted as error:
         raise NotTrusted(f"this crawl was {error}") from None
 
@@ -219,7 +222,7 @@ def _ends(crawl: Crawl, folder: Path) -> dict[str, int]:
 
 
 # One crawl among others -----------------------------------------------------------------------------------------
-async def start(
+async def crawl_async(
     options: Options,
     out: str | os.PathLike[str],
     *,
@@ -228,30 +231,26 @@ async def start(
     watch: Watch | None = None,
 ) -> Summary:
     """Crawl into a new directory, beside other crawls."""
-    job = begin(options, out, truth=truth, impact=impact)
-    return await work(job, impact=impact, watch=watch)
+    job = new_job(options, out, truth=truth, impact=impact)
+    return await run_job(job, impact=impact, watch=watch)
 
 
-async def work(job: Job, *, impact: Value | None = None, watch: Watch | None = None) -> Summary:
+async def run_job(job: Job, *, impact: Value | None = None, watch: Watch | None = None) -> Summary:
     """Run a job until it ends, and leave its directory in order: report, counts, a snapshot for a quick next start."""
-    from frontrank.fetching.crawler.engine import Engine
+    from frontrank.fetching.crawler.source import fetch_pages
 
-    options = job.options
     folder = job.crawl.folder
     assert folder is not None
-    scope = scope_of(options, job.crawl.notes.get("moved", ()))
     if job.warc is not None:
         job.crawl.before_sync(job.warc.sync)
     watcher = asyncio.ensure_future(_watch(job, watch))
     AT_WORK.append(job)
     try:
         with _logged(folder / LOG, job):
-            engine = Engine(job, scope, impact)
-            job.begin()
             logger.info("crawling with %s, %d pages known", job.crawl.policy.spec(), job.crawl.known, extra={"job": job})
-            await _crawled(job, engine.run())
+            await fetch_pages(job, impact)
             if not job.ended:
-                job.ended = state.GIVEN_UP if given_up_hosts(job.crawl) else state.EMPTY
+                job.ended = EndReason.GIVEN_UP if given_up_hosts(job.crawl) else EndReason.EMPTY
             logger.info("ended: %s", job.ended, extra={"job": job})
         if job.error is not None:
             raise job.error
@@ -267,30 +266,12 @@ async def work(job: Job, *, impact: Value | None = None, watch: Watch | None = N
                 job.warc.close()
 
 
-async def _crawled(job: Job, crawl: Coroutine[Any, Any, None]) -> None:
-    """Until the crawl has ended, or is not waited for any longer."""
-    crawling = asyncio.ensure_future(crawl)
-    abandoned = asyncio.get_running_loop().create_future()
-    job.abandon = lambda: None if abandoned.done() else abandoned.set_result(None)
-    try:
-        await asyncio.wait([crawling, abandoned], return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        job.closed = True
-        for close in job.closers:
-            close()
-    if not crawling.done():
-        crawling.cancel()
-        await asyncio.wait([crawling])
-    elif not crawling.cancelled():
-        crawling.result()
-
-
 async def _watch(job: Job, watch: Watch | None) -> None:
     """Show what happens once a second, and mind the time."""
     while True:
         left = job.options.time_s - job.elapsed_s if job.options.time_s and not job.ended else WATCHED_EVERY_S
         if left <= 0:
-            job.end(state.TIME)
+            job.end(EndReason.TIME)
         if watch is not None:
             watch(job)
         await asyncio.sleep(min(WATCHED_EVERY_S, max(left, 0.0)))
@@ -302,7 +283,7 @@ def _logged(path: Path, job: Job) -> Iterator[None]:
     handler = logging.FileHandler(path, encoding="utf-8")
     handler.addFilter(lambda record: getattr(record, "job", None) in (None, job))
     handler.setLevel(logging.INFO)
-    handler.handleError = lambda record: None  # type: ignore[method-assign]  # a full disk is told by the journal
+    handler.handleError = lambda record: None  # type: ignore[method-assign]  # the journal reports a full disk
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     loggers = [logging.getLogger(name) for name in LOGGERS]
     logging.getLogger("frontrank").setLevel(logging.INFO)
@@ -317,7 +298,7 @@ def _logged(path: Path, job: Job) -> Iterator[None]:
 
 
 # An event loop for this process ----------------------------------------------------------------------------------------------
-def run(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def run_loop(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Await main() in a loop of its own. The first Ctrl-C or SIGTERM ends all its crawls well, the second at once."""
     for name in LOGGERS:
         logging.getLogger(name).addHandler(logging.NullHandler())  # or Python prints their warnings on the terminal
@@ -328,7 +309,7 @@ def run(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 def check_installed() -> None:
-    """Raise, before anything is made, if what fetches is missing."""
+    """Raise, before anything is stored, if what fetches is missing."""
     need("selectolax", "publicsuffixlist", "lxml", "brotli", "protego")
 
 
@@ -337,7 +318,7 @@ def _soon(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _end_all(loop: asyncio.AbstractEventLoop) -> None:
-    """A signal came. Pages that are on their way have a little time to arrive; nothing is lost with those that do not."""
+    """A signal came. Pages in flight have a little time to arrive; nothing is lost with those that do not."""
     for job in AT_WORK:
-        job.end(state.INTERRUPTED)
+        job.end(EndReason.INTERRUPTED)
     loop.call_later(PATIENCE_S, lambda: [job.abandon() for job in AT_WORK])

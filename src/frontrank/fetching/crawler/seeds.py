@@ -84,8 +84,8 @@ class Seeds:
         frontier = self.crawl.frontier
         marks, own, hosts = frontier.marks(pages), frontier.hosts_of(pages), frontier.hosts()
         free = np.maximum(hosts["ready_at"], hosts["blocked"])
-        for most, used in (("budget", "taken"), ("limit", "done")):
-            free[(hosts[most] > 0) & (hosts[used] >= hosts[most])] = math.inf
+        for bound, used in (("budget", "taken"), ("limit", "done")):
+            free[(hosts[bound] > 0) & (hosts[used] >= hosts[bound])] = math.inf
         times = np.where(np.isin(marks, (WAITING, LATER)), free[own], math.inf)
         for place in np.flatnonzero(marks == LATER).tolist():
             times[place] = max(times[place], frontier.due_at(int(pages[place])))

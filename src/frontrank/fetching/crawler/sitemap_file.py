@@ -64,13 +64,13 @@ def _locations(file: Iterable[tuple[str, Any]]) -> Iterator[str]:
     for event, entry in file:
         if event == "start" or _name(entry) not in ("url", "sitemap"):
             continue
-        said = [(child.text or "").strip() for child in entry if _name(child) == "loc"]
+        locations = [(child.text or "").strip() for child in entry if _name(child) == "loc"]
         entry.clear()
         parent = entry.getparent()
         while parent is not None and entry.getprevious() is not None:
             del parent[0]
-        if said:
-            yield said[-1]
+        if locations:
+            yield locations[-1]
 
 
 def _name(element: Any) -> str:

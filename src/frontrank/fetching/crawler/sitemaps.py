@@ -21,7 +21,9 @@ from frontrank.pages.urls import host_of
 from frontrank.system.workers import Closed, TooLong
 
 if TYPE_CHECKING:
-    from frontrank.fetching.crawler.engine import Engine
+    from frontrank.fetching.crawler.arrivals import Arrivals
+    from frontrank.fetching.crawler.job import Job
+    from frontrank.fetching.requests import Requests
 
 logger = logging.getLogger("frontrank.fetching.crawler")
 
@@ -33,23 +35,23 @@ SEEDED_AT_ONCE = 5_000  # takes the crawl about 50 ms
 TOOK_TOO_LONG = "reading a sitemap took too long"
 
 
-async def seed_from_sitemaps(engine: Engine) -> None:
+async def seed_from_sitemaps(job: Job, requests: Requests, arrivals: Arrivals) -> None:
     """Read the sitemaps of all seeds' hosts, and seed the frontier with what they list."""
-    reading = Reading(engine)
+    reading = Reading(job, requests, arrivals)
     try:
-        with engine.arrivals.or_end():
+        with job.failing():
             await reading.all_hosts()
     finally:
         reading.files.close()
-        engine.job.reading = engine.job.held = False
-        engine.job.nudge()
+        job.reading = job.on_hold = False
+        job.wake()
 
 
 class Reading:
     """The sitemaps of one crawl, while they are read."""
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine, self.job = engine, engine.job
+    def __init__(self, job: Job, requests: Requests, arrivals: Arrivals) -> None:
+        self.job, self.requests, self.arrivals = job, requests, arrivals
         self.files = Parsing(workers=1, cpu_s=CPU_S)  # its own: pages do not wait for sitemaps
         self.job.closers.append(self.files.close)
         self.seen: set[str] = set()  # pages that were listed
@@ -60,8 +62,8 @@ class Reading:
         room = asyncio.Semaphore(HOSTS_AT_ONCE)
         for origin in origins[:HOSTS_AT_ONCE]:
             self._leave_alone(origin)
-        self.job.held = False
-        self.job.nudge()
+        self.job.on_hold = False
+        self.job.wake()
         async with asyncio.TaskGroup() as hosts:
             for origin in origins:
                 hosts.create_task(self._one_host(origin, room))
@@ -75,7 +77,7 @@ class Reading:
                 return
             guard = asyncio.ensure_future(self._keep_alone(origin))
             try:
-                with self.engine.arrivals.or_end():
+                with self.job.failing():
                     await self._files_of(origin)
             finally:
                 guard.cancel()
@@ -84,7 +86,7 @@ class Reading:
         self.job.crawl.block(host_of(origin), max(LEFT_ALONE_S, self.job.options.delay))
 
     async def _keep_alone(self, origin: str) -> None:
-        with self.engine.arrivals.or_end():
+        with self.job.failing():
             while not self.job.ended:
                 self._leave_alone(origin)
                 await asyncio.sleep(RENEWED_S)
@@ -100,7 +102,7 @@ class Reading:
                 await self._seed(listed.urls)
                 continue
             for url in listed.urls[:MAX_FILES]:
-                if url not in known and self.engine.arrivals.scope.why_not(url) in (None, "not included"):
+                if url not in known and self.arrivals.scope.why_not(url) in (None, "not included"):
                     known.add(url)
                     waiting.append(url)
 
@@ -127,7 +129,7 @@ class Reading:
                 if url in self.seen or len(self.seen) >= MAX_URLS:
                     continue
                 self.seen.add(url)
-                reason = self.engine.arrivals.scope.why_not(url)
+                reason = self.arrivals.scope.why_not(url)
                 if reason is not None:
                     self.job.count(reason)
                 elif (page := crawl.find(url)) < 0 or crawl.mark(page) == ABSENT:
@@ -138,17 +140,17 @@ class Reading:
                 crawl.seed(fresh)
                 self.seeded += len(fresh)
                 fresh = []
-                self.job.nudge()
+                self.job.wake()
 
     async def _named(self, origin: str) -> list[str]:
         """The sitemaps on the lines of the host's robots.txt."""
-        return await self.engine.robots.learn(origin) if self.engine.robots is not None else []
+        return await self.requests.robots.learn(origin) if self.requests.robots is not None else []
 
     async def _fetched(self, url: str) -> bytes:
         try:
-            if self.engine.robots is not None:
-                await self.engine.robots.check(url)
-            response = await self.engine.file(url, MAX_BYTES)
+            if self.requests.robots is not None:
+                await self.requests.robots.check(url)
+            response = await self.requests.file(url, MAX_BYTES)
         except NotFetched as error:  # whatever it is: the crawl does without
             logger.info("sitemap %s: %s", url, error, extra={"job": self.job})
             return b""

@@ -30,19 +30,19 @@ def status(path: str | os.PathLike[str], with_queue: bool = False, clock: Callab
     running = is_locked(Path(path))
     crawl = Crawl.recover(path, read_only=True)
     try:
-        told = crawl.status() | {"running": running}
+        facts = crawl.status() | {"running": running}
         times, _ = crawl.history.times()
-        now = clock() if running else float(told["last_event"] or 0.0)
-        told["pages_per_s"] = rates(times, now, crawl.notes.get(WORKED))
-        told["trouble"] = [
+        now = clock() if running else float(facts["last_event"] or 0.0)
+        facts["pages_per_s"] = rates(times, now, crawl.notes.get(WORKED))
+        facts["trouble"] = [
             {"host": host, "reason": reason, "next_try_s": None if until == inf else max(until - clock(), 0.0)}
             for host, reason, until in crawl.history.resting(clock() if running else crawl.now)
             if _has_more(crawl, host)
         ]
-        told |= _budget(crawl.notes.get("options", {}).get("budget", 0), told)
+        facts |= _budget(crawl.notes.get("options", {}).get("budget", 0), facts)
         if with_queue:
-            told["queue"] = _queue(crawl)
-        return told
+            facts["queue"] = _queue(crawl)
+        return facts
     finally:
         crawl.close()
 
@@ -63,17 +63,17 @@ def rates(times: Array, now: float, worked_s: float | None) -> dict[str, float]:
     return {"lately": lately, "overall": len(times) / whole if whole > 0 else 0.0}
 
 
-def _budget(budget: int, told: dict[str, Any]) -> dict[str, Any]:
+def _budget(budget: int, facts: dict[str, Any]) -> dict[str, Any]:
     """How much of the budget is spent, and when it will be, at the rate of the last minutes."""
-    asked = requested_pages(told["fetched"], told["revisits"], told["failed_by_reason"])
-    left = time_left(budget - asked, told["pages_per_s"]["lately"]) if budget and told["running"] else None
+    asked = requested_pages(facts["fetched"], facts["revisits"], facts["failed_by_reason"])
+    left = time_left(budget - asked, facts["pages_per_s"]["lately"]) if budget and facts["running"] else None
     return {"budget": budget or None, "asked": asked, "left_s": left}
 
 
 def _queue(crawl: Crawl) -> list[dict[str, Any]]:
     """All waiting pages in the order of their priority, whatever politeness says; last those that wait for a retry."""
-    made = [{**page, "state": "waiting"} for page in crawl.next(max(crawl.waiting, 1))]
+    rows = [{**page, "state": "waiting"} for page in crawl.next(max(crawl.waiting, 1))]
     again = [page for page in crawl.waiting_pages() if crawl.mark(page) == LATER]
     for page in sorted(again, key=lambda page: -crawl.frontier.key(page)):
-        made.append({"url": crawl.url(page), "priority": priority(crawl, page), "depth": crawl.depth(page), "state": "retry"})
-    return [{**row, "host": host_of(row["url"])} for row in made]
+        rows.append({"url": crawl.url(page), "priority": priority(crawl, page), "depth": crawl.depth(page), "state": "retry"})
+    return [{**row, "host": host_of(row["url"])} for row in rows]

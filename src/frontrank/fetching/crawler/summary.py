@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontrank.fetching.crawler import job as state
 from frontrank.fetching.crawler.traps import limited_hosts
+from frontrank.fetching.end_reason import EndReason
 from frontrank.fetching.url_families import UrlFamily
 from frontrank.kernels.jit import Array
 from frontrank.orderings.trust import trust_of
@@ -30,13 +30,13 @@ HOSTS_TOLD, FIRST_TOLD, TRAPS_TOLD = 30, 50, 3
 BEST_KEPT, BEST_TOLD = 100, 10
 WIDTH = 80
 PAGE_ONLY = ("seeds", "first", "seconds", "arrived")  # what only the page of HTML shows
-ENDS = {
-    state.INTERRUPTED: "stopped by request",
-    state.BUDGET: "the budget is spent",
-    state.TIME: "the time is up",
-    state.RULE: "the stopping rule is met",
-    state.EMPTY: "nothing more may be fetched",
-    state.GIVEN_UP: "all other pages wait on hosts that were given up",
+ENDS: dict[str, str] = {
+    EndReason.INTERRUPTED: "stopped by request",
+    EndReason.BUDGET: "the budget is spent",
+    EndReason.TIME: "the time is up",
+    EndReason.RULE: "the stopping rule is met",
+    EndReason.EMPTY: "nothing more may be fetched",
+    EndReason.GIVEN_UP: "all other pages wait on hosts that were given up",
 }
 
 
@@ -108,17 +108,17 @@ class Summary:
     @property
     def end(self) -> str:
         """Why it ended, for people."""
-        return waits_on(self.given_up) if self.ended == state.GIVEN_UP else ENDS.get(self.ended, self.ended)
+        return waits_on(self.given_up) if self.ended == EndReason.GIVEN_UP else ENDS.get(self.ended, self.ended)
 
     @property
-    def goes_on(self) -> bool:
+    def can_continue(self) -> bool:
         """Whether resuming it leads further, without another stopping rule."""
-        return self.waiting > 0 and self.ended not in (state.EMPTY, state.RULE)
+        return self.waiting > 0 and self.ended not in (EndReason.EMPTY, EndReason.RULE)
 
     @property
     def resume(self) -> str:
         """The command that goes on with it."""
-        more = ["--budget", str(2 * self.budget)] if self.ended == state.BUDGET else []
+        more = ["--budget", str(2 * self.budget)] if self.ended == EndReason.BUDGET else []
         return shlex.join(["frontrank", "crawl", "--resume", self.folder, *more])
 
     def without(self, family: UrlFamily) -> str:
@@ -129,10 +129,10 @@ class Summary:
         """The command that lets these URLs have as many pages as others."""
         return shlex.join(["frontrank", "limit", self.folder, "--family", family.exclude, "--budget", "0"])
 
-    def fruitless(self, program: str = "frontrank") -> str:
+    def no_pages_message(self, program: str = "frontrank") -> str:
         """Why the crawl has come to nothing; empty if it has not. ``program``: as for ``text``."""
         came = self.fetched or self.revisits  # a seed that failed and came when it was asked again is a revisit
-        if came or self.ended in (state.INTERRUPTED, state.TIME):
+        if came or self.ended in (EndReason.INTERRUPTED, EndReason.TIME):
             return ""
         reasons = Counter(self.failures)
         for host in self.given_up:
@@ -145,12 +145,12 @@ class Summary:
         return f"no page was fetched, every seed failed: {_listed(reasons)}; {advice}"
 
     def json(self) -> dict[str, Any]:
-        made = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in PAGE_ONLY}
-        made["hosts"] = [asdict(host) for host in self.hosts]
-        made["given_up"] = [asdict(host) for host in self.given_up]
-        made["best"] = [asdict(page) for page in self.best]
-        made["traps"] = [{**family._asdict(), "exclude": family.exclude} for family in self.traps]
-        return {**made, "pages_per_s": round(self.pages_per_s, 3), "resume": self.resume}
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in PAGE_ONLY}
+        values["hosts"] = [asdict(host) for host in self.hosts]
+        values["given_up"] = [asdict(host) for host in self.given_up]
+        values["best"] = [asdict(page) for page in self.best]
+        values["traps"] = [{**family._asdict(), "exclude": family.exclude} for family in self.traps]
+        return {**values, "pages_per_s": round(self.pages_per_s, 3), "resume": self.resume}
 
     def text(self, program: str = "frontrank") -> str:
         """For a terminal of 80 columns; only commands may be longer, so that they can be pasted.
@@ -168,7 +168,7 @@ class Summary:
         if self.failures:
             lines.append("failed: " + _listed(self.failures))
         if self.given_up:
-            if self.ended != state.GIVEN_UP:
+            if self.ended != EndReason.GIVEN_UP:
                 lines.append(waits_on(self.given_up))
             lines.append("given up: " + listed([host.name for host in self.given_up]))
         if self.unscored:
@@ -193,8 +193,8 @@ class Summary:
                 if one.limited
                 else []
             )
-            lines += ["  to continue without them:", f"  {_called(program, self.without(one))}"] if self.goes_on else []
-        if self.goes_on:
+            lines += ["  to continue without them:", f"  {_called(program, self.without(one))}"] if self.can_continue else []
+        if self.can_continue:
             lines += ["to continue:", f"  {_called(program, self.resume)}"]
         lines.append(f"report: {os.path.join(self.folder, REPORT)}")
         return "\n".join(lines)
@@ -210,7 +210,7 @@ def summarise(job: Job) -> Summary:
     return Summary(
         folder=os.fspath(crawl.folder or ""),
         policy=crawl.policy.spec(),
-        ended=job.ended,
+        ended=job.ended or "",
         fetched=crawl.fetched_count,
         failed=crawl.failed_count,
         known=crawl.known,
@@ -263,12 +263,12 @@ def waits_on(hosts: list[GivenUp]) -> str:
 
 def _remarks(job: Job, best: list[Best]) -> list[str]:
     crawl, goal = job.crawl, job.options.goal
-    made = list(trust_of(crawl.policy).unmet(getattr(crawl.state, "url_value", None), crawl.known))
+    remarks = list(trust_of(crawl.policy).unmet(getattr(crawl.state, "url_value", None), crawl.known))
     if goal and crawl.policy.scorers() and not best and crawl.fetched_count:
-        made.append(
+        remarks.append(
             f"no page of the {crawl.fetched_count:,} holds a word of the goal {goal!r}; name other words, or other seeds"
         )
-    return made
+    return remarks
 
 
 def _over_time(crawl: Crawl) -> dict[str, Array]:
@@ -280,13 +280,13 @@ def _over_time(crawl: Crawl) -> dict[str, Array]:
 
 def _hosts(job: Job) -> list[Host]:
     """The hosts of most pages."""
-    most = sorted(job.crawl.hosts(), key=lambda host: (-host["settled"], -host["waiting"]))[:HOSTS_TOLD]
-    return [Host(host["host"], host["settled"], host["failed"], host["waiting"]) for host in most]
+    largest = sorted(job.crawl.hosts(), key=lambda host: (-host["settled"], -host["waiting"]))[:HOSTS_TOLD]
+    return [Host(host["host"], host["settled"], host["failed"], host["waiting"]) for host in largest]
 
 
-def _listed(counts: dict[str, int], most: int = 8) -> str:
-    shown = [f"{reason} ({count:,})" for reason, count in Counter(counts).most_common(most)]
-    return ", ".join([*shown, f"{len(counts) - most} more reasons"] if len(counts) > most else shown)
+def _listed(counts: dict[str, int], max_shown: int = 8) -> str:
+    shown = [f"{reason} ({count:,})" for reason, count in Counter(counts).most_common(max_shown)]
+    return ", ".join([*shown, f"{len(counts) - max_shown} more reasons"] if len(counts) > max_shown else shown)
 
 
 def _called(program: str, command: str) -> str:
@@ -297,5 +297,5 @@ def _pages(count: int) -> str:
     return f"{count:,} page{'s' * (count != 1)}"
 
 
-def listed(names: list[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def listed(names: list[str], max_shown: int = 5) -> str:
+    return ", ".join(names[:max_shown]) + (f" and {len(names) - max_shown} more" if len(names) > max_shown else "")

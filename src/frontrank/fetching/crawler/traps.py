@@ -94,11 +94,11 @@ class Traps:
             for pattern, search in searchers.items():
                 pages[pattern] += search(url) is not None
         on_host = {host["host"]: host["settled"] for host in self.crawl.hosts()} if self.found else {}
-        made = [
+        families = [
             UrlFamily.of(self.found[one]["pattern"], count, on_host)._replace(limited=self.limited(one))
             for one, count in pages.items()
         ]
-        return sorted(made, key=lambda family: -family.pages)
+        return sorted(families, key=lambda family: -family.pages)
 
 
 def limited_hosts(crawl: Crawl, max_depth: int) -> tuple[list[str], list[str]]:

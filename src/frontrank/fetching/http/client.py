@@ -87,17 +87,23 @@ class Client:
         self._tls: ssl.SSLContext | None = None
 
     async def get(
-        self, url: str, *, most: int = 0, cut: bool = False, more: Headers | None = None, sent: Callable[[], None] | None = None
+        self,
+        url: str,
+        *,
+        max_bytes: int = 0,
+        truncate: bool = False,
+        extra_headers: Headers | None = None,
+        sent: Callable[[], None] | None = None,
     ) -> Response:
-        """The answer to a GET. Over ``most`` bytes it is too large, or cut off there; ``more``: further headers.
+        """The answer to a GET. Over ``max_bytes`` it is too large, or truncated there.
 
         ``sent`` is called once the request is written.
         """
         parsed, place = self.names.usable(url)
-        asked = [(b"Host", parsed.host.encode()), *self.headers, *(more or ())]
+        asked = [(b"Host", parsed.host.encode()), *self.headers, *(extra_headers or ())]
         try:
             async with asyncio.timeout(self.timeout_s):
-                coming = Incoming(most, cut)
+                coming = Incoming(max_bytes, truncate)
                 connection = await self._ask(parsed, Place(*place), asked, coming, sent)
         except NotFetched:
             raise
@@ -124,10 +130,10 @@ class Client:
     async def _kept(self, place: Place) -> Connection | None:
         """An idle connection, if there is one that can be used. One of a server on probation may be about to end: its taker
         waits, and others open connections of their own, so that the order of pages stays."""
-        while held := self._by_place.get(place):
+        while idle := self._by_place.get(place):
             proven = place in self._proven
-            connection = held.pop(-1 if proven else 0)
-            if not held:
+            connection = idle.pop(-1 if proven else 0)
+            if not idle:
                 del self._by_place[place]
             _, timer = self._idle.pop(connection)
             timer.cancel()
@@ -161,9 +167,9 @@ class Client:
     def _drop(self, connection: Connection) -> None:
         place, timer = self._idle.pop(connection)
         timer.cancel()
-        held = self._by_place[place]
-        held.remove(connection)
-        if not held:
+        idle = self._by_place[place]
+        idle.remove(connection)
+        if not idle:
             del self._by_place[place]
         connection.abort()
 
@@ -249,9 +255,9 @@ async def first_of(attempts: Sequence[Callable[[], Coroutine[Any, Any, Connectio
     """The first connection that stands; further attempts begin when one fails, or has not come soon (RFC 8305)."""
     if not attempts:
         raise OSError("no address")
-    made, _, errors = await staggered_race(attempts, STAGGER_S)
-    if isinstance(made, Connection):
-        return made
+    connection, _, errors = await staggered_race(attempts, STAGGER_S)
+    if isinstance(connection, Connection):
+        return connection
     raise next((error for error in errors if error is not None), OSError("no address answers"))
 
 

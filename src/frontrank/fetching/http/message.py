@@ -5,7 +5,7 @@
                   name, or a continuation of nothing, is no HTTP
     body          as long as Content-Length says, or in chunks, or up to the end of the connection. A response with two
                   lengths, a length that is no number, or a transfer coding other than chunked is no HTTP
-    size          over ``most`` bytes it is too large, as soon as that is known; with ``cut`` it ends there
+    size          over ``max_bytes`` it is too large, as soon as that is known; with ``truncate`` it ends there
     its end       before the whole body came it is cut short; with ``cut`` what came is the body
 
 Bytes that follow the response are no part of it, and the connection is not used again.
@@ -66,22 +66,22 @@ def every(headers: Headers, name: bytes) -> list[bytes]:
 class Incoming:
     """One response on its way.
 
-    >>> coming = Incoming(most=100)
+    >>> coming = Incoming(max_bytes=100)
     >>> coming.feed(b"HTTP/1.1 200 OK\\r\\nContent-Length: 4\\r\\n\\r\\npa"), coming.feed(b"ge")
     (False, True)
     >>> coming.status, coming.body, coming.reusable
     (200, b'page', True)
     """
 
-    def __init__(self, most: int = 0, cut: bool = False) -> None:
-        self.most, self.cut = most, cut
+    def __init__(self, max_bytes: int = 0, truncate: bool = False) -> None:
+        self.max_bytes, self.truncate = max_bytes, truncate
         self.status = 0
         self.protocol = ""
         self.headers: Headers = []
         self.body = b""
         self.reusable = False  # the connection, when the response is whole
         self.begun = False  # bytes have come
-        self._held = b""
+        self._buffer = b""
         self._head = 0  # bytes of heads so far
         self._pieces: list[bytes] = []
         self._size = 0
@@ -91,7 +91,7 @@ class Incoming:
     def feed(self, data: bytes) -> bool:
         """More bytes; whether the response is whole."""
         self.begun = True
-        self._held = self._held + data if self._held else data
+        self._buffer = self._buffer + data if self._buffer else data
         while self._state():
             pass
         return self._state == self._done
@@ -102,24 +102,24 @@ class Incoming:
             return
         if self._state == self._in_head:
             raise lost()
-        if self._left >= 0 and not self.cut:
+        if self._left >= 0 and not self.truncate:
             raise cut_short()
         self._finish(reusable=False)
 
-    # States: each takes what it can from _held, and says whether there is more to do -----------------------------------------
+    # States: each takes what it can from _buffer, and says whether there is more to do ---------------------------------------
     def _in_head(self) -> bool:
-        found = _END.search(self._held, 0, MAX_HEAD_BYTES)
+        found = _END.search(self._buffer, 0, MAX_HEAD_BYTES)
         if found is None:
-            if self._head + len(self._held) > MAX_HEAD_BYTES:
+            if self._head + len(self._buffer) > MAX_HEAD_BYTES:
                 raise NotFetched("headers too large", False)
             return False
-        head, self._held = self._held[: found.start()], self._held[found.end() :]
+        head, self._buffer = self._buffer[: found.start()], self._buffer[found.end() :]
         self._head += found.end()
         if self._head > MAX_HEAD_BYTES:
             raise NotFetched("headers too large", False)
         self._read_head(head)
         if 100 <= self.status < 200:
-            return bool(self._held)  # an interim response: the real one follows
+            return bool(self._buffer)  # an interim response: the real one follows
         self._frame()
         return True
 
@@ -162,14 +162,14 @@ class Incoming:
             if lengths or not _LENGTH.fullmatch(length):
                 raise bad(f"Content-Length {length[:40]!r}")
             self._left, self._state = int(length), self._in_body
-            if self.most and self._left > self.most and not self.cut:
+            if self.max_bytes and self._left > self.max_bytes and not self.truncate:
                 raise too_large(f"{self._left} bytes")
         else:
             self._left, self._reusable, self._state = -1, False, self._in_body
 
     def _in_body(self) -> bool:
         """Content-Length, or up to the end of the connection."""
-        data, self._held = self._held, b""
+        data, self._buffer = self._buffer, b""
         if 0 <= self._left < len(data):
             data, self._reusable = data[: self._left], False
         if self._left >= 0:
@@ -181,33 +181,33 @@ class Incoming:
 
     def _in_size(self) -> bool:
         """The line before a chunk."""
-        line, newline, rest = self._held.partition(b"\n")
+        line, newline, rest = self._buffer.partition(b"\n")
         if not newline or len(line) > MAX_LINE_BYTES:
             if len(line) > MAX_LINE_BYTES:
                 raise cut_short()
             return False
         size = line.partition(b";")[0].strip()
         if not _SIZE.fullmatch(size):
-            if self.cut:
+            if self.truncate:
                 self._finish(reusable=False)
                 return False
             raise cut_short()
-        self._held, self._left = rest, int(size, 16)
+        self._buffer, self._left = rest, int(size, 16)
         self._state = self._in_chunk if self._left else self._in_trailer
         return True
 
     def _in_chunk(self) -> bool:
         if self._left:
-            data, self._held = self._held[: self._left], self._held[self._left :]
+            data, self._buffer = self._buffer[: self._left], self._buffer[self._left :]
             self._left -= len(data)
             self._keep(data)
             if self._left or self._state == self._done:
                 return False
-        if self._held[:2] == b"\r\n":
-            self._held = self._held[2:]
-        elif self._held[:1] == b"\n":
-            self._held = self._held[1:]
-        elif len(self._held) < 2 and b"\r\n".startswith(self._held):
+        if self._buffer[:2] == b"\r\n":
+            self._buffer = self._buffer[2:]
+        elif self._buffer[:1] == b"\n":
+            self._buffer = self._buffer[1:]
+        elif len(self._buffer) < 2 and b"\r\n".startswith(self._buffer):
             return False
         else:
             raise cut_short()
@@ -216,13 +216,13 @@ class Incoming:
 
     def _in_trailer(self) -> bool:
         """Headers after the last chunk, of which none is used."""
-        line, newline, rest = self._held.partition(b"\n")
+        line, newline, rest = self._buffer.partition(b"\n")
         if not newline:
             if self._head + len(line) > MAX_HEAD_BYTES:
                 raise NotFetched("headers too large", False)
             return False
         self._head += len(line)
-        self._held = rest
+        self._buffer = rest
         if line.strip():
             return True
         self._finish(self._reusable and not rest)
@@ -235,13 +235,13 @@ class Incoming:
     def _keep(self, data: bytes) -> None:
         self._pieces.append(data)
         self._size += len(data)
-        if self.most and self._size > self.most:
-            if not self.cut:
-                raise too_large(f"more than {self.most} bytes")
+        if self.max_bytes and self._size > self.max_bytes:
+            if not self.truncate:
+                raise too_large(f"more than {self.max_bytes} bytes")
             self._finish(reusable=False)
 
     def _finish(self, reusable: bool) -> None:
         whole = b"".join(self._pieces) if len(self._pieces) != 1 else self._pieces[0]
-        self.body = whole[: self.most] if self.cut and self.most else whole
-        self.reusable = reusable and not self._held
-        self._pieces, self._held, self._state = [], b"", self._done
+        self.body = whole[: self.max_bytes] if self.truncate and self.max_bytes else whole
+        self.reusable = reusable and not self._buffer
+        self._pieces, self._buffer, self._state = [], b"", self._done

@@ -40,7 +40,7 @@ def write_crawl_report(summary: Summary, path: str | os.PathLike[str]) -> None:
     by = f"for “{summary.goal}”" if summary.goal else f"by {summary.policy}"
     lead = f"{summary.fetched:,} pages fetched {by}: {summary.end}."
     title = f"Crawl of {listed(list(summary.seeds), 2)}"
-    if summary.goes_on:
+    if summary.can_continue:
         sections.append(Section("To continue", code=summary.resume))
     save(page(title, lead, sections, facts), path)
 
@@ -71,7 +71,7 @@ def _traps(summary: Summary) -> list[Any]:
     if rows:
         text = "URLs that lead to nothing but more of their kind, and that little else links to."
         sections.append(Section("Possible traps", text, table=HtmlTable(["URLs", "pages", "of the host"], rows)))
-        if summary.goes_on:
+        if summary.can_continue:
             commands = "\n".join(summary.without(family) for family in summary.traps)
             sections.append(Section("To continue without them", "One line for each, if they are of no use.", code=commands))
     limits = [("host budget", summary.spent_hosts), ("depth", summary.deep_hosts)]
