@@ -142,7 +142,7 @@ def test_a_killed_crawl_loses_nothing_and_fetches_nothing_twice(web: tuple[str, 
     out = tmp_path / "crawl"
     draw = random.Random(11)
     acknowledged: set[str] = set()
-    start = [*on(web), "--out", out, "--in-flight", "4"]
+    start: list[Any] = [*on(web), "--out", out, "--in-flight", "4"]
     for _ in range(3):
         process = subprocess.Popen(command(*start), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         goal = len(acknowledged) + draw.randint(20, 80)
@@ -412,7 +412,7 @@ class OneAtATime(BaseHTTPRequestHandler):
         time.sleep(0.02)
         with self.lock:
             OneAtATime.at_once -= 1
-        port = self.server.server_address[1]
+        port = int(self.headers["Host"].rpartition(":")[2])
         links = "".join(f"<a href='http://{host}:{port}/{n}'>x</a>" for host in ("localhost", "127.0.0.1") for n in range(8))
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
@@ -615,7 +615,7 @@ def test_a_crawl_keeps_what_it_was_started_with(web: tuple[str, list[str]], tmp_
     out = tmp_path / "crawl"
     crawl(*on(web), "--out", out, "--budget", "5", "--no-warc")
     before = (out / "trace.db").read_bytes()
-    for args, sentence in (
+    refused: tuple[tuple[list[Any], str], ...] = (
         (["--resume", out, "--warc"], r"--warc was given with --resume, .* start a new crawl"),
         (["--resume", out, "--sitemaps"], r"--sitemaps was given with --resume"),
         (["--resume", out, "http://example.org/"], r"another seed was given with --resume"),
@@ -624,7 +624,8 @@ def test_a_crawl_keeps_what_it_was_started_with(web: tuple[str, list[str]], tmp_
         (["--resume", out, "--rescore"], r"without --ordering"),
         (["http://example.org/", "--out", out], r"already contains a crawl"),
         (["http://example.org/", "--out", tmp_path], r"is not empty"),
-    ):
+    )
+    for args, sentence in refused:
         assert re.search(sentence, crawl(*args, code=2)), args
     assert (out / "trace.db").read_bytes() == before
     db = sqlite3.connect(out / "trace.db")

@@ -65,7 +65,7 @@ def test_every_line_is_understood(where: str, line: str) -> None:
     synopsis = "[" in line or "..." in words
     words = words if synopsis else words[: next((at for at, word in enumerate(words) if word in ENDS), len(words))]
     try:
-        name, command, rest = commands.resolve_command(click.Context(commands), words)  # type: ignore[attr-defined]
+        name, command, rest = commands.resolve_command(click.Context(commands), words)
         assert command is not None
         if synopsis:
             known = {option for parameter in command.params for option in parameter.opts}

@@ -49,10 +49,10 @@ LOG = "query,url,clicks,views,date\nbees,http://b.org/,2,10,mon\nbees,http://b.o
 RESULTS = (
     "query,url,rank,score\nants,http://a.org/,1,0.5\nbees,http://c.org/c,1,9\nbees,http://a.org/,3,1\nbees,http://b.org/,2,4\n"
 )
-TABLES = {"pages": PAGES, "links": LINKS, "queries": QUERIES, "log": LOG, "results": RESULTS}
+TABLES: dict[str, Any] = {"pages": PAGES, "links": LINKS, "queries": QUERIES, "log": LOG, "results": RESULTS}
 
 
-def write(where: Path, **tables: str | bytes) -> dict[str, str]:
+def write(where: Path, **tables: str | bytes) -> dict[str, Any]:
     paths = {}
     for name, text in tables.items():
         path = where / f"{name}.csv"
@@ -228,7 +228,7 @@ def as_rows(text: str) -> list[list[str]]:
 def test_every_format_gives_the_same_crawl(tmp_path: Path, form: str) -> None:
     tables = {**TABLES, "pages": PAGES.replace("All about\nbees", "All about bees")}
     expected, _ = read_observed(**write(tmp_path, **tables))
-    paths = {name: str(tmp_path / f"{name}.{form}") for name in tables}
+    paths: dict[str, Any] = {name: str(tmp_path / f"{name}.{form}") for name in tables}
     if form.startswith("sqlite"):
         with sqlite3.connect(tmp_path / "crawl.db") as database:
             for name, text in tables.items():
@@ -255,8 +255,8 @@ def test_every_format_gives_the_same_crawl(tmp_path: Path, form: str) -> None:
             path.write_bytes(gzip.compress(text.encode()))
         elif form in ("semicolon", "bom"):
             path = tmp_path / f"{name}-{form}.csv"
-            rows = "".join(";".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\r\n" for row in as_rows(text))
-            path.write_bytes(rows.encode() if form == "semicolon" else b"\xef\xbb\xbf" + text.encode())
+            lines = "".join(";".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\r\n" for row in as_rows(text))
+            path.write_bytes(lines.encode() if form == "semicolon" else b"\xef\xbb\xbf" + text.encode())
             paths[name] = str(path)
     found, counts = read_observed(**paths)
     assert counts.unknown_log_rows == 1
@@ -391,7 +391,7 @@ def test_bad_rows_can_be_skipped_and_are_counted(tmp_path: Path) -> None:
 
 def test_text_that_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"queries.csv, line 2, column query: not UTF-8 text"):
-        read_observed(**write(tmp_path, **{**TABLES, "queries": b"query,frequency\ncaf\xe9,1\n"}))
+        read_observed(**write(tmp_path, **TABLES | {"queries": b"query,frequency\ncaf\xe9,1\n"}))
 
 
 def test_rows_of_a_database_are_told_by_number(tmp_path: Path) -> None:
@@ -479,7 +479,7 @@ def test_what_pages_are_told_to_be_worth_has_no_dates(tmp_path: Path) -> None:
 
 def test_words_for_dates_are_counted_and_no_dates(tmp_path: Path) -> None:
     crawl, counts = read_observed(**write(tmp_path, pages=PAGES, links=LINKS, log=LOG))
-    assert crawl.asked_on is crawl.web.seen_on is None
+    assert crawl.asked_on is None and crawl.web.seen_on is None
     assert counts.undated_rows == 4
 
 

@@ -99,7 +99,7 @@ def test_crawls_that_are_there_get_another_ordering_if_that_is_asked_for(tmp_pat
 
 def test_a_delay_and_a_share_that_are_given_hold_for_crawls_that_are_there(tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs") as crawls:
-        crawls.made().host("slow.org", delay_s=30.0)
+        crawls.made().limit_host("slow.org", delay_s=30.0)
     for share in (0.25, 0.5):
         with Crawls(tmp_path, revisit_share=share) as crawls:
             crawls.delay(5.0)

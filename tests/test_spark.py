@@ -38,7 +38,7 @@ from frontrank.system.stopping import watching
 from tests.parquet_crawls import write_crawl, write_history, write_queries, write_table
 from tests.patience import PATIENCE_S
 
-CUT = {"width": 64, "span": 300, "bucket": 16, "reach": 256, "task": 500}  # several of everything
+CUT: dict[str, Any] = {"width": 64, "span": 300, "bucket": 16, "reach": 256, "task": 500}  # several of everything
 FEW = "alpha=0.3,tolerance=0.001"  # few iterations: both engines stop at the same one
 QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", "spark.driver.memory": "1g"}
 
@@ -226,7 +226,7 @@ def test_places_are_those_of_a_sort_wherever_equals_lie(part: int, remembered: A
     ],
 )
 def test_spark_says_of_wrong_tables_what_the_local_engine_says(
-    pages: dict, links: dict, said: str, spark: Any, tmp_path: Path
+    pages: dict[str, Any], links: dict[str, Any], said: str, spark: Any, tmp_path: Path
 ) -> None:
     write_table(tmp_path, "pages", pages)
     write_table(tmp_path, "links", links)

@@ -36,6 +36,7 @@ def garden(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "log.csv").write_text(f"query,url,views,clicks\ngrowing beans,{home}beans,900,410\ngarden,{home},60,40\n")
     piped("import", "--pages", "pages.csv", "--links", "links.csv", "--log", "log.csv", "garden.crawl", cwd=folder)
     web = fr.load("synthetic:pages=800,seed=3")
+    assert web.titles is not None
     (folder / "asked.txt").write_text("\n".join(" ".join(title.split()[:2]) for title in web.titles[:200]) + "\n")
     return folder
 

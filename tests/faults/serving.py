@@ -52,8 +52,8 @@ class Serving(Crawling):
         self.politeness = Politeness(delay_s=random.choice((0.0, 0.5, 1.0)))
         self.ledger = Ledger(sim.fail, lambda fail: ServedRules(fail, self.politeness, revisits=True), sim.log)
         WatchedJournal.ledgers = {DEFAULT: self.ledger}
-        service_crawls.Journal = WatchedJournal  # type: ignore[misc]
-        pool.ThreadPoolExecutor = InlineExecutor  # type: ignore[misc, assignment]
+        disks.patch(service_crawls, Journal=WatchedJournal)
+        disks.patch(pool, ThreadPoolExecutor=InlineExecutor)
         self.options = self.options.with_changes({"delay": self.politeness.delay_s})
         self.faults = [random.choice(FAULTS[:-1]) for _ in range(random.choice((0, 1, 2, 3)))]
         self.starts = 0
@@ -139,7 +139,7 @@ class Serving(Crawling):
     # Its clients --------------------------------------------------------------------------------------------------------------
     def run(self) -> None:
         self.sim.root.mkdir(parents=True)
-        fetching.AsyncClient = lambda address, crawl, **_: Client(self.sim.loop, self.random, crawl)  # type: ignore[misc, assignment]
+        disks.patch(fetching, AsyncClient=lambda address, crawl, **_: Client(self.sim.loop, self.random, crawl))
         fetching.LOOK_S = LOOK_S
         self.sim.live(self._main, "")
 
@@ -174,7 +174,7 @@ class Serving(Crawling):
         if random.random() < 0.3:
             loop.call_later(random.uniform(0, 20), self._kill_fetcher)
         await asyncio.gather(*working)
-        await self._check_end()
+        await self._check_service()
         serving.cancel()
         await asyncio.wait([serving])
         if not sim.violations and serving.done() and not serving.cancelled() and serving.exception() is not None:
@@ -206,7 +206,7 @@ class Serving(Crawling):
             task.cancel()
 
     # The end ------------------------------------------------------------------------------------------------------------------
-    async def _check_end(self) -> None:
+    async def _check_service(self) -> None:
         """The last fetcher had nothing to do for longer than any lease: everything that is linked is done with."""
         await self._fetch(Work(self._plan()), [])
         client = Client(self.sim.loop, self.random, DEFAULT)
