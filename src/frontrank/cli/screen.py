@@ -43,7 +43,7 @@ def progress() -> Iterator[Progress]:
     from rich.progress import Progress as Bars
     from rich.table import Column
 
-    from frontrank.kernels.jit import watch_compiling
+    from frontrank.kernels.compiling import watch_compiling
 
     what = TextColumn("{task.description}{task.fields[state]}", markup=False, table_column=Column(ratio=1, no_wrap=True))
     columns = (what, BarColumn(12), MofNCompleteColumn(), TimeElapsedColumn())

@@ -30,17 +30,18 @@ import types
 import zlib
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from frontrank.kernels.code_folder import code_folder, is_kept
+from frontrank.kernels.compiling import listen
 from frontrank.kernels.growing import grown
 
 INTERPRETED_S = 2.0  # of processor time of a process; then kernels of live crawls are compiled
-INTERPRETED_ITEMS = 2_000  # at most in one call
+INTERPRETED_ITEMS = 2_000  # at most in one call, of pages and URLs
+INTERPRETED_STEPS = 200_000  # the same where an item takes a microsecond, such as a link that is copied
 
 _interpreted_s = [0.0]
 _elsewhere: list[Callable[[], None]] = []  # what has kernels compiled by another process
@@ -217,9 +218,9 @@ def lazy(f: Kernel) -> Lazy:
     return Lazy(f)
 
 
-def by_size(f: Kernel, items: int) -> Kernel:
+def by_size(f: Kernel, items: int, max_interpreted: int = INTERPRETED_ITEMS) -> Kernel:
     """Kernel f for a call that goes through so many items: ``lazy`` for a few, compiled for many."""
-    return compiled(f) if items > INTERPRETED_ITEMS else lazy(f).call
+    return compiled(f) if items > max_interpreted else lazy(f).call
 
 
 def interpreted(f: Kernel, **bind: Kernel) -> Kernel:
@@ -300,45 +301,11 @@ def _source(f: types.FunctionType) -> str:
     return "".join(lines[code.co_firstlineno - 1 : last])
 
 
-_told: list[Callable[[bool], None]] = []
-_listening: list[Any] = []
-
-
-@contextmanager
-def watch_compiling(told: Callable[[bool], None]) -> Iterator[None]:
-    """Call told(True) when machine code begins to be made, told(False) when it is there: seconds, once for a machine."""
-    _told.append(told)
-    try:
-        yield
-    finally:
-        _told.remove(told)
-
-
-def _listen() -> None:
-    """Hear of numba's compilations; what is loaded from disk is none."""
-    if _listening:
-        return
-    from numba.core import event
-
+@cache
+def _prepare_numba() -> None:
     from frontrank.kernels.parts import use_parts
 
-    class Listener(event.Listener):
-        depth = 0  # one compilation asks for others
-
-        def on_start(self, event: Any) -> None:
-            self.depth += 1
-            if self.depth == 1:
-                for told in _told:
-                    told(True)
-
-        def on_end(self, event: Any) -> None:
-            self.depth -= 1
-            if self.depth == 0:
-                for told in _told:
-                    told(False)
-
-    _listening.append(Listener())
-    event.register("numba:compile", _listening[0])  # type: ignore[no-untyped-call]
+    listen()
     use_parts()
 
 
@@ -351,7 +318,7 @@ def _options(f: Kernel) -> dict[str, Any]:
 def _jit(f: types.FunctionType) -> Kernel:
     from numba import njit
 
-    _listen()
+    _prepare_numba()
     part = f.__qualname__.endswith(PART)
     options = _options(f) | {"no_cpython_wrapper": part, "no_cfunc_wrapper": True}
     made: Kernel = njit(**options)(f)

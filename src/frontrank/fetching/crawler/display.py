@@ -45,7 +45,7 @@ def explained(console: Any) -> Iterator[Callable[[Any], None]]:
     from rich.live import Live
     from rich.text import Text
 
-    from frontrank.kernels.jit import watch_compiling
+    from frontrank.kernels.compiling import watch_compiling
 
     drawn: list[Any] = []
     with Live(console=console, auto_refresh=False, transient=True) as screen:
