@@ -26,13 +26,13 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from frontrank.cli import main
 from frontrank.crawl import status
 from frontrank.crawl.events import Expired, Fetched, Seeded, Taken
 from frontrank.fetching.crawler import run
 from frontrank.fetching.crawler.options import AGENT, Options
 from frontrank.lab.webserver import run_in_process
 from tests import live_orders
+from tests.commands import run_command
 from tests.conftest import ROOT
 from tests.listening import listening
 from tests.patience import PATIENCE_S
@@ -589,14 +589,10 @@ def test_private_addresses_are_not_asked(tmp_path: Path) -> None:
         (["--resume", "missing", "--out", "new"], r"both given"),
     ],
 )
-def test_bad_input_is_one_sentence_and_leaves_nothing_behind(
-    args: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as ended:
-        main(["crawl", *args])
-    said = capsys.readouterr().err
-    assert ended.value.code == 2
+def test_bad_input_is_one_sentence_and_leaves_nothing_behind(args: list[str], sentence: str, tmp_path: Path) -> None:
+    done = run_command("crawl", *args, cwd=tmp_path)
+    said = done.stderr.strip()
+    assert done.returncode == 2
     assert re.search(sentence, said) and said.startswith("frontrank: ") and len(said.splitlines()) == 1, said
     assert list(tmp_path.iterdir()) == []
 

@@ -6,8 +6,6 @@ import gzip
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +26,7 @@ from frontrank.sources.search_team.searchlog import read_observed
 from frontrank.sources.search_team.tables import Field, Schema, read_table
 from frontrank.sources.web_directory import save
 from frontrank.web.view import CrawlView
-from tests.patience import PATIENCE_S
+from tests.commands import run_command
 
 PAGES = '''URL,Fetched,Title,Text
 http://b.org/,true,"Bees, and ""more""","All about
@@ -415,7 +413,7 @@ def test_rows_of_a_database_are_told_by_number(tmp_path: Path) -> None:
         ("pages.csv", b"\n\n", "no column 'url'"),
         ("pages.xlsx", b"PK\x03\x04 something", "of no known format; expected Parquet"),
         ("pages.parquet", b"PAR1 and then nothing", "not a whole Parquet file"),
-        ("pages.csv.gz", gzip.compress(b"url,fetched\n" + b"http://a/,1\n" * 5000)[:-30], "truncated"),
+        ("pages.csv.gz", gzip.compress(b"url,fetched\n" + b"http://a/,1\n" * 5000, mtime=0)[:-30], "truncated"),
         ("pages.db", b"SQLite format 3\0 but not really", "not a readable SQLite database"),
         ("pages.csv", b"url,fetched\n", "column names and no rows"),
     ],
@@ -573,8 +571,7 @@ def test_the_command_writes_a_crawl_and_says_what_is_in_it(tmp_path: Path) -> No
 
 def test_bad_input_leaves_with_code_2_one_sentence_and_no_directory(tmp_path: Path) -> None:
     paths = write(tmp_path, **{**TABLES, "log": LOG.replace(",1,4,", ",-1,4,")})
-    words = [sys.executable, "-m", "frontrank", "import", *options(paths), str(tmp_path / "t")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = run_command("import", *options(paths), tmp_path / "t")
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "log.csv, line 3, column clicks: '-1'" in done.stderr
