@@ -2,6 +2,7 @@
 # Another Python: make demo PYTHON=python3.13
 PYTHON ?= python3
 BIN := .venv/bin
+unexport PYTHONDONTWRITEBYTECODE  # images set it; every process of the tests would then compile what it imports
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: help demo test test-all lint bounds simulate-faults core bench bench-service docs proto clean
@@ -10,8 +11,8 @@ help:
 	@echo "make demo    crawl a small generated web for real, compare eleven orderings"
 	@echo "             on it (about 3 minutes the first time)"
 	@echo "make test    linters, types, and what tests a change in a few minutes"
-	@echo "make test-all  all tests, as CI runs them: Spark, a browser, bounds checks, faults,"
-	@echo "             and how much of src they cover"
+	@echo "make test-all   all tests, as CI runs them: Spark, a browser, bounds checks,"
+	@echo "             faults, and how much of src they cover"
 	@echo "make bounds  the kernels' tests, with numba's bounds checks"
 	@echo "make simulate-faults SEEDS=1000   crawls and a service on a disk, a network and"
 	@echo "             a clock that fail, each run from a seed"

@@ -1,12 +1,39 @@
-"""How long a person waits for --help, and for a second start of simulate on a small web."""
+"""How long a person waits for --help and a second start, and the CPU time of first commands, which find no compiled code."""
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from time import perf_counter
 
 from benchmarks.show import Result
+from frontrank.crawl.crawl import Crawl
+from frontrank.lab.webserver import Options, run_in_process
+from frontrank.lab.webserver.site import Site
+from frontrank.service.client import Client
+from frontrank.sources import load
+from frontrank.web.web import Web
+
+SMALL = "synthetic:pages=1000,seed=3"
+PAGES = 500  # of a first crawl, live or served
+FRONTRANK = (sys.executable, "-m", "frontrank")
+
+
+def start_up() -> list[Result]:
+    simulate = ("simulate", SMALL, "--ordering", "fpr", "--json")
+    seconds(*simulate, repeats=1)  # kernels are compiled once for all
+    return [
+        Result("frontrank --help", seconds("--help"), 0.3, "s", most=True),
+        Result("second start of simulate on a small web", seconds(*simulate), 2.5, "s", most=True),
+        *first_commands(),
+    ]
 
 
 def seconds(*args: str, repeats: int = 5) -> float:
@@ -14,15 +41,74 @@ def seconds(*args: str, repeats: int = 5) -> float:
     taken = []
     for _ in range(repeats):
         begun = perf_counter()
-        subprocess.run([sys.executable, "-m", "frontrank", *args], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*FRONTRANK, *args], check=True, stdout=subprocess.DEVNULL)
         taken.append(perf_counter() - begun)
     return sorted(taken)[repeats // 2]
 
 
-def start_up() -> list[Result]:
-    small = ("simulate", "synthetic:pages=1000,seed=3", "--ordering", "fpr", "--json")
-    seconds(*small, repeats=1)  # kernels are compiled once for all
-    return [
-        Result("frontrank --help", seconds("--help"), 0.3, "s", most=True),
-        Result("second start of simulate on a small web", seconds(*small), 2.5, "s", most=True),
-    ]
+def first_commands() -> list[Result]:
+    """CPU seconds of the first command that somebody types, each with an empty folder of compiled code."""
+    web = load(SMALL)
+    seeds = Site(web, Options()).seeds()
+    with tempfile.TemporaryDirectory() as name, run_in_process(SMALL) as proxy:
+        out = Path(name, "crawl")
+        options = f"--proxy {proxy} --scope any --no-robots --delay 0 --per-host 0 --in-flight 16 --budget {PAGES}"
+        cost = {
+            "crawl": cpu_s("crawl", *seeds, "--out", out, *options.split()),
+            "status": cpu_s("status", out),
+            "simulate": cpu_s("simulate", SMALL, "--ordering", "surf"),
+            "serve": served_s(Path(name, "served"), web),
+        }
+        reading = [cpu_s("trace", out), cpu_s("explain", out, waiting(out)), cpu_s("convert", out, f"{out}.web")]
+    bounds = {"crawl": 8.0, "status": 1.5, "simulate": 8.0, "serve": 10.0}
+    results = [Result(f"CPU of the first {name}", cost[name], bound, "s", most=True) for name, bound in bounds.items()]
+    return [*results, Result("CPU of the first trace, explain or convert", max(reading), 1.5, "s", most=True)]
+
+
+def waiting(crawl: Path) -> str:
+    with Crawl.recover(crawl, read_only=True) as read:
+        return str(read.next(1)[0]["url"])
+
+
+@contextmanager
+def first(*args: object) -> Iterator[subprocess.Popen[bytes]]:
+    """A command on a machine that has compiled nothing yet."""
+    with tempfile.TemporaryDirectory() as empty:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": empty}
+        yield subprocess.Popen(
+            [*FRONTRANK, *map(str, args)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+
+
+def ended(process: subprocess.Popen[bytes]) -> float:
+    """CPU seconds of a process and its children, once it has ended."""
+    if process.stdout is not None:
+        process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, -signal.SIGTERM):
+        raise SystemExit(f"{process.args!r} ended with {process.returncode}")
+    return used.ru_utime + used.ru_stime
+
+
+def cpu_s(*args: object) -> float:
+    with first(*args) as process:
+        return ended(process)
+
+
+def served_s(folder: Path, web: Web) -> float:
+    """A service with a fetcher, which puts in the links of every page that it is given."""
+    urls = list(web.urls or ())
+    page_of = {url: page for page, url in enumerate(urls)}
+    with first("serve", folder, "--port", 0, "--no-http", "--delay", 0, "--json") as process:
+        assert process.stdout is not None
+        with Client(json.loads(process.stdout.readline())["grpc"]) as client:
+            client.put(urls[:10])
+            fetched = 0
+            while fetched < PAGES and (pages := client.get(per_queue=10)):
+                for page in pages:
+                    client.put([urls[target] for target in web.targets_of(page_of[page.url])], parent=page.url)
+                    client.known(page.url)
+                fetched += len(pages)
+        process.terminate()
+        return ended(process)

@@ -142,6 +142,6 @@ def arrived_at(stamps: list[tuple[int, int, bytes]]) -> float:
     now = time.monotonic()
     for level, kind, value in stamps:
         if (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPNS):
-            seconds, nanoseconds = struct.unpack_from("qq", value)
+            seconds, nanoseconds = map(int, struct.unpack_from("qq", value))
             return now - max(0.0, time.time() - (seconds + nanoseconds / 1e9))
     return now

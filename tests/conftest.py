@@ -31,6 +31,7 @@ if os.environ.get("NUMBA_BOUNDSCHECK") == "1":
     compile_at_once()  # it is compiled code that is to be checked
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups next
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by tier and group (``tests.tiers``)."""
     for item in items:

@@ -79,7 +79,7 @@ def links(n: int) -> list[tuple[str, str]]:
 
 
 def drive(crawl: Crawl, pages: int, now: float) -> list[str]:
-    order = []
+    order: list[str] = []
     while len(order) < pages and (taken := crawl.take(2, now=now)):
         now += 1.0
         for page in taken:

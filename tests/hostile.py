@@ -90,7 +90,7 @@ def bomb(coding: str) -> bytes:
         packer = brotli.Compressor(quality=1)
         return b"".join([*(packer.process(ZEROS) for _ in range(1_000)), packer.finish()])
     if coding == "zstd":
-        return zstd.compress(ZEROS * 64) * 64
+        return bytes(zstd.compress(ZEROS * 64)) * 64
     if coding == "gzip, gzip":
         return gzip.compress(deflated_zeros(31, MEGABYTES), 1)
     body = b"page"

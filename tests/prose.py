@@ -141,8 +141,8 @@ def main(arguments: list[str]) -> int:
         left = sorted((key, min(times, known[key])) for key, times in counts.items() if known[key])
         KNOWN.write_text("".join(f"{package}\t{phrase}\t{times}\n" for (package, phrase), times in left), encoding="utf-8")
     wrong = [one for one in found if counts[one.package, one.phrase] > known[one.package, one.phrase]]
-    for file, line, phrase, text in wrong:
-        print(f"{file}:{line}: {text!r}; better: {(PHRASES | NAMES)[phrase]}")
+    for one in wrong:
+        print(f"{one.file}:{one.line}: {one.text!r}; better: {(PHRASES | NAMES)[one.phrase]}")
     return 1 if wrong else 0
 
 

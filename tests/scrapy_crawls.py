@@ -54,7 +54,7 @@ class Worker:
         assert self.process.stdout is not None
         too_late = threading.Timer(HANGS_S, self.process.kill)
         too_late.start()
-        log = []
+        log: list[str] = []
         for line in self.process.stdout:
             if line.startswith("RESULTS "):
                 too_late.cancel()

@@ -12,7 +12,7 @@ import json
 import os
 import resource
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -36,6 +36,10 @@ NOTED: list[list[Any]] = []  # by each job
 ExecutionEngine._SLOT_HEARTBEAT_INTERVAL = 1e6  # whoever relies on the engine's asking now and then waits for ever
 
 
+def links(response: Response) -> list[Any]:
+    return list(response.css("a"))
+
+
 class Follow(scrapy.Spider):
     """Follows every link. urls: where to start, separated by spaces; number: of the job."""
 
@@ -55,7 +59,7 @@ class Follow(scrapy.Spider):
 
     def parse(self, response: Response, **kwargs: Any) -> Any:
         self.note("parsed", response.url)
-        for link in response.css("a"):
+        for link in links(response):
             yield response.follow(link, meta={"link_text": link.css("::text").get()})
 
 
@@ -65,7 +69,7 @@ class FollowAsync(Follow):
             yield Request(url)
 
     async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[Any]:
-        for link in response.css("a"):
+        for link in links(response):
             await nap(0.001)
             yield response.follow(link)
 
@@ -83,7 +87,7 @@ class FollowAwaited(Follow):
 
     async def parse(self, response: Response, **kwargs: Any) -> list[Request]:
         await nap(0.001)
-        return [response.follow(link) for link in response.css("a")]
+        return [response.follow(link) for link in links(response)]
 
 
 def nap(seconds: float) -> Deferred[None] | asyncio.Future[None]:
@@ -238,7 +242,11 @@ class Carries(Follow):
                 cb_kwargs={"number": i},
                 errback=self.failed,
             )
-        yield Request(response.urljoin("/local"), lambda response: self.note("local", response.url))
+
+        def local(response: Response) -> None:
+            self.note("local", response.url)
+
+        yield Request(response.urljoin("/local"), local)
         if self.settings.getbool("STOP_SOON"):
             raise CloseSpider("enough")
 
@@ -288,7 +296,7 @@ class Copies(Follow):
     """Copies response.meta into new requests, as many spiders do."""
 
     def parse(self, response: Response, **kwargs: Any) -> Any:
-        for link in response.css("a"):
+        for link in links(response):
             yield response.follow(link, meta=dict(response.meta))
 
 
@@ -338,9 +346,9 @@ class Everything(BaseDupeFilter):
 
 
 @inlineCallbacks
-def run(jobs: list[dict[str, Any]], reactor: str, together: bool) -> Iterator[Deferred[Any]]:
+def run(jobs: list[dict[str, Any]], reactor: str, together: bool) -> Generator[Deferred[Any], Any, None]:
     NOTED[:] = [[] for _ in jobs]
-    results = []
+    results: list[Any] = []
     if together:
         results = yield gatherResults([run_one(job, number, reactor) for number, job in enumerate(jobs)])
     else:
@@ -350,7 +358,7 @@ def run(jobs: list[dict[str, Any]], reactor: str, together: bool) -> Iterator[De
 
 
 @inlineCallbacks
-def run_one(job: dict[str, Any], number: int, reactor: str) -> Iterator[Deferred[Any]]:
+def run_one(job: dict[str, Any], number: int, reactor: str) -> Generator[Deferred[Any], Any, dict[str, Any]]:
     settings = {"TELNETCONSOLE_ENABLED": False, "TWISTED_REACTOR": reactor, **job["settings"]}
     configure_logging({"LOG_LEVEL": settings["LOG_LEVEL"]})
     runner = CrawlerRunner(settings)
@@ -366,7 +374,7 @@ def run_one(job: dict[str, Any], number: int, reactor: str) -> Iterator[Deferred
 
 
 @inlineCallbacks
-def work(reactor: str) -> Iterator[Deferred[Any]]:
+def work(reactor: str) -> Generator[Deferred[Any], Any, None]:
     while line := (yield deferToThread(sys.stdin.readline)):
         asked = json.loads(line)
         os.environ.pop("http_proxy", None)

@@ -77,7 +77,7 @@ def _linked(n: int) -> Iterator[int]:
     return ((LINKS * n + j + 1) % PAGES for j in range(LINKS))
 
 
-def started(*args: str | Path, **more: object) -> subprocess.Popen[str]:
+def started(*args: object, **more: object) -> subprocess.Popen[str]:
     """A program of Python, whose output is kept."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen([sys.executable, *map(str, args)], text=True, cwd=ROOT, **(pipes | more))  # type: ignore[call-overload, no-any-return]

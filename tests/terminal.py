@@ -13,6 +13,7 @@ import termios
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyte
 
@@ -111,7 +112,7 @@ class Terminal:
         return words
 
 
-def seen(*args: object, columns: int, cwd: Path | None = None, code: int = 0, **more: Mapping[str, str]) -> Terminal:
+def seen(*args: object, columns: int, cwd: Path | None = None, code: int = 0, **more: Any) -> Terminal:
     """The terminal after a command has ended with this exit code."""
     terminal = Terminal(*args, columns=columns, cwd=cwd, **more)
     assert terminal.end() == code, terminal.text

@@ -220,8 +220,8 @@ def test_pages_of_queues_that_a_cancelled_task_was_given_wait_again() -> None:
         await held
         with pytest.raises(asyncio.CancelledError):
             await taking
-        taken = await crawl.take_queues(queue="slow", lease_s=1000.0)
-        assert (await crawl.queue_counts("slow")).leased == 2  # type: ignore[union-attr]
+        taken: list[int] = await crawl.take_queues(queue="slow", lease_s=1000.0)
+        assert (await crawl.queue_counts("slow")).leased == 2
         await crawl.report_page(taken[0])
         await crawl.block_until("slow", 1e12)
         assert await crawl.queues() == [] and (await crawl.overview())["fetched"] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,8 @@ def test_a_graph_of_domains_is_a_web_that_ranks_of_hosts_can_order(tmp_path: Pat
 )
 def test_a_line_that_cannot_be_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     folder = domains(tmp_path / "d", **change)
-    for work in (lambda: load(folder), lambda: convert(folder, tmp_path / "d.web")):
+    works: tuple[Callable[[], object], ...] = (lambda: load(folder), lambda: convert(folder, tmp_path / "d.web"))
+    for work in works:
         with pytest.raises(SourceError, match=message):
             work()
     assert [path.name for path in tmp_path.iterdir()] == ["d"]

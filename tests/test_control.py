@@ -9,6 +9,7 @@ import sys
 import threading
 import weakref
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,7 +93,7 @@ def test_a_crawl_that_is_left_open_is_not_kept_by_its_listener(tmp_path: Path) -
 def test_what_cannot_be_heeded_is_passed_over(tmp_path: Path, crawl: Crawl) -> None:
     folder = tmp_path / "c" / "control"
     folder.mkdir()
-    said = (
+    said: tuple[Any, ...] = (
         {"verb": "close", "given": {}},
         {"verb": "boost", "given": {"pattern": "["}},
         {"verb": "pause", "given": {"x": 1}},

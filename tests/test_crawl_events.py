@@ -19,6 +19,7 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import VERSION, Journal
 from frontrank.crawl.log import Row
 from frontrank.crawl.memory_log import MemoryLog
+from frontrank.crawl.snapshots import leaves
 from frontrank.errors import InputError, StorageError
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.online.fpr import FractionalPageRank
@@ -187,7 +188,7 @@ def test_a_crawl_that_ended_amid_a_ranking_takes_over_the_rest_of_it(tmp_path: P
         crawl = Crawl("pagerank:every=10", path, ranking="background")
         work, done = crawl._rank_part, threading.Event()
         some = lambda work=work, parts=parts, done=done: ([work() for _ in range(parts)], done.set())  # noqa: E731
-        crawl._ranked = some  # type: ignore[method-assign]
+        monkeypatch.setattr(crawl, "_ranked", some)
         crawl.seed(page(0))
         crawled(crawl, 10)
         assert done.wait(PATIENCE_S)
@@ -324,12 +325,13 @@ def lived(crawl: Crawl, happened: list[tuple[str, int]]) -> None:
 
 def facts(crawl: Crawl, now: float) -> Any:
     crawl.frontier.take(0, now)  # retries that are due wait again; a take without a page is no event
-    queue = crawl.frontier.queue
+    polite: Any = crawl.frontier
+    queue = polite.queue
     known = crawl.known
-    state = [leaf[:known].tobytes() for leaf in recovery.snapshots.leaves(crawl.state)]
+    state = [leaf[:known].tobytes() for leaf in leaves(crawl.state)]
     hosts = dict(zip(crawl.host_table.keys.tolist(), crawl.frontier.hosts().tolist(), strict=False))  # numbered as they came
     frontier = (queue.mark[:known].tobytes(), queue.node["key"][:known].tobytes(), queue.node["seq"][:known].tobytes(), hosts)
-    due = sorted(zip(*(array.tolist() for array in crawl.frontier.due.arrays().values()), strict=True))
+    due = sorted(zip(*(array.tolist() for array in polite.due.arrays().values()), strict=True))
     told = (dict(crawl.pending), crawl.pending.size, [crawl.pages_named(page(n)) for n in range(30, 40)])
     control = (due, told, crawl.held_up, crawl.revisits, crawl.paused, crawl.rules.saved())
     worth = (crawl.impact_by, crawl.worth[:known].tobytes())

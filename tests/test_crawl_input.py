@@ -6,6 +6,7 @@ import inspect
 import itertools
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ def test_a_clock_that_tells_no_time_is_refused_before_there_is_a_directory_and_l
         with pytest.raises(FrontrankError, match=said):
             call()
     with pytest.raises(FrontrankError, match="now must be a time in seconds, got"):
-        crawl.take(now=time if time is not None else "noon")
+        crawl.take(now=time if time is not None else "noon")  # type: ignore[arg-type]
     told.append(2.0)
     goes_on(crawl, tmp_path / "crawl")
     with pytest.raises(FrontrankError, match=said):
@@ -112,15 +113,15 @@ def test_a_clock_that_tells_no_time_is_refused_before_there_is_a_directory_and_l
 
 @pytest.mark.parametrize("clock", [None, 3.0, "now"])
 def test_a_clock_is_a_function(tmp_path: Path, clock: Any) -> None:
-    for make in (lambda: Crawl("fpr", tmp_path / "new", clock=clock), lambda: Crawl.recover(tmp_path / "new", clock=clock)):
+    for make in (partial(Crawl, "fpr"), Crawl.recover):
         with pytest.raises(FrontrankError, match="clock must be a function, which returns a time in seconds"):
-            make()
+            make(tmp_path / "new", clock=clock)
     assert not (tmp_path / "new").exists()
 
 
 NUMBERS = (True, -1, 0, 1.5, float("nan"), float("inf"), -1e308, 2**70, np.int64(1), np.float32(2.5))
 TEXTS = ("", "x", "\ud800", B, "a.example", b"x")
-MANY = ([], [None], ["x", 1], {}, {"x": 1}, np.array([1, 0]), np.array([0.5]))
+MANY: tuple[Any, ...] = ([], [None], ["x", 1], {}, {"x": 1}, np.array([1, 0]), np.array([0.5]))
 ANYTHING: tuple[Any, ...] = (None, object(), *NUMBERS, *TEXTS, *MANY)
 USUAL: dict[str, Any] = {  # what is given for parameters that must be there
     **dict.fromkeys(("url", "urls"), B),
@@ -241,13 +242,14 @@ def goes_on_from(crawl: Crawl) -> None:
 def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
     """SQLite keeps them as their bytes: such a crawl could not be recovered."""
     crawl = begun(tmp_path / "crawl")
-    crawl.fetched_page(
-        np.int64(0), np.array([1]), status=np.int64(200), now=np.float32(2.0), where=("f", np.int64(1), np.int64(2))
-    )
+    whole: Any = np.int64
+    number: Any = np.float32
+    links: Any = np.array([1])
+    crawl.fetched_page(whole(0), links, status=whole(200), now=number(2.0), where=("f", whole(1), whole(2)))
     for page in crawl.pages_of():
-        crawl.prioritise(page, np.int64(5))
+        crawl.prioritise(page, whole(5))
         crawl.schedule_page(page, np.float64(9.0))
-    crawl.limit_host("a.example", budget=np.int64(5), delay_s=np.float32(1.5))
+    crawl.limit_host("a.example", budget=whole(5), delay_s=number(1.5))
     crawl.close()
     assert [event["links"] for event in events(tmp_path / "crawl") if event["kind"] == "fetched"] == [1]
     with Crawl.recover(tmp_path / "crawl") as again:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -100,7 +101,7 @@ def test_a_parameter_of_before_is_the_new_one_and_warns(monkeypatch: pytest.Monk
 
     owner = f"{fetch.__module__}:{fetch.__qualname__}"
     monkeypatch.setattr("frontrank.deprecated.NAMES", (Renamed(owner, "most", "max_bytes"),))
-    renamed = parameters_of_before(fetch)
+    renamed: Callable[..., int] = parameters_of_before(fetch)
     assert renamed(max_bytes=3) == 3
     with pytest.warns(DeprecationWarning, match="^most= is called max_bytes= now$"):
         assert renamed(most=5) == 5

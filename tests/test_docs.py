@@ -65,7 +65,7 @@ def test_every_line_is_understood(where: str, line: str) -> None:
     synopsis = "[" in line or "..." in words
     words = words if synopsis else words[: next((at for at, word in enumerate(words) if word in ENDS), len(words))]
     try:
-        name, command, rest = commands.resolve_command(click.Context(commands), words)  # type: ignore[attr-defined]
+        name, command, rest = commands.resolve_command(click.Context(commands), words)
         assert command is not None
         if synopsis:
             known = {option for parameter in command.params for option in parameter.opts}
@@ -120,21 +120,25 @@ def readme(*languages: str) -> list[Block]:
     return [block for block in found if not any(word in block.text for word in NOT_HERE)]
 
 
-def test_the_blocks_of_the_readme_run_one_after_the_other(reader: Path, site: str) -> None:
+def run_shell(text: str, folder: Path, where: str) -> None:
+    """What a reader pastes into a shell there."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", text],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, f"{where}: {text}: {done.stderr}"
+
+
+def test_the_blocks_of_the_readme_run_one_after_the_other(reader: Path, site: str) -> None:
     ran = 0
     for block in readme("sh"):
-        text = block.text.replace(SERVED, site).replace("--delay 0.1", "--delay 0")
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", text],
-            cwd=reader,
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-        assert done.returncode == 0, f"README.md:{block.line}: {done.stderr}"
+        run_shell(block.text.replace(SERVED, site).replace("--delay 0.1", "--delay 0"), reader, f"README.md:{block.line}")
         ran += 1
     assert ran >= 3
 
@@ -158,7 +162,6 @@ def transcript(page: str) -> Iterator[tuple[int, list[tuple[str, str]]]]:
 
 @pytest.mark.parametrize("page", ["tutorial.md", "search-impact.md"])
 def test_transcripts_can_be_followed(page: str, tmp_path: Path) -> None:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     ran = 0
     for line, steps in transcript(page):
         for typed_in, printed in steps:
@@ -166,16 +169,7 @@ def test_transcripts_can_be_followed(page: str, tmp_path: Path) -> None:
             if shown and not (tmp_path / shown[1]).exists():
                 (tmp_path / shown[1]).write_text(printed if printed.endswith("\n") else printed + "\n", encoding="utf-8")
                 continue
-            done = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", typed_in],
-                cwd=tmp_path,
-                env={**os.environ, "PATH": path},
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE_S,
-                check=False,
-            )
-            assert done.returncode == 0, f"docs/{page}:{line}: {typed_in}: {done.stderr}"
+            run_shell(typed_in, tmp_path, f"docs/{page}:{line}")
             ran += 1
     assert ran >= 2
 

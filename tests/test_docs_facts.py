@@ -81,7 +81,7 @@ def counted() -> Iterator[str]:
                 if name in ("NotFetched", "Refused", "count", "drop_page") or (
                     path.name == "failures.py" and name == "__init__"
                 ):
-                    yield from (one.value for one in ast.walk(node.args[0]) if _is_text(one))
+                    yield from _texts(node.args[0])
             if isinstance(node, ast.FunctionDef) and node.name == "_why_not":
                 for inside in ast.walk(node):
                     if (
@@ -89,13 +89,15 @@ def counted() -> Iterator[str]:
                         and inside.value is not None
                         and not isinstance(inside.value, ast.JoinedStr)
                     ):
-                        yield from (one.value for one in ast.walk(inside.value) if _is_text(one))
+                        yield from _texts(inside.value)
 
 
-def _is_text(node: ast.AST) -> bool:
+def _texts(tree: ast.AST) -> Iterator[str]:
     """The beginning of a text that a status follows is none."""
-    text = node.value if isinstance(node, ast.Constant) else None
-    return isinstance(text, str) and len(text) > 2 and text.strip() == text
+    for node in ast.walk(tree):
+        text = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(text, str) and len(text) > 2 and text.strip() == text:
+            yield text
 
 
 def test_every_reason_is_on_the_page() -> None:

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,7 +76,7 @@ def begun(folder: Path, pages: int = 0, policy: str = "opic") -> Crawl:
     return crawl
 
 
-def events(folder: Path) -> list[tuple[object, ...]]:
+def events(folder: Path) -> list[tuple[Any, ...]]:
     db = sqlite3.connect(folder / FILE)
     rows = db.execute("SELECT * FROM event ORDER BY seq").fetchall()
     db.close()
@@ -167,7 +168,8 @@ def test_a_torn_snapshot_is_passed_over(tmp_path: Path, damage: str) -> None:
     data = bytearray(newest.read_bytes())
     if damage == "flip":
         data[len(data) // 2] ^= 0xFF
-    newest.write_bytes({"cut": data[:-700], "flip": data, "empty": b"", "other": b"PK nonsense"}[damage])
+    damaged = {"cut": bytes(data[:-700]), "flip": bytes(data), "empty": b"", "other": b"PK nonsense"}
+    newest.write_bytes(damaged[damage])
     with Crawl.recover(tmp_path / "c") as again:
         assert again.fetched_count == 60
         assert again.frontier.best(50).tolist() == expected

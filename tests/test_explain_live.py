@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 
 import frontrank as fr
 from frontrank.crawl.crawl import Crawl
+from tests.commands import run_command
 from tests.terminal import seen
 
 HOME, A, B, X = (f"http://site.example/{name}" for name in ("", "a", "b", "x"))
@@ -30,8 +30,7 @@ def crawl(tmp_path: Path) -> Path:
 
 
 def explained(crawl: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "frontrank", "explain", str(crawl), *args]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return run_command("explain", crawl, *args)
 
 
 def test_each_link_is_named_with_its_part_of_the_priority(crawl: Path) -> None:

@@ -174,7 +174,7 @@ def _imports(scope: ast.AST, needed: set[str]) -> Iterator[tuple[int, str, bool]
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             continue
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "need":
-            needed |= {argument.value for argument in node.args if isinstance(argument, ast.Constant)}
+            needed |= {str(argument.value) for argument in node.args if isinstance(argument, ast.Constant)}
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from ((node.lineno, name, name in needed) for name in _modules(node) & EXTRA_OF.keys())
         inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)

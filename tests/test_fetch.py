@@ -59,7 +59,7 @@ def service(folder: Path, clock: Clock | None = None, port: int = 0, delay_s: fl
     server = GrpcServer(FrontierService(crawls, clock=clock), port=port, security=Security(token)).start()
     try:
         with Client(server.address, token=token, timeout_s=PATIENCE_S) as client:
-            client.address, client.crawls = server.address, crawls  # type: ignore[attr-defined]
+            client.address, client.crawls = server.address, crawls  # type: ignore[attr-defined, assignment, method-assign]
             yield client
     finally:
         server.stop()
@@ -319,7 +319,7 @@ def test_pages_come_back_and_are_asked_for_only_if_they_have_changed(tmp_path: P
         (news,) = client.urls(containing="/news")
         copy = json.loads(news.metadata["copy"][0])
         assert (copy["visits"], copy["changes"]) == (1, 1) and news.again_at > time.time()
-    kinds = Counter()
+    kinds = Counter[tuple[str, str]]()
     for path in (tmp_path / "kept").glob("*.warc.gz"):
         with open(path, "rb") as file:
             kinds.update((r.rec_type, r.rec_headers["WARC-Target-URI"]) for r in ArchiveIterator(file))

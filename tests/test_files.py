@@ -15,6 +15,7 @@ from frontrank.cli import main
 from frontrank.errors import InputError
 from frontrank.search.workload import load_workload
 from frontrank.system.files import check_target, written_beside
+from tests.commands import run_command
 
 
 class TestWrittenBeside:
@@ -148,7 +149,7 @@ def test_a_target_that_cannot_be_written_is_refused_before_anything_is_read(args
     taken = args[-1] if args[-1].startswith("taken") else "taken"
     (tmp_path / taken).mkdir()
     (tmp_path / taken / "thesis.tex").write_text("years of work")
-    ran = subprocess.run([sys.executable, "-m", "frontrank", *args], capture_output=True, text=True, cwd=tmp_path, check=False)
+    ran = run_command(*args, cwd=tmp_path)
     assert ran.returncode == 2
     said = ran.stderr.removeprefix("frontrank: ").removeprefix("--out ")
     assert said.startswith((f"{args[-1]} ", f"{args[-1]}: ")) and said.count("\n") == 1
@@ -167,7 +168,7 @@ def test_a_target_that_cannot_be_written_is_refused_before_anything_is_read(args
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
 def test_what_cannot_be_meant_together_is_refused_before_anything_is_read(args: list[str], says: str, tmp_path: Path) -> None:
-    ran = subprocess.run([sys.executable, "-m", "frontrank", *args], capture_output=True, text=True, cwd=tmp_path, check=False)
+    ran = run_command(*args, cwd=tmp_path)
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1) and says in ran.stderr
     assert not list(tmp_path.iterdir())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -46,12 +47,12 @@ class Searched:
     def pop(self) -> int:
         if not self.key:
             return -1
-        rank = {
+        ranks: dict[str, Callable[[int], Any]] = {
             "heap": lambda page: (-self.key[page], self.number[page]),
             "fifo": lambda page: self.number[page],
             "lifo": lambda page: -self.number[page],
-        }[self.kind]
-        page = min(self.key, key=rank)
+        }
+        page = min(self.key, key=ranks[self.kind])
         self.remove(page)
         return page
 

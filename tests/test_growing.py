@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontrank.kernels import growing
 from frontrank.kernels.growing import LARGE, grown
 from frontrank.kernels.jit import Array
 
@@ -37,7 +36,7 @@ def test_a_grown_array_holds_what_a_copied_one_would(sizes: list[int], kind: tup
     dtype, fill = kind
     with pytest.MonkeyPatch.context() as patch:
         if not reserve:
-            patch.setattr(growing.sys, "platform", "another")  # where no address space can be had
+            patch.setattr("sys.platform", "another")  # where no address space can be had
         array = np.zeros(1, dtype)
         for number, size in enumerate(sizes):
             before = array

@@ -309,7 +309,10 @@ def test_a_server_that_is_started_again_loses_no_page(tmp_path: Path) -> None:
         port = int(url.rpartition(":")[2])
         process = started("crawl", f"{url}/", "--out", out, *QUICK, "--budget", "60", "--json")
         eventually(lambda: (out / "trace.db").exists() and len(fetched(out)) >= 10)
-    refused = lambda: [one for one in events(out) if one.get("reason") == "connection refused" and one["kind"] == "retry"]  # noqa: E731
+
+    def refused() -> list[dict[str, Any]]:
+        return [one for one in events(out) if one.get("reason") == "connection refused" and one["kind"] == "retry"]
+
     eventually(lambda: len(refused()) >= 2)
     with served(Away, port):
         told = json.loads(process.communicate(timeout=PATIENCE_S)[0])
@@ -405,8 +408,11 @@ def test_fetchers_of_a_service_lose_no_page_either(tmp_path: Path) -> None:
             args = (f"{url}/", "--allow-private", "--no-robots", "--budget", "13", "--retries", "0")
             process = subprocess.Popen(fetch_command(client, *args), stdout=subprocess.PIPE, text=True)
             eventually(lambda: client.stats().completed >= 3)
-        tried = lambda: [one for one in client.urls() if one.metadata.get("error") or one.metadata.get("attempts")]  # noqa: E731
-        eventually(lambda: tried())
+
+        def tried() -> list[Any]:
+            return [one for one in client.urls() if one.metadata.get("error") or one.metadata.get("attempts")]
+
+        eventually(tried)
         assert {one.metadata["attempts"][0] for one in tried()} == {"0"}
         with served(Few, port):
             told = json.loads(process.communicate(timeout=PATIENCE_S)[0])

@@ -251,7 +251,7 @@ def _data(said: Any) -> dict[str, Any]:
 def test_health_says_whether_journals_can_be_written(own: tuple[Crawls, Asked]) -> None:
     crawls, asked = own
     assert asked.get("/health")[0] == 200
-    crawls.get().log.broken = "disk full"  # type: ignore[attr-defined]
+    crawls.get().log.broken = "disk full"
     status, told = asked.get("/health")
     assert status == 503 and "disk full" not in told["error"]
 
@@ -560,7 +560,7 @@ def test_queries_and_impacts_are_told_over_http_and_by_commands(tmp_path: Path) 
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert (done.returncode, done.stdout) == (0, f"{address}: {out}\n"), done.stderr
         assert "1 of 2 pages with an impact are not known to this crawl: http://nowhere.test/" in done.stderr
-        assert crawl.worth[page] == 7.0 and crawl.searchers.workload.queries == ("wasps",)
+        assert crawl.worth[page] == 7.0 and list(crawl.searchers.workload.queries) == ["wasps"]
 
 
 def test_queries_are_refused_where_nothing_goes_by_them(own: tuple[Crawls, Asked]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -49,7 +50,7 @@ def test_rates_are_of_the_last_five_minutes_and_of_all_time() -> None:
     rates = line.rates(1e9 + 1000)
     assert rates["lately"] == pytest.approx(1.0, rel=0.01) and rates["overall"] == pytest.approx(1.0, rel=0.01)
     later = line.rates(1e9 + 2000)
-    assert (later["lately"], later["overall"]) == (0.0, pytest.approx(0.5, rel=0.01))
+    assert later["lately"] == 0.0 and later["overall"] == pytest.approx(0.5, rel=0.01)
     assert Timeline().rates(5.0) == {"lately": 0.0, "overall": 0.0}
 
 
@@ -128,7 +129,8 @@ def test_of_a_crawl_that_looks_for_traps_those_it_found_are_marked(tmp_path: Pat
         while crawl.take():
             crawl.fetched(crawl.url(len(crawl.order)), [])
         found = []
-        for traps in ({}, {"://a.example/cal/": {}}):
+        given: tuple[dict[str, Any], ...] = ({}, {"://a.example/cal/": {}})
+        for traps in given:
             crawl.note("traps", traps)
             found.append([one.pattern for one in past.families(str(tmp_path), 9).families if one.possible_trap])
     assert found == [[], ["a.example/cal/#"]]

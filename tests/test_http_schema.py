@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -37,7 +38,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )
-def test_whatever_is_asked_is_answered_as_the_document_says(case: schemathesis.Case, asked: Asked) -> None:
+def test_whatever_is_asked_is_answered_as_the_document_says(case: schemathesis.Case[Any], asked: Asked) -> None:
     if "crawl" in case.path_parameters and crc32(repr((case.query, case.body)).encode()) % 3:
         case.path_parameters["crawl"] = "DEFAULT"  # else almost all would end with 404
     answer = case.call(base_url=asked.url, timeout=PATIENCE_S)  # a replay starts a process, and may compile

@@ -6,8 +6,6 @@ import gzip
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +26,7 @@ from frontrank.sources.search_team.searchlog import TeamFiles, read_observed
 from frontrank.sources.search_team.tables import Field, Schema, read_table
 from frontrank.sources.web_directory import save
 from frontrank.web.view import CrawlView
-from tests.patience import PATIENCE_S
+from tests.commands import run_command
 
 PAGES = '''URL,Fetched,Title,Text
 http://b.org/,true,"Bees, and ""more""","All about
@@ -49,10 +47,10 @@ LOG = "query,url,clicks,views,date\nbees,http://b.org/,2,10,mon\nbees,http://b.o
 RESULTS = (
     "query,url,rank,score\nants,http://a.org/,1,0.5\nbees,http://c.org/c,1,9\nbees,http://a.org/,3,1\nbees,http://b.org/,2,4\n"
 )
-TABLES = {"pages": PAGES, "links": LINKS, "queries": QUERIES, "log": LOG, "results": RESULTS}
+TABLES: dict[str, Any] = {"pages": PAGES, "links": LINKS, "queries": QUERIES, "log": LOG, "results": RESULTS}
 
 
-def write(where: Path, **tables: str | bytes) -> dict[str, str]:
+def write(where: Path, **tables: str | bytes) -> dict[str, Any]:
     paths = {}
     for name, text in tables.items():
         path = where / f"{name}.csv"
@@ -228,7 +226,7 @@ def as_rows(text: str) -> list[list[str]]:
 def test_every_format_gives_the_same_crawl(tmp_path: Path, form: str) -> None:
     tables = {**TABLES, "pages": PAGES.replace("All about\nbees", "All about bees")}
     expected, _ = read_observed(TeamFiles(**write(tmp_path, **tables)))
-    paths = {name: str(tmp_path / f"{name}.{form}") for name in tables}
+    paths: dict[str, Any] = {name: str(tmp_path / f"{name}.{form}") for name in tables}
     if form.startswith("sqlite"):
         with sqlite3.connect(tmp_path / "crawl.db") as database:
             for name, text in tables.items():
@@ -255,8 +253,8 @@ def test_every_format_gives_the_same_crawl(tmp_path: Path, form: str) -> None:
             path.write_bytes(gzip.compress(text.encode()))
         elif form in ("semicolon", "bom"):
             path = tmp_path / f"{name}-{form}.csv"
-            rows = "".join(";".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\r\n" for row in as_rows(text))
-            path.write_bytes(rows.encode() if form == "semicolon" else b"\xef\xbb\xbf" + text.encode())
+            lines = "".join(";".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\r\n" for row in as_rows(text))
+            path.write_bytes(lines.encode() if form == "semicolon" else b"\xef\xbb\xbf" + text.encode())
             paths[name] = str(path)
     found, counts = read_observed(TeamFiles(**paths))
     assert counts.unknown_log_rows == 1
@@ -415,7 +413,7 @@ def test_rows_of_a_database_are_told_by_number(tmp_path: Path) -> None:
         ("pages.csv", b"\n\n", "no column 'url'"),
         ("pages.xlsx", b"PK\x03\x04 something", "of no known format; expected Parquet"),
         ("pages.parquet", b"PAR1 and then nothing", "not a whole Parquet file"),
-        ("pages.csv.gz", gzip.compress(b"url,fetched\n" + b"http://a/,1\n" * 5000)[:-30], "truncated"),
+        ("pages.csv.gz", gzip.compress(b"url,fetched\n" + b"http://a/,1\n" * 5000, mtime=0)[:-30], "truncated"),
         ("pages.db", b"SQLite format 3\0 but not really", "not a readable SQLite database"),
         ("pages.csv", b"url,fetched\n", "column names and no rows"),
     ],
@@ -479,7 +477,7 @@ def test_what_pages_are_told_to_be_worth_has_no_dates(tmp_path: Path) -> None:
 
 def test_words_for_dates_are_counted_and_no_dates(tmp_path: Path) -> None:
     crawl, counts = read_observed(TeamFiles(**write(tmp_path, pages=PAGES, links=LINKS, log=LOG)))
-    assert crawl.asked_on is crawl.web.seen_on is None
+    assert crawl.asked_on is None and crawl.web.seen_on is None
     assert counts.undated_rows == 4
 
 
@@ -573,8 +571,7 @@ def test_the_command_writes_a_crawl_and_says_what_is_in_it(tmp_path: Path) -> No
 
 def test_bad_input_leaves_with_code_2_one_sentence_and_no_directory(tmp_path: Path) -> None:
     paths = write(tmp_path, **{**TABLES, "log": LOG.replace(",1,4,", ",-1,4,")})
-    words = [sys.executable, "-m", "frontrank", "import", *options(paths), str(tmp_path / "t")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = run_command("import", *options(paths), tmp_path / "t")
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "log.csv, line 3, column clicks: '-1'" in done.stderr

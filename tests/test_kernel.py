@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,9 @@ def test_a_changed_callee_or_constant_in_another_file_is_compiled_anew(tmp_path:
     assert run(tmp_path) == (12.0, 1)
 
 
+weigh: Callable[[float], float]
+
+
 @kernel
 def open_sum(values: np.ndarray) -> float:
     total = 0.0
@@ -248,7 +252,8 @@ def test_columns_grow_and_keep_what_they_hold() -> None:
 
 def test_one_state_class_for_one_set_of_fields() -> None:
     assert state_type(("fetched", "cash")) is state_type(("fetched", "cash"))
-    assert state_type(("fetched", "cash"))(1, 2).cash == 2  # type: ignore[attr-defined]
+    state: Any = state_type(("fetched", "cash"))
+    assert state(1, 2).cash == 2
 
 
 DRIVER = """

@@ -47,7 +47,11 @@ def of_bare(bare: Web) -> dict[str, tuple[Reproduction, Steps]]:
     made: dict[str, tuple[Reproduction, Steps]] = {}
     for paper in lab.PAPERS:
         steps: Steps = []
-        made[paper] = lab.run(paper, bare, lambda text, done, total, to=steps: to.append((done, total))), steps
+
+        def note(text: str, done: int, total: int, to: Steps = steps) -> None:
+            to.append((done, total))
+
+        made[paper] = lab.run(paper, bare, note), steps
     return made
 
 
@@ -206,7 +210,7 @@ def test_times_are_told_for_all_draws(told: Reproduction) -> None:
 def test_means_and_spreads_are_those_of_the_draws() -> None:
     flat = [Curve(np.array([0.0, 1.0]), np.array([height, height])) for height in (0.2, 0.4)]
     value = heights({"a": flat})["a"]
-    assert (value.mean, value.spread) == (pytest.approx(0.3), pytest.approx(0.02**0.5))
+    assert (value.mean, value.spread) == pytest.approx((0.3, 0.02**0.5))
     assert str(value) == ".300±.141"
     assert middle({"a": flat})["a"].y.tolist() == pytest.approx([0.3, 0.3])
 

@@ -301,7 +301,7 @@ def test_a_web_without_searchers_gets_some_whose_pages_with_impact_link_to_pages
     shown = made.views[made.targets] > 0
     assert shown[source].mean() > 1.25 * shown[~source].mean()
     again, same_asked = searched(load(SPEC))
-    assert np.array_equal(again.views, made.views) and same_asked.queries == asked.queries
+    assert again.views is not None and np.array_equal(again.views, made.views) and same_asked.queries == asked.queries
 
 
 def test_on_such_a_web_a_walk_by_impact_finds_far_more_than_pagerank() -> None:
@@ -369,6 +369,7 @@ def test_a_view_asked_by_some_queries_is_the_view_that_these_alone_give(web: Web
     order = data.view.pages[data.view.source]
     alone = observe(web, order[:1], order, driving, pandey08_data.SHOWN)
     assert alone.search is not None and data.driven.search is not None
+    assert data.driven.impact is not None and alone.impact is not None
     assert np.array_equal(data.driven.impact, alone.impact)
     assert np.array_equal(data.driven.search.results.page, alone.search.results.page)
     assert np.array_equal(data.judged(), truth(web, data.queries.judging)[data.view.pages[data.waits]])
@@ -379,7 +380,7 @@ class TestWhatRankersAreJudgedBy:
 
     views, clicks = np.arange(40.0), np.arange(40.0)[::-1].copy()
 
-    def judged(self, **known: Array) -> dict[str, Any]:
+    def judged(self, **known: Any) -> dict[str, Any]:
         web = replace(random_web(40, 200, seed=3), **known)
         told = evaluate(web, None, ["indegree"], "bfs:0.3", [0]).json()
         return {"by": told["judged_by"], **told["rankers"]["indegree"]}

@@ -14,7 +14,7 @@ from frontrank.errors import FrontrankError
 from frontrank.lab import leaderboard as lab
 from frontrank.lab import measures
 from frontrank.lab.contest import EARLY, PROCESSOR, Contest, importance_metrics, policy_for, usual_orderings
-from frontrank.lab.experiment import Key, Values
+from frontrank.lab.experiment import Key, Measured, Values
 from frontrank.lab.leaderboard import Leaderboard, leaderboard, split_seeds
 from frontrank.orderings.registry import orderings
 from frontrank.papers.made_queries import made_workload
@@ -69,13 +69,13 @@ def test_a_web_with_clicks_or_views_has_a_contest_of_impact(counted: str, tmp_pa
     assert 0 < board.contests[2].mean("bfs") < 1
 
 
-def contest(web: str, worth: str = "importance", **masses: list[float]) -> Contest:
-    def cells(mass: float) -> dict[Key, float | None]:
+def contest(web: str, worth: str = "importance", /, **masses: list[float]) -> Contest:
+    def cells(mass: float) -> Measured:
         early = {Key("mass", share, worth): mass for share in EARLY}
         return {Key("mass", None, worth): mass, Key("hot", None, worth): mass / 2, PROCESSOR: 1.0, **early}
 
     draws = [{name: cells(drawn[at]) for name, drawn in masses.items()} for at in range(len(next(iter(masses.values()))))]
-    return Contest(web, "random:1", worth, 9, Values(web, list(draws)))
+    return Contest(web, "random:1", worth, 9, Values(web, draws))
 
 
 def test_places_wins_and_distances() -> None:
@@ -103,7 +103,7 @@ def test_the_default_is_set_against_the_best_published_draw_by_draw() -> None:
     board = Leaderboard((won, lost), 2, 0.5, frozenset({"mine"}))
     by = board.margin(won)
     assert by is not None
-    assert (by.best, by.by.mean, by.by.spread) == ("opic", pytest.approx(0.15), pytest.approx(0.0707, abs=1e-4))
+    assert by.best == "opic" and (by.by.mean, by.by.spread) == pytest.approx((0.15, 0.0707), abs=1e-4)
     page = board.markdown("frontrank leaderboard")
     assert "By mass: below the best published ordering by more than 0.002 on 1 of 2 (b, random:1); above it by 0.01" in page
     assert "on 1 of 2, which is at least half." in page
@@ -145,8 +145,8 @@ def test_cost_is_in_times_of_breadth_first() -> None:
     seconds = [{"bfs": 2.0, "opic": 3.0}, {"bfs": 1.0, "opic": 4.0}]
 
     def timed(*orderings: str) -> Contest:
-        draws = [{name: {PROCESSOR: draw[name]} for name in orderings} for draw in seconds]
-        return Contest("a", "random:1", "importance", 9, Values("a", list(draws)))
+        draws: list[dict[str, Measured]] = [{name: {PROCESSOR: draw[name]} for name in orderings} for draw in seconds]
+        return Contest("a", "random:1", "importance", 9, Values("a", draws))
 
     assert timed("bfs", "opic").cost("opic") == 3.0
     assert timed("opic").cost("opic") is None

@@ -156,9 +156,10 @@ def test_pages_drawn_at_random_reach_the_random_lines_on_average(ties: int) -> N
     traces = [trace_of(generator.permutation(200)) for _ in range(2000)]
 
     def mean(curves: list[metrics.Curve]) -> Array:
-        return np.mean([curve.y for curve in curves], axis=0)
+        mean: Array = np.mean([curve.y for curve in curves], axis=0)
+        return mean
 
-    near = {"atol": 0.02}
+    near: dict[str, Any] = {"atol": 0.02}
     hot = mean([metrics.hot_curve(trace, web, BACKLINK) for trace in traces])
     np.testing.assert_allclose(hot, metrics.random_hot_curve(web, BACKLINK).y, **near)
     found = mean([metrics.threshold_curve(trace, web, least, BACKLINK) for trace in traces])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -168,6 +169,7 @@ def test_a_view_without_impact_is_an_input_error() -> None:
 
 
 def test_the_features_of_table_4_are_scores_of_other_rankers_alone(deployed: CrawlView) -> None:
+    assert deployed.impact is not None
     gain, told = np.log1p(deployed.impact), deployed.fetched
     waits = np.flatnonzero(~told)
     few, all_ = (features(deployed, waits, gain, told, which).columns for which in ("table4", "all"))
@@ -215,7 +217,7 @@ def test_the_pagerank_of_a_moment_is_solved_once_for_the_engine_and_all_features
     solved: list[int] = []
     solve = Solver.solve
 
-    def counted(self: Solver, *given: float) -> tuple[Array, int]:
+    def counted(self: Solver, *given: Any) -> Any:
         solved.append(self.pages)
         return solve(self, *given)
 

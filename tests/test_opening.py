@@ -237,13 +237,10 @@ def test_processes_that_answer_questions_trust_what_the_one_that_asks_has_truste
 )
 def test_no_stored_name_is_imported(policy: Any, here: Path) -> None:
     folder = made_by(policy, here / "crawl")
-    for open_it in (
-        lambda: fr.Crawl.recover(folder, read_only=True),
-        lambda: fr.Crawl.recover(folder),
-        lambda: fr.Crawl.recover(folder, "fica"),
-    ):
+    given: tuple[dict[str, Any], ...] = ({"read_only": True}, {}, {"policy": "fica"})
+    for how in given:
         with pytest.raises(FrontrankError):
-            open_it()
+            fr.Crawl.recover(folder, **how)
     with fr.Crawl.recover(folder, "bfs", rescore=True) as crawl:
         assert crawl.waiting == 2
     assert not (here / "pwned").exists()

@@ -30,10 +30,15 @@ from tests.terminal import Terminal
 NUMERIC = (WHOLE, NUMBER, NUMBERS, TIME, SIZE)
 
 
+def command_of(name: str) -> click.Command:
+    found = commands.get_command(click.Context(commands), name)
+    assert found is not None
+    return found
+
+
 def known_options() -> Iterator[tuple[str, click.Option]]:
     for name in COMMANDS:
-        found = commands.get_command(click.Context(commands), name)  # type: ignore[attr-defined]
-        yield from ((name, one) for one in found.params if isinstance(one, click.Option))
+        yield from ((name, one) for one in command_of(name).params if isinstance(one, click.Option))
 
 
 def described(*kinds: str) -> Iterator[tuple[str, Option]]:
@@ -55,7 +60,7 @@ def bad_values(one: Option) -> Iterator[str]:
 
 @pytest.mark.parametrize(("name", "one"), [pytest.param(n, o, id=f"{n} {o.flag}") for n, o in described(*NUMERIC)])
 def test_a_number_that_cannot_be_used_is_refused_under_its_flag(name: str, one: Option) -> None:
-    command = commands.get_command(click.Context(commands), name)  # type: ignore[attr-defined]
+    command = command_of(name)
     for value in bad_values(one):
         with pytest.raises(InputError) as refused:
             command.make_context(name, [f"{one.flag}={value}"])
@@ -70,7 +75,7 @@ def test_no_number_is_read_in_another_way() -> None:
 
 @pytest.mark.parametrize(("name", "one"), [pytest.param(n, o, id=f"{n} {o.flag}") for n, o in described("text") if o.choices])
 def test_a_word_that_is_none_of_the_choices_is_refused_under_its_flag(name: str, one: Option) -> None:
-    command = commands.get_command(click.Context(commands), name)  # type: ignore[attr-defined]
+    command = command_of(name)
     with pytest.raises(InputError, match=f"^{one.flag} must be .*{one.choices[0]}.* or {one.choices[-1]}, got 'none'"):
         command.make_context(name, [one.flag, "none"])
 
@@ -88,7 +93,7 @@ def test_a_word_that_is_none_of_the_choices_is_refused_under_its_flag(name: str,
     ],
 )
 def test_sentences(args: list[str], says: str) -> None:
-    command = commands.get_command(click.Context(commands), args[0])  # type: ignore[attr-defined]
+    command = command_of(args[0])
     with pytest.raises(InputError) as refused:
         command.make_context(args[0], args[1:])
     assert str(refused.value).startswith(says)

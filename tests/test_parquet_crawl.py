@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -189,7 +190,7 @@ def test_a_part_damaged_inside_is_named_too(tmp_path: Path) -> None:
         ({"page": [0, 1], "fetched": [False, False]}, {"source": [0], "target": [1]}, "no page is fetched"),
     ],
 )
-def test_what_is_wrong_with_tables_is_said(pages: dict, links: dict, said: str, tmp_path: Path) -> None:
+def test_what_is_wrong_with_tables_is_said(pages: dict[str, Any], links: dict[str, Any], said: str, tmp_path: Path) -> None:
     write_table(tmp_path, "pages", pages)
     write_table(tmp_path, "links", links)
     ranker = parse_ranker("rw" if "views" in pages else "pagerank")

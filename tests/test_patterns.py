@@ -57,7 +57,7 @@ texts = st.text(alphabet="abA/1 .\né_", min_size=1, max_size=12)  # of an empty
 
 def repeats(pattern: str) -> int:
     """How often a part of the pattern may be repeated by number, at most: RE2 takes a thousand."""
-    return 2 ** pattern.count("{2") * 3 ** pattern.count("{1,3}")
+    return int(2 ** pattern.count("{2") * 3 ** pattern.count("{1,3}"))
 
 
 @settings(max_examples=1500)

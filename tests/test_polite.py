@@ -55,8 +55,8 @@ class Searched:
         self.priority: dict[int, float] = {}
         self.mark = dict.fromkeys(range(pages), ABSENT)
         self.in_flight = in_flight
-        self.delay, self.concurrency, self.budget = ([value] * hosts for value in (delay_s, concurrency, budget))
-        self.limited = [0] * hosts
+        self.delay, self.concurrency = [delay_s] * hosts, [concurrency] * hosts
+        self.budget, self.limited = [budget] * hosts, [0] * hosts
         self.ready_at = [-math.inf] * hosts
         self.blocked = [-math.inf] * hosts
         self.place = {page: page % hosts for page in range(pages)}
@@ -146,7 +146,8 @@ class Searched:
         self.turn(page, (LEASED, LATER), WAITING)
 
     def limit(self, host: int, *politeness: float) -> None:
-        for values, value in zip((self.delay, self.concurrency, self.budget, self.limited), politeness, strict=True):
+        limits: tuple[list[Any], ...] = (self.delay, self.concurrency, self.budget, self.limited)
+        for values, value in zip(limits, politeness, strict=True):
             if value >= 0:
                 values[host] = value
 

@@ -58,7 +58,7 @@ def web() -> Web:
     return synthetic("pages=300,links=6,hosts=5,seed=4")
 
 
-def reopened(crawl: Crawl) -> Crawl:
+def reopened(crawl: AnyCrawl) -> Any:
     """The crawl as the next process finds it, at the moment of its last event."""
     assert crawl.folder is not None
     folder, now = crawl.folder, crawl.now
@@ -94,7 +94,7 @@ def test_the_order_of_a_crawl_told_from_elsewhere_is_the_simulators(web: Web) ->
     rows = web.rows()
     crawl = Crawl("fpr")
     crawl.seed([url(3)])
-    order = []
+    order: list[int] = []
     while len(order) < 100:
         page = number(crawl.take()[0])
         order.append(page)
@@ -691,9 +691,9 @@ def test_a_crawl_of_an_earlier_version_has_queues_from_now_on(tmp_path: Path) ->
     seen = Crawl.recover(tmp_path / "c", read_only=True)
     assert seen.queues() == ["h0.test"]
     seen.close()
-    crawl = Crawl.recover(tmp_path / "c", clock=lambda: 0.0)
-    crawl.discover([url(0)], queues=["other"])
-    assert crawl.queues() == ["h0.test", "other"]
+    again = Crawl.recover(tmp_path / "c", clock=lambda: 0.0)
+    again.discover([url(0)], queues=["other"])
+    assert again.queues() == ["h0.test", "other"]
 
 
 # Groups of hosts ---------------------------------------------------------------------------------------------------------
@@ -767,8 +767,13 @@ def test_a_boost_with_many_others_changes_priorities_in_parts(monkeypatch: pytes
     monkeypatch.setattr(control, "MAX_WORK", 50)
     crawl = Crawl("bfs")
     crawl.discover([f"http://a{n}.org/{'last' if n == 99 else ''}" for n in range(100)], now=1.0)
-    parts = []
+    parts: list[Any] = []
     boost_part = crawl._boost_part
-    monkeypatch.setattr(crawl, "_boost_part", lambda *given: parts.append(boost_part(*given)) or parts[-1])
+
+    def counted(*given: Any) -> Any:
+        parts.append(boost_part(*given))
+        return parts[-1]
+
+    monkeypatch.setattr(crawl, "_boost_part", counted)
     assert crawl.boost("org", 1) == 100 and crawl.boost("last", 1) == 1
     assert len(parts) > 4 and crawl.take(1) == ["http://a99.org/last"]

@@ -82,8 +82,8 @@ def test_lines_are_read_as_one_by_one(tmp_path_factory: pytest.TempPathFactory, 
             told.setdefault(host.lower(), float(rank))
     made = host_ranks(str(path), "pr_val")
     assert len(made.keys) == len(told)
-    for host, rank in told.items():
-        assert made.of(host) == pytest.approx(rank / max(told.values()), rel=1e-14)
+    for name, expected in told.items():
+        assert made.of(name) == pytest.approx(expected / max(told.values()), rel=1e-14)
 
 
 def test_a_long_table_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import pytest
 import frontrank as fr
 from frontrank.errors import InputError, SpecError
 from frontrank.lab.advice import ADVICE
-from frontrank.lab.experiment import Values
+from frontrank.lab.experiment import Measured, Values
 from frontrank.lab.purpose import Purpose, candidates
 from frontrank.lab.recommend import LIMIT_S, MIN_DRAWS, REACHED, SECONDS, Recommendation, ranked, recommend
 from frontrank.orderings.registry import parse
@@ -71,8 +71,10 @@ def test_votes_count_links_from_other_hosts(web: Web) -> None:
 
 
 def recommended(**reached: list[float]) -> Recommendation:
-    draws = [{spec: {REACHED: values[at], SECONDS: 0.0} for spec, values in reached.items()} for at in range(2)]
-    return Recommendation(random_web(), Purpose("importance"), ranked(Values("web", list(draws))), {}, "", 2, 2, 1, ())
+    draws: list[dict[str, Measured]] = [
+        {spec: {REACHED: values[at], SECONDS: 0.0} for spec, values in reached.items()} for at in range(2)
+    ]
+    return Recommendation(random_web(), Purpose("importance"), ranked(Values("web", draws)), {}, "", 2, 2, 1, ())
 
 
 def test_what_lies_within_the_spread_of_the_best_is_a_tie_and_the_cheapest_tie_is_taken() -> None:
@@ -86,7 +88,8 @@ def test_what_lies_within_the_spread_of_the_best_is_a_tie_and_the_cheapest_tie_i
 
 
 def test_webs_without_hosts_or_with_one_are_served_and_told_what_is_left_out() -> None:
-    bare = Web.from_edges(*np.random.default_rng(1).integers(0, 60, (2, 300)), 60)
+    source, target = np.random.default_rng(1).integers(0, 60, (2, 300))
+    bare = Web.from_edges(source, target, 60)
     one = replace(bare, hosts=np.zeros(60, np.int32), host_names=["h"])
     for web, says in ((bare, "needs a web with hosts"), (one, "one host")):
         done = recommend(web, draws=2, budget=20, seeds=3)

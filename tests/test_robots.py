@@ -27,7 +27,7 @@ from tests.fetching import fetch
 from tests.patience import PATIENCE_S
 
 Answer = tuple[int, dict[str, str], bytes]
-OPEN = {"allow_private": True}
+OPEN: dict[str, Any] = {"allow_private": True}
 UNREACHABLE, FORBIDDEN = "robots.txt unreachable", "robots.txt"
 
 
@@ -140,7 +140,11 @@ def test_what_is_forbidden_is_not_asked_for(outcomes: dict[str, Any], name: str)
 
 
 def test_many_waiting_pages_ask_once() -> None:
-    site = Site(lambda before: (time.sleep(0.3), text(SECRET))[1])
+    def slow(before: int) -> Answer:
+        time.sleep(0.3)
+        return text(SECRET)
+
+    site = Site(slow)
     told = fetch([site.url(f"/{n}") for n in range(50)], **OPEN)
     site.close()
     assert [told[site.url(f"/{n}")] for n in range(50)] == ["200"] * 50

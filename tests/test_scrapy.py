@@ -15,7 +15,7 @@ from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
 from tests.patience import PATIENCE_S
 from tests.scrapy_crawls import ASYNCIO, SELECT, SMALL, crawl, crawl_one, end_workers, job, why_failed
-from tests.scrapy_project_server import Asked, page, serving
+from tests.scrapy_project_server import Asked, Pages, page, serving
 from tests.webs import random_web
 
 
@@ -59,7 +59,7 @@ def test_anchors_titles_and_texts_of_a_crawl_spider_reach_the_ordering() -> None
         row = slice(web.indptr[p], web.indptr[p + 1])
         links, anchors = [urls[q] for q in web.targets[row]], tuple(web.anchors[row])
         pages[urls[p]] = page(*links, anchors=anchors, title=web.titles[p], text=web.texts[p])
-    unlinked = np.flatnonzero(np.bincount(web.targets, minlength=web.pages) == 0)
+    unlinked = np.flatnonzero(np.bincount(web.targets, minlength=web.pages) == 0).tolist()
     seed = max(unlinked, key=lambda p: web.targets_of(p).size)
     policy = "similarity:topic=computer"
     orders = {spec: [urls[p] for p in simulate(web, parse(spec), np.array([seed])).trace.order] for spec in ("bfs", policy)}
@@ -274,7 +274,7 @@ def test_requests_from_an_idle_handler_are_seeds() -> None:
 
 
 def test_a_redirect_to_a_known_page_ends_there() -> None:
-    pages = {
+    pages: Pages = {
         "/": page("/to-a", "/a", "/loop"),
         "/to-a": (301, {"Location": "/a"}, ""),
         "/a": page("/b"),
@@ -308,7 +308,7 @@ def test_priorities_survive_a_restart(tmp_path: Path) -> None:
 
 
 def test_depth_redirects_and_retries_are_no_priorities() -> None:
-    pages = {
+    pages: Pages = {
         "/": page("/to", "/a", "/b"),
         "/to": (302, {"Location": "/target"}, ""),
         "/a": page("/c"),

@@ -10,7 +10,7 @@ from scrapy import signals
 
 from frontrank.crawl.status import events
 from tests.scrapy_crawls import check_pace, crawl_one, end_workers
-from tests.scrapy_project_server import page, serving
+from tests.scrapy_project_server import Pages, page, serving
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -32,7 +32,7 @@ def test_a_delay_is_kept_for_each_host_and_the_engine_is_woken_when_it_is_over(t
 @pytest.mark.parametrize(("answer", "rest_s"), [("100", 100.0), ("99999999", 3600.0)])
 def test_retry_after_silences_a_host_and_only_that(answer: str, rest_s: float, tmp_path: Path) -> None:
     links = ["http://busy.test/0", *(f"http://{host}.test/{i}" for i in range(1, 5) for host in ("busy", "calm"))]
-    pages = {"http://calm.test/": page(*links), "http://busy.test/0": (429, {"Retry-After": answer}, "")}
+    pages: Pages = {"http://calm.test/": page(*links), "http://busy.test/0": (429, {"Retry-After": answer}, "")}
     with serving({**pages, **{f"/{i}": page() for i in range(1, 5)}}) as site:
         settings = {"CONCURRENT_REQUESTS": 1, "STOP_AFTER": 5, "FRONTRANK_DIR": str(tmp_path / "crawl")}
         crawled = crawl_one("Until", "http://calm.test/", settings, proxy=site)
@@ -43,7 +43,7 @@ def test_retry_after_silences_a_host_and_only_that(answer: str, rest_s: float, t
 
 
 def test_a_host_that_only_says_too_many_requests_rests_until_the_retry(tmp_path: Path) -> None:
-    pages = {"/": page("/a", "/b"), "/a": lambda asked: (429, {}, "") if asked.times == 1 else page(), "/b": page()}
+    pages: Pages = {"/": page("/a", "/b"), "/a": lambda asked: (429, {}, "") if asked.times == 1 else page(), "/b": page()}
     with serving(pages) as site:
         crawl_one("Follow", site.root + "/", {"CONCURRENT_REQUESTS": 1, "FRONTRANK_DIR": str(tmp_path / "crawl")})
         assert sorted(site.urls()) == ["/", "/a", "/a", "/b"]
@@ -55,7 +55,7 @@ def test_a_host_that_only_says_too_many_requests_rests_until_the_retry(tmp_path:
 @pytest.mark.skipif(not hasattr(signals, "robots_parsed"), reason="Scrapy tells of robots.txt from 2.18 on")
 def test_the_crawl_delay_of_robots_txt_is_kept(tmp_path: Path) -> None:
     robots = (200, {"Content-Type": "text/plain"}, "User-agent: *\nCrawl-delay: 0.4\n")
-    pages = {"/": page(*(f"/{i}" for i in range(5))), "/robots.txt": robots, **{f"/{i}": page() for i in range(5)}}
+    pages: Pages = {"/": page(*(f"/{i}" for i in range(5))), "/robots.txt": robots, **{f"/{i}": page() for i in range(5)}}
     with serving(pages) as site:
         crawl_one("Follow", site.root + "/", {"ROBOTSTXT_OBEY": True, "FRONTRANK_DIR": str(tmp_path / "crawl")})
         assert len(site.asked) == 7

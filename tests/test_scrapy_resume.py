@@ -16,7 +16,7 @@ from frontrank.orderings.registry import parse
 from frontrank.simulation.simulate import simulate
 from tests.patience import PATIENCE_S
 from tests.scrapy_crawls import ASYNCIO, Worker, crawl_one, end_workers, job, why_failed
-from tests.scrapy_project_server import Asked, page, serving
+from tests.scrapy_project_server import Asked, Pages, page, serving
 from tests.webs import random_web
 
 
@@ -97,7 +97,7 @@ def test_what_requests_carry_survives_a_restart(tmp_path: Path) -> None:
 
 
 def test_a_budget_is_exact_whatever_the_concurrency_and_counts_all_runs_together(tmp_path: Path) -> None:
-    pages = {
+    pages: Pages = {
         "/": page("/gone", "/forbidden", "/to", *(f"/{i}" for i in range(40))),
         "/robots.txt": (200, {"Content-Type": "text/plain"}, "User-agent: *\nDisallow: /forbidden\n"),
         "/to": (302, {"Location": "/0"}, ""),

@@ -65,7 +65,8 @@ class TestNaiveFrontier(FrontierContract):
 def test_a_crawl_with_another_frontier_is_recovered_and_told_of(tmp_path: Path, snapshot: bool) -> None:
     told = []
     for name, frontier in (("polite", PoliteFrontier), ("naive", NaiveFrontier)):
-        path, given = tmp_path / name, {"clock": lambda: 0.0, "frontier": frontier}
+        path = tmp_path / name
+        given: dict[str, Any] = {"clock": lambda: 0.0, "frontier": frontier}
         crawl = Crawl("fpr", path, politeness=Politeness(delay_s=1.0), **given)
         crawl.seed("http://a.example/")
         for now in range(6):
@@ -85,7 +86,8 @@ def test_a_crawl_with_another_frontier_is_recovered_and_told_of(tmp_path: Path, 
 
 
 def test_a_snapshot_of_another_frontier_is_passed_over(tmp_path: Path) -> None:
-    with Crawl("bfs", tmp_path / "crawl", frontier=NaiveFrontier) as crawl:
+    naive: Any = NaiveFrontier
+    with Crawl("bfs", tmp_path / "crawl", frontier=naive) as crawl:
         crawl.seed(["http://a.example/", "http://b.example/"])
         crawl.snapshot()
     with Crawl.recover(tmp_path / "crawl") as again:

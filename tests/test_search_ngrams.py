@@ -34,7 +34,8 @@ def by_definition(queries: list[str], urls: list[str], anchors: list[str], g: in
             in_url = asked & set(ngrams(url_words(url), g))
             in_anchors = asked & {gram for line in lines.split("\n") for gram in ngrams(words(line), g)}
             if asked and len(in_url | in_anchors) >= max(1, math.ceil(rho * len(asked) - 1e-9)):
-                row.append((page, *(len(held) / len(asked) for held in (in_url, in_anchors, in_url | in_anchors))))
+                shares = [len(held) / len(asked) for held in (in_url, in_anchors, in_url | in_anchors)]
+                row.append((page, shares[0], shares[1], shares[2]))
         rows.append(row)
     return rows
 

@@ -175,7 +175,7 @@ def test_an_observer_that_went_along_sees_what_one_sees_who_starts_from_nothing(
         observer.take_in(fresh(web, view, len(observer.urls), observer.rows))
         observer.look(view)
         assert view.search is not None and whole.search is not None
-        assert view.impact is not None and np.array_equal(view.impact, whole.impact)
+        assert view.impact is not None and whole.impact is not None and np.array_equal(view.impact, whole.impact)
         for name in ("indptr", "page", "score"):
             assert np.array_equal(getattr(view.search.results, name), getattr(whole.search.results, name))
         assert (view.search.urls, view.search.anchors) == (whole.search.urls, whole.search.anchors)

@@ -535,7 +535,7 @@ def test_random_messages_are_answered_or_refused(target: Service, name: str, som
         made = call(asked, timeout=PATIENCE_S)
         assert made is not None and (not method.server_streaming or list(made) is not None)
     except grpc.RpcError as error:
-        code, sentence = error.code(), error.details()  # type: ignore[attr-defined]
+        code, sentence = error.code(), error.details()
         assert code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND)
         assert sentence and "served" not in sentence, "no path of ours"
     assert target.client.crawls() is not None
@@ -553,7 +553,7 @@ def test_urls_that_were_skipped_are_not_counted_as_completed(service: Service) -
 def test_urls_of_any_number_go_in_messages_and_calls_that_are_not_too_long(service: Service) -> None:
     def sizes(links: Iterable[Any]) -> list[tuple[int, int]]:
         asked = client_calls.put(links, "DEFAULT", "http://p.org/", "", None)
-        return [(len(batch.items), batch.ByteSize()) for batch in asked.message]  # type: ignore[union-attr, attr-defined]
+        return [(len(batch.items), batch.ByteSize()) for batch in asked.message]  # type: ignore[union-attr]
 
     assert [count for count, _ in sizes(f"http://a.org/{n}" for n in range(250))] == [100, 100, 50]
     long = sizes((f"http://a.org/{n}", "x" * 60_000) for n in range(100))
@@ -659,7 +659,7 @@ def test_of_a_listing_that_nobody_reads_one_piece_is_held(tmp_path: Path) -> Non
         next(frontier.list_urls(wire.ListUrlParams(crawlID="big", size=2**31)))
         tracemalloc.start()
         try:
-            listings = [frontier.list_urls(wire.ListUrlParams(crawlID="big", size=2**31)) for _ in range(50)]
+            listings: list[Any] = [frontier.list_urls(wire.ListUrlParams(crawlID="big", size=2**31)) for _ in range(50)]
             pieces = [next(listing) for listing in listings]
             held = tracemalloc.get_traced_memory()[0]
         finally:
@@ -764,8 +764,9 @@ def test_a_crawl_goes_on_by_itself_when_the_disk_has_room_again(
     client = service.client
     client.put([f"http://a.org/{n}" for n in range(10)])
     crawl = service.crawls.get()
-    pages = crawl.log.db.execute("PRAGMA page_count").fetchone()[0]
-    crawl.log.db.execute(f"PRAGMA max_page_count = {pages + 2}")
+    log: Any = crawl.log
+    pages = log.db.execute("PRAGMA page_count").fetchone()[0]
+    log.db.execute(f"PRAGMA max_page_count = {pages + 2}")
     full = pytest.raises(ServiceAway, match=rf"^{service.server.address}: the disk of the service is full")
     with full:
         client.put([f"http://b.org/{n}" for n in range(5_000)])
@@ -786,7 +787,8 @@ def test_a_crawl_goes_on_by_itself_when_the_disk_has_room_again(
 def test_a_crawl_on_a_full_disk_can_be_deleted(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frontrank.service.pool.has_room", lambda folder: False)
     service.client.put(["http://a.org/"])
-    service.crawls.get().log.db.execute("PRAGMA max_page_count = 1")
+    log: Any = service.crawls.get().log
+    log.db.execute("PRAGMA max_page_count = 1")
     with pytest.raises(ServiceAway, match="full"):
         service.client.put([f"http://b.org/{n}" for n in range(5_000)])
     service.client.delete_crawl()

@@ -257,6 +257,7 @@ def test_the_delay_of_a_queue_begins_when_its_last_request_was_sent(service: Ser
     clock.now += 0.75
     assert got(client.get()) == [page.url]
     crawl = service.crawls.get()
+    assert crawl.folder is not None
     rests = [event["until"] - event["time"] for event in events(crawl.folder) if event["kind"] == "rest"]
     assert rests == pytest.approx([0.75, 0.75])
 

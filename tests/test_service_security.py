@@ -122,7 +122,7 @@ def test_a_token_is_not_carried_elsewhere() -> None:
         def do_GET(self) -> None:
             self.asked.append(self.path)
             self.send_response(302)
-            self.send_header("Location", f"http://127.0.0.1:{self.server.server_address[1]}/trap")
+            self.send_header("Location", f"http://{self.headers['Host']}/trap")
             self.send_header("Content-Length", "0")
             self.end_headers()
 

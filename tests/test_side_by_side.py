@@ -36,8 +36,8 @@ def test_the_runs_are_those_of_one_at_a_time(web: Web) -> None:
     for one, other in zip(alone, together, strict=True):
         assert one.trace.order.tolist() == other.trace.order.tolist(), one.spec
         assert one.trace.gauges == other.trace.gauges
-        assert (one.ranking is None) == (other.ranking is None)
-        assert one.ranking is None or one.ranking.tolist() == other.ranking.tolist()
+        one_ranking, other_ranking = (None if run.ranking is None else run.ranking.tolist() for run in (one, other))
+        assert one_ranking == other_ranking
 
 
 def test_progress_counts_the_pages_of_all_and_never_goes_back(web: Web) -> None:
@@ -131,13 +131,13 @@ def test_ctrl_c_ends_a_process_whose_kernels_are_at_work() -> None:
 
 @dataclass(frozen=True)
 class Large(Policy):
-    share: float = 2.0  # of the memory that is free
+    of_memory: float = 2.0  # of the memory that is free
     name = "large"
 
     def bytes_for(self, pages: int, links: int) -> int:
         free = free_memory()
         assert free is not None
-        return int(self.share * free)
+        return int(self.of_memory * free)
 
 
 def test_what_does_not_fit_is_refused_before_the_work_with_what_does(web: Web) -> None:

@@ -85,7 +85,7 @@ def test_the_oracle_writes_the_published_codes(code: str, bits: list[str]) -> No
 
 def test_long_lists_and_far_gaps_decode(tmp_path: Path) -> None:
     n = 5000
-    graph = [[] for _ in range(n)]
+    graph: list[list[int]] = [[] for _ in range(n)]
     graph[0] = [n - 1]
     graph[1] = list(range(n))
     graph[2] = list(range(0, n, 3))

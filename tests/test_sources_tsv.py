@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_a_crawl_may_have_no_text_and_no_links(tmp_path: Path) -> None:
 
 
 def test_line_ends_may_be_those_of_windows(tmp_path: Path) -> None:
-    web = load(crawl(tmp_path, **{n: t.replace("\n", "\r\n") for n, t in [("pages", PAGES), ("links", LINKS)]}))
+    web = load(crawl(tmp_path, pages=PAGES.replace("\n", "\r\n"), links=LINKS.replace("\n", "\r\n")))
     assert web.links == 3
     assert web.titles is not None
     assert web.titles[2] == "Two"
@@ -84,7 +85,7 @@ def test_text_is_not_touched_before_it_is_asked_for(tmp_path: Path) -> None:
         ({"links": LINKS + "0\t1\n"}, r"links\.tsv, line 8: 2 fields, expected 3 \(src, dst, anchor\)"),
     ],
 )
-def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, files: dict[str, str], message: str) -> None:
+def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, files: dict[str, Any], message: str) -> None:
     with pytest.raises(SourceError, match=message):
         load(crawl(tmp_path, **files))
 

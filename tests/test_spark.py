@@ -227,7 +227,7 @@ def test_places_are_those_of_a_sort_wherever_equals_lie(part: int, remembered: A
     ],
 )
 def test_spark_says_of_wrong_tables_what_the_local_engine_says(
-    pages: dict, links: dict, said: str, spark: Any, tmp_path: Path
+    pages: dict[str, Any], links: dict[str, Any], said: str, spark: Any, tmp_path: Path
 ) -> None:
     write_table(tmp_path, "pages", pages)
     write_table(tmp_path, "links", links)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -169,8 +170,12 @@ def test_a_machine_that_sees_another_folder_says_so(folder: Folder, tmp_path: Pa
 def test_what_cannot_be_written_is_a_sentence_and_leaves_nothing(folder: Folder, tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    writes: tuple[Callable[[], object], ...] = (
+        lambda: folder.write("a.npy", np.zeros(9999)),
+        lambda: folder.place("x-1", 0, np.zeros(9999)),
+    )
     try:
-        for write in (lambda: folder.write("a.npy", np.zeros(9999)), lambda: folder.place("x-1", 0, np.zeros(9999))):
+        for write in writes:
             with pytest.raises(InputError, match=r"cannot be written: .*; free some room, or give another folder as --work"):
                 write()
     finally:

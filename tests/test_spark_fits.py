@@ -21,7 +21,7 @@ def test_pooling_part_by_part_gives_the_best_function_that_never_falls(
     points: list[tuple[int, int]], cuts: list[int], batch: int
 ) -> None:
     x, impact = np.array(sorted(points), np.float64).T
-    levels = []
+    levels: list[tuple[float, ...]] = []
     # Spark never parts equal x.
     edges = [0, *sorted({int(np.searchsorted(x, x[min(cut, x.size - 1)])) for cut in cuts}), x.size]
     for begin, end in pairwise(edges):

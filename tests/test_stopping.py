@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,7 @@ from tests.stopped import started
 from tests.test_bounded import HOSTILE, running
 from tests.test_crawler import LOCAL, Site, command, crawl, events, fetched, links, on, served
 from tests.test_parsing import SITEMAPS
+from tests.tiers import full
 
 ENDED = {signal.SIGINT: (130, -signal.SIGINT), signal.SIGTERM: (143, -signal.SIGTERM)}
 both = pytest.mark.parametrize("number", ENDED)
@@ -223,12 +225,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 OFTEN = ("simulate", "report", "convert", "reproduce", "demo")  # in several states: the others are stopped once
 
 
-def moments() -> Iterator[tuple[str, float, signal.Signals]]:
+def moments() -> Iterator[Any]:
     for at, name in enumerate(stopped.WORKING):
-        yield name, 1.5, (signal.SIGINT, signal.SIGTERM)[at % 2]
+        yield pytest.param(name, 1.5, (signal.SIGINT, signal.SIGTERM)[at % 2], id=f"{name}-1.5")
         if name in OFTEN:
-            yield name, 0.3, (signal.SIGTERM, signal.SIGINT)[at % 2]
-            yield name, 4.0, (signal.SIGTERM, signal.SIGINT)[at % 2]
+            other = (signal.SIGTERM, signal.SIGINT)[at % 2]
+            yield pytest.param(name, 0.3, other, id=f"{name}-0.3")
+            yield pytest.param(name, 4.0, other, id=f"{name}-4.0", marks=pytest.mark.full)
 
 
 def whole(written: Path) -> bool:
@@ -243,7 +246,7 @@ def whole(written: Path) -> bool:
 SHORT = {"convert": True, "explain": False, "report": True, "status": False}  # may be over by then: whether they write a file
 
 
-@pytest.mark.parametrize(("name", "cpu_s", "number"), [pytest.param(*one, id=f"{one[0]}-{one[1]}") for one in moments()])
+@pytest.mark.parametrize(("name", "cpu_s", "number"), list(moments()))
 def test_any_command_ends(name: str, cpu_s: float, number: signal.Signals, folder: Path) -> None:
     out = folder / "out"
     shutil.rmtree(out)
@@ -315,8 +318,17 @@ def enough(out: Path, pages: int) -> Callable[[], bool]:
     return lambda: (out / "trace.db").exists() and len(fetched(out)) >= pages
 
 
-@both
-@pytest.mark.parametrize("path", ["/hang", "/slow", "/sitemap.xml"])
+@pytest.mark.parametrize(
+    ("path", "number"),
+    [
+        ("/hang", signal.SIGINT),
+        ("/slow", signal.SIGTERM),
+        ("/sitemap.xml", signal.SIGINT),
+        full("/hang", signal.SIGTERM),
+        full("/slow", signal.SIGINT),
+        full("/sitemap.xml", signal.SIGTERM),
+    ],
+)
 def test_a_crawl_ends_whatever_is_on_its_way(path: str, number: signal.Signals, tmp_path: Path) -> None:
     out = tmp_path / "crawl"
     Held.free, Held.sent = threading.Event(), threading.Event()
@@ -350,7 +362,7 @@ RANKINGS = {  # all of the web after each page; by threads of scikit-learn now a
 }
 
 
-@pytest.mark.parametrize("policy", RANKINGS)
+@pytest.mark.parametrize("policy", [full(policy) if policy.startswith("ml") else policy for policy in RANKINGS])
 def test_a_crawl_that_ranks_for_long_ends(policy: str, tmp_path: Path) -> None:
     """It does nothing else, and loses nothing."""
     out = tmp_path / "crawl"

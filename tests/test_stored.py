@@ -127,7 +127,7 @@ def test_two_parts_of_one_name_keep_their_parameters() -> None:
 
 
 # As frontrank 0.1 wrote them, in directories of crawls and in reports.
-BEFORE = {
+BEFORE: dict[str, dict[str, Any]] = {
     "fpr:d=0.850005,m=1e+06": {"d": 0.850005, "m": 1e6},
     "similarity:topic=new york,body=5,inner=backlink,parents=off": {"topic": "new york", "body": 5, "parents": False},
     "oracle:truth=similarity:topic=computer": {"truth": "similarity:topic=computer"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,6 @@ def test_a_web_without_hosts_is_one_host() -> None:
         ({"eps": 0.0}, "eps must be a number above 0, got 0.0"),
     ],
 )
-def test_bad_parameters(wrong: dict[str, float], says: str) -> None:
+def test_bad_parameters(wrong: dict[str, Any], says: str) -> None:
     with pytest.raises(fr.FrontrankError, match=says):
         Surf(**wrong)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import frontrank as fr
 from tests.terminal import Terminal, seen
+from tests.tiers import full
 
-WIDTHS = (80, 100, 140)
+WIDTHS = (80, full(100), full(140))
 WEB = "synthetic:pages=2000,hosts=20,trap=200,seed=7"
 LONG = "https://garden.example/" + "/".join(f"a-folder-with-a-long-name-{i}" for i in range(5)) + "/page.html?session=7f"
 
 
+@cache
 def piped(*args: object, cwd: Path | None = None) -> str:
     ran = subprocess.run(
         [sys.executable, "-m", "frontrank", *map(str, args)], capture_output=True, text=True, cwd=cwd, check=False
@@ -36,6 +39,7 @@ def garden(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "log.csv").write_text(f"query,url,views,clicks\ngrowing beans,{home}beans,900,410\ngarden,{home},60,40\n")
     piped("import", "--pages", "pages.csv", "--links", "links.csv", "--log", "log.csv", "garden.crawl", cwd=folder)
     web = fr.load("synthetic:pages=800,seed=3")
+    assert web.titles is not None
     (folder / "asked.txt").write_text("\n".join(" ".join(title.split()[:2]) for title in web.titles[:200]) + "\n")
     return folder
 

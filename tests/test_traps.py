@@ -50,12 +50,13 @@ def traps_of(site: Callable[[str], Page], seeds: list[str], pages: int, policy: 
 
 def site_of(web: Web) -> Callable[[str], Page]:
     assert web.urls is not None
+    urls = web.urls
     titles = [""] * web.pages if web.titles is None else web.titles
-    number = {url: page for page, url in enumerate(web.urls)}
+    number = {url: page for page, url in enumerate(urls)}
 
     def site(url: str) -> Page:
         page = number[url]
-        return titles[page], [web.urls[to] for to in web.targets[web.indptr[page] : web.indptr[page + 1]].tolist()]
+        return titles[page], [urls[to] for to in web.targets[web.indptr[page] : web.indptr[page + 1]].tolist()]
 
     return site
 

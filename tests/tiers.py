@@ -3,7 +3,7 @@
     make test         all but those marked ``full``: what a change is tried with
     make test-all     everything, as CI runs it; kernel tests (``bounds``) with numba's bounds checks instead of without
 
-A test is marked ``full`` by its file, below, or where it is parametrised (``representative``).
+A test is marked ``full`` by its file, below, or where it is parametrised (``full``, ``representative``).
 """
 
 from __future__ import annotations
@@ -29,6 +29,11 @@ def is_full(item: pytest.Item) -> bool:
     return item.path.name in FULL or "browser" in getattr(item, "fixturenames", ())
 
 
+def full(*case: Any) -> Any:
+    """A case of a test of which `make test` runs others."""
+    return pytest.param(*case, marks=pytest.mark.full)
+
+
 def representative(specs: Iterable[str]) -> list[Any]:
     """Parameters of a test: one spec of each set of kernels for `make test`, the others marked ``full``."""
     seen = set()
@@ -36,7 +41,7 @@ def representative(specs: Iterable[str]) -> list[Any]:
     for spec in specs:
         policy = parse(spec)
         kernels = (spec.partition(":")[0], policy.queue, *policy.kernels().values())
-        parameters.append(pytest.param(spec, marks=pytest.mark.full) if kernels in seen else spec)
+        parameters.append(full(spec) if kernels in seen else spec)
         seen.add(kernels)
     return parameters
 

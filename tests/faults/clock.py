@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 REAL: dict[str, Callable[..., float]] = {name: getattr(time, name) for name in ("time", "monotonic", "perf_counter", "sleep")}
 BEGIN = 1_800_000_000.0
@@ -30,6 +31,10 @@ class Clock:
 current: Clock | None = None
 
 
+def _sleep(seconds: Any) -> None:
+    (REAL["sleep"] if current is None else current.sleep)(seconds)
+
+
 def install() -> None:
     """Have the functions of ``time`` ask the simulated clock, while there is one."""
     time.time = lambda: REAL["time"]() if current is None else current.time()
@@ -38,7 +43,7 @@ def install() -> None:
     time.time_ns = lambda: int(time.time() * 1e9)
     in_parts = time.gmtime
     time.gmtime = lambda seconds=None: in_parts(time.time() if seconds is None else seconds)
-    time.sleep = lambda seconds: REAL["sleep"](seconds) if current is None else current.sleep(seconds)
+    time.sleep = _sleep
 
 
 def use(clock: Clock | None) -> None:

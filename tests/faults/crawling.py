@@ -40,7 +40,7 @@ class Crawling:
         for address in self.by_address:
             sim.network.listeners[address, 80] = lambda address=address: Serving(sim.loop, self.by_address[address])  # type: ignore[misc]
         sim.network.refuses, sim.network.on_send = self._refuses, self._sent
-        fetcher.Fetcher.__init__.__defaults__ = (self.look_up,)  # type: ignore[misc]
+        fetcher.Fetcher.__init__.__defaults__ = (self.look_up,)
 
     def _options(self, random: Random) -> Options:
         first = next(iter(self.sites))

@@ -83,9 +83,10 @@ class Disk:
 
     def note_move(self, source: str, target: str) -> None:
         self._writes.pop(target, None)
-        for held in (self._synced, self._writes):
-            if source in held:
-                held[target] = held.pop(source)  # type: ignore[index]
+        parts: tuple[dict[str, Any], ...] = (self._synced, self._writes)
+        for part in parts:
+            if source in part:
+                part[target] = part.pop(source)
 
     def copy_to(self, target: Path) -> None:
         """What the next process finds."""
@@ -215,9 +216,15 @@ def open_file(path: Any, mode: str = "r", **given: Any) -> Any:
     return io.BufferedWriter(File(path, "w")) if mode == "wb" else open(path, mode, **given)
 
 
+def patch(module: Any, **values: Any) -> None:
+    """Have these names of a module mean something else."""
+    for name, value in values.items():
+        setattr(module, name, value)
+
+
 def install() -> None:
     """Have Python's calls go through the disk, while there is one."""
-    os.write, os.fsync, os.ftruncate, os.truncate = _write, _fsync, _ftruncate, _truncate
+    patch(os, write=_write, fsync=_fsync, ftruncate=_ftruncate, truncate=_truncate)
     os.replace, os.rename = _moved("replace"), _moved("rename")
     os.remove = os.unlink = _remove
     os.open, os.mkdir = _open, _mkdir

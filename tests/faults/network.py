@@ -80,23 +80,27 @@ class Loop(asyncio.BaseEventLoop):
 
     def _write_to_self(self) -> None: ...
 
-    def run_in_executor(self, executor: Any, function: Callable[..., Any], *given: Any) -> Any:
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:  # type: ignore[override]
         """A thread of a pool: it begins soon, and its answer comes when it is done."""
         answer = self.create_future()
 
+        def settle(how: Callable[[Any], None], value: Any) -> None:
+            if not answer.cancelled():
+                how(value)
+
         def work() -> None:
             try:
-                result = function(*given)
+                result = func(*args)
             except BaseException as error:
                 wrong = RuntimeError(str(error)) if isinstance(error, StopIteration) else error
-                self.call_soon(lambda: answer.cancelled() or answer.set_exception(wrong))
+                self.call_soon(settle, answer.set_exception, wrong)
             else:
-                self.call_soon(lambda: answer.cancelled() or answer.set_result(result))
+                self.call_soon(settle, answer.set_result, result)
 
         self.threads.module.Thread(target=work).start()
         return answer
 
-    async def create_connection(self, factory: Any, host: Any = None, port: Any = None, **given: Any) -> Any:
+    async def create_connection(self, factory: Any, host: Any = None, port: Any = None, **given: Any) -> Any:  # type: ignore[override]
         network = self.network
         await asyncio.sleep(network.latency())
         said = network.refuses(host, port)
@@ -115,7 +119,7 @@ class Loop(asyncio.BaseEventLoop):
         ours.connection_made(near)
         return near, ours
 
-    async def create_server(self, factory: Any, host: Any = None, port: Any = None, **given: Any) -> Any:
+    async def create_server(self, factory: Any, host: Any = None, port: Any = None, **given: Any) -> Any:  # type: ignore[override]
         self.network.listeners[host, port] = factory
         return Listening(self.network, host, port)
 

@@ -53,8 +53,8 @@ class Serving(Crawling):
         self.politeness = Politeness(delay_s=random.choice((0.0, 0.5, 1.0)))
         self.ledger = Ledger(sim.fail, lambda fail: ServedRules(fail, self.politeness, revisits=True), sim.log)
         WatchedJournal.ledgers = {DEFAULT: self.ledger}
-        crawl_factory.Journal = WatchedJournal  # type: ignore[misc]
-        pool.ThreadPoolExecutor = InlineExecutor  # type: ignore[misc, assignment]
+        disks.patch(crawl_factory, Journal=WatchedJournal)
+        disks.patch(pool, ThreadPoolExecutor=InlineExecutor)
         self.options = self.options.with_changes({"delay": self.politeness.delay_s})
         self.faults = [random.choice(FAULTS[:-1]) for _ in range(random.choice((0, 1, 2, 3)))]
         self.starts = 0
@@ -141,7 +141,7 @@ class Serving(Crawling):
     def run(self) -> None:
         self._choose_snapshots()
         self.sim.root.mkdir(parents=True)
-        fetching.AsyncClient = lambda address, crawl, **_: Client(self.sim.loop, self.random, crawl)  # type: ignore[misc, assignment]
+        disks.patch(fetching, AsyncClient=lambda address, crawl, **_: Client(self.sim.loop, self.random, crawl))
         page_source.LOOK_S = LOOK_S
         self.sim.live(self._main, "")
 
@@ -176,7 +176,7 @@ class Serving(Crawling):
         if random.random() < 0.3:
             loop.call_later(random.uniform(0, 20), self._kill_fetcher)
         await asyncio.gather(*working)
-        await self._check_end()
+        await self._check_service()
         serving.cancel()
         await asyncio.wait([serving])
         if not sim.violations and serving.done() and not serving.cancelled() and serving.exception() is not None:
@@ -207,7 +207,7 @@ class Serving(Crawling):
         run.loop.abandon()
 
     # The end ------------------------------------------------------------------------------------------------------------------
-    async def _check_end(self) -> None:
+    async def _check_service(self) -> None:
         """The last fetcher had nothing to do for longer than any lease: everything that is linked is done with."""
         await self._fetch(FetchRun(self._plan()), [])
         client = Client(self.sim.loop, self.random, DEFAULT)

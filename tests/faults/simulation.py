@@ -20,7 +20,7 @@ from random import Random
 from typing import Any
 
 from frontrank.crawl import crawl as crawls
-from frontrank.crawl import inbox, journal, recovery, snapshots
+from frontrank.crawl import inbox, journal, snapshots
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import FrontrankError, StorageError
 from frontrank.fetching import parsing
@@ -63,11 +63,12 @@ class InlineWorkers:
 def install() -> None:
     """Put the simulation beneath frontrank, once in a process."""
     disks.install()
-    journal.sqlite3 = disks.Sqlite()  # type: ignore[assignment]
-    snapshots.open = disks.open_file  # type: ignore[attr-defined]
+    disks.patch(journal, sqlite3=disks.Sqlite())
+    disks.patch(snapshots, open=disks.open_file)
     snapshots.Snapshots._fork = lambda self, head, arrays: snapshots._write(self.folder, head, arrays)  # type: ignore[method-assign]
-    crawls.Journal = run.Journal = WatchedJournal  # type: ignore[misc]
-    parsing.Workers = InlineWorkers  # type: ignore[misc, assignment]
+    for module in (crawls, run):
+        disks.patch(module, Journal=WatchedJournal)
+    disks.patch(parsing, Workers=InlineWorkers)
     inbox.LOOK_S = 30.0
     run.WATCHED_EVERY_S = 30.0
     for name in ("frontrank", "asyncio"):
@@ -94,7 +95,7 @@ class Simulation:
         any_random.seed(seed)
         ids = Random(seed)
         uuid.uuid4 = lambda: uuid.UUID(int=ids.getrandbits(128), version=4)
-        secrets.token_hex = lambda n=8: f"{ids.getrandbits(8 * (n or 8)):0{2 * (n or 8)}x}"
+        secrets.token_hex = lambda nbytes=8: f"{ids.getrandbits(8 * (nbytes or 8)):0{2 * (nbytes or 8)}x}"
         self.clock = Clock()
         self.network = Network(Random(self.random.random()))
         self.violations: list[Violation] = []
@@ -150,7 +151,7 @@ class Simulation:
         self.loop = loop = Loop(self.clock, threads, self.network)
         self.disk.on_pause = threads.pause
         for module in PATCHED:
-            module.threading = threads.module  # type: ignore[attr-defined]
+            module.threading = threads.module
         disks.use(self.disk)
         self.log("life", self.lives, fault or "no fault", at if fault else "")
         asyncio.set_event_loop(loop)
@@ -263,7 +264,8 @@ def difference(one: Any, other: Any) -> str:
 
 def facts(crawl: Crawl, now: float) -> dict[str, Any]:
     """Everything that a crawl is."""
-    known, frontier = crawl.known, crawl.frontier
+    known = crawl.known
+    frontier: Any = crawl.frontier
     frontier.take(0, now)  # retries that are due wait again; a take without a page is no event
     marks = frontier.marks(slice(0, known))
     return {
@@ -282,6 +284,6 @@ def facts(crawl: Crawl, now: float) -> dict[str, Any]:
         "pending": sorted((page, sorted(links.items())) for page, links in crawl.pending.items()),
         "rules": crawl.rules.saved(),
         "held up": sorted(crawl.held_up),
-        "state": [leaf[:known].tolist() for leaf in recovery.snapshots.leaves(crawl.state)],
+        "state": [leaf[:known].tolist() for leaf in snapshots.leaves(crawl.state)],
         "gauges": crawl.gauges(),
     }

@@ -10,6 +10,7 @@ import heapq
 import itertools
 import threading
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from types import TracebackType
 from typing import Any
@@ -130,7 +131,7 @@ class Module:
 
     Lock = RLock
 
-    def Condition(self, lock: Lock | None = None) -> Condition:
+    def Condition(self, lock: Any = None) -> Condition:
         return Condition(self._threads, lock or Lock(self._threads))
 
     def __getattr__(self, name: str) -> Any:
@@ -188,7 +189,8 @@ class Lock:
     """A lock that its owner may take again."""
 
     def __init__(self, threads: Threads) -> None:
-        self.threads, self.owner, self.depth = threads, None, 0
+        self.threads, self.depth = threads, 0
+        self.owner: Any = None
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         me = greenlet.getcurrent()
@@ -233,6 +235,9 @@ class Condition:
 
     notify = notify_all
 
+    def _changed_since(self, before: int) -> bool:
+        return self.changes != before
+
     def wait_for(self, until: Callable[[], object], timeout: float | None = None) -> object:
         end = None if timeout is None else self.threads.clock.now + timeout
         while not (found := until()):
@@ -241,9 +246,7 @@ class Condition:
             before = self.changes
             self.lock.release()
             try:
-                self.threads.wait(
-                    lambda before=before: self.changes != before, None if end is None else end - self.threads.clock.now
-                )
+                self.threads.wait(partial(self._changed_since, before), None if end is None else end - self.threads.clock.now)
             finally:
                 self.lock.acquire()
         return found

@@ -44,8 +44,9 @@ class Calls:
 
     async def answers_async(self, ask: ClientCall[Any]) -> list[Any]:
         method = SERVICE.methods_by_name[ask.method]
-        asked = list(ask.message) if method.client_streaming else [ask.message]  # type: ignore[call-overload]
-        messages = [message.SerializeToString() for message in asked]
+        message: Any = ask.message
+        asked = list(message) if method.client_streaming else [message]
+        messages = [one.SerializeToString() for one in asked]
         try:
             async with asyncio.timeout(TIMEOUT_S):
                 answers = await self._called(f"/{SERVICE.full_name}/{method.name}", messages)
@@ -116,7 +117,7 @@ class Connection(asyncio.Protocol):
         for event in events:
             stream = getattr(event, "stream_id", 0) or 0
             if isinstance(event, ResponseReceived | TrailersReceived):
-                self._ends[stream].update(dict(event.headers))
+                self._ends[stream].update((str(name), str(value)) for name, value in event.headers)
             elif isinstance(event, DataReceived):
                 self._bodies[stream] += event.data
                 self.h2.acknowledge_received_data(event.flow_controlled_length, stream)

@@ -73,13 +73,13 @@ class Reader:
             return self.at - start - 1
         if code == "GAMMA":
             b = self.read("UNARY", k)
-            return 2**b + self.take(b) - 1
+            return (1 << b) + self.take(b) - 1
         if code == "DELTA":
             b = self.read("GAMMA", k)
-            return 2**b + self.take(b) - 1
+            return (1 << b) + self.take(b) - 1
         if code == "ZETA":
             h = self.read("UNARY", k)
-            return 2 ** (h * k) + self.minimal_binary(2 ** (h * k + k) - 2 ** (h * k)) - 1
+            return (1 << h * k) + self.minimal_binary((1 << h * k + k) - (1 << h * k)) - 1
         if code == "GOLOMB":
             return self.read("UNARY", k) * k + self.minimal_binary(k)
         n, last = 0, 0

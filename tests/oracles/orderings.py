@@ -318,7 +318,7 @@ class Surf(Ordering):
         known = [q for q, name in self.region.items() if name == self.region[p]]
         fetched = sum(self.crawl.fetched[q] for q in known)
         everywhere = len(self.crawl.order) / len(self.region)
-        return min(1.0, everywhere / (fetched / len(known))) ** self.exponent(p)
+        return float(min(1.0, everywhere / (fetched / len(known))) ** self.exponent(p))
 
     def drawn(self, p: int) -> int:
         self.starts += 1

@@ -21,7 +21,7 @@ from frontrank.frontiers.frontier import FORGOTTEN, WAITING
 from frontrank.frontiers.polite.arrays import READY, TIMED
 from frontrank.frontiers.polite_frontier import PoliteFrontier
 from frontrank.kernels.hashtable import COUNT, HashTable
-from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.kernels.jit import INTERPRETED_STEPS, Array, by_size, kernel
 from frontrank.orderings.policy import Out, Policy
 from frontrank.web.links import MAX_PAGES
 
@@ -123,7 +123,8 @@ def _check_frontier(frontier: PoliteFrontier, held: dict[str, Array], pages: int
     for name, array in numbered.items():
         in_range({name: array}, name, room, least=-1 if name.endswith("pos") else 0)
     require(0 <= queue.counts[READY] <= room and 0 <= queue.counts[TIMED] <= room, "counts")
-    require(compiled(_heaps_hold)(queue.node, queue.mark, queue.host, queue.hosts["top"], queue.counts[polite.WAIT]), "node")
+    heaps_hold = by_size(_heaps_hold, known, INTERPRETED_STEPS)
+    require(heaps_hold(queue.node, queue.mark, queue.host, queue.hosts["top"], queue.counts[polite.WAIT]), "node")
     require(held["frontier_due_at"].shape == held["frontier_due"].shape and held["frontier_due_at"].dtype == REALS, "due")
 
 

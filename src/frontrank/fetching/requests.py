@@ -14,7 +14,7 @@ from frontrank.fetching.fetcher import Fetcher, FetchOptions, FetchResult
 from frontrank.fetching.fetchers import Fetchers
 from frontrank.fetching.http.message import Response
 from frontrank.fetching.pacing import Pacer
-from frontrank.fetching.robots import TakesHostLimits, Robots, refusal
+from frontrank.fetching.robots import Robots, TakesHostLimits, refusal
 
 if TYPE_CHECKING:
     from frontrank.pages.warc_writer import Warc

@@ -40,7 +40,8 @@ from frontrank.kernels.compiling import listen
 from frontrank.kernels.growing import grown
 
 INTERPRETED_S = 2.0  # of processor time of a process; then kernels of live crawls are compiled
-INTERPRETED_ITEMS = 2_000  # at most in one call
+INTERPRETED_ITEMS = 2_000  # at most in one call, of pages and URLs
+INTERPRETED_STEPS = 200_000  # the same where an item takes a microsecond, such as a link that is copied
 
 _interpreted_s = [0.0]
 _elsewhere: list[Callable[[], None]] = []  # what has kernels compiled by another process
@@ -217,9 +218,9 @@ def lazy(f: Kernel) -> Lazy:
     return Lazy(f)
 
 
-def by_size(f: Kernel, items: int) -> Kernel:
+def by_size(f: Kernel, items: int, max_interpreted: int = INTERPRETED_ITEMS) -> Kernel:
     """Kernel f for a call that goes through so many items: ``lazy`` for a few, compiled for many."""
-    return compiled(f) if items > INTERPRETED_ITEMS else lazy(f).call
+    return compiled(f) if items > max_interpreted else lazy(f).call
 
 
 def interpreted(f: Kernel, **bind: Kernel) -> Kernel:

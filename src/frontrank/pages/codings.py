@@ -44,7 +44,7 @@ def _deflate(body: bytes) -> Iterator[bytes]:
 
 def _brotli(body: bytes) -> Iterator[bytes]:
     need("brotli")
-    import brotli  # type: ignore[import-untyped]
+    import brotli
 
     decoder = brotli.Decompressor()
     piece = decoder.process(body, output_buffer_limit=STEP)

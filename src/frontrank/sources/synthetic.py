@@ -35,7 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from frontrank.errors import SpecError
-from frontrank.kernels.jit import Array, compiled
+from frontrank.kernels.jit import Array, Kernel, by_size
 from frontrank.sources.specification import Specification, short
 from frontrank.sources.synthetic_links import (
     LinkLists,
@@ -128,7 +128,7 @@ class Synthetic(Specification):
         self._check_memory()
         with np.errstate(over="ignore"):  # interpreted, unsigned scalars complain when they wrap; they are meant to
             rng = np.array([self.seed], np.uint64)
-            layout, by_size = self._layout(rng)
+            layout, largest_first = self._layout(rng)
             indptr, targets = self._links(layout, rng)
         topics = topic_names(self.topics)
         names = host_names(len(layout.size))
@@ -142,44 +142,48 @@ class Synthetic(Specification):
             titles=titles,
             texts=TextsOfPages(titles) if titles else None,
             anchors=Anchors(titles, targets) if titles else None,
-            seeds=layout.first[by_size[:MAX_SEEDS]].astype(np.int32),
+            seeds=layout.first[largest_first[:MAX_SEEDS]].astype(np.int32),
             name=self.name,
         )
         return searched(web, self.seed)[0] if self.searchers else web
 
     def _layout(self, rng: Array) -> tuple[Layout, Array]:
         """Where every page lies, and the hosts from the largest to the smallest."""
-        hosts = self.hosts or usual_hosts(self.pages, self.pages - self.trap)
-        by_size = compiled(shuffled)(np.arange(hosts, dtype=np.int32), rng)
+        run, hosts = self._kernel, self.hosts or usual_hosts(self.pages, self.pages - self.trap)
+        largest_first = run(shuffled)(np.arange(hosts, dtype=np.int32), rng)
         size = np.empty(hosts, np.int64)
-        size[by_size] = zipf_sizes(self.pages - self.trap, hosts)
+        size[largest_first] = zipf_sizes(self.pages - self.trap, hosts)
         whole = size.copy()
-        trap_host = by_size[min(1, hosts - 1)]
+        trap_host = largest_first[min(1, hosts - 1)]
         whole[trap_host] += self.trap
         first = np.zeros(hosts + 1, np.int64)
         np.cumsum(whole, out=first[1:])
         trap_first = int(first[trap_host] + size[trap_host])
         branching = np.empty(hosts, np.int64)
-        compiled(fill_below)(branching, MAX_CHILDREN - MIN_CHILDREN + 1, rng)
+        run(fill_below)(branching, MAX_CHILDREN - MIN_CHILDREN + 1, rng)
         branching += MIN_CHILDREN
         main_topic = np.empty(hosts, np.int16)
-        order = compiled(shuffled)(np.arange(self.topics, dtype=np.int16), rng)
-        main_topic[by_size] = np.resize(order, hosts)  # in turn, so that few hosts still have many topics
+        order = run(shuffled)(np.arange(self.topics, dtype=np.int16), rng)
+        main_topic[largest_first] = np.resize(order, hosts)  # in turn, so that few hosts still have many topics
         host = np.repeat(np.arange(hosts, dtype=np.int32), whole)
-        topic = compiled(inherit)(first, size, branching, main_topic, self.topics, rng)
-        start, pages = compiled(by_topic)(topic, self.topics, trap_first, self.trap)
+        topic = run(inherit)(first, size, branching, main_topic, self.topics, rng)
+        start, pages = run(by_topic)(topic, self.topics, trap_first, self.trap)
         layout = Layout(first, size, branching, host, topic, start, pages, trap_first, trap_first + self.trap)
-        return layout, by_size
+        return layout, largest_first
 
     def _links(self, layout: Layout, rng: Array) -> tuple[Array, Array]:
-        indptr = compiled(plan)(layout, self.pages, self.links, rng)
+        run = self._kernel
+        indptr = run(plan)(layout, self.pages, self.links, rng)
         targets = np.empty(int(indptr[-1]), np.int32)
-        stay = compiled(share_staying)(layout, indptr, self.locality)
-        order = compiled(interleaved)(layout, rng)
+        stay = run(share_staying)(layout, indptr, self.locality)
+        order = run(interleaved)(layout, rng)
         rows = LinkLists(indptr, targets, np.zeros(self.pages, np.int32), np.full(self.pages, -1, np.int32))
-        compiled(grow)(layout, order, rows, stay, self.copying, rng)
-        links = compiled(close_gaps)(indptr, rows.filled, targets)
+        run(grow)(layout, order, rows, stay, self.copying, rng)
+        links = run(close_gaps)(indptr, rows.filled, targets)
         return indptr, targets[:links]
+
+    def _kernel(self, kernel: Kernel) -> Kernel:
+        return by_size(kernel, self.pages)
 
     def _check_memory(self) -> None:
         needed = self.pages * (44 + 4 * self.links)

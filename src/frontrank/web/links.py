@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from frontrank.errors import InputError
-from frontrank.kernels.jit import Array, compiled, kernel
+from frontrank.kernels.jit import INTERPRETED_STEPS, Array, by_size, kernel
 
 MAX_PAGES = 2**31 - 2
 
@@ -51,7 +51,7 @@ def by_source(source: Array, target: Array, pages: int, places: bool = False) ->
     """Links sorted by source, stably: indptr, targets, and (if asked for) the place of each in what was given."""
     indptr, targets = np.zeros(pages + 1, np.int64), np.empty(source.size, np.int32)
     at = np.empty(source.size if places else 0, np.int64)
-    compiled(_by_source)(source, target, indptr, targets, at)
+    by_size(_by_source, source.size, INTERPRETED_STEPS)(source, target, indptr, targets, at)
     return indptr, targets, at
 
 
@@ -62,7 +62,7 @@ def tidy(indptr: Array, targets: Array, places: bool = False) -> tuple[Array, Ar
     anchors can follow. Memory beside the two arrays: 8 bytes per page, and with places 8 per link.
     """
     keep = np.empty(targets.size if places else 0, np.int64)
-    links = compiled(_tidy)(indptr, targets, keep)
+    links = by_size(_tidy, targets.size, INTERPRETED_STEPS)(indptr, targets, keep)
     if links < targets.size:
         targets = cut(targets, links)
     return indptr, targets, keep

@@ -32,6 +32,7 @@ logger = logging.getLogger("frontrank.fetching.crawler")
 NOTED_EVERY_S = 5.0
 WORKED = "worked_s"  # a note: for how long the crawl has been at work, in all runs together
 
+
 class Job:
     def __init__(self, crawl: Crawl, options: Options, warc: Warc | None) -> None:
         self.crawl, self.options, self.warc = crawl, options, warc
