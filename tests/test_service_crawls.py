@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -22,6 +23,7 @@ from frontrank.errors import BrokenCrawl, InputError, SpecError, StorageError, T
 from frontrank.frontiers.politeness import Politeness
 from frontrank.service.crawls import DEFAULT, MAX_ID_LENGTH, Crawls, crawl_id, directory_of
 from frontrank.service.pool import MAX_UNSAVED
+from frontrank.system.files import locked
 from tests.patience import eventually
 
 WILD = [
@@ -99,7 +101,7 @@ def test_crawls_that_are_there_get_another_ordering_if_that_is_asked_for(tmp_pat
 
 def test_a_delay_and_a_share_that_are_given_hold_for_crawls_that_are_there(tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs") as crawls:
-        crawls.made().host("slow.org", delay_s=30.0)
+        crawls.made().limit_host("slow.org", delay_s=30.0)
     for share in (0.25, 0.5):
         with Crawls(tmp_path, revisit_share=share) as crawls:
             crawls.delay(5.0)
@@ -322,6 +324,26 @@ def test_whatever_is_wrong_with_a_crawl_the_others_are_served(tmp_path: Path, ke
         assert crawls.get("bad").waiting == 1 and crawls.ids() == ["bad", "well"] and not crawls.broken, "it is tried again"
 
 
+def test_a_broken_crawl_is_deleted_unless_another_process_has_it(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs") as crawls:
+        for name in ("damaged", "news", "elsewhere"):
+            crawls.made(name).seed("http://a.org/")
+    shutil.copytree(tmp_path / "news", tmp_path / "news-old")
+    (tmp_path / "damaged" / "trace.db").write_bytes(b"not a database" * 1_000)
+    lock = locked(tmp_path / "elsewhere" / "lock", "busy")
+    with Crawls(tmp_path, "bfs") as crawls:
+        assert list(crawls.broken) == ["damaged", "elsewhere", "news-old"]
+        with pytest.raises(BrokenCrawl, match="another process is at work"):
+            crawls.delete("elsewhere")
+        assert [crawls.delete(name) for name in ("damaged", "news-old")] == [0, 0]
+        with pytest.raises(UnknownCrawl, match="no crawl 'damaged'"):
+            crawls.delete("damaged")
+        assert list(crawls.broken) == ["elsewhere"] and crawls.get("news").waiting == 1
+        os.close(lock)
+        assert crawls.delete("elsewhere") == 0
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["news"]
+
+
 def opens(crawls: Crawls, name: str) -> bool:
     with suppress(BrokenCrawl):
         return crawls.find(name) is not None
@@ -377,6 +399,7 @@ def test_a_large_crawl_is_closed_with_a_snapshot(tmp_path: Path) -> None:
 def test_many_who_use_more_crawls_than_are_open_lose_nothing(tmp_path: Path) -> None:
     """Some are closed while others want them; one is deleted and begun anew meanwhile."""
     found: list[str] = []
+    deleting = threading.Lock()  # of two who delete a crawl, the second finds none
     with Crawls(tmp_path, "bfs", Politeness(), max_open=2) as crawls, ThreadPoolExecutor(6) as threads:
 
         def put(turn: int) -> None:
@@ -388,8 +411,9 @@ def test_many_who_use_more_crawls_than_are_open_lose_nothing(tmp_path: Path) -> 
                 found.extend(crawl.names(crawl.take_queues())[n][0] for n in range(1)) if crawl and crawl.waiting else None
 
         def delete(_: int) -> None:
-            crawls.made("other").discover(["http://a.org/"])
-            crawls.delete("other")
+            with deleting:
+                crawls.made("other").discover(["http://a.org/"])
+                crawls.delete("other")
 
         done = [threads.submit(work, turn) for turn in range(60) for work in (put, put, get, delete)[: 3 + (turn % 20 == 0)]]
         for one in done:

@@ -736,7 +736,7 @@ def test_a_broken_crawl_is_refused_with_its_reason_and_the_others_are_served(tmp
     (tmp_path / "served" / "bad" / "trace.db").write_bytes(b"not a database" * 1_000)
     with served(tmp_path / "served") as service:
         bad = service.named("bad")
-        for call in (bad.stats, bad.get, lambda: bad.put(["http://a.org/"]), bad.urls, lambda: bad.delete_crawl()):
+        for call in (bad.stats, bad.get, lambda: bad.put(["http://a.org/"]), bad.urls):
             with pytest.raises(
                 ServiceError, match=r"'bad' could not be opened: .*not a database.*FAILED_PRECONDITION"
             ) as caught:
@@ -748,6 +748,8 @@ def test_a_broken_crawl_is_refused_with_its_reason_and_the_others_are_served(tmp
         assert [one.status for one in service.frontier.put_urls(items)] == [wire.AckMessage.FAIL, wire.AckMessage.OK]
         (answer,) = service.frontier.put_discovered([wire.DiscoveredBatch(ID="1", items=infos)])
         assert list(answer.statuses) == [wire.AckMessage.FAIL, wire.AckMessage.SKIPPED]
+        assert bad.delete_crawl() == 0 and not (tmp_path / "served" / "bad").exists()
+        assert bad.put(["http://a.org/"]) == [True] and got(bad.get()) == ["http://a.org/"], "it begins anew"
 
 
 # Where nothing can be stored ---------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from frontrank.crawl.crawl import Crawl
-from frontrank.crawl.journal import FILE, UNBORN, Journal, is_disk_full
+from frontrank.crawl.journal import FILE, UNBORN, Journal, is_disk_full, is_locked
 from frontrank.crawl.needs import check_live
 from frontrank.crawl.numbered import checked_share
 from frontrank.crawl.ranking import BACKGROUND
@@ -232,11 +232,11 @@ class Crawls:
 
     # What is done to them ---------------------------------------------------------------------------------------------------
     def delete(self, given: str = DEFAULT) -> int:
-        """Forget a crawl, and remove its directory. Returns how many of its pages were not done with."""
+        """Forget a crawl, broken ones too, and remove its directory. Returns how many of its pages were not done with."""
         name = self._key(crawl_id(given))
         with self._alone:
             entry = self._pool.find(name)
-            if entry is None or entry.reason:
+            if entry is None or (entry.reason and is_locked(entry.folder)):  # by another process, whose crawl it is
                 self.get(given)
                 entry = self._pool.find(name)
             assert entry is not None  # or ``get`` has said why not
