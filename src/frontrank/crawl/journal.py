@@ -305,7 +305,8 @@ class Journal:
             self.commit()
 
     def commit(self) -> None:
-        self._check_intact()
+        if self.broken:
+            self._check_intact()
         if not self._inside:
             return
         try:

@@ -155,6 +155,10 @@ class Lazy:
         self._kernel, self._bind = f, bind
         self.call: Kernel = self._choose
 
+    def sized(self, items: int) -> Kernel:
+        """For a call that goes through so many items: ``call`` for a few, compiled for many."""
+        return compiled(self._kernel, **self._bind) if items > INTERPRETED_ITEMS else self.call
+
     def _choose(self, *args: Any) -> Any:
         kept = code_folder() is not None and is_kept(_linked(self._kernel, self._bind, jit=False))
         self.call = self._compile if kept else self._interpret
@@ -219,7 +223,7 @@ def lazy(f: Kernel) -> Lazy:
 
 def by_size(f: Kernel, items: int) -> Kernel:
     """Kernel f for a call that goes through so many items: ``lazy`` for a few, compiled for many."""
-    return compiled(f) if items > INTERPRETED_ITEMS else lazy(f).call
+    return lazy(f).sized(items)
 
 
 def interpreted(f: Kernel, **bind: Kernel) -> Kernel:
