@@ -20,7 +20,7 @@ from frontrank.frontiers.frontier import Frontier
 from frontrank.frontiers.politeness import Politeness
 from frontrank.kernels import hashtable as names
 from frontrank.kernels.growing import grown
-from frontrank.kernels.jit import Array, Direct
+from frontrank.kernels.jit import Array, Direct, by_size
 from frontrank.orderings.policy import Policy, out_for
 from frontrank.pages.groups import HOST, grouping
 from frontrank.pages.urls import host_of
@@ -151,7 +151,7 @@ class Known:
         self.table = names.with_capacity(self.table, len(urls))
         numbers = np.empty(len(urls), np.int32)
         first = self.known
-        fresh = self._number_all.sized(len(urls))(self.table, keys, numbers)
+        fresh = by_size(names.number_all, len(urls), self._number_all)(self.table, keys, numbers)
         if fresh:
             if fresh < len(urls):
                 at = _first_places(numbers.tolist(), first)
@@ -275,7 +275,7 @@ class Known:
     def _number_hosts(self, hosts: Sequence[str]) -> Array:
         self.host_table = names.with_capacity(self.host_table, len(hosts))
         numbers = np.empty(len(hosts), np.int32)
-        if self._number_all.sized(len(hosts))(self.host_table, names.fingerprints(hosts), numbers):
+        if by_size(names.number_all, len(hosts), self._number_all)(self.host_table, names.fingerprints(hosts), numbers):
             count = int(self.host_table.counts[0])
             self.frontier.grow(self.links.start.size, count)
             if count > self.host_page.size:  # the ordering's columns have room for as many

@@ -155,10 +155,6 @@ class Lazy:
         self._kernel, self._bind = f, bind
         self.call: Kernel = self._choose
 
-    def sized(self, items: int) -> Kernel:
-        """For a call that goes through so many items: ``call`` for a few, compiled for many."""
-        return compiled(self._kernel, **self._bind) if items > INTERPRETED_ITEMS else self.call
-
     def _choose(self, *args: Any) -> Any:
         kept = code_folder() is not None and is_kept(_linked(self._kernel, self._bind, jit=False))
         self.call = self._compile if kept else self._interpret
@@ -221,9 +217,9 @@ def lazy(f: Kernel) -> Lazy:
     return Lazy(f)
 
 
-def by_size(f: Kernel, items: int) -> Kernel:
-    """Kernel f for a call that goes through so many items: ``lazy`` for a few, compiled for many."""
-    return lazy(f).sized(items)
+def by_size(f: Kernel, items: int, few: Lazy | None = None) -> Kernel:
+    """Kernel f for a call that goes through so many items: ``few``, or the one of all callers, for a few, compiled for many."""
+    return compiled(f) if items > INTERPRETED_ITEMS else (few or lazy(f)).call
 
 
 def interpreted(f: Kernel, **bind: Kernel) -> Kernel:
