@@ -30,6 +30,7 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError, need
 from frontrank.kernels.jit import Array
+from frontrank.sources.parquet_digests import damaged_part, parquet_digests
 from frontrank.system.files import IMPORTED, Progress, check_target, digest, written_beside
 from frontrank.web.strings import Deferred, Packed, Texts
 from frontrank.web.web import Web
@@ -39,7 +40,6 @@ VERSION = 1
 MANIFEST = "web.json"
 TABLES = ("pages", "hosts", "anchors")
 PARQUET_MAGIC = b"PAR1"
-FOOTER = "(footer)"  # its digest, beside those of columns
 AGAIN = "restore it from a copy, or write it again"
 ROWS = 16_384  # of a row group: a few hundred MB of text at most
 ARRAYS: dict[str, Any] = {"hosts": np.int32, "ids": np.int64, "seeds": None, "views": np.float64, "clicks": np.float64}
@@ -125,33 +125,12 @@ def write_digested(path: str, manifest: dict[str, Any], names: Iterable[str]) ->
 
 
 def _digests_of(path: str) -> str | dict[str, str]:
-    return _parquet_digests(path) if path.endswith(".parquet") else digest(path)
+    return parquet_digests(path) if path.endswith(".parquet") else digest(path)
 
 
 def _own_digest(manifest: dict[str, Any]) -> str:
     said = json.dumps({key: value for key, value in manifest.items() if key != "digest"}, sort_keys=True)
     return f"{zlib.crc32(said.encode()):08x}"
-
-
-def _parquet_digests(path: str, columns: Sequence[str] | None = None) -> dict[str, str]:
-    """Of its footer, and of the chunks of each column (or of these columns): what reading them reads."""
-    need("pyarrow")
-    import pyarrow.parquet as pq
-
-    says = pq.read_metadata(path)
-    size = os.path.getsize(path)
-    footer = says.serialized_size + 8
-    found = {FOOTER: digest(path, [(size - footer, footer)])}
-    groups = [says.row_group(i) for i in range(says.num_row_groups)]
-    for at, name in enumerate(says.schema.names):
-        if columns is None or name in columns:
-            found[name] = digest(path, [_span(group.column(at)) for group in groups])
-    return found
-
-
-def _span(chunk: Any) -> tuple[int, int]:
-    first = chunk.data_page_offset if chunk.dictionary_page_offset is None else chunk.dictionary_page_offset
-    return min(first, chunk.data_page_offset), chunk.total_compressed_size
 
 
 def _write_strings(where: str, name: str, columns: dict[str, Sequence[str]]) -> None:
@@ -341,9 +320,8 @@ def read_columns(path: str, columns: list[str], rows: int, digests: dict[str, An
     expected = (digests or {}).get(os.path.basename(path))
     try:
         if expected is not None:
-            found = _parquet_digests(path, columns)
-            wrong = next((name for name in (FOOTER, *columns) if found.get(name) != expected.get(name)), None)
-            if wrong is not None:
+            wrong = damaged_part(path, columns, expected)
+            if wrong:
                 raise SourceError(f"{path}: damaged, the digest of {wrong} is not that of what was written; {AGAIN}")
         with pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
             says, groups = file.metadata, range(file.metadata.num_row_groups)
