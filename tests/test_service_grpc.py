@@ -21,6 +21,7 @@ from h2.connection import H2Connection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frontrank.crawl import events
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError, NotFound, ServiceAway, ServiceError
 from frontrank.service import asks, wire
@@ -354,6 +355,19 @@ def test_old_urls_are_purged(service: Service) -> None:
     assert client.purge(5) == 0 and client.purge(2, "a.org") == 1 and client.purge(2) == 1
     assert [one.url for one in client.urls()] == ["http://a.org/new"]
     assert client.put(["http://a.org/old"]) == [True]
+
+
+def test_many_pages_are_forgotten_in_parts_so_that_others_get_to_the_crawl(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("frontrank.service.frontier.FORGOTTEN_AT_ONCE", 10)
+    client = service.client
+    client.put([f"http://{host}.org/{n}" for host in "ab" for n in range(25)])
+    service.clock.now += 3 * 86_400
+    client.put(["http://a.org/new"])
+    assert client.purge(2, "b.org") == 25 and client.delete_queue("a.org") == 26 and client.urls() == []
+    rows = service.crawls.get().log.select(("links",), (events.Forgotten.kind,))
+    assert [len(links) // 4 for (links,) in rows] == [10, 10, 5, 10, 10, 6], "each an event of its own"
 
 
 def test_nothing_is_handed_out_while_paused(service: Service) -> None:
