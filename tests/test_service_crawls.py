@@ -21,7 +21,8 @@ from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.integrity import checksum
 from frontrank.errors import BrokenCrawl, InputError, SpecError, StorageError, TooMany, UnknownCrawl
 from frontrank.frontiers.politeness import Politeness
-from frontrank.service.crawls import DEFAULT, MAX_ID_LENGTH, Crawls, crawl_id, directory_of
+from frontrank.service.crawl_ids import DEFAULT, MAX_ID_LENGTH, crawl_id, directory_of
+from frontrank.service.crawls import Crawls
 from frontrank.service.pool import MAX_UNSAVED
 from frontrank.system.files import locked
 from tests.patience import eventually
@@ -386,6 +387,23 @@ def test_idle_crawls_are_closed_and_come_back_with_their_leases_and_delays(tmp_p
         assert crawls.ids() == list("bcd") and not (tmp_path / "a").exists()
 
 
+def test_a_delay_for_all_opens_no_crawl_and_holds_for_each_when_it_is_used(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs", Politeness(delay_s=1.0), max_open=1) as crawls:
+        for name in "abc":
+            crawls.made(name)
+        crawls.get("b").set_politeness(Politeness(delay_s=1.0, per_host=3))
+        opened = crawls.open_crawls()
+        crawls.delay(7.0)
+        assert crawls.open_crawls() == opened
+        assert crawls.get("b").politeness == Politeness(delay_s=7.0, per_host=3)
+        assert crawls.made("d").politeness.delay_s == 7.0
+        crawls.get("b").set_politeness(Politeness(delay_s=9.0))
+    with Crawls(tmp_path) as crawls:
+        assert [crawls.get(name).politeness.delay_s for name in "abcd"] == [7.0, 9.0, 7.0, 7.0]
+        stored = json.loads((tmp_path / "service.json").read_text(encoding="utf-8"))
+        assert stored["delays"] == {}
+
+
 def test_a_large_crawl_is_closed_with_a_snapshot(tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs", max_open=1) as crawls:
         crawls.made("large").discover([f"http://a.org/{n}" for n in range(MAX_UNSAVED + 1)])
@@ -408,7 +426,7 @@ def test_many_who_use_more_crawls_than_are_open_lose_nothing(tmp_path: Path) -> 
 
         def get(turn: int) -> None:
             with crawls.use(f"c{turn % 5}") as crawl:
-                found.extend(crawl.names(crawl.take_queues())[n][0] for n in range(1)) if crawl and crawl.waiting else None
+                found.extend(url for url, _ in crawl.names(crawl.take_queues())[:1]) if crawl else None
 
         def delete(_: int) -> None:
             with deleting:

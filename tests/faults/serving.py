@@ -13,7 +13,8 @@ from frontrank.fetching.fetcher import How
 from frontrank.frontiers.politeness import Politeness
 from frontrank.service import crawls as service_crawls
 from frontrank.service import fetching, pool
-from frontrank.service.crawls import DEFAULT, Crawls
+from frontrank.service.crawl_ids import DEFAULT
+from frontrank.service.crawls import Crawls
 from frontrank.service.fetching import FetchPlan, Work
 from frontrank.service.frontier import FrontierService
 from frontrank.service.grpc_server import methods

@@ -5,13 +5,11 @@
     DIR/DEFAULT/trace.db      the crawl of ID "DEFAULT": see ``frontrank.crawl.journal``
     DIR/news%2Fsport/...      one of ID "news/sport"
 
-An ID is any text, and comes from anybody who may call the service. So a directory is named by a code of it, in which nothing
-but letters, digits, "_" and "-" stand for themselves: no ID leads out of the folder, and two IDs never share a directory.
+``crawl_ids`` says how directories are named.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
@@ -25,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import FILE, UNBORN, Journal, is_disk_full, is_locked
@@ -37,16 +35,14 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
 from frontrank.orderings.registry import as_policy
 from frontrank.orderings.stored import to_data, trusted, trusting
+from frontrank.service.crawl_ids import DEFAULT, crawl_id, directory_of, id_in
 from frontrank.service.options import ServeOptions
 from frontrank.service.pool import FILES, CrawlPool, Summary
 from frontrank.service.reopening import Reopener
 from frontrank.system.files import PRIVATE_FOLDER, file_limit, locked, private, replaced
 
-DEFAULT = "DEFAULT"
 SETTINGS, LOCK = "service.json", ".lock"  # a directory of a crawl has no dot in its name
 FORMAT, VERSION = "frontrank-service", 1
-MAX_ID_LENGTH = 1_000  # characters
-MAX_NAME_LENGTH = 120  # of a directory; file systems hold 255 bytes
 DELETED = ".deleted-"
 CLOSING_S = 1.0  # snapshots are written in this time
 POLITE = Politeness(delay_s=ServeOptions.delay)
@@ -96,13 +92,13 @@ class Crawls:
         self._alone = threading.RLock()  # while a crawl is started or deleted, or settings change
         self._left = threading.Condition(self._alone)
         self._leaving: set[str] = set()  # crawls that are being deleted
-        max_open = max(1, file_limit() // 2 // FILES) if max_open is None else max_open
-        self._pool = CrawlPool(self._recovered, self._check_written, max_open)
+        self._pool = CrawlPool(self._recovered, self._check_written, max_open or max(1, file_limit() // 2 // FILES))
         self._reopener = Reopener(self._pool.reopen)
         self._lock = self._entered()
         try:
             stored = self._read()
             self._active = bool(stored.get("active", True))
+            self._delays = dict[str, float](stored.get("delays", {}))  # of crawls that have not been used since
             self.politeness = politeness or Politeness(**stored.get("politeness", POLITE.json()))
             self._write()
             self._open_all()
@@ -277,12 +273,19 @@ class Crawls:
             self._write()
 
     def delay(self, delay_s: float) -> None:
-        """So many seconds between two answers from one queue, in all crawls, there and to come; queues keep their own."""
-        self.set_politeness(replace(self.politeness, delay_s=delay_s))
-        for name in self.ids():
-            with self.use(name) as crawl:
-                if crawl is not None:
-                    crawl.set_politeness(replace(crawl.politeness, delay_s=delay_s))
+        """So many seconds between two answers from one queue, in all crawls, there and to come; queues keep their own.
+
+        A crawl that is there hears of it when it is used next: to open a thousand takes a minute.
+        """
+        with self._alone:
+            self._delays = dict.fromkeys(self.ids(), delay_s)
+            self.set_politeness(replace(self.politeness, delay_s=delay_s))
+
+    def _set_delay(self, name: str, crawl: Crawl) -> None:
+        with self._alone:
+            if name in self._delays:
+                crawl.set_politeness(replace(crawl.politeness, delay_s=self._delays.pop(name)))
+                self._write()
 
     def close(self, max_s: float = CLOSING_S) -> None:
         """Let all crawls and the folder go. Snapshots that take longer are given up: the journals have it all."""
@@ -348,6 +351,7 @@ class Crawls:
             "active": self._active,
             "policy": to_data(self.policy),
             "politeness": self.politeness.json(),
+            "delays": self._delays,
         }
         try:
             path = self.folder / SETTINGS
@@ -377,7 +381,7 @@ class Crawls:
         except Exception as error:
             self._pool.add_broken(unquote(path.name), path, error)
             return
-        name = _id_of(crawl.notes, path)
+        name = id_in(crawl.notes, path)
         if self._pool.find(name) is None:
             self._pool.add(name, path, crawl)
             wanted = self._wanted(name)
@@ -396,12 +400,14 @@ class Crawls:
         if crawl.broken:
             self._reopener.add(name)
             raise (DiskFull if crawl.disk_full else StorageError)(crawl.broken)
+        if name in self._delays:
+            self._set_delay(name, crawl)
 
     def _recovered(self, path: Path) -> Crawl:
         """A crawl that is there, with the ordering that it has or, if that is asked for, the one that is given for it."""
         log = Journal.open(path, sync_s=self.sync_s)
         try:
-            wanted = self._wanted(_id_of(log.notes, path))
+            wanted = self._wanted(id_in(log.notes, path))
             policy = wanted if self.rescore else None
             with trusting(self.trusted):
                 crawl = Crawl.recover(log, policy, rescore=self.rescore, clock=self.clock, ranking=BACKGROUND, keep_leases=True)
@@ -415,37 +421,3 @@ class Crawls:
     def _check_open(self) -> None:
         if self._lock < 0:
             raise StorageError(f"{self.folder}: this service is closed; open it again to continue")
-
-
-def crawl_id(given: str) -> str:
-    """An ID as it is kept: blank is "DEFAULT".
-
-    >>> crawl_id(""), crawl_id("news")
-    ('DEFAULT', 'news')
-    """
-    name = given if given.strip() else DEFAULT
-    if len(name) > MAX_ID_LENGTH:
-        raise InputError(f"the ID of a crawl must have at most {MAX_ID_LENGTH:,} characters, got {len(name):,}")
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"the ID of a crawl must be valid Unicode, got {name!r}") from None
-    return name
-
-
-def _id_of(notes: Mapping[str, Any], path: Path) -> str:
-    """The ID of the crawl in a directory: noted in it, unless it was moved there from elsewhere."""
-    return crawl_id(str(notes.get("crawl_id", unquote(path.name))))
-
-
-def directory_of(name: str) -> str:
-    """The name of the directory of a crawl's ID. Long ones end in a digest.
-
-    >>> directory_of("news/sport"), directory_of(".."), directory_of("Ü")
-    ('news%2Fsport', '%2E%2E', '%C3%9C')
-    """
-    coded = quote(name, safe="").replace(".", "%2E").replace("~", "%7E")
-    if len(coded) <= MAX_NAME_LENGTH:
-        return coded
-    digest = hashlib.sha256(name.encode()).hexdigest()
-    return f"{coded[: MAX_NAME_LENGTH - len(digest) - 1]}~{digest}"

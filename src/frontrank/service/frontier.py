@@ -18,7 +18,8 @@ from frontrank.errors import BrokenCrawl, InputError, NotFound, StorageError, Un
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED
 from frontrank.service import wire
 from frontrank.service.counters import Counters
-from frontrank.service.crawls import Crawls, crawl_id
+from frontrank.service.crawl_ids import crawl_id
+from frontrank.service.crawls import Crawls
 from frontrank.service.intake import LATEST, Intake, host_in
 from frontrank.service.limits import MAX_PER_QUEUE
 
