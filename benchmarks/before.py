@@ -25,6 +25,12 @@ URL = """
 import gc, json, os, shutil, sys, time
 from pathlib import Path
 import frontrank as fr
+try:
+    from frontrank.kernels.jit import compile_at_once
+except ImportError:
+    pass  # an earlier tree, which interprets no kernel
+else:
+    compile_at_once()
 def url(n): return f"http://www.h{n % 20011}.example/section-{n % 97}/an-article-about-something/{n}.html"
 def crawl(folder, spec="fpr", group=1): return fr.Crawl(fr.parse(spec), folder, group=group)
 folder, size = Path(sys.argv[1]), int(sys.argv[2])

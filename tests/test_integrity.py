@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import shutil
 import sqlite3
 import zipfile
@@ -123,6 +124,14 @@ def test_a_flipped_bit_in_an_event_is_named_with_its_row(tmp_path: Path, reader:
     edit(folder, "UPDATE event SET title = 'other' WHERE seq = ?", row.seq)
     with pytest.raises(StorageError, match=rf"event {row.seq} is damaged.*the {row.seq - 1} before it can still be read"):
         reader(folder)
+
+
+def test_a_text_that_is_no_utf8_is_one_sentence_that_does_not_quote_it(tmp_path: Path) -> None:
+    folder = grown(tmp_path / "crawl")
+    edit(folder, "UPDATE event SET title = CAST(? AS TEXT) WHERE title IS NOT NULL", b"private\nti\xfftle")
+    with pytest.raises(StorageError, match=f"^{re.escape(str(folder))}: .*'title'.*; .*$") as caught:
+        Crawl.recover(folder, read_only=True)
+    assert "private" not in str(caught.value)
 
 
 def test_a_missing_event_is_named(tmp_path: Path) -> None:

@@ -205,3 +205,14 @@ def test_tables_that_somebody_else_made_are_replaced_with_force_alone(tmp_path: 
     assert pq.read_table(target / "pages.parquet")["owner"].to_pylist() == ["sales", "press"]
     convert(web, target, force=True)
     assert load(target).pages == 3
+
+
+def test_a_column_whose_name_is_no_utf8_is_damage(tmp_path: Path) -> None:
+    where = tmp_path / "web"
+    where.mkdir()
+    pq.write_table(pa.table({"source": [0], "target": [0]}), where / "links.parquet")
+    pq.write_table(pa.table({"page": [0], "url": ["http://a.example/"]}), where / "pages.parquet", store_schema=False)
+    data = (where / "pages.parquet").read_bytes()
+    (where / "pages.parquet").write_bytes(data.replace(b"\x03url", b"\x03ur\xec"))
+    with pytest.raises(SourceError, match=r"pages\.parquet: is damaged or cut off"):
+        load(where)

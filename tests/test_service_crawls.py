@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -23,6 +24,7 @@ from frontrank.frontiers.politeness import Politeness
 from frontrank.service.crawl_ids import DEFAULT, MAX_ID_LENGTH, crawl_id, directory_of
 from frontrank.service.crawls import Crawls
 from frontrank.service.pool import MAX_UNSAVED
+from frontrank.system.files import locked
 from tests.patience import eventually
 
 WILD = [
@@ -323,6 +325,26 @@ def test_whatever_is_wrong_with_a_crawl_the_others_are_served(tmp_path: Path, ke
         assert crawls.get("bad").waiting == 1 and crawls.ids() == ["bad", "well"] and not crawls.broken, "it is tried again"
 
 
+def test_a_broken_crawl_is_deleted_unless_another_process_has_it(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs") as crawls:
+        for name in ("damaged", "news", "elsewhere"):
+            crawls.get_or_start(name).seed("http://a.org/")
+    shutil.copytree(tmp_path / "news", tmp_path / "news-old")
+    (tmp_path / "damaged" / "trace.db").write_bytes(b"not a database" * 1_000)
+    lock = locked(tmp_path / "elsewhere" / "lock", "busy")
+    with Crawls(tmp_path, "bfs") as crawls:
+        assert list(crawls.broken) == ["damaged", "elsewhere", "news-old"]
+        with pytest.raises(BrokenCrawl, match="another process is at work"):
+            crawls.delete("elsewhere")
+        assert [crawls.delete(name) for name in ("damaged", "news-old")] == [0, 0]
+        with pytest.raises(UnknownCrawl, match="no crawl 'damaged'"):
+            crawls.delete("damaged")
+        assert list(crawls.broken) == ["elsewhere"] and crawls.get("news").waiting == 1
+        os.close(lock)
+        assert crawls.delete("elsewhere") == 0
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["news"]
+
+
 def opens(crawls: Crawls, name: str) -> bool:
     with suppress(BrokenCrawl):
         return crawls.find(name) is not None
@@ -365,6 +387,23 @@ def test_idle_crawls_are_closed_and_come_back_with_their_leases_and_delays(tmp_p
         assert crawls.ids() == list("bcd") and not (tmp_path / "a").exists()
 
 
+def test_a_delay_for_all_opens_no_crawl_and_holds_for_each_when_it_is_used(tmp_path: Path) -> None:
+    with Crawls(tmp_path, "bfs", Politeness(delay_s=1.0), max_open=1) as crawls:
+        for name in "abc":
+            crawls.get_or_start(name)
+        crawls.get("b").set_politeness(Politeness(delay_s=1.0, per_host=3))
+        opened = crawls.open_crawls()
+        crawls.set_delay(7.0)
+        assert crawls.open_crawls() == opened
+        assert crawls.get("b").politeness == Politeness(delay_s=7.0, per_host=3)
+        assert crawls.get_or_start("d").politeness.delay_s == 7.0
+        crawls.get("b").set_politeness(Politeness(delay_s=9.0))
+    with Crawls(tmp_path) as crawls:
+        assert [crawls.get(name).politeness.delay_s for name in "abcd"] == [7.0, 9.0, 7.0, 7.0]
+        stored = json.loads((tmp_path / "service.json").read_text(encoding="utf-8"))
+        assert stored["delays"] == {}
+
+
 def test_a_large_crawl_is_closed_with_a_snapshot(tmp_path: Path) -> None:
     with Crawls(tmp_path, "bfs", max_open=1) as crawls:
         crawls.get_or_start("large").discover([f"http://a.org/{n}" for n in range(MAX_UNSAVED + 1)])
@@ -378,6 +417,7 @@ def test_a_large_crawl_is_closed_with_a_snapshot(tmp_path: Path) -> None:
 def test_many_who_use_more_crawls_than_are_open_lose_nothing(tmp_path: Path) -> None:
     """Some are closed while others want them; one is deleted and begun anew meanwhile."""
     found: list[str] = []
+    deleting = threading.Lock()  # of two who delete a crawl, the second finds none
     with Crawls(tmp_path, "bfs", Politeness(), max_open=2) as crawls, ThreadPoolExecutor(6) as threads:
 
         def put(turn: int) -> None:
@@ -386,11 +426,12 @@ def test_many_who_use_more_crawls_than_are_open_lose_nothing(tmp_path: Path) -> 
 
         def get(turn: int) -> None:
             with crawls.use(f"c{turn % 5}") as crawl:
-                found.extend(crawl.names(crawl.take_queues())[n][0] for n in range(1)) if crawl and crawl.waiting else None
+                found.extend(url for url, _ in crawl.names(crawl.take_queues())[:1]) if crawl else None
 
         def delete(_: int) -> None:
-            crawls.get_or_start("other").discover(["http://a.org/"])
-            crawls.delete("other")
+            with deleting:
+                crawls.get_or_start("other").discover(["http://a.org/"])
+                crawls.delete("other")
 
         done = [threads.submit(work, turn) for turn in range(60) for work in (put, put, get, delete)[: 3 + (turn % 20 == 0)]]
         for one in done:

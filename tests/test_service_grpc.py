@@ -21,6 +21,7 @@ from h2.connection import H2Connection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frontrank.crawl import events
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import InputError, NotFound, ServiceAway, ServiceError
 from frontrank.service import client_calls, wire
@@ -354,6 +355,19 @@ def test_old_urls_are_purged(service: Service) -> None:
     assert client.purge(5) == 0 and client.purge(2, "a.org") == 1 and client.purge(2) == 1
     assert [one.url for one in client.urls()] == ["http://a.org/new"]
     assert client.put(["http://a.org/old"]) == [True]
+
+
+def test_many_pages_are_forgotten_in_parts_so_that_others_get_to_the_crawl(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("frontrank.service.frontier.FORGOTTEN_AT_ONCE", 10)
+    client = service.client
+    client.put([f"http://{host}.org/{n}" for host in "ab" for n in range(25)])
+    service.clock.now += 3 * 86_400
+    client.put(["http://a.org/new"])
+    assert client.purge(2, "b.org") == 25 and client.delete_queue("a.org") == 26 and client.urls() == []
+    rows = service.crawls.get().log.select(("links",), (events.Forgotten.kind,))
+    assert [len(links) // 4 for (links,) in rows] == [10, 10, 5, 10, 10, 6], "each an event of its own"
 
 
 def test_nothing_is_handed_out_while_paused(service: Service) -> None:
@@ -741,7 +755,7 @@ def test_a_broken_crawl_is_refused_with_its_reason_and_the_others_are_served(tmp
     (tmp_path / "served" / "bad" / "trace.db").write_bytes(b"not a database" * 1_000)
     with served(tmp_path / "served") as service:
         bad = service.named("bad")
-        for call in (bad.stats, bad.get, lambda: bad.put(["http://a.org/"]), bad.urls, lambda: bad.delete_crawl()):
+        for call in (bad.stats, bad.get, lambda: bad.put(["http://a.org/"]), bad.urls):
             with pytest.raises(
                 ServiceError, match=r"'bad' could not be opened: .*not a database.*FAILED_PRECONDITION"
             ) as caught:
@@ -753,6 +767,8 @@ def test_a_broken_crawl_is_refused_with_its_reason_and_the_others_are_served(tmp
         assert [one.status for one in service.frontier.put_urls(items)] == [wire.AckMessage.FAIL, wire.AckMessage.OK]
         (answer,) = service.frontier.put_discovered([wire.DiscoveredBatch(ID="1", items=infos)])
         assert list(answer.statuses) == [wire.AckMessage.FAIL, wire.AckMessage.SKIPPED]
+        assert bad.delete_crawl() == 0 and not (tmp_path / "served" / "bad").exists()
+        assert bad.put(["http://a.org/"]) == [True] and got(bad.get()) == ["http://a.org/"], "it begins anew"
 
 
 # Where nothing can be stored ---------------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -224,6 +226,33 @@ def test_whichever_bytes_are_flipped_a_web_loads_or_is_refused_in_one_sentence(
     finally:
         (where / name).write_bytes(whole)
     assert "\n" not in said and (not said or str(where) in said)
+
+
+FLIPPED_FOOTERS = """
+import sys
+from pathlib import Path
+from frontrank.errors import SourceError
+from frontrank.sources.parquet_digests import END
+from frontrank.sources import load
+path = Path(sys.argv[1]) / "hosts.parquet"
+whole = path.read_bytes()
+for bit in range(8 * (len(whole) - END - int.from_bytes(whole[-END:-4], "little")), 8 * len(whole), 3):
+    data = bytearray(whole)
+    data[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(data)
+    try:
+        list(load(sys.argv[1]).host_names)
+        sys.exit(f"bit {bit} was not seen")
+    except SourceError as error:
+        assert str(path) in str(error), error
+"""
+
+
+def test_a_damaged_footer_is_refused_before_pyarrow_reads_it(tmp_path: Path) -> None:
+    """Of some bits pyarrow ends the process: it throws what nobody catches."""
+    save(a_web(views=np.arange(3.0)), tmp_path / "web")
+    done = subprocess.run([sys.executable, "-c", FLIPPED_FOOTERS, str(tmp_path / "web")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("damage", [b"{'descr': '<i8', 'fortran_order': False, 'shape': (3,), ", b"(((", b"\xff\xfe" * 20])

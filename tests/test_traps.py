@@ -210,6 +210,24 @@ def test_a_summary_says_how_to_go_on_with_a_trap_and_without(tmp_path: Path) -> 
     assert b'"excluded"' in again.stdout
 
 
+def test_a_trap_is_found_though_the_crawl_ends_and_is_resumed_in_it(tmp_path: Path) -> None:
+    def crawl_on(crawl: Crawl, pages: int) -> Traps:
+        traps = Traps(crawl, Options((f"{HOST}/",)))
+        for _ in range(pages):
+            (url,) = crawl.take()
+            first_new, names = crawl.known, token(url, 2) if "/x/" in url else ["0"]
+            further = [(f"{HOST}/x/{name}", "") for name in names]
+            crawl.fetched(url, further, "More")
+            traps.fetched(crawl.find(url), url, "More", further, first_new)
+        return traps
+
+    with Crawl("bfs", tmp_path / "crawl") as crawl:
+        crawl.seed([f"{HOST}/"])
+        assert not crawl_on(crawl, 70).found
+    with Crawl.recover(tmp_path / "crawl") as crawl:
+        assert [trap["pattern"] for trap in crawl_on(crawl, 32).found.values()] == ["a.example/x/<...>"]
+
+
 def test_the_share_grows_with_the_crawl(tmp_path: Path) -> None:
     crawl = Crawl("bfs")
     crawl.seed([f"{HOST}/"])

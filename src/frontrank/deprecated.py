@@ -12,12 +12,13 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 ALIASES = {"--policy": "--ordering", "--ranker": "--ordering"}  # other words for one thing, which stay
 OPTIONS = {  # by command and old flag: the new flag, or the argument that takes the value now
     ("limit", "--family"): "--pattern",
@@ -79,30 +80,34 @@ def current_parameters(name: str, given: dict[str, str]) -> dict[str, str]:
     """The parameters of a specification under their present names."""
     for key in given:
         if (name, key) in PARAMETERS:
-            warn(f"{name}:{key}=", f"{PARAMETERS[name, key]}=")
+            warn(f"{name}:{key}=", f"{PARAMETERS[name, key]}=", 4)
     return {PARAMETERS.get((name, key), key): value for key, value in given.items()}
 
 
-def attribute(owner: str, holder: Any, name: str) -> Any:
-    """What a name of before means now, for the ``__getattr__`` of a module or a class."""
-    new = next((row.new for row in NAMES if (row.owner, row.old) == (owner, name)), None)
-    if new is None:
-        kind = f"module {owner!r}" if ":" not in owner else repr(owner.partition(":")[2])
-        raise AttributeError(f"{kind} has no attribute {name!r}")
-    warn(name, new)
+def names_of_before(module: str) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a module."""
+
+    def attribute(name: str) -> Any:
+        new = next((row.new for row in NAMES if (row.owner, row.old) == (module, name)), None)
+        if new is None:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return current(import_module(module), name, new, callers=4)
+
+    return attribute
+
+
+def members_of_before(owner: type[T]) -> type[T]:
+    """Give a class its members of before, as properties: with a ``__getattr__`` each attribute of it takes longer to find."""
+    for row in NAMES:
+        if row.owner == f"{owner.__module__}:{owner.__qualname__}":
+            setattr(owner, row.old, property(partial(current, old=row.old, new=row.new)))
+    return owner
+
+
+def current(holder: Any, old: str, new: str, callers: int = 3) -> Any:
+    """What a name of before means now; the warning names the line so many calls up."""
+    warn(old, new, callers)
     return attrgetter(new)(holder)
-
-
-def names_of_before(owner: str) -> Callable[..., Any]:
-    """The ``__getattr__`` of the module or class ``owner``."""
-
-    def module_attribute(name: str) -> Any:
-        return attribute(owner, import_module(owner), name)
-
-    def member(self: Any, name: str) -> Any:
-        return attribute(owner, self, name)
-
-    return member if ":" in owner else module_attribute
 
 
 def parameters_of_before(function: F) -> F:
@@ -113,12 +118,12 @@ def parameters_of_before(function: F) -> F:
     @wraps(function)
     def call(*args: Any, **given: Any) -> Any:
         for old in renamed.keys() & given.keys():
-            warn(f"{old}=", f"{renamed[old]}=")
+            warn(f"{old}=", f"{renamed[old]}=", 3)
             given[renamed[old]] = given.pop(old)
         return function(*args, **given)
 
     return cast(F, call)
 
 
-def warn(old: str, new: str) -> None:
-    warnings.warn(f"{old} is called {new} now", DeprecationWarning, stacklevel=4)
+def warn(old: str, new: str, callers: int) -> None:
+    warnings.warn(f"{old} is called {new} now", DeprecationWarning, stacklevel=callers)

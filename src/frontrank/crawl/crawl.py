@@ -26,7 +26,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from frontrank.crawl import events, given, recovery
 from frontrank.crawl.events import Where
@@ -38,7 +38,7 @@ from frontrank.crawl.needs import check_live
 from frontrank.crawl.numbered import checked_share
 from frontrank.crawl.ranking import BACKGROUND, INLINE
 from frontrank.crawl.shown import Shown
-from frontrank.deprecated import names_of_before
+from frontrank.deprecated import members_of_before
 from frontrank.errors import InputError
 from frontrank.frontiers.frontier import LATER, WAITING, Frontier
 from frontrank.frontiers.polite_frontier import PoliteFrontier
@@ -59,6 +59,7 @@ Link = str | tuple[str, str]
 MAX_S = 10_000_000.0  # between two times at which the disk has everything; threads cannot wait for centuries
 
 
+@members_of_before
 class Crawl(Shown):
     """A policy at work on pages that are named by the events: URLs, or any other text."""
 
@@ -316,9 +317,6 @@ class Crawl(Shown):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
-
-    if not TYPE_CHECKING:  # a type checker knows the present names alone
-        __getattr__ = names_of_before("frontrank.crawl.crawl:Crawl")
 
 
 def _apart(links: Iterable[Link]) -> tuple[list[str], list[str] | None]:

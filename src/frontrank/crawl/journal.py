@@ -696,7 +696,7 @@ class Sentences:
             return
         if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
             raise CrawlClosed(f"{self.folder}: this crawl is closed; recover it to continue") from None
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        reason = getattr(error, "strerror", None) or str(error).partition(" with text ")[0]  # SQLite quotes what is damaged
         raise (DiskFull if is_disk_full(error) else StorageError)(
             f"{self.folder}: the trace of the crawl cannot be {self.doing} ({reason}); fix this and try again"
         ) from None

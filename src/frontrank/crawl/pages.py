@@ -85,7 +85,7 @@ class Known:
         self.worth = np.zeros(capacity if "impact" in self.needs else 0)  # of each page, as far as it was told
         self.queue_by = grouping(log.notes.get("queue_by", HOST))  # the queue of a URL, where it is not its host's
         self.joined: dict[str, str] = {}  # hosts, and the address whose pace and budget they share
-        self._find = Direct(names.find)
+        self._number_all, self._find = Direct(names.number_all), Direct(names.find)
 
     @property
     def known(self) -> int:
@@ -151,7 +151,7 @@ class Known:
         self.table = names.with_capacity(self.table, len(urls))
         numbers = np.empty(len(urls), np.int32)
         first = self.known
-        fresh = by_size(names.number_all, len(urls))(self.table, keys, numbers)
+        fresh = by_size(names.number_all, len(urls), few=self._number_all)(self.table, keys, numbers)
         if fresh:
             if fresh < len(urls):
                 at = _first_places(numbers.tolist(), first)
@@ -275,7 +275,7 @@ class Known:
     def _number_hosts(self, hosts: Sequence[str]) -> Array:
         self.host_table = names.with_capacity(self.host_table, len(hosts))
         numbers = np.empty(len(hosts), np.int32)
-        if by_size(names.number_all, len(hosts))(self.host_table, names.fingerprints(hosts), numbers):
+        if by_size(names.number_all, len(hosts), few=self._number_all)(self.host_table, names.fingerprints(hosts), numbers):
             count = int(self.host_table.counts[0])
             self.frontier.grow(self.links.start.size, count)
             if count > self.host_page.size:  # the ordering's columns have room for as many

@@ -9,6 +9,7 @@ before the new ones are full. Until then a key that is not among the new slots i
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from hashlib import blake2b
 from typing import NamedTuple
@@ -24,6 +25,9 @@ MIN_SLOTS = 64  # slots
 MOVES = 8  # old slots moved for each new key; 1.5 would do
 COUNT, MOVED = 0, 1  # places in counts
 
+_new_digest = blake2b(digest_size=8).copy  # takes two thirds of the time of making one anew
+_number = struct.Struct("<q").unpack
+
 
 class HashTable(NamedTuple):
     slots: Array  # int32: a number plus one, or EMPTY; a power of two of them
@@ -35,12 +39,18 @@ class HashTable(NamedTuple):
 def fingerprint(name: str) -> int:
     if not isinstance(name, str):
         raise InputError(f"a page, host or queue must be named by text, got {name!r}")
-    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True)
+    number: int = _number(_digest(name))[0]
+    return number
 
 
 def fingerprints(names: Iterable[str]) -> Array:
-    digests = [blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names]
-    return np.frombuffer(b"".join(digests), "<i8")
+    return np.frombuffer(b"".join([_digest(name) for name in names]), "<i8")
+
+
+def _digest(name: str) -> bytes:
+    digest = _new_digest()
+    digest.update(name.encode("utf-8", "surrogatepass"))
+    return digest.digest()
 
 
 def signed(key: int) -> int:

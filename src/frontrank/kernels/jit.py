@@ -218,9 +218,9 @@ def lazy(f: Kernel) -> Lazy:
     return Lazy(f)
 
 
-def by_size(f: Kernel, items: int, max_interpreted: int = INTERPRETED_ITEMS) -> Kernel:
-    """Kernel f for a call that goes through so many items: ``lazy`` for a few, compiled for many."""
-    return compiled(f) if items > max_interpreted else lazy(f).call
+def by_size(f: Kernel, items: int, max_interpreted: int = INTERPRETED_ITEMS, *, few: Lazy | None = None) -> Kernel:
+    """Kernel f for a call that goes through so many items: ``few``, or the one of all callers, for a few, compiled for many."""
+    return compiled(f) if items > max_interpreted else (few or lazy(f)).call
 
 
 def interpreted(f: Kernel, **bind: Kernel) -> Kernel:

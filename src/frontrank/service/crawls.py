@@ -15,6 +15,7 @@ from types import TracebackType
 from urllib.parse import unquote
 
 from frontrank.crawl.crawl import Crawl
+from frontrank.crawl.journal import is_locked
 from frontrank.errors import CrawlClosed, DiskFull, InputError, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.frontiers.politeness import Politeness
 from frontrank.orderings.policy import Policy
@@ -77,6 +78,7 @@ class Crawls:
         try:
             stored = self._storage.read_settings()
             self._active = bool(stored.get("active", True))
+            self._delays = dict[str, float](stored.get("delays", {}))  # of crawls that have not been used since
             self.politeness = politeness or Politeness(**stored.get("politeness", POLITE.json()))
             self._write_settings()
             for path in self._storage.crawl_directories():
@@ -192,11 +194,11 @@ class Crawls:
 
     # What is done to them ---------------------------------------------------------------------------------------------------
     def delete(self, given: str = DEFAULT) -> int:
-        """Forget a crawl, and remove its directory. Returns how many of its pages were not done with."""
+        """Forget a crawl, broken ones too, and remove its directory. Returns how many of its pages were not done with."""
         name = self._key(crawl_id(given))
         with self._lock:
             entry = self._pool.find(name)
-            if entry is None or entry.reason:
+            if entry is None or (entry.reason and is_locked(entry.folder)):  # by another process, whose crawl it is
                 self.get(given)
                 entry = self._pool.find(name)
             assert entry is not None  # or ``get`` has said why not
@@ -235,12 +237,19 @@ class Crawls:
             self._write_settings()
 
     def set_delay(self, delay_s: float) -> None:
-        """Set the seconds between two answers from one queue, in existing and new crawls; queues keep delays of their own."""
-        self.set_politeness(replace(self.politeness, delay_s=delay_s))
-        for name in self.ids():
-            with self.use(name) as crawl:
-                if crawl is not None:
-                    crawl.set_politeness(replace(crawl.politeness, delay_s=delay_s))
+        """Set the seconds between two answers from one queue, in existing and new crawls; queues keep delays of their own.
+
+        An existing crawl gets it when it is used next: to open a thousand takes a minute.
+        """
+        with self._lock:
+            self._delays = dict.fromkeys(self.ids(), delay_s)
+            self.set_politeness(replace(self.politeness, delay_s=delay_s))
+
+    def _apply_delay(self, name: str, crawl: Crawl) -> None:
+        with self._lock:
+            if name in self._delays:
+                crawl.set_politeness(replace(crawl.politeness, delay_s=self._delays.pop(name)))
+                self._write_settings()
 
     def close(self, max_s: float = CLOSING_S) -> None:
         """Let all crawls and the folder go. Snapshots that take longer are given up: the journals have it all."""
@@ -261,7 +270,7 @@ class Crawls:
     # ------------------------------------------------------------------------------------------------------------------------
     def _write_settings(self) -> None:
         policy, politeness = to_data(self._factory.policy), self.politeness.json()
-        self._storage.write_settings(active=self._active, policy=policy, politeness=politeness)
+        self._storage.write_settings(active=self._active, policy=policy, politeness=politeness, delays=self._delays)
 
     def _open(self, path: Path) -> None:
         """Open the crawl of a directory. Whatever is wrong with it, the others are served."""
@@ -289,3 +298,5 @@ class Crawls:
         if crawl.broken:
             self._reopener.add(name)
             raise (DiskFull if crawl.disk_full else StorageError)(crawl.broken)
+        if name in self._delays:
+            self._apply_delay(name, crawl)

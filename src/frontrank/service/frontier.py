@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+from frontrank.crawl.control import YIELD_S
 from frontrank.crawl.crawl import Crawl
 from frontrank.errors import BrokenCrawl, InputError, NotFound, StorageError, UnknownCrawl
 from frontrank.frontiers.frontier import ABSENT, FORGOTTEN, GONE, LATER, LEASED
@@ -26,6 +27,7 @@ LEASE_S = 30
 LISTED = 100  # if no size is asked for
 PIECE, PIECE_BYTES = 250, 2**16  # what is listed at once, and kept for a client that does not read
 READ, LOOKED_AT = 1_000, 10_000  # pages that are searched at once, with their URLs and without
+FORGOTTEN_AT_ONCE = 1_000  # pages: about 20 ms
 TAKEN = 250  # URLs that are taken at once, about: the client reads them while the next are taken
 DAY_S = 86_400
 NO_QUEUE = 2**64 - 1  # -1, as the reference service answers it
@@ -244,8 +246,8 @@ class FrontierService:
             if crawl is None or counts is None:
                 return wire.Long(value=NO_QUEUE)
             polite = crawl.politeness
+            self._forget(crawl, asked.key, crawl.known)
             with crawl.together():
-                crawl.forget_pages(crawl.pages_of(asked.key).tolist())
                 if crawl.group_of(asked.key) != asked.key:
                     return wire.Long(value=counts.active)  # its limits are those of other hosts too
                 crawl.limit_host(
@@ -259,7 +261,17 @@ class FrontierService:
             if crawl is None:
                 return wire.Long(value=0)
             old = crawl.born_before(self.clock() - asked.days * DAY_S)
-            return wire.Long(value=crawl.forget_pages(crawl.pages_of(asked.key or None, 0, old).tolist()))
+            return wire.Long(value=self._forget(crawl, asked.key or None, old))
+
+    def _forget(self, crawl: Crawl, queue: str | None, stop: int) -> int:
+        """Forget pages (of a queue) before this one, in parts: between two of them, others get to the crawl."""
+        forgotten = 0
+        for first in range(0, stop, LOOKED_AT):
+            pages = crawl.pages_of(queue, first, min(first + LOOKED_AT, stop)).tolist()
+            for begin in range(0, len(pages), FORGOTTEN_AT_ONCE):
+                forgotten += crawl.forget_pages(pages[begin : begin + FORGOTTEN_AT_ONCE])
+                time.sleep(YIELD_S)
+        return forgotten
 
     def block_queue_until(self, asked: wire.BlockQueueParams) -> wire.Empty:
         with self._with_queue(asked.crawlID, asked.key) as crawl:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from frontrank.errors import SourceError, need
+from frontrank.errors import SourceError
+from frontrank.sources.parquet_digests import parquet_digests
 from frontrank.system.files import digest
 
-FOOTER = "(footer)"  # its digest, beside those of columns
 AGAIN = "restore it from a copy, or write it again"
 
 
@@ -37,27 +37,6 @@ def _digests_of(path: str) -> str | dict[str, str]:
 def _own_digest(manifest: dict[str, Any]) -> str:
     content = json.dumps({key: value for key, value in manifest.items() if key != "digest"}, sort_keys=True)
     return f"{zlib.crc32(content.encode()):08x}"
-
-
-def parquet_digests(path: str, columns: Sequence[str] | None = None) -> dict[str, str]:
-    """Digests of the footer and of the chunks of each column (or of these columns)."""
-    need("pyarrow")
-    import pyarrow.parquet as pq
-
-    metadata = pq.read_metadata(path)
-    size = os.path.getsize(path)
-    footer = metadata.serialized_size + 8
-    found = {FOOTER: digest(path, [(size - footer, footer)])}
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    for at, name in enumerate(metadata.schema.names):
-        if columns is None or name in columns:
-            found[name] = digest(path, [_span(group.column(at)) for group in groups])
-    return found
-
-
-def _span(chunk: Any) -> tuple[int, int]:
-    first = chunk.data_page_offset if chunk.dictionary_page_offset is None else chunk.dictionary_page_offset
-    return min(first, chunk.data_page_offset), chunk.total_compressed_size
 
 
 def check_digest(path: str, manifest: dict[str, Any]) -> None:

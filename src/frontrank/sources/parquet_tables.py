@@ -55,7 +55,7 @@ def opened_part(part: str) -> Iterator[Any]:
     try:
         with pq.ParquetFile(part, page_checksum_verification=True, pre_buffer=False, buffer_size=BUFFER) as file:
             yield file
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         why = (str(error).splitlines() or [type(error).__name__])[0][:120]
         raise SourceError(f"{part}: is damaged or cut off, not a whole Parquet file ({why}); write it again") from None
 

@@ -29,7 +29,8 @@ import numpy as np
 
 from frontrank.errors import InputError, SourceError, need
 from frontrank.kernels.jit import Array
-from frontrank.sources.digests import AGAIN, FOOTER, check_digest, check_file, parquet_digests, write_digested
+from frontrank.sources.digests import AGAIN, check_digest, check_file, write_digested
+from frontrank.sources.parquet_digests import damaged_part
 from frontrank.system.files import IMPORTED, Progress, check_target, written_beside
 from frontrank.web.strings import Deferred, Packed, Texts
 from frontrank.web.web import Web
@@ -285,9 +286,8 @@ def read_columns(path: str, columns: list[str], rows: int, digests: dict[str, An
     expected = (digests or {}).get(os.path.basename(path))
     try:
         if expected is not None:
-            found = parquet_digests(path, columns)
-            wrong = next((name for name in (FOOTER, *columns) if found.get(name) != expected.get(name)), None)
-            if wrong is not None:
+            wrong = damaged_part(path, columns, expected)
+            if wrong:
                 raise SourceError(f"{path}: damaged, the digest of {wrong} is not that of what was written; {AGAIN}")
         with pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
             metadata = file.metadata

@@ -12,6 +12,9 @@ import logging
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from frontrank.crawl.events import Fetched
 from frontrank.fetching.crawler.regions import Regions
 from frontrank.fetching.url_families import TRAPS_NOTE, UrlFamily, expression
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("frontrank.fetching.crawler")
 
+LEARNED_EVENTS = 10_000  # of earlier runs, the newest: about a third of a second
 CHECKED_EVERY = 50  # pages fetched, between two looks at whether the shares have grown
 
 
@@ -35,6 +39,22 @@ class Traps:
         self.regions = Regions(options.seeds)
         self.found: dict[str, dict[str, Any]] = dict(crawl.notes.get(TRAPS_NOTE, {}))
         self._settled = len(crawl.order)
+        if crawl.resumed:
+            self._learn()
+
+    def _learn(self) -> None:
+        """What the newest pages of earlier runs linked to: a trap is found as soon as if the crawl had never ended."""
+        crawl, seen, first_new = self.crawl, set[int](), 0
+        for rows in crawl.log.rows(max(0, crawl.log.seq - LEARNED_EVENTS)):
+            for row in rows:
+                if row.kind != Fetched.kind or row.page in seen:
+                    continue
+                seen.add(row.page)
+                targets = np.frombuffer(row.links or b"", "<i4").tolist()
+                newest = max(row.page, *targets) + 1 if targets else row.page + 1
+                url, *urls = [url for url, _ in crawl.names([row.page, *targets])]
+                self.regions.fetched(row.page, url, row.title or "", dict(zip(targets, urls, strict=True)), first_new or newest)
+                first_new = max(first_new, newest)
 
     def fetched(self, page: int, url: str, title: str, links: Iterable[tuple[str, str]], first_new: int) -> None:
         """A page has arrived with these links; pages from ``first_new`` on became known with it."""
