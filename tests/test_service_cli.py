@@ -201,7 +201,7 @@ def test_what_does_not_hold_for_a_crawl_that_is_there_is_said_at_the_start(tmp_p
         assert server.stderr.read() == ""
     with Crawls(tmp_path) as crawls:
         news = crawls.get("news")
-        assert (news.policy.spec(), news.politeness.delay_s, news.revisit_share) == ("bfs", 7.0, 0.5)
+        assert (news.state.policy.spec(), news.state.politeness.delay_s, news.REVISIT_SHARE) == ("bfs", 7.0, 0.5)
     done = subprocess.run([*COMMAND, str(tmp_path), "--rescore"], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "--rescore needs an ordering" in done.stderr
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from frontrank.crawl import live
+from frontrank.crawl import recorder
 from frontrank.errors import FrontrankError
 from frontrank.fetching import fetcher
 from frontrank.fetching.crawler import job as state
@@ -90,10 +90,10 @@ class Crawling:
     # Lives --------------------------------------------------------------------------------------------------------------------
     def run(self) -> None:
         sim, random = self.sim, self.random
-        live.SNAPSHOT_ROWS, live.SNAPSHOT_WORK, live.SNAPSHOT_S = random.choice(
+        recorder.SNAPSHOT_ROWS, recorder.SNAPSHOT_WORK, recorder.SNAPSHOT_S = random.choice(
             ((8, 8, 0.0), (20, 30, 1.0), (1000, 50_000, 300.0))
         )
-        live.SNAPSHOT_PAUSE_S = 0.0
+        recorder.SNAPSHOT_PAUSE_S = 0.0
         sim.root.mkdir(parents=True)
         faults = [random.choice(FAULTS) for _ in range(random.choice((0, 1, 1, 2, 4)))]
         for fault in [*faults, ""]:

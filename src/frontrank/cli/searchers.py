@@ -58,7 +58,7 @@ def impact(to: Recipient, table: str) -> None:
     told = read_impacts(table)
     what = f"{len(told):,} pages"
     if not to.is_service:
-        _show(to, what, to.send("impacts", {"told": told}))
+        _show(to, what, to.send("impacts", {"rows": told}))
         return
     answers = [to.post("impacts", {"pages": part}) for part in _parts(told)]
     unknown = [url for answer in answers for url in answer["unknown"]]

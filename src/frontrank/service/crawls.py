@@ -27,10 +27,10 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import quote, unquote
 
+from frontrank.crawl import validation
 from frontrank.crawl.crawl import Crawl
 from frontrank.crawl.journal import FILE, UNBORN, Journal, is_disk_full
 from frontrank.crawl.needs import check_live
-from frontrank.crawl.numbered import checked_share
 from frontrank.crawl.ranking import BACKGROUND
 from frontrank.errors import CrawlClosed, DiskFull, InputError, StorageError, TooMany, UnknownCrawl, nearest
 from frontrank.frontiers.politeness import Politeness
@@ -89,7 +89,7 @@ class Crawls:
         for ordering in (self.policy, *self.orderings.values()):
             check_live(ordering)
         self.rescore = rescore
-        self.revisit_share = None if revisit_share is None else checked_share(revisit_share)
+        self.revisit_share = None if revisit_share is None else validation.share(revisit_share, "revisit_share")
         self.kept: list[str] = []  # what was asked for, and does not hold for a crawl that is there
         self.clock, self.sync_s = clock, sync_s
         self.trusted = trusted()  # crawls may be opened in another thread
@@ -282,7 +282,7 @@ class Crawls:
         for name in self.ids():
             with self.use(name) as crawl:
                 if crawl is not None:
-                    crawl.set_politeness(replace(crawl.politeness, delay_s=delay_s))
+                    crawl.control.set_politeness(replace(crawl.state.politeness, delay_s=delay_s))
 
     def close(self, max_s: float = CLOSING_S) -> None:
         """Let all crawls and the folder go. Snapshots that take longer are given up: the journals have it all."""
@@ -381,8 +381,8 @@ class Crawls:
         if self._pool.find(name) is None:
             self._pool.add(name, path, crawl)
             wanted = self._wanted(name)
-            if wanted is not None and crawl.policy != wanted:
-                self.kept.append(f"crawl {name!r} keeps {crawl.policy.spec()}; --rescore would give it {wanted.spec()}")
+            if wanted is not None and crawl.state.policy != wanted:
+                self.kept.append(f"crawl {name!r} keeps {crawl.state.policy.spec()}; --rescore would give it {wanted.spec()}")
             return
         crawl.abandon()
         other = unquote(path.name) if self._pool.find(unquote(path.name)) is None else path.name + "~"  # in no ID's directory
@@ -393,9 +393,9 @@ class Crawls:
 
     def _check_written(self, name: str, crawl: Crawl) -> None:
         """What is in memory of a crawl that cannot be written is more than what is stored, so nobody may see it."""
-        if crawl.broken:
+        if crawl.inspect.broken:
             self._reopener.add(name)
-            raise (DiskFull if crawl.disk_full else StorageError)(crawl.broken)
+            raise (DiskFull if crawl.inspect.disk_full else StorageError)(crawl.inspect.broken)
 
     def _recovered(self, path: Path) -> Crawl:
         """A crawl that is there, with the ordering that it has or, if that is asked for, the one that is given for it."""
@@ -405,8 +405,8 @@ class Crawls:
             policy = wanted if self.rescore else None
             with trusting(self.trusted):
                 crawl = Crawl.recover(log, policy, rescore=self.rescore, clock=self.clock, ranking=BACKGROUND, keep_leases=True)
-            if self.revisit_share is not None and crawl.revisit_share != self.revisit_share:
-                crawl.share_revisits(self.revisit_share)
+            if self.revisit_share is not None and crawl.control.revisit_share != self.revisit_share:
+                crawl.control.share_revisits(self.revisit_share)
         except BaseException:
             log.close()
             raise

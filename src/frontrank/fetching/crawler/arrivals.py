@@ -54,13 +54,15 @@ class Arrivals:
     def settle(self, page: int, url: str, answer: Answer, scores: Scores, asked_at: float) -> None:
         """A page that was taken is settled, if it is still ours; whatever goes wrong ends the crawl."""
         job = self.job
-        if job.error is not None or job.closed or job.crawl.mark(page) != LEASED:  # a machine that slept outlives its leases
+        if (
+            job.error is not None or job.closed or job.crawl.inspect.mark(page) != LEASED
+        ):  # a machine that slept outlives its leases
             return
         with self.or_end():
             where = None
             if job.warc is not None and answer.records is not None:
                 where = job.warc.append(*answer.records)
-            failure, host = failure_of(answer), job.crawl.group_of(urls.host_of(url))
+            failure, host = failure_of(answer), job.crawl.inspect.group_of(urls.host_of(url))
             if failure is None or (answer.error is None and failure.cause is Cause.PAGE):
                 self._answered(host)
             if failure is None:
@@ -69,7 +71,7 @@ class Arrivals:
                 self.failed(page, url, failure.reason, failure.retry, where)
             else:
                 self._in_trouble(page, url, host, failure, asked_at, where)
-            if job.crawl.mark(page) == GONE:
+            if job.crawl.inspect.mark(page) == GONE:
                 job.trouble.settled(host, page)
             job.page_settled(page)
             job.note()
@@ -90,7 +92,7 @@ class Arrivals:
     # What becomes of a page -------------------------------------------------------------------------------------------------
     def failed(self, page: int, url: str, reason: str, retry: bool, where: Where | None = None) -> None:
         with self.job.crawl.together():  # a page that failed when it came back keeps its date, whenever the process ends
-            again = self.job.crawl.failed_page(page, reason, retry=retry, where=where)
+            again = self.job.crawl.failed(page, reason, retry=retry, where=where)
             if not again and self.revisiting is not None:
                 self.revisiting.failed(page, reason)
         logger.info("%s%s: %s", reason, ", will be tried again" if again else "", url, extra={"job": self.job})
@@ -100,27 +102,27 @@ class Arrivals:
 
     def _answered(self, host: str) -> None:
         if self.job.trouble.answered(host):  # it had been given up, with pages on their way
-            self.job.crawl.block_until(host, self.job.crawl.clock())
+            self.job.crawl.control.block_until(host, self.job.crawl.inspect.clock())
 
     def _in_trouble(self, page: int, url: str, host: str, failure: Failure, asked_at: float, where: Where | None) -> None:
         """It may be the host: then it rests, or is given up, and the page waits with the attempts it has."""
         job, crawl = self.job, self.job.crawl
         if sentence := job.trouble.dead_proxy(failure):
             crawl.give_back([page])
-            raise InputError(f"{sentence}, and continue with --resume {crawl.folder}")
-        known = crawl.find_host(host)
+            raise InputError(f"{sentence}, and continue with --resume {crawl.inspect.folder}")
+        known = crawl.inspect.host_number(host)
         verdict = job.trouble.failed(
-            host, page, failure, asked_at, known=known >= 0 and bool(crawl.frontier.hosts(known)["done"][0])
+            host, page, failure, asked_at, known=known >= 0 and bool(crawl.state.frontier.hosts(known)["done"][0])
         )
         with crawl.together():
             if verdict.given_up or verdict.rest_s:
-                crawl.block(host, math.inf if verdict.given_up else verdict.rest_s, reason=failure.reason)
+                crawl.control.block(host, math.inf if verdict.given_up else verdict.rest_s, reason=failure.reason)
             if verdict.delay_s:
-                crawl.limit_host(host, delay_s=verdict.delay_s, at_least=True)
+                crawl.control.limit_host(host, delay_s=verdict.delay_s, at_least=True)
             if verdict.attempted:
                 self.failed(page, url, failure.reason, verdict.retry, where)
             else:
-                crawl.failed_page(page, failure.reason, retry=True, retry_s=verdict.wait_s, where=where, attempted=False)
+                crawl.failed(page, failure.reason, retry=True, retry_s=verdict.wait_s, where=where, attempted=False)
         if verdict.given_up:
             logger.warning("%s: %s does not answer, and is given up", failure.reason, host, extra={"job": job})
         elif verdict.rest_s:
@@ -151,15 +153,15 @@ class Arrivals:
         with self.job.crawl.together():
             self._fetched(page, url, answer, links, where=where)
             for target, _ in links:
-                number = self.job.crawl.find(target)
-                if self.job.crawl.mark(number) != GONE:
+                number = self.job.crawl.lookup(target)
+                if self.job.crawl.inspect.mark(number) != GONE:
                     self.hops[number] = hops
                     self.job.seeds.redirected(page, number)
 
     def _moved(self, page: int, target: str) -> bool:
         """A seed that says it has moved to another host takes the scope along: that is the site that was meant."""
         reason = self.scope.why_not(target)
-        if self.job.crawl.depth(page) > 0 or reason not in ("other host", "other domain"):
+        if self.job.crawl.inspect.depth(page) > 0 or reason not in ("other host", "other domain"):
             return False
         moved = [*self.job.crawl.notes.get("moved", ()), target]
         self.job.crawl.note("moved", moved)
@@ -195,7 +197,7 @@ class Arrivals:
         scores: Scores | None = None,
     ) -> None:
         impact = self.impact(url) if self.impact else 0.0
-        first_new = self.job.crawl.known
+        first_new = self.job.crawl.inspect.known
         self.hops.pop(page, None)
         told: dict[str, Any] = {"status": answer.status, "where": where, "scores": scores or {}}
         if self.revisiting is not None:
@@ -207,11 +209,11 @@ class Arrivals:
     def _followed(self, page: int, links: Iterable[Link]) -> list[Link]:
         """Those that belong to the crawl; the others are counted."""
         why_not, crawl = self.scope.why_not, self.job.crawl
-        is_deepest = crawl.depth(page) >= self.job.options.max_depth
+        is_deepest = crawl.inspect.depth(page) >= self.job.options.max_depth
         kept: list[Link] = []
         for link in links:
             reason = why_not(link[0])
-            if reason is None and is_deepest and crawl.find(link[0]) < 0:
+            if reason is None and is_deepest and crawl.lookup(link[0]) < 0:
                 reason = "depth"
             if reason is None:
                 kept.append(link)

@@ -53,17 +53,17 @@ class Engine:
     def __init__(self, job: Job, scope: Scope, impact: Callable[[str], float] | None = None) -> None:
         self.job, self.crawl = job, job.crawl
         self.arrivals = Arrivals(job, scope, impact)
-        self.own = Fetcher(How.of(job.options, job.crawl.reads_texts))
+        self.own = Fetcher(How.of(job.options, job.crawl.inspect.reads_texts))
         count = job.options.fetchers
         self.fetching: Fetching = Fetchers(self.own.how, count) if count > 1 else self.own
         self.deaths: Counter[int] = Counter()  # of fetchers that had a page
-        self.pacer = Pacer(job.crawl.pace_of, resumed=job.crawl.resumed)
+        self.pacer = Pacer(job.crawl.inspect.pace_of, resumed=job.crawl.inspect.resumed)
         self.max_wait_s = inf if job.options.one_by_one else MAX_WAIT_S
-        self.robots = Robots(job.options.agent, self._robots_txt, job.crawl) if job.options.robots else None
+        self.robots = Robots(job.options.agent, self._robots_txt, job.crawl.control) if job.options.robots else None
         self.by_address = job.options.politeness_by == IP
         self.judging = Judging()
-        scorings = [one.close for one in job.crawl.scoring.values()]  # first: threads wait for them
-        job.closers += [*scorings, self.own.close, self.fetching.close, self.judging.close]
+        # scorers first: threads wait for them
+        job.closers += [job.crawl.scorers.close, self.own.close, self.fetching.close, self.judging.close]
         self.out: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
 
@@ -105,13 +105,13 @@ class Engine:
         """Take all pages that may go now; returns in how many seconds more may."""
         job = self.job
         while job.may_take():
-            wait = max(job.wait_s(), self.pacer.rest_s(self.crawl.politeness.delay_s))
+            wait = max(job.wait_s(), self.pacer.rest_s(self.crawl.state.politeness.delay_s))
             if wait > 0:
                 return wait
             pages = job.take()
             if not pages:
                 at = job.next_at()
-                return inf if at is None else max(at - self.crawl.clock(), 0.001)
+                return inf if at is None else max(at - self.crawl.inspect.clock(), 0.001)
             job.took()
             for page in pages:
                 task = asyncio.ensure_future(self._one(page))
@@ -143,7 +143,7 @@ class Engine:
         except NotYet as error:
             with self.arrivals.or_end(), self.crawl.together():
                 self.crawl.give_back([page])
-                self.crawl.rest(host_of(url), error.seconds)
+                self.crawl.control.rest(host_of(url), error.seconds)
             return
         except FetcherDied:
             self.deaths[page] += 1
@@ -157,7 +157,7 @@ class Engine:
 
     async def _may_ask(self, host: str) -> bool:
         """Whether a host may be asked now, once it is known which others have its address."""
-        if host in self.crawl.joined or self.own.names.proxies:
+        if host in self.crawl.state.hosts.joined or self.own.names.proxies:
             return True
         try:
             addresses = sorted(str(address[0]) for _, address in await self.own.names.addresses(host))
@@ -166,11 +166,11 @@ class Engine:
         verdict = [True]
         if addresses:
             with self.arrivals.or_end():
-                verdict.append(self.crawl.join(host, addresses[0]))
+                verdict.append(self.crawl.control.join(host, addresses[0]))
         return verdict[-1]
 
     async def _answer(self, page: int, url: str) -> Answer:
-        if self.crawl.resumed:
+        if self.crawl.inspect.resumed:
             self.pacer.check(url, self.max_wait_s)  # its robots.txt is to be read anew, and would wait here
         refused = await refusal(url, self.own.names, self.robots)
         if refused is not None:
@@ -190,7 +190,7 @@ class Engine:
         found = answer.found
         if found is None:
             return {}
-        scores = self.crawl.scores_at_once(url, found.title, found.text)
+        scores = self.crawl.scorers.judge_at_once(url, found.title, found.text)
         if scores is None:
             scores = await self.judging.wait_for(host_of(url), self.crawl.scores, url, found.title, found.text)
         return scores

@@ -46,9 +46,9 @@ class Job:
     def __init__(self, crawl: Crawl, options: Options, warc: Warc | None) -> None:
         self.crawl, self.options, self.warc = crawl, options, warc
         self.counts: Counter[str] = Counter(crawl.notes.get("counts", {}))
-        self.failures: Counter[str] = crawl.history.reasons()
+        self.failures: Counter[str] = crawl.inspect.history.reasons()
         self.begun = time.monotonic()
-        self.trouble = HostTrouble(lambda: crawl.politeness)
+        self.trouble = HostTrouble(lambda: crawl.state.politeness)
         self.settled_before = self.settled
         self.worked_before = float(crawl.notes.get(WORKED, 0.0))
         self.reading = options.sitemaps and "sitemaps" not in crawl.notes  # sitemaps
@@ -76,23 +76,23 @@ class Job:
     @property
     def settled(self) -> int:
         """Pages settled, revisits too."""
-        return len(self.crawl.order) - len(self.crawl.reopened) + self.crawl.revisits
+        return len(self.crawl.state.progress.order) - len(self.crawl.state.progress.reopened) + self.crawl.inspect.revisits
 
     @property
     def asked(self) -> int:
         """Pages settled that were asked for, revisits too: what the budget counts."""
-        return asked_for(self.crawl.fetched_count, self.crawl.revisits, self.failures)
+        return asked_for(self.crawl.inspect.fetched_count, self.crawl.inspect.revisits, self.failures)
 
     def may_take(self) -> bool:
         """Whether another page may be taken; if not now or ever, the reason is kept."""
         if self.ended or self.held:
             return False
         crawl, options = self.crawl, self.options
-        if options.budget and self.asked + crawl.leased >= options.budget:
+        if options.budget and self.asked + crawl.inspect.leased >= options.budget:
             if self.asked >= options.budget:
                 self.end(BUDGET)
             return False
-        if crawl.done() or self.stop.holds(crawl.gauges):
+        if crawl.inspect.done() or self.stop.holds(crawl.inspect.gauges):
             self.end(RULE)
         elif options.time_s and self.elapsed_s >= options.time_s:
             self.end(TIME)
@@ -102,27 +102,30 @@ class Job:
         """How many pages may be taken together."""
         if self.options.one_by_one:
             return 1
-        room = self.options.in_flight - self.crawl.leased
+        room = self.options.in_flight - self.crawl.inspect.leased
         if self.options.budget:
-            room = min(room, self.options.budget - self.asked - self.crawl.leased)
+            room = min(room, self.options.budget - self.asked - self.crawl.inspect.leased)
         return max(room, 1)
 
     def take(self) -> list[int]:
         """The next pages to fetch; ``may_take`` was asked."""
-        left = self.options.budget - self.asked - self.crawl.leased if self.options.budget else math.inf
+        left = self.options.budget - self.asked - self.crawl.inspect.leased if self.options.budget else math.inf
         return [page for page in self.seeds.take(self.room(), left) if not self._stands_back(page)]
 
     def _stands_back(self, page: int) -> bool:
         """Whether other pages of its host go first, as the host may be in trouble."""
         crawl = self.crawl
-        host = crawl.group_of(host_of(crawl.url(page)))
-        if not self.trouble.has_failed(host, page) or not crawl.frontier.hosts(crawl.find_host(host))["waiting"][0]:
+        host = crawl.inspect.group_of(host_of(crawl.url(page)))
+        if (
+            not self.trouble.has_failed(host, page)
+            or not crawl.state.frontier.hosts(crawl.inspect.host_number(host))["waiting"][0]
+        ):
             return False
         wait = self.trouble.stand_back_s(host, page)
         if wait:
             with crawl.together():
                 crawl.give_back([page])
-                crawl.schedule_page(page, crawl.clock() + wait)
+                crawl.queues.schedule(page, crawl.inspect.clock() + wait)
         return wait > 0
 
     def next_at(self) -> float | None:
@@ -143,13 +146,13 @@ class Job:
         """
         if not self.options.one_by_one:
             return 0.0
-        return math.inf if self.crawl.leased else max(0.0, self._taken + self.options.delay - time.monotonic())
+        return math.inf if self.crawl.inspect.leased else max(0.0, self._taken + self.options.delay - time.monotonic())
 
     def goes_on(self) -> bool:
         """Whether pages are out, or one may go now or later."""
         if self.error is not None:
             return False
-        if self.crawl.leased or (self.reading and not self.ended):
+        if self.crawl.inspect.leased or (self.reading and not self.ended):
             return True
         return self.may_take() and self.crawl.next_at() is not None
 

@@ -34,15 +34,15 @@ class Revisiting:
         else:
             self.policy = parse(options.revisit, live=True)
             crawl.note(NOTE, {"spec": options.revisit, **to_data(self.policy)})
-        if not crawl.keeps_payloads:
+        if not crawl.state.payloads.keeps_all:
             crawl.note(KEEPS, True)
-            crawl.keeps_payloads = True
-        if crawl.revisit_share != options.revisit_share:
-            crawl.share_revisits(options.revisit_share)
+            crawl.state.payloads.keeps_all = True
+        if crawl.control.revisit_share != options.revisit_share:
+            crawl.control.share_revisits(options.revisit_share)
 
     def before(self, page: int) -> Copy | None:
         """The copy that there is of a page."""
-        packed = self.crawl.attached(page)
+        packed = self.crawl.attached([page]).get(page)
         try:
             return None if packed is None else Copy.unpack(packed)
         except (ValueError, TypeError) as error:
@@ -63,10 +63,10 @@ class Revisiting:
         scores: dict[str, Judged],
     ) -> None:
         """Settle a page that arrived, and say when it comes back: all in one commit."""
-        crawl, now, before = self.crawl, self.crawl.clock(), self.before(page)
+        crawl, now, before = self.crawl, self.crawl.inspect.clock(), self.before(page)
         copy = visited(self.policy, answer.copy or Copy(), before, answer.unchanged, now)
         with crawl.together():
-            crawl.attach(page, copy.pack())
+            crawl.attach({page: copy.pack()})
             said = 304 if answer.unchanged else status  # the crawl keeps the links of a page that is what it was
             crawl.fetched(url, links, title, text, impact, status=said, where=where, scores=scores, again_at=now + copy.wait_s)
 
@@ -74,7 +74,7 @@ class Revisiting:
         """A page that had been there did not arrive: it comes back all the same, unless it is gone for good."""
         before = self.before(page)
         if before is not None and reason not in FOR_GOOD:
-            self.crawl.schedule_page(page, self.crawl.clock() + before.wait_s)
+            self.crawl.queues.schedule(page, self.crawl.inspect.clock() + before.wait_s)
 
 
 def visited(policy: Revisit, copy: Copy, before: Copy | None, unchanged: bool, now: float) -> Copy:
